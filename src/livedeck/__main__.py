@@ -1,0 +1,6 @@
+"""`python -m livedeck` is the command `livedeck`."""
+
+from livedeck.cli import main
+
+if __name__ == "__main__":
+    main()

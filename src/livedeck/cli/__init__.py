@@ -1,0 +1,1 @@
+"""cli JOINS. The only room that constructs the others."""

@@ -1,0 +1,287 @@
+"""Frozen values that leave the monitor. Nothing here decides; nothing here changes once made.
+
+Two clocks appear. `as_of` and every age run on this machine's clock; `scheduled`, sample times and countdowns are the
+server's. `Link.skew` is the distance between them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from math import nan
+from typing import NamedTuple, Protocol
+
+from livedeck.client import Event
+
+
+class Clock(Protocol):
+    """The time, passed in so that a test or a rehearsal can own it."""
+
+    def now(self) -> datetime:
+        """The wall clock of this machine, aware, UTC."""
+
+    def monotonic(self) -> float:
+        """Seconds that never run backwards; for delays and cadence."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after that many seconds of this clock."""
+
+
+class Tally(StrEnum):
+    """What an event is to the audience. Derived by `phase.derive`; the platform has no such field."""
+
+    DRAFT = "DRAFT"
+    SCHEDULED = "SCHEDULED"
+    LATE = "LATE"
+    ON_AIR = "ON AIR"
+    RECONNECTING = "RECONNECTING"
+    LOST = "LOST"
+    COMPLETED = "COMPLETED"
+    UNKNOWN = "UNKNOWN"
+
+
+class IngestState(StrEnum):
+    """What arrives from the encoder."""
+
+    UNKNOWN = "unknown"
+    NONE = "none"
+    WARMING_UP = "warming up"
+    RECEIVING = "receiving"
+    INTERRUPTED = "interrupted"
+    ENDED = "ended"
+
+
+class Freshness(StrEnum):
+    """How far a datum may be believed. NEVER: there was no good answer yet."""
+
+    FRESH = "fresh"
+    LATE = "late"
+    STALE = "stale"
+    NEVER = "never"
+
+
+class LinkState(StrEnum):
+    """The connection to the platform as a whole. BLIND: 30 s without a good answer."""
+
+    CONNECTING = "connecting"
+    OK = "ok"
+    FAILING = "failing"
+    BLIND = "blind"
+
+
+class Grade(StrEnum):
+    """The word for a health score; the four last ones stand where there is no score."""
+
+    GOOD = "GOOD"
+    FAIR = "FAIR"
+    POOR = "POOR"
+    NO_DATA = "NO DATA"
+    STALE = "STALE"
+    WARM_UP = "WARM-UP"
+    NONE = ""
+
+
+class Severity(StrEnum):
+    """How loud an alarm is."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Reading(NamedTuple):
+    """One QoS sample: `time` in epoch seconds (server clock), rates in bit/s, `fps` in frames/s. None is missing."""
+
+    time: float
+    video: float | None
+    audio: float | None
+    fps: float | None
+    status: int | None
+
+
+NO_STATUS = -1
+"""Stands in `Readings.status` where a sample carried none."""
+
+
+def _doubles() -> array[float]:
+    return array("d")
+
+
+def _integers() -> array[int]:
+    return array("q")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Readings:
+    """QoS samples of one stream in columns, ascending by time, one row a time. NaN is missing: zero is a measurement."""
+
+    time: array[float] = field(default_factory=_doubles)
+    video: array[float] = field(default_factory=_doubles)
+    audio: array[float] = field(default_factory=_doubles)
+    fps: array[float] = field(default_factory=_doubles)
+    status: array[int] = field(default_factory=_integers)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __getitem__(self, index: int) -> Reading:
+        status = self.status[index]
+        return Reading(
+            self.time[index],
+            _known(self.video[index]),
+            _known(self.audio[index]),
+            _known(self.fps[index]),
+            None if status == NO_STATUS else status,
+        )
+
+    @property
+    def last(self) -> Reading | None:
+        """The newest reading, or None where there is none."""
+        return self[-1] if len(self.time) else None
+
+
+def _known(value: float) -> float | None:
+    return None if value != value else value  # noqa: PLR0124  NaN is the one value unlike itself
+
+
+MISSING = nan
+"""Stands in the columns of `Readings` where a sample carried no number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """The encoder's side: since when it is so (server clock), and what is left of the reconnect window (s)."""
+
+    state: IngestState = IngestState.UNKNOWN
+    since: datetime | None = None
+    window_left: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Tally and ingest of an event. `mark` is the moment that its clock counts from (elapsed, T+) or to (T-)."""
+
+    tally: Tally
+    mark: datetime | None = None
+    ingest: Ingest = field(default_factory=Ingest)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong now, with the actual and the expected in words."""
+
+    kind: str
+    severity: Severity
+    actual: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """0 to 100, the minimum of its components; `score` is None where nothing fresh was measured.
+
+    `component` names the one that lost (`video`, `audio`, `fps`, `key`, `loss`), `detail` says it in short
+    (`fps 22.1/30`); both are empty when nothing lost.
+    """
+
+    score: int | None = None
+    grade: Grade = Grade.NONE
+    component: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What `health.assess` says of one event: the health, every finding, and the baseline it was held against."""
+
+    health: Health = field(default_factory=Health)
+    findings: tuple[Finding, ...] = ()
+    nominal_fps: float | None = None
+    baseline_video: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QosState:
+    """The samples of an event and how far they may be believed.
+
+    `as_of`: last good answer (this machine's clock). `cadence`: seconds between samples, learnt. `error`: why the last
+    try failed, or empty.
+    """
+
+    readings: Readings = field(default_factory=Readings)
+    as_of: datetime | None = None
+    freshness: Freshness = Freshness.NEVER
+    cadence: float | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EventState:
+    """One event as the operator sees it: the platform's object, and what the monitor made of it."""
+
+    event: Event
+    as_of: datetime
+    phase: Phase
+    qos: QosState
+    verdict: Verdict
+
+    @property
+    def id(self) -> str:
+        """The identity that a cursor, a dialog and an action follow."""
+        return self.event.id
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Something that is wrong, since when. Identity is `(event_id, kind)`; `event_id` is empty for the deck's own."""
+
+    event_id: str
+    kind: str
+    severity: Severity
+    since: datetime
+    subject: str
+    actual: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The connection to the platform.
+
+    `since`: when `state` began. `why`: what went wrong, in words. `as_of`: the last good answer. `round_trip`: seconds,
+    of the last exchange. `skew`: seconds that the server's clock is ahead of this machine's; 0 while it is under 2 s.
+    `interval`: seconds between event rounds; what is older than two of them is stale.
+    """
+
+    state: LinkState
+    since: datetime
+    why: str = ""
+    as_of: datetime | None = None
+    round_trip: float | None = None
+    skew: float = 0.0
+    interval: float = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that is known at `at` (this machine's clock). `seq` grows by one with each; events are worst first."""
+
+    seq: int
+    at: datetime
+    link: Link
+    events: tuple[EventState, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
+
+    def find(self, event_id: str) -> EventState | None:
+        """The state of that event, or None where it is gone."""
+        return next((state for state in self.events if state.id == event_id), None)
+
+    def counts(self) -> Mapping[Severity, int]:
+        """How many alarms of each severity."""
+        counts = dict.fromkeys(Severity, 0)
+        for alarm in self.alarms:
+            counts[alarm.severity] += 1
+        return counts

@@ -1,0 +1,76 @@
+"""Values made into the text that a person reads. A pure leaf: it imports nothing of ours."""
+
+from __future__ import annotations
+
+import unicodedata
+from math import isfinite
+
+UNKNOWN = "?"
+"""Nobody said: the field was missing or of a kind the document does not name."""
+
+NO_DATA = "--"
+"""There should be a value, and no fresh one came."""
+
+NOT_APPLICABLE = "-"
+"""There is nothing to measure here."""
+
+_BIDI = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_LINE_SEPARATORS = frozenset("\u2028\u2029")
+
+
+def duration(seconds: float) -> str:
+    """`HH:MM:SS`, with days in front past 24 h: `3d 04:05:06`. A negative length is a caller's slip: shown as zero."""
+    whole = max(0, int(seconds))
+    days, rest = divmod(whole, 86_400)
+    clock = f"{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
+    return f"{days}d {clock}" if days else clock
+
+
+def short_duration(seconds: float) -> str:
+    """`MM:SS` under an hour, `HH:MM:SS` from there on."""
+    whole = max(0, int(seconds))
+    return f"{whole // 60:02}:{whole % 60:02}" if whole < 3600 else duration(whole)
+
+
+def age(seconds: float) -> str:
+    """How old a datum is: `3 s`, `01:19`, `02:10:33`."""
+    whole = max(0, int(seconds))
+    return f"{whole} s" if whole < 60 else short_duration(whole)
+
+
+def bits(rate: float | None) -> str:
+    """A bit rate in short: `4.48M`, `128k`, `0`; `?` where it is missing."""
+    if rate is None or not isfinite(rate):
+        return UNKNOWN
+    if rate >= 999_500:
+        return f"{rate / 1e6:.2f}M"
+    if rate >= 1000:
+        return f"{rate / 1e3:.0f}k"
+    return f"{rate:.0f}"
+
+
+def frames(rate: float | None) -> str:
+    """A frame rate: `30.0`; `?` where it is missing."""
+    return UNKNOWN if rate is None or not isfinite(rate) else f"{rate:.1f}"
+
+
+def mask(secret: str) -> str:
+    """A secret by its last four characters: `••••3f9a`; one that is too short for that shows none of them."""
+    return f"••••{secret[-4:]}" if len(secret) >= 12 else "••••"
+
+
+def safe(text: str, limit: int = 1000) -> str:
+    """Text from outside made fit for a terminal cell: one line, no control or bidi characters, bounded length.
+
+    Tabs and line breaks become a space; every other control, format override or lone surrogate is dropped.
+    """
+    kept = "".join(_fit(char) for char in text[: limit * 2])
+    return kept if len(kept) <= limit else f"{kept[: limit - 1]}…"
+
+
+def _fit(char: str) -> str:
+    if char in "\t\n\r\v\f\x85" or char in _LINE_SEPARATORS:
+        return " "
+    if char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}:
+        return ""
+    return char
