@@ -1,0 +1,74 @@
+"""Laws of the architecture that imports alone do not show."""
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "livedeck"
+FILES = sorted(SOURCE.rglob("*.py"))
+VAGUE = {"utils", "helpers", "common", "manager", "processor"}
+
+
+def _nodes(path: Path) -> Iterator[ast.AST]:
+    return ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_file_is_short_and_so_is_what_it_holds(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 300
+    for node in _nodes(path):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < 60, node.name
+        if isinstance(node, ast.ClassDef):
+            methods = [each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+            assert len(methods) <= 20, node.name
+
+
+def test_no_room_has_a_drawer_for_everything() -> None:
+    assert not [path for path in FILES if path.stem in VAGUE]
+
+
+def test_only_settings_reads_the_environment() -> None:
+    readers = {
+        path.name
+        for path in FILES
+        for node in _nodes(path)
+        if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"}
+    }
+    assert readers == {"settings.py"}
+
+
+def test_only_cli_constructs_the_api_and_the_monitor() -> None:
+    makers = {
+        str(path.relative_to(SOURCE))
+        for path in FILES
+        for node in _nodes(path)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"Api", "Monitor"}
+    }
+    assert makers == {"cli/build.py"}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+def test_a_question_about_the_command_imports_no_room(arguments: list[str]) -> None:
+    """performance.md, 2: help and version cost a bare interpreter and little more."""
+    code = (
+        "import sys\nfrom livedeck.cli import main\n"
+        f"main({arguments!r}, standalone_mode=False)\n"
+        "heavy = {'textual', 'httpx', 'pydantic', 'starlette', 'uvicorn', 'plotext', 'rich'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_status_command_imports_no_terminal_ui() -> None:
+    code = "import sys\nimport livedeck.cli.status\nassert 'textual' not in sys.modules and 'plotext' not in sys.modules\n"
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
