@@ -1,0 +1,137 @@
+"""Quality of service of an event's stream (platform-api.md, 2 and 4), in columns: thousands of samples a poll."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import nan
+from typing import Any, NamedTuple
+
+from livedeck import wording
+from livedeck.client.base import Resource, kind, parse_time, rows, segment
+from livedeck.client.errors import Unreadable
+from livedeck.client.transport import Call
+
+_NO_STATUS = -1
+_LARGEST = 2**53  # past it a float is no longer exact; no stream comes near
+_KNOWN = frozenset({"time", "bitrate_video", "bitrate_audio", "frame_rate", "status"})
+
+
+class QosSample(NamedTuple):
+    """One sample: `time` in epoch seconds, rates as the platform counts them (bit/s), frames/s. None is missing."""
+
+    time: float
+    bitrate_video: float | None
+    bitrate_audio: float | None
+    frame_rate: float | None
+    status: int | None
+
+
+def _doubles() -> array[float]:
+    return array("d")
+
+
+def _integers() -> array[int]:
+    return array("q")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class QosSamples:
+    """The samples in the order answered, which need not be by time nor free of duplicates.
+
+    Where a sample misses a number or has null, its column holds NaN, and `status` holds -1: zero is a measurement.
+    `extra`: index -> the fields of that sample that the document does not name.
+    """
+
+    time: array[float] = field(default_factory=_doubles)
+    bitrate_video: array[float] = field(default_factory=_doubles)
+    bitrate_audio: array[float] = field(default_factory=_doubles)
+    frame_rate: array[float] = field(default_factory=_doubles)
+    status: array[int] = field(default_factory=_integers)
+    extra: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __getitem__(self, index: int) -> QosSample:
+        status = self.status[index]
+        return QosSample(
+            self.time[index],
+            _present(self.bitrate_video[index]),
+            _present(self.bitrate_audio[index]),
+            _present(self.frame_rate[index]),
+            None if status == _NO_STATUS else status,
+        )
+
+    def __repr__(self) -> str:
+        return f"<QosSamples: {len(self)}>"
+
+
+class Qos(Resource):
+    """The quality of service of live events."""
+
+    async def get(self, event_id: str) -> QosSamples:
+        """What the platform measured of the current stream, newest 3600 at most (decisions.md). Raises ApiError."""
+        what = f"get QoS of event {wording.safe(event_id, 40)}"
+        answer = await self._transport.send(Call("GET", f"v2/live/events/{segment(event_id, what)}/qos", what))
+        return _columns(rows(answer, what), what)
+
+
+def _columns(samples: list[object], what: str) -> QosSamples:
+    columns = QosSamples()
+    extra: dict[int, Mapping[str, object]] = {}
+    for index, sample in enumerate(samples):
+        if not isinstance(sample, dict):
+            raise Unreadable(f"{what}: the answer is not as documented: data[{index}] is {kind(sample)}")
+        try:
+            _append(columns, sample)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise Unreadable(f"{what}: the answer is not as documented: data[{index}].{error}") from None
+        if not sample.keys() <= _KNOWN:
+            extra[index] = {name: value for name, value in sample.items() if name not in _KNOWN}
+    return replace(columns, extra=extra)
+
+
+def _append(columns: QosSamples, sample: dict[str, Any]) -> None:
+    columns.time.append(_time(sample))
+    columns.bitrate_video.append(_number(sample, "bitrate_video"))
+    columns.bitrate_audio.append(_number(sample, "bitrate_audio"))
+    columns.frame_rate.append(_number(sample, "frame_rate"))
+    columns.status.append(_status(sample))
+
+
+def _time(sample: dict[str, Any]) -> float:
+    text = sample.get("time")
+    if not isinstance(text, str):
+        raise TypeError(f"time should be a timestamp, not {kind(text)}")
+    try:
+        return parse_time(text).timestamp()
+    except ValueError:
+        raise ValueError("time is no timestamp") from None
+
+
+def _number(sample: dict[str, Any], name: str) -> float:
+    value = sample.get(name)
+    if value is None:
+        return nan
+    if type(value) not in {int, float}:
+        raise TypeError(f"{name} should be a number, not {kind(value)}")
+    if not abs(value) <= _LARGEST:
+        raise OverflowError(f"{name} is too large")
+    return float(value)
+
+
+def _status(sample: dict[str, Any]) -> int:
+    value = sample.get("status")
+    if value is None:
+        return _NO_STATUS
+    if type(value) is not int:
+        raise TypeError(f"status should be a whole number, not {kind(value)}")
+    if not abs(value) <= _LARGEST:
+        raise OverflowError("status is too large")
+    return value
+
+
+def _present(value: float) -> float | None:
+    return None if value != value else value  # noqa: PLR0124  NaN is the one value unlike itself

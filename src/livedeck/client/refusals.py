@@ -1,0 +1,135 @@
+"""An answer that says no, made into the error that says why. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
+from urllib.parse import urlsplit
+
+from livedeck import wording
+from livedeck.client.errors import (
+    Broadcasting,
+    Conflict,
+    Forbidden,
+    NotFound,
+    RateLimited,
+    Rejected,
+    ServerFault,
+    TooManyProfiles,
+    Unauthorized,
+    Validation,
+)
+from livedeck.client.secret import Secret
+
+_BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: Broadcasting}
+_BY_STATUS: Mapping[int, type[Rejected]] = {
+    400: Validation,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    413: Validation,
+    422: Validation,
+    429: RateLimited,
+}
+
+
+def refusal(
+    what: str, *, status: int, body: object, location: str, retry_after: float | None, secrets: Iterable[Secret]
+) -> Rejected:
+    """The error for an answer of that status and (perhaps) error body: platform-api.md, 7; decisions.md.
+
+    `secrets` are masked wherever the platform repeats them. `location`: where a redirect points, or empty.
+    """
+    said = body.get("error") if isinstance(body, dict) else None
+    fields = said if isinstance(said, dict) else {}
+    code = fields.get("code") if type(fields.get("code")) is int else None
+    message, detail = (_quoted(fields.get(name), secrets) for name in ("message", "detail"))
+    invalid = fields.get("invalid_params")
+    kind = _kind(status, code)
+    why = _redirect(location) if 300 <= status < 400 else kind.happened
+    facts = " ".join(part for part in (str(status), str(code or ""), message, detail) if part)
+    advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid, secrets), kind.advice) if part)
+    return kind(
+        f"{what}: {why} ({facts})" + (f"; {advice}" if advice else ""),
+        status=status,
+        code=code,
+        message=message,
+        detail=detail,
+        invalid_params=invalid,
+        retry_after=retry_after,
+    )
+
+
+def server_date(headers: Mapping[str, str]) -> datetime | None:
+    """The `Date` of an answer; None where it has none that can be read."""
+    return _http_date(headers.get("Date", ""))
+
+
+def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Seconds to wait, of `Retry-After`: a number, or a date counted from the answer's own `Date`, else from `now`."""
+    text = headers.get("Retry-After", "").strip()
+    date = _http_date(text)
+    if date is not None:
+        return max(0.0, (date - (server_date(headers) or now)).total_seconds())
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if isfinite(seconds) and seconds >= 0 else None
+
+
+def _kind(status: int, code: int | None) -> type[Rejected]:
+    # An error body under 200 has only its code to go by; the platform's codes begin with the status.
+    meant = code // 1000 if status < 300 and code is not None else status
+    if code is not None and code in _BY_CODE:
+        return _BY_CODE[code]
+    return ServerFault if 500 <= meant < 600 else _BY_STATUS.get(meant, Rejected)
+
+
+def _redirect(location: str) -> str:
+    # Scheme and host only: the rest may carry a signature.
+    try:
+        parts = urlsplit(location)
+        place = f"{parts.scheme}://{parts.hostname}" if parts.hostname else "another path"
+    except ValueError:
+        place = "an address that cannot be read"
+    return f"the platform points to {wording.safe(place, 100)}, which is not followed; check the address"
+
+
+def _wait(seconds: float | None) -> str:
+    return "" if seconds is None else f"try again in {seconds:.0f} s"
+
+
+def _quoted(text: object, secrets: Iterable[Secret]) -> str:
+    if not isinstance(text, str):
+        return ""
+    for secret in secrets:
+        text = text.replace(secret.reveal(), str(secret))
+    return wording.safe(text, 200)
+
+
+def _complaints(invalid: object, secrets: Iterable[Secret]) -> str:
+    """`invalid_params` in words. The document leaves its items open: objects, strings and mappings are all met."""
+    if isinstance(invalid, dict):
+        invalid = [{"name": name, "reason": reason} for name, reason in invalid.items()]
+    if not isinstance(invalid, list):
+        return ""
+    named = (_complaint(item) for item in invalid[:5])
+    return _quoted(", ".join(part for part in named if part), secrets)
+
+
+def _complaint(item: object) -> str:
+    if isinstance(item, dict):
+        return ": ".join(str(item[key]) for key in ("name", "reason") if isinstance(item.get(key), str))
+    return item if isinstance(item, str) else ""
+
+
+def _http_date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
