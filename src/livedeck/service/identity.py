@@ -1,0 +1,26 @@
+"""Identifiers and keys that are the same for the same seed, so that two services with one seed answer alike."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from uuid import UUID
+
+
+def uuid_of(*parts: object) -> str:
+    """A version 4 UUID out of those parts."""
+    return str(UUID(bytes=_digest(parts), version=4))
+
+
+def number_of(*parts: object) -> int:
+    """A number of 53 bits out of those parts: it survives JSON."""
+    return int.from_bytes(_digest(parts)[:7]) >> 3
+
+
+def key_of(*parts: object) -> str:
+    """A stream key out of those parts: five groups of four, as platforms write them."""
+    digits = _digest(parts).hex()[:20]
+    return "-".join(digits[start : start + 4] for start in range(0, 20, 4))
+
+
+def _digest(parts: tuple[object, ...]) -> bytes:
+    return blake2b("\x1f".join(str(part) for part in parts).encode(), digest_size=16).digest()

@@ -1,0 +1,88 @@
+"""The service as an object: what it is made from, its app, and who may enter."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from starlette.applications import Starlette
+
+from livedeck.service import demo
+from livedeck.service.app import build
+from livedeck.service.clock import ServiceClock
+from livedeck.service.encoder import Encoders
+from livedeck.service.errors import ServiceError
+from livedeck.service.identity import uuid_of
+from livedeck.service.store import Store
+from livedeck.service.world import Workspace, World
+
+DEFAULT_TOKEN = "livedeck-demo"  # noqa: S105  public on purpose: good for loopback only
+"""The API token where none was given."""
+
+
+class Service:
+    """The documented platform on one machine: `app` serves the API, uploads, the CDN and the admin door.
+
+    `seed`: what ids, keys and signals are made from. `clock`: the service's time (None: this machine's). `data`: a file
+    that keeps everything over restarts (None: in memory); it keeps its seed and its tokens too, but a `token` other
+    than the default replaces the kept one. `workspace`: the table of `data/` to serve. `cadence`: seconds between QoS
+    samples.
+
+    Raises ServiceError for a data file that cannot be used, an unknown workspace, or a cadence that is not positive.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int = 1,
+        clock: ServiceClock | None = None,
+        token: str = DEFAULT_TOKEN,
+        data: Path | None = None,
+        workspace: str = "demo",
+        cadence: float = 2.0,
+    ) -> None:
+        if cadence <= 0:
+            raise ServiceError(f"the cadence must be above 0 s, not {cadence:g}")
+        self.clock = clock or ServiceClock()
+        self.control_token = secrets.token_urlsafe(24)
+        self._world = World(Store(data), self.clock, Encoders(cadence))
+        if not self._world.workspaces():
+            demo.found(
+                self._world, seed, [_workspace(workspace, token), _workspace("other", secrets.token_urlsafe(24))]
+            )
+        elif token != DEFAULT_TOKEN:
+            self._world.let_in(token)
+        self.app: Starlette = build(self._world, self.control_token)
+
+    @property
+    def seed(self) -> int:
+        """The seed in use: a data file or a reset may have brought another one."""
+        return self._world.seed()
+
+    @property
+    def token(self) -> str:
+        """The API token of the workspace."""
+        return self._world.workspaces()[0].token
+
+    @property
+    def workspace_id(self) -> str:
+        """The id of the workspace."""
+        return self._world.workspaces()[0].workspace_id
+
+    @property
+    def user_id(self) -> str:
+        """The id of a user of the workspace."""
+        return self._world.workspaces()[0].user_id
+
+    @property
+    def other_workspace(self) -> Workspace:
+        """The second workspace, behind its own token."""
+        return self._world.workspaces()[1]
+
+    def close(self) -> None:
+        """Let go of the data file; the last thing to call. Else it is let go when the service is collected."""
+        self._world.store.close()
+
+
+def _workspace(name: str, token: str) -> Workspace:
+    return Workspace(name, uuid_of("workspace", name), uuid_of("user", name), token)

@@ -1,0 +1,94 @@
+"""The service on a socket, in the caller's event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import uvicorn
+
+from livedeck.service.service import Service
+
+GRACE = 1
+"""Seconds that requests in flight have to end when the service stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the service is reached: the API, the uploads, the pictures and the admin door; none ends in a slash."""
+
+    base_url: str
+    upload_url: str
+    cdn_url: str
+    control_url: str
+
+
+@asynccontextmanager
+async def serving(service: Service, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Addresses]:
+    """Serve while the block runs; port 0 takes any free one. Raises OSError at once for an address that is taken."""
+    with _bound(host, port) as listener:
+        server = _Server(service)
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            await server.ready.wait()
+            yield _addresses(listener)
+        finally:
+            server.should_exit = True
+            await task
+            await server.hang_up()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, quiet: no signals, no logs of its own, no headers of its own; it says when it is ready."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(
+            uvicorn.Config(
+                service.app,
+                http="h11",
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                date_header=False,
+                timeout_graceful_shutdown=GRACE,
+            )
+        )
+        self.ready = asyncio.Event()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    async def hang_up(self) -> None:
+        """End what outlived the grace: a handler that was cancelled, a peer that does not read."""
+        await asyncio.gather(*self.server_state.tasks, return_exceptions=True)
+        for connection in [*self.server_state.connections]:
+            connection.transport.abort()
+        await asyncio.sleep(0)  # the loop closes the aborted sockets in its next turn
+
+
+# Without a handler of its own a library's warnings go to stderr, into the middle of a full-screen terminal.
+logging.getLogger("uvicorn").addHandler(logging.NullHandler())
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+
+
+def _addresses(listener: socket.socket) -> Addresses:
+    host, port = listener.getsockname()[:2]
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  the wildcard is no address to call
+    base = f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+    return Addresses(base, f"{base}/upload", f"{base}/cdn", f"{base}/_control")

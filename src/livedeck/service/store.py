@@ -1,0 +1,133 @@
+"""SQLite documents: every chapter keeps its objects here, and here alone is SQL.
+
+A document is a JSON object with a string `id`. Rows are (kind, id, workspace, json): what a list filters and orders by
+is read out of the JSON, so that no column can disagree with it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from livedeck.service.errors import ServiceError
+
+Document: TypeAlias = dict[str, Any]
+Order: TypeAlias = Sequence[tuple[str, str]]
+
+_APPLICATION = 0x6C697665  # "live", in the header of our files
+_SCHEMA = 1
+_TABLE = """
+CREATE TABLE IF NOT EXISTS document (
+    kind TEXT NOT NULL, id TEXT NOT NULL, workspace TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (kind, id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS listing ON document (kind, workspace);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which documents: of one kind, in one workspace, whose fields equal `where` (None: null or absent).
+
+    `order` is (field, "asc" or "desc") pairs; ties fall to the id. `page` counts from 1.
+    """
+
+    kind: str
+    workspace: str
+    where: Sequence[tuple[str, str | None]] = ()
+    order: Order = ()
+    page: int = 1
+    per_page: int = 100
+
+
+class Store:
+    """The documents in memory (None) or in a file. Raises ServiceError for a file that cannot be used."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        try:
+            self._db = _connect(path)
+        except (sqlite3.Error, OSError) as error:
+            raise ServiceError(f"cannot use the data file {path}: {error}") from error
+        self.close = weakref.finalize(self, self._db.close)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of it or none of it."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def get(self, kind: str, identity: str, workspace: str | None = None) -> Document | None:
+        """One document, or None where this workspace (None: any) has none of that id."""
+        row = self._db.execute(
+            "SELECT json FROM document WHERE kind = ? AND id = ? AND workspace = coalesce(?, workspace)",
+            (kind, identity, workspace),
+        ).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def find(self, query: Query) -> tuple[list[Document], int]:
+        """One page of them, and how many there are in all."""
+        clause = "FROM document WHERE kind = ? AND workspace = ?" + " AND json_extract(json, ?) IS ?" * len(query.where)
+        values = [query.kind, query.workspace, *(part for name, value in query.where for part in (_at(name), value))]
+        directions = "".join(f"json_extract(json, ?) {_DIRECTIONS[direction]}, " for _, direction in query.order)
+        total = self._db.execute(f"SELECT count(*) {clause}", values).fetchone()[0]
+        rows = self._db.execute(
+            f"SELECT json {clause} ORDER BY {directions} id LIMIT ? OFFSET ?",
+            [*values, *(_at(name) for name, _ in query.order), query.per_page, (query.page - 1) * query.per_page],
+        )
+        return [json.loads(row[0]) for row in rows], total
+
+    def create(self, kind: str, workspace: str, document: Document) -> None:
+        """Keep a new document."""
+        self._db.execute(
+            "INSERT INTO document (kind, id, workspace, json) VALUES (?, ?, ?, ?)",
+            (kind, document["id"], workspace, json.dumps(document)),
+        )
+
+    def change(self, kind: str, document: Document) -> None:
+        """Replace a document by its new state."""
+        self._db.execute(
+            "UPDATE document SET json = ? WHERE kind = ? AND id = ?", (json.dumps(document), kind, document["id"])
+        )
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._db.execute("DELETE FROM document")
+
+
+_DIRECTIONS = {"asc": "ASC", "desc": "DESC"}
+
+
+def _at(name: str) -> str:
+    return f"$.{name}"
+
+
+def _connect(path: Path | None) -> sqlite3.Connection:
+    if path is not None:
+        path.touch(mode=0o600)  # it holds tokens and stream keys
+    db = sqlite3.connect(path or ":memory:", timeout=2, isolation_level=None, check_same_thread=False)
+    try:
+        _prepare(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    application, schema = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    tables = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    if tables and (application, schema) != (_APPLICATION, _SCHEMA):
+        raise OSError("it belongs to another program or another version")
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.executescript(f"PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_SCHEMA}; {_TABLE}")
