@@ -32,6 +32,8 @@ def parse_time(text: str) -> datetime:
     Digits past the microsecond are cut off. Raises ValueError for anything else.
     """
     moment = datetime.fromisoformat(text)
+    if moment.tzinfo is UTC:
+        return moment
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC)
     try:

@@ -115,7 +115,7 @@ def _number(sample: dict[str, Any], name: str) -> float:
     value = sample.get(name)
     if value is None:
         return nan
-    if type(value) not in {int, float}:
+    if type(value) is not int and type(value) is not float:
         raise TypeError(f"{name} should be a number, not {kind(value)}")
     if not abs(value) <= _LARGEST:
         raise OverflowError(f"{name} is too large")

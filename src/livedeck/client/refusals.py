@@ -44,7 +44,7 @@ def refusal(
     `secrets` are masked wherever the platform repeats them. `location`: where a redirect points, or empty.
     """
     said = body.get("error") if isinstance(body, dict) else None
-    fields = said if isinstance(said, dict) else {}
+    fields = said if isinstance(said, dict) else {"message": said}
     code = fields.get("code") if type(fields.get("code")) is int else None
     message, detail = (_quoted(fields.get(name), secrets) for name in ("message", "detail"))
     invalid = fields.get("invalid_params")

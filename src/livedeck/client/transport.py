@@ -8,7 +8,6 @@ Nothing is retried: the caller paces itself, and a change must never be sent twi
 from __future__ import annotations
 
 import asyncio
-import json
 import ssl
 import sys
 from collections import deque
@@ -21,6 +20,8 @@ from socket import gaierror
 from time import perf_counter
 from typing import Any
 
+from livedeck import wording
+from livedeck.client.decoding import decode
 from livedeck.client.errors import ApiError, Cause, Misconfigured, ReadOnly, Unknown, Unreachable, Unreadable
 from livedeck.client.refusals import refusal, retry_after, server_date
 from livedeck.client.secret import Secret
@@ -33,6 +34,7 @@ Mount = Callable[[_Message, Callable[[], Awaitable[_Message]], Callable[[_Messag
 """An ASGI app."""
 
 _READS = frozenset({"GET", "HEAD"})
+_UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _LARGEST_ANSWER = 64 * 2**20
 _LIMITS = httpx.Limits(max_connections=10, max_keepalive_connections=8, keepalive_expiry=4.0)  # servers hang up at 5 s
 _WORDS: Mapping[Cause, str] = {
@@ -122,7 +124,7 @@ class Transport:
             raise ReadOnly(f"{call.what}: not sent, the deck is read-only")
         answer = await self._exchange(call)
         if not 200 <= answer.status < 300:
-            raise self._refused(call, answer, None)
+            raise self._refused(call, answer, _error_body(answer))
         decoded = _decoded(answer, call.what)
         if isinstance(decoded, dict) and "error" in decoded and "data" not in decoded:
             raise self._refused(call, answer, decoded)
@@ -137,7 +139,9 @@ class Transport:
         try:
             async with asyncio.timeout(2 * self._timeout):
                 answer = await self._answer(call)
-        except (httpx.HTTPError, TimeoutError) as error:
+        except (httpx.InvalidURL, UnicodeError) as error:
+            raise Misconfigured(f"{call.what}: {self.host} or what was asked for makes no URL") from error
+        except (httpx.HTTPError, OSError) as error:  # a broken TLS record passes httpx as it is
             raise self._lost(call, error) from error
         self.exchanges.append(Exchange(self._now(), perf_counter() - began, server_date(answer.headers)))
         return answer
@@ -155,7 +159,7 @@ class Transport:
         return refusal(
             call.what,
             status=answer.status,
-            body=decoded if decoded is not None else _lenient(answer.body),
+            body=decoded,
             location=answer.headers.get("Location", ""),
             retry_after=retry_after(answer.headers, self._now()),
             secrets=(self._token,),
@@ -165,8 +169,9 @@ class Transport:
         if isinstance(error, httpx.DecodingError):
             return Unreadable(f"{call.what}: the answer is packed in a way that cannot be unpacked")
         cause = _cause(error)
-        if call.method not in _READS and not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-            return Unknown(f"{call.what}: the answer was lost ({cause}); it may have happened or not: read it again")
+        if call.method not in _READS and not isinstance(error, _UNSENT):
+            why = cause or "it was not HTTP"
+            return Unknown(f"{call.what}: the answer was lost ({why}); it may have happened or not: read it again")
         if cause is None:
             return Unreadable(f"{call.what}: {self.host} does not speak HTTP; check the address")
         return Unreachable(f"{call.what}: {_WORDS[cause].format(host=self.host, timeout=self._timeout)}", cause)
@@ -199,45 +204,32 @@ def _decoded(answer: _Answer, what: str) -> object:
     if not answer.body.strip():
         return None
     try:
-        return json.loads(answer.body, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        pass
-    sent = answer.headers.get("Content-Type", "").partition(";")[0].strip()
-    named = f" but {sent}" if sent.isascii() and sent.isprintable() and sent not in {"", "application/json"} else ""
-    raise Unreadable(f"{what}: the answer is no JSON{named[:60]}; check the address")
+        return decode(answer.body)
+    except ValueError:
+        sent = wording.safe(answer.headers.get("Content-Type", "of no stated type").partition(";")[0], 60)
+    raise Unreadable(f"{what}: the answer ({sent}) is no JSON; check the address")
 
 
-def _lenient(body: bytes) -> object:
+def _error_body(answer: _Answer) -> object:
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return decode(answer.body)
+    except ValueError:  # a proxy's page: the status has to do
         return None
-
-
-def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _cause(error: Exception) -> Cause | None:
     """Why no answer came; None where one came that is not HTTP."""
     if isinstance(error, httpx.TimeoutException | TimeoutError):
         return "timeout"
-    if isinstance(error, httpx.ConnectError):
-        return _connect_cause(error)
-    if isinstance(error, httpx.ProtocolError) and "disconnected" not in str(error) and "closed" not in str(error):
-        return None
-    return "reset"
-
-
-def _connect_cause(error: Exception) -> Cause:
     for link in _chain(error):
         if isinstance(link, gaierror):
             return "dns"
         if isinstance(link, ssl.SSLError):
             return "tls"
-        if isinstance(link, ConnectionResetError):
-            return "reset"
-    return "refused"
+    if isinstance(error, httpx.ConnectError):
+        return "refused"
+    broken = "disconnected" in str(error) or "closed" in str(error)
+    return "reset" if broken or not isinstance(error, httpx.ProtocolError) else None
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
