@@ -1,1 +1,61 @@
-"""cli JOINS. The only room that constructs the others."""
+"""cli JOINS. The only room that constructs the others.
+
+`main` imports a command's module when that command is called, so that `--help` and `--version` cost next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from livedeck import __version__
+
+COMMANDS = {
+    "demo": "the deck on a simulated platform of its own, without an account",
+    "screenshots": "make the pictures of the README from a seed and a fixed clock",
+    "serve": "run the simulated platform on this machine",
+    "status": "print what is on air and what is wrong, and leave",
+}
+
+EPILOG = """\b
+Exit codes: 0 done, 1 the platform cannot be reached or refuses, 2 wrong use or settings.
+Settings: flags, then LIVEDECK_BASE_URL, LIVEDECK_UPLOAD_URL, LIVEDECK_TOKEN, then a TOML file."""
+
+
+class _Lazy(click.Group):
+    """Knows its commands by name and purpose; imports one when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"livedeck.cli.{cmd_name}").command
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_Lazy, invoke_without_command=True, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(__version__, prog_name="livedeck", message="%(prog)s %(version)s")
+@click.option("--base-url", metavar="URL", help="Address of the platform's API.")
+@click.option("--upload-url", metavar="URL", help="Address of its upload endpoints, where it is another.")
+@click.option("--read-only", is_flag=True, default=None, help="Nothing but GET and HEAD leaves the deck.")
+@click.pass_context
+def main(ctx: click.Context, **flags: Any) -> None:
+    """A terminal deck for live events on a video platform: what is on air, what is wrong, since when.
+
+    Without a command: the deck on the platform of the settings.
+    """
+    ctx.obj = flags
+    if ctx.invoked_subcommand is None:
+        from livedeck.cli.deck import run_deck
+
+        ctx.exit(run_deck(flags))

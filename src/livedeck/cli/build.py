@@ -1,0 +1,49 @@
+"""Settings made into the objects that do the work. Nothing is constructed anywhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from livedeck.client import Api
+from livedeck.monitor import Clock, Monitor
+from livedeck.settings import Settings, SettingsError
+
+
+class SystemClock:
+    """The time of this machine."""
+
+    def now(self) -> datetime:
+        """Aware, UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds that never run backwards."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after that many seconds."""
+        await asyncio.sleep(seconds)
+
+
+def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = None) -> Api:
+    """The client of the configured platform, or of the ASGI app `mount`. Raises SettingsError, Misconfigured."""
+    if not settings.base_url:
+        raise SettingsError("no platform: set LIVEDECK_BASE_URL or --base-url, or try `livedeck demo`")
+    return Api(
+        base_url=settings.base_url,
+        upload_url=settings.upload_url or None,
+        token=settings.secret_token(),
+        read_only=settings.read_only,
+        meet_segment=settings.meet_segment,
+        timeout=settings.timeout,
+        now=(clock or SystemClock()).now,
+        mount=mount,
+    )
+
+
+def make_monitor(api: Api, clock: Clock | None = None) -> Monitor:
+    """A monitor of that platform, on this machine's time unless another is given."""
+    return Monitor(api, clock or SystemClock())

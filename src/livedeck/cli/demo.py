@@ -1,0 +1,35 @@
+"""`livedeck demo`: the simulated platform on a free loopback port and the deck on top, over real HTTP."""
+
+from __future__ import annotations
+
+import click
+
+from livedeck.cli.deck import show
+from livedeck.cli.exits import run
+from livedeck.service import Service, serving
+from livedeck.settings import load
+
+
+@click.command
+@click.option("--seed", default=1, show_default=True, help="Another seed, another noise on the same events.")
+@click.option("--read-only", is_flag=True, help="Nothing but GET and HEAD leaves the deck.")
+@click.pass_context
+def command(ctx: click.Context, *, seed: int, read_only: bool) -> None:
+    """The deck on a simulated platform of its own, without an account.
+
+    Twelve events of one evening, some of them in trouble. Nothing is kept and nothing leaves this machine.
+    """
+    ctx.exit(run(lambda: _demo(seed, read_only=read_only)))
+
+
+async def _demo(seed: int, *, read_only: bool) -> int:
+    service = Service(seed=seed)
+    async with serving(service) as addresses:
+        settings = load(
+            base_url=addresses.base_url,
+            upload_url=addresses.upload_url,
+            token=service.token,
+            profile="DEMO",
+            read_only=read_only,
+        )
+        return await show(settings)

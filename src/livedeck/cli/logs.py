@@ -1,0 +1,51 @@
+"""The log: a rotating file, because anything on stderr would tear the screen."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import MutableMapping
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+_BEARER = re.compile(r"(?i)(bearer\s+|sign=|stream_?key[\"'=:\s]+)[^\s\"'&,}]+")
+
+
+def log_to(path: Path) -> Path | None:
+    """Send every log line to that file, readable by its owner alone. None where the folder cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
+        handler = RotatingFileHandler(path, maxBytes=2_000_000, backupCount=3, encoding="utf-8", delay=True)
+    except OSError:
+        logging.basicConfig(handlers=[logging.NullHandler()], force=True)
+        return None
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=structlog.processors.JSONRenderer()))
+    logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.ExceptionRenderer(
+                structlog.tracebacks.ExceptionDictTransformer(show_locals=False, max_frames=30)
+            ),
+            redacted,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+    return path
+
+
+def redacted(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """The last net: what looks like a credential in a line is cut out, whoever wrote it."""
+    for key, value in event.items():
+        if isinstance(value, str):
+            event[key] = _BEARER.sub(r"\1••••", value)
+    return event

@@ -1,0 +1,98 @@
+"""`livedeck screenshots`: the pictures of the README, made from a seed and a fixed clock."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from livedeck.cli.build import make_api, make_monitor
+from livedeck.cli.exits import run
+from livedeck.service import Service, ServiceClock
+from livedeck.settings import Settings
+from livedeck.ui.app import Deck
+
+EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
+"""The moment at which every picture is taken."""
+
+PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
+    "events-80x24": ((80, 24), ()),
+    "events-120x40": ((120, 40), ()),
+    "events-200x60": ((200, 60), ()),
+    "qos-80x24": ((80, 24), ("3",)),
+    "qos-120x40": ((120, 40), ("down", "3")),
+    "qos-200x60": ((200, 60), ("down", "3")),
+    "help-120x40": ((120, 40), ("question_mark",)),
+}
+
+
+class FixedClock:
+    """A time that stands still, so that a picture is the same whenever it is taken."""
+
+    def __init__(self, at: datetime = EVENING) -> None:
+        self._at = at
+
+    def now(self) -> datetime:
+        """Always the same moment."""
+        return self._at
+
+    def monotonic(self) -> float:
+        """Always the same number."""
+        return 0.0
+
+    async def sleep(self, seconds: float) -> None:  # noqa: ARG002
+        """Nothing is ever due again; cancelling ends the wait."""
+        await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def still_deck(*, seed: int = 1, read_only: bool = False) -> AsyncIterator[Deck]:
+    """A deck on the simulated platform in process, both at `EVENING`, with every sample judged."""
+    service = Service(seed=seed, clock=ServiceClock(start=EVENING, paused=True))
+    settings = Settings(base_url="http://127.0.0.1:8787", token=service.token, profile="DEMO", read_only=read_only)
+    clock = FixedClock()
+    async with make_api(settings, clock=clock, mount=service.app) as api:
+        monitor = make_monitor(api, clock)
+        await monitor.settled(15.0)
+        yield Deck(monitor, clock, profile="DEMO", host=api.host, read_only=read_only, zone=UTC)
+
+
+async def picture(size: tuple[int, int], keys: Sequence[str]) -> str:
+    """The deck at that size after those keys, as SVG."""
+    async with still_deck() as deck, deck.run_test(size=size) as pilot:
+        await pilot.pause()
+        for key in keys:
+            await pilot.press(key)
+        await pilot.pause()
+        return _with_local_fonts(deck.export_screenshot(title="livedeck", simplify=True))
+
+
+def _with_local_fonts(svg: str) -> str:
+    """The picture asks no other host for a font: it names fonts that a reader may have."""
+    bare = re.sub(r"@font-face\s*\{[^}]*\}", "", svg)
+    return bare.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
+
+
+@click.command
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path("screenshots"))
+@click.pass_context
+def command(ctx: click.Context, folder: Path) -> None:
+    """Make the pictures of the README in FOLDER, the same ones on every machine."""
+
+    async def work() -> int:
+        for name, (size, keys) in PICTURES.items():
+            _write(folder / f"{name}.svg", await picture(size, keys))
+        return 0
+
+    ctx.exit(run(work))
+
+
+def _write(target: Path, svg: str) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(svg, encoding="utf-8")
+    click.echo(target)

@@ -1,0 +1,87 @@
+"""`livedeck serve`: the simulated platform, until it is told to end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from livedeck.cli.exits import run
+from livedeck.service import DEFAULT_TOKEN, Addresses, Service, ServiceClock, ServiceError, serving
+
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+@click.command
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind to.")
+@click.option("--port", default=8787, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
+@click.option("--data", type=click.Path(dir_okay=False, path_type=Path), help="Keep everything in this SQLite file.")
+@click.option("--token", help="Token that the API asks for. [default: the demo's, on loopback only]")
+@click.option("--seed", default=1, show_default=True, help="Another seed, another noise on the same events.")
+@click.option("--speed", default=1.0, show_default=True, type=click.FloatRange(0.01, 1000), help="Pace of its clock.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a line for people.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    *,
+    host: str,
+    port: int,
+    data: Path | None,
+    token: str | None,
+    seed: int,
+    speed: float,
+    as_json: bool,
+) -> None:
+    """Run the simulated platform on this machine: every answer by the API document.
+
+    Ends on SIGTERM and ctrl-c.
+    """
+    if host not in LOOPBACK and not token:
+        raise click.UsageError(f"--host {host} can be reached from elsewhere: give it a --token of its own")
+    clock = ServiceClock(speed=speed)
+    ctx.exit(run(lambda: _serve(host, port, lambda: _service(seed, clock, token, data), as_json=as_json)))
+
+
+def _service(seed: int, clock: ServiceClock, token: str | None, data: Path | None) -> Service:
+    return Service(seed=seed, clock=clock, token=token or DEFAULT_TOKEN, data=data)
+
+
+async def _serve(host: str, port: int, make: Callable[[], Service], *, as_json: bool) -> int:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(number, ended.set)
+    try:
+        service = make()
+        async with serving(service, host=host, port=port) as addresses:
+            click.echo(_json(service, addresses) if as_json else _line(service, addresses))
+            await ended.wait()
+    except (OSError, ServiceError) as error:
+        click.echo(f"livedeck serve: {error}", err=True)
+        return 1
+    return 0
+
+
+def _json(service: Service, addresses: Addresses) -> str:
+    return json.dumps(
+        {
+            **asdict(addresses),
+            "control_token": service.control_token,
+            "token": service.token,
+            "workspace_id": service.workspace_id,
+            "user_id": service.user_id,
+            "other_workspace": asdict(service.other_workspace),
+        }
+    )
+
+
+def _line(service: Service, addresses: Addresses) -> str:
+    return (
+        f"livedeck serve: api {addresses.base_url}  upload {addresses.upload_url}  token {service.token}  "
+        f"workspace {service.workspace_id}  user {service.user_id}  (ctrl-c ends it)"
+    )

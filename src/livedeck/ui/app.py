@@ -1,0 +1,137 @@
+"""The deck: its screens, its global keys, and the one road by which snapshots reach them."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+from pathlib import Path
+from typing import Any, ClassVar, TypedDict
+
+import structlog
+from rich.text import Text
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.signal import Signal
+from textual.theme import Theme
+
+from livedeck.monitor import Clock, EventState, Monitor, Snapshot
+from livedeck.ui.renderables.moment import Moment
+from livedeck.ui.screens.events import EventsScreen
+from livedeck.ui.screens.help import HelpScreen
+from livedeck.ui.screens.qos import QosScreen
+
+log = structlog.get_logger()
+
+NIGHT = Theme(
+    name="night",
+    primary="#7fb2d9",
+    background="#0e1216",
+    surface="#0e1216",
+    panel="#171d23",
+    foreground="#d5dce2",
+    dark=True,
+)
+
+
+class Identity(TypedDict):
+    """What the header says of the deck itself."""
+
+    profile: str
+    host: str
+    read_only: bool
+    zone: tzinfo | None
+
+
+class Deck(App[int]):
+    """Shows what a monitor says. It is given everything and constructs nothing.
+
+    `zone`: of the local clock in the header, None for the machine's. `log_file`: named when the deck has to give up.
+    """
+
+    CSS_PATH = "app.tcss"
+    TITLE = "livedeck"
+    ENABLE_COMMAND_PALETTE = False
+    MODES: ClassVar[dict[str, Any]] = {"events": EventsScreen, "qos": QosScreen}
+    DEFAULT_MODE = "events"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1", "switch_mode('events')", "Events"),
+        Binding("3", "switch_mode('qos')", "QoS"),
+        Binding("question_mark", "help", "help"),
+        Binding("r", "ask", "ask now"),
+        Binding("q", "quit", "quit"),
+        Binding("ctrl+c", "quit", "quit", priority=True),
+    ]
+
+    def __init__(
+        self,
+        monitor: Monitor,
+        clock: Clock,
+        *,
+        profile: str,
+        host: str,
+        read_only: bool,
+        zone: tzinfo | None = None,
+        log_file: Path | None = None,
+    ) -> None:
+        super().__init__()
+        self.identity: Identity = {"profile": profile, "host": host, "read_only": read_only, "zone": zone}
+        self.snapshot: Snapshot | None = None
+        self.fault = ""
+        self.news: Signal[None] = Signal(self, "news")
+        self._monitor, self._clock, self._log_file = monitor, clock, log_file
+        self._chosen: str | None = None
+
+    def on_mount(self) -> None:
+        self.register_theme(NIGHT)
+        self.theme = NIGHT.name
+        self.run_worker(self._watch(), name="monitor", exit_on_error=False)
+        self.set_interval(1.0, self._tick)
+
+    async def _watch(self) -> None:
+        """Publish each snapshot. Should the monitor ever end, the screen says so: frozen is not fine."""
+        try:
+            async for snapshot in self._monitor.snapshots():
+                self.snapshot = snapshot
+                self.news.publish(None)
+        except Exception as error:
+            log.exception("the monitor stopped")
+            self.fault = f"{type(error).__name__}; see {self._log_file or 'the log'}"
+            self.news.publish(None)
+
+    def _tick(self) -> None:
+        self.news.publish(None)
+
+    def moment(self) -> Moment | None:
+        """The instant to paint for; None before the first snapshot."""
+        return None if self.snapshot is None else Moment.of(self.snapshot, self._clock.now())
+
+    def chosen(self) -> EventState | None:
+        """The selected event: by id; the worst one until the operator chooses, and where the chosen one is gone."""
+        if self.snapshot is None:
+            return None
+        found = self.snapshot.find(self._chosen) if self._chosen else None
+        return found or next(iter(self.snapshot.events), None)
+
+    def choose(self, event_id: str) -> None:
+        """Select an event for every screen, and have its quality asked for most often."""
+        self._chosen = event_id
+        self._monitor.focus(event_id)
+        self.news.publish(None)
+
+    def action_ask(self) -> None:
+        """Ask the platform now, not at the next round."""
+        self._monitor.poke()
+
+    def action_help(self) -> None:
+        """Show the keys and the signs."""
+        self.push_screen(HelpScreen())
+
+    async def action_quit(self) -> None:
+        """Leave; the terminal is left as it was found."""
+        self.exit(0)
+
+    def _fatal_error(self) -> None:
+        """A crash says where to read about it. It shows no local variables: they may hold a key or a token."""
+        log.error("the deck ended with an error", exc_info=self._exception)
+        where = f"; the log is {self._log_file}" if self._log_file else ""
+        self._exit_renderables.append(Text(f"livedeck ended with {type(self._exception).__name__}{where}"))
+        self._close_messages_no_wait()

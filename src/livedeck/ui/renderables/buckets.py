@@ -1,0 +1,66 @@
+"""Samples gathered into the columns of a screen: what a chart of any length costs is its width."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, inf, isfinite
+
+from livedeck.monitor import Readings
+from livedeck.ui.renderables.status import Look, worst
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """`columns` equal steps of time from `start` to `end` (epoch seconds, the platform's clock)."""
+
+    start: float
+    end: float
+    columns: int
+
+    @property
+    def step(self) -> float:
+        """Seconds a column."""
+        return (self.end - self.start) / self.columns
+
+    @classmethod
+    def ending(cls, at: float, span: float, columns: int) -> Axis:
+        """The last `span` seconds up to `at`, aligned to whole steps so that old columns stay as they are."""
+        columns = max(1, columns)
+        step = span / columns
+        end = ceil(at / step) * step
+        return cls(end - span, end, columns)
+
+    def cuts(self, times: array[float]) -> list[int]:
+        """Where each column begins in ascending `times`, and where the last one ends: `columns + 1` indexes."""
+        return [bisect_left(times, self.start + self.step * column) for column in range(self.columns + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The least and the greatest value that was measured in one step of time."""
+
+    low: float
+    high: float
+
+
+def columns(axis: Axis, readings: Readings, values: array[float]) -> list[Column | None]:
+    """`values` (a column of `readings`) by step of the axis; None where nothing was measured: a gap is a gap."""
+    cuts = axis.cuts(readings.time)
+    return [_column(values[first:last]) for first, last in pairwise(cuts)]
+
+
+def _column(values: array[float]) -> Column | None:
+    low, high = inf, -inf
+    for value in values:
+        if isfinite(value):
+            low, high = min(low, value), max(high, value)
+    return Column(low, high) if low <= high else None
+
+
+def statuses(axis: Axis, readings: Readings) -> list[Look | None]:
+    """The heaviest status of each step of the axis; None where there was no sample."""
+    cuts = axis.cuts(readings.time)
+    return [worst(readings.status[first:last]) for first, last in pairwise(cuts)]

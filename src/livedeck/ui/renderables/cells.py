@@ -1,0 +1,148 @@
+"""What each column of the events table says. The deck and `livedeck status` take their words from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from livedeck import wording
+from livedeck.monitor import EventState, Freshness, Grade, Ingest, IngestState, Reading, Severity, Tally
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.lines import Line
+from livedeck.ui.renderables.moment import Moment
+
+SENDING = frozenset({Tally.ON_AIR, Tally.RECONNECTING, Tally.LOST})
+"""The tallies under which bits are owed: a missing value is `--`, not `-`."""
+
+TALLY_INKS: Mapping[Tally, tuple[str, Ink]] = MappingProxyType(
+    {
+        Tally.ON_AIR: ("●", Ink.ON_AIR),
+        Tally.RECONNECTING: ("◌", Ink.PENDING),
+        Tally.LOST: ("✖", Ink.LOST),
+        Tally.LATE: ("▲", Ink.PENDING),
+        Tally.SCHEDULED: ("○", Ink.READY),
+        Tally.DRAFT: ("·", Ink.OFF),
+        Tally.COMPLETED: ("■", Ink.OFF),
+        Tally.UNKNOWN: ("?", Ink.OFF),
+    }
+)
+
+SEVERITIES: Mapping[Severity, tuple[str, str, Ink]] = MappingProxyType(
+    {
+        Severity.CRITICAL: ("✖", "CRIT", Ink.CRITICAL),
+        Severity.WARNING: ("▲", "WARN", Ink.WARNING),
+        Severity.INFO: ("●", "INFO", Ink.INFO),
+    }
+)
+
+GRADES: Mapping[Grade, tuple[str, Ink]] = MappingProxyType(
+    {
+        Grade.GOOD: ("✓", Ink.OK),
+        Grade.FAIR: ("▲", Ink.WARNING),
+        Grade.POOR: ("✖", Ink.CRITICAL),
+        Grade.NO_DATA: ("✖", Ink.CRITICAL),
+        Grade.STALE: ("▒", Ink.STALE),
+        Grade.WARM_UP: ("●", Ink.INFO),
+        Grade.NONE: ("", Ink.DIM),
+    }
+)
+
+
+def name(state: EventState) -> str:
+    """The event's name, fit for a cell; its id where it has none."""
+    return wording.safe(state.event.name or state.id)
+
+
+def tally(state: EventState) -> Line:
+    """Glyph and word, filled like a tally lamp: `● ON AIR`."""
+    glyph, ink = TALLY_INKS[state.phase.tally]
+    word = "RECONNECT" if state.phase.tally is Tally.RECONNECTING else state.phase.tally.value
+    return [(f" {glyph} {word:<9} ", ink)]
+
+
+def clock(state: EventState, moment: Moment) -> str:
+    """Elapsed on air, `T-` before the start, `T+` past it, the length of what is over; blank for a draft."""
+    phase = state.phase
+    if phase.tally is Tally.COMPLETED:
+        return wording.NOT_APPLICABLE if phase.length is None else wording.duration(phase.length)
+    if phase.mark is None:
+        return wording.NOT_APPLICABLE
+    seconds = moment.server_since(phase.mark)
+    if phase.tally is Tally.SCHEDULED:
+        return f"T-{wording.duration(-seconds)}"
+    return f"T+{wording.duration(seconds)}" if phase.tally is Tally.LATE else wording.duration(seconds)
+
+
+def ingest(state: EventState, moment: Moment) -> Line:
+    """The encoder's side; an interruption says for how long."""
+    known = state.phase.ingest
+    if known.state is IngestState.INTERRUPTED:
+        return [(f"lost {_since(known, moment)}", Ink.CRITICAL)]
+    if known.state is IngestState.UNKNOWN:
+        return [(wording.UNKNOWN, Ink.STALE)]
+    if known.state is IngestState.NONE and state.phase.tally in SENDING:
+        return [("none", Ink.CRITICAL)]
+    inks = {IngestState.RECEIVING: Ink.TEXT, IngestState.WARMING_UP: Ink.INFO}
+    return [(known.state.value, inks.get(known.state, Ink.DIM))]
+
+
+def _since(known: Ingest, moment: Moment) -> str:
+    return wording.UNKNOWN if known.since is None else wording.short_duration(moment.server_since(known.since))
+
+
+def health(state: EventState, moment: Moment) -> Line:
+    """Glyph, score, word, and the component that lost: `✖  45 POOR key`. Never a number on stale data."""
+    known = state.verdict.health
+    grade = Grade.STALE if moment.stale and known.grade is not Grade.NONE else known.grade
+    if grade is Grade.NONE:
+        return [(wording.NOT_APPLICABLE, Ink.DIM)]
+    glyph, ink = GRADES[grade]
+    if known.score is None or grade is Grade.STALE:
+        return [(f"{glyph} {wording.NO_DATA:>3} {grade.value}", ink)]
+    lost = f" {known.component}" if known.component else ""
+    return [(f"{glyph} {known.score:>3} {grade.value}{lost}", ink)]
+
+
+def reading(state: EventState) -> Reading | None:
+    """The newest sample, while it may stand for now: bits are arriving and we asked in time."""
+    arriving = state.phase.ingest.state in {IngestState.RECEIVING, IngestState.WARMING_UP}
+    trusted = state.qos.freshness in {Freshness.FRESH, Freshness.LATE}
+    return state.qos.readings.last if arriving and trusted else None
+
+
+def video(state: EventState, moment: Moment) -> Line:
+    """Video bit rate now."""
+    known = reading(state)
+    return _measured(state, moment, wording.bits(known.video) if known else None, Ink.VIDEO)
+
+
+def audio(state: EventState, moment: Moment) -> Line:
+    """Audio bit rate now."""
+    known = reading(state)
+    return _measured(state, moment, wording.bits(known.audio) if known else None, Ink.AUDIO)
+
+
+def fps(state: EventState, moment: Moment) -> Line:
+    """Frames a second now."""
+    known = reading(state)
+    return _measured(state, moment, wording.frames(known.fps) if known else None, Ink.FPS)
+
+
+def _measured(state: EventState, moment: Moment, text: str | None, ink: Ink) -> Line:
+    if text is None:
+        owed = state.phase.tally in SENDING
+        return [(wording.NO_DATA, Ink.STALE) if owed else (wording.NOT_APPLICABLE, Ink.DIM)]
+    return [(text, Ink.STALE if moment.stale else ink)]
+
+
+def outputs(state: EventState, moment: Moment) -> Line:
+    """Restreams connected of those enabled, while on air; else how many are set up."""
+    enabled = [one for one in state.event.restreams or () if one.enabled]
+    if not enabled:
+        return [(wording.NOT_APPLICABLE, Ink.DIM)]
+    if state.phase.tally not in SENDING:
+        return [(str(len(enabled)), Ink.DIM)]
+    connected = sum(one.status == "connected" for one in enabled)
+    good = connected == len(enabled)
+    fresh = Ink.TEXT if good else Ink.WARNING
+    return [(f"{connected}/{len(enabled)}", Ink.STALE if moment.stale else fresh)]

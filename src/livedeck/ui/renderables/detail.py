@@ -1,0 +1,117 @@
+"""The selected event in full, under the table: what it is, what arrives, where it goes, what is wrong."""
+
+from __future__ import annotations
+
+from livedeck import wording
+from livedeck.monitor import EventState, Finding
+from livedeck.ui.renderables import cells
+from livedeck.ui.renderables.event_rows import recent_status, recent_video
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.lines import Line, fit, flow
+from livedeck.ui.renderables.moment import Moment
+from livedeck.ui.renderables.status import look
+
+LABEL_CELLS = 11
+
+
+def detail(state: EventState, moment: Moment, width: int) -> list[Line]:
+    """Most needed first, so that a short panel keeps what matters: title, what is wrong, signal, outputs, addresses."""
+    return [
+        title(state, moment, width),
+        *[_labelled("wrong", finding_line(one)) for one in state.verdict.findings],
+        _labelled("signal", _signal(state, moment, width - LABEL_CELLS)),
+        _labelled("restreams", _restreams(state)),
+        _labelled("settings", _settings(state)),
+        _labelled("ingest", [(wording.safe(str(state.event.rtmp_link or wording.UNKNOWN)), Ink.DIM)]),
+        _labelled("play", [(wording.safe(state.event.play_link or wording.UNKNOWN), Ink.DIM)]),
+    ]
+
+
+def title(state: EventState, moment: Moment, width: int) -> Line:
+    """Name, tally, clock, health, and the window that is left while the encoder is away."""
+    left = state.phase.ingest.window_left
+    window: Line = [] if left is None else [(f"reconnect window {wording.short_duration(left)} left", Ink.CRITICAL)]
+    parts = [
+        (0, [(f" {cells.name(state)}", Ink.STRONG)]),
+        (0, cells.tally(state)),
+        (2, [(cells.clock(state, moment), Ink.TEXT)]),
+        (1, [*cells.health(state, moment), (f"  {state.verdict.health.detail}", Ink.TEXT)]),
+        (3, window),
+    ]
+    return fit(flow([part for part in parts if part[1]], width), width)
+
+
+def finding_line(one: Finding) -> Line:
+    """One thing that is wrong: kind, actual, expected."""
+    glyph, _, ink = cells.SEVERITIES[one.severity]
+    return [(f"{glyph} {one.kind}  ", ink), (one.actual, Ink.TEXT), (f"  expected {one.expected}", Ink.DIM)]
+
+
+def _labelled(label: str, line: Line) -> Line:
+    return [(f" {label:<{LABEL_CELLS - 1}}", Ink.HEAD), *line]
+
+
+def _signal(state: EventState, moment: Moment, width: int) -> Line:
+    if not len(state.qos.readings):
+        return [("no samples", Ink.DIM)]
+    columns = max(4, min(40, (width - 46) // 2))
+    return [
+        *recent_video(state, moment, columns),
+        ("  ", Ink.TEXT),
+        *recent_status(state, moment, columns),
+        ("  ", Ink.TEXT),
+        *_now(state, moment),
+    ]
+
+
+def _now(state: EventState, moment: Moment) -> Line:
+    line: Line = [
+        *cells.video(state, moment),
+        (" video  ", Ink.DIM),
+        *cells.audio(state, moment),
+        (" audio  ", Ink.DIM),
+    ]
+    line += [*cells.fps(state, moment), (" fps", Ink.DIM)]
+    known = cells.reading(state)
+    if known is None or known.status is None:
+        return line
+    shown = look(known.status)
+    return [*line, (f"  {shown.glyph} {shown.word}", Ink.STALE if moment.stale else shown.ink)]
+
+
+def _restreams(state: EventState) -> Line:
+    restreams = state.event.restreams or ()
+    if not restreams:
+        return [("none", Ink.DIM)]
+    line: Line = []
+    for one in restreams:
+        glyph, ink = _destination(enabled=bool(one.enabled), status=one.status)
+        name = wording.safe(one.name or wording.UNKNOWN, 40)
+        line.append((f"{glyph} {name} {wording.safe(one.status or wording.UNKNOWN, 20)}   ", ink))
+    return line
+
+
+def _destination(*, enabled: bool, status: str | None) -> tuple[str, Ink]:
+    if not enabled:
+        return "·", Ink.DIM
+    return ("✓", Ink.OK) if status == "connected" else ("○", Ink.TEXT)
+
+
+def _settings(state: EventState) -> Line:
+    event = state.event
+    presets = (event.video and event.video.presets) or ()
+    window = event.reconnect_window
+    facts = [
+        event.type or wording.UNKNOWN,
+        " ".join(presets) or "no presets",
+        f"{event.latency_mode or wording.UNKNOWN} latency",
+        f"window {wording.UNKNOWN if window is None else wording.short_duration(window)}",
+        f"protected {_yes(event.protected)}",
+        f"time shift {_yes(event.time_shift)}",
+        f"chat {_yes(event.chat_active)}",
+    ]
+    return [(wording.safe("   ".join(facts)), Ink.TEXT)]
+
+
+def _yes(value: bool | None) -> str:
+    return wording.UNKNOWN if value is None else "yes" if value else "no"

@@ -1,0 +1,118 @@
+"""The lines around every screen: header, tabs, banner, alarms, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import tzinfo
+
+from livedeck import wording
+from livedeck.monitor import Alarm, LinkState, Severity, Snapshot
+from livedeck.ui.renderables.cells import SEVERITIES
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.lines import Line, between, flow, spread
+from livedeck.ui.renderables.moment import Moment
+
+LINKS = {
+    LinkState.CONNECTING: ("○ connecting", Ink.INFO),
+    LinkState.OK: ("✓ link ok", Ink.OK),
+    LinkState.FAILING: ("▲ link FAILING", Ink.WARNING),
+    LinkState.BLIND: ("✖ BLIND", Ink.CRITICAL),
+}
+
+
+def header(
+    snapshot: Snapshot, moment: Moment, cells: int, *, profile: str, host: str, read_only: bool, zone: tzinfo | None
+) -> Line:
+    """Profile, host, RO or RW as a word, link and age of the data, clocks, alarms: the least needed goes first."""
+    ro = ("RO", Ink.INFO) if read_only else ("RW", Ink.STRONG)
+    left = [
+        (0, [(" livedeck", Ink.STRONG)]),
+        (2, [(profile, Ink.HEAD)]),
+        (4, [(host, Ink.DIM)]),
+        (0, [ro]),
+        (0, _link(snapshot, moment)),
+        (6, _round_trip(snapshot)),
+    ]
+    right = [
+        (0, [(f"{moment.now:%H:%M:%S}Z", Ink.STRONG)]),
+        (5, _local(moment, zone)),
+        (0, [*alarm_counts(snapshot), (" ", Ink.TEXT)]),
+    ]
+    return spread(left, right, cells)
+
+
+def _link(snapshot: Snapshot, moment: Moment) -> Line:
+    word, ink = LINKS[snapshot.link.state]
+    if snapshot.link.as_of is None:
+        return [(word, ink)]
+    if snapshot.link.state is LinkState.OK and moment.stale:
+        word, ink = "▒ STALE", Ink.STALE
+    return [(word, ink), (f"  {wording.age(moment.since(snapshot.link.as_of))} ago", Ink.TEXT)]
+
+
+def _round_trip(snapshot: Snapshot) -> Line:
+    trip = snapshot.link.round_trip
+    return [] if trip is None else [(f"rtt {trip * 1000:.0f} ms", Ink.DIM)]
+
+
+def _local(moment: Moment, zone: tzinfo | None) -> Line:
+    local = moment.now.astimezone(zone)
+    return [(f"{local:%H:%M:%S} {local:%Z}", Ink.DIM)]
+
+
+def alarm_counts(snapshot: Snapshot) -> Line:
+    """How many criticals and warnings there are, always both: a zero is an answer."""
+    counts = snapshot.counts()
+    line: Line = []
+    for severity in (Severity.CRITICAL, Severity.WARNING):
+        glyph, _, ink = SEVERITIES[severity]
+        count = counts[severity]
+        line += [("  " if line else "", Ink.TEXT), (f"{glyph} {count}", ink if count else Ink.DIM)]
+    return line
+
+
+def tabs(names: Sequence[tuple[str, str]], current: str, cells: int) -> Line:
+    """The screens by their key, the current one marked by brackets as well as by ink."""
+    line: Line = []
+    for key, title in names:
+        line.append((f"[{key} {title}]" if title == current else f" {key} {title} ", _tab_ink(title, current)))
+    return between([(" ", Ink.TEXT), *line], [("? help ", Ink.DIM)], cells)
+
+
+def _tab_ink(title: str, current: str) -> Ink:
+    return Ink.STRONG if title == current else Ink.DIM
+
+
+def banner(snapshot: Snapshot, moment: Moment, fault: str = "") -> Line:
+    """Why the screen may not be believed, and since when; empty while it may."""
+    link = snapshot.link
+    if fault:
+        return [(f" ✖ MONITOR STOPPED  {wording.safe(fault)}  nothing below is kept up to date ", Ink.BANNER_BLIND)]
+    since, why = f"{link.since:%H:%M:%S}Z", wording.safe(link.why, 120)
+    data = "no data yet" if link.as_of is None else f"data from {link.as_of:%H:%M:%S}Z"
+    if link.state is LinkState.BLIND:
+        return [(f" ✖ MONITORING BLIND since {since}  {data}  {why} ", Ink.BANNER_BLIND)]
+    if link.state is LinkState.FAILING:
+        return [(f" ▲ NO ANSWER since {since}  {data}  {why} ", Ink.BANNER)]
+    if moment.stale and link.as_of is not None:
+        return [(f" ▒ STALE  {data}, {wording.age(moment.since(link.as_of))} old ", Ink.BANNER)]
+    return []
+
+
+def alarm(one: Alarm, moment: Moment) -> Line:
+    """Severity, since when, whose, what: actual against expected."""
+    glyph, word, ink = SEVERITIES[one.severity]
+    return [
+        (f" {glyph} {word} {wording.short_duration(moment.since(one.since))}  ", ink),
+        (f"{wording.safe(one.subject)}  ", Ink.STRONG),
+        (f"{one.kind}  ", ink),
+        (wording.safe(one.actual), Ink.TEXT),
+        (f"  expected {wording.safe(one.expected)}" if one.expected else "", Ink.DIM),
+    ]
+
+
+def keys(pairs: Sequence[tuple[str, str]], cells: int) -> Line:
+    """The keys that do something here; the last ones go first where the line is short."""
+    return flow(
+        [(rank, [(f" {key}", Ink.STRONG), (f" {what}", Ink.DIM)]) for rank, (key, what) in enumerate(pairs)], cells, 1
+    )

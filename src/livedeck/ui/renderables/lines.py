@@ -1,0 +1,85 @@
+"""A line is a list of spans, a span is a text and its ink: the one thing that every renderable makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len, set_cell_size
+
+from livedeck.ui.renderables.ink import Ink
+
+Span = tuple[str, Ink]
+Line = list[Span]
+
+
+def width(line: Iterable[Span]) -> int:
+    """Terminal cells that the line takes; wide characters count two."""
+    return sum(cell_len(text) for text, _ in line)
+
+
+def plain(line: Iterable[Span]) -> str:
+    """The text alone."""
+    return "".join(text for text, _ in line)
+
+
+def fit(line: Sequence[Span], cells: int, *, right: bool = False, ellipsis: bool = False) -> Line:
+    """The line cut or padded to exactly that many cells; `right` aligns to the right, `ellipsis` marks a cut."""
+    length = width(line)
+    if length <= cells:
+        pad: Line = [(" " * (cells - length), Ink.TEXT)] if length < cells else []
+        return [*pad, *line] if right else [*line, *pad]
+    return _cut(line, cells, "…" if ellipsis and cells else "")
+
+
+def _cut(line: Sequence[Span], cells: int, mark: str) -> Line:
+    kept: Line = []
+    left = cells - len(mark)
+    for text, ink in line:
+        size = cell_len(text)
+        if size >= left:
+            kept.append((set_cell_size(text, left) + mark, ink))
+            break
+        kept.append((text, ink))
+        left -= size
+    return kept
+
+
+def between(left: Sequence[Span], right: Sequence[Span], cells: int) -> Line:
+    """`left` and `right` at the two ends of a line; `left` is cut where both do not fit."""
+    room = max(0, cells - width(right))
+    return [*fit(left, room, ellipsis=True), *fit(right, min(cells, width(right)))]
+
+
+Part = tuple[int, Line]
+"""A rank and a line. Where room is short the highest rank goes first; 0 never goes."""
+
+
+def flow(parts: Sequence[Part], cells: int, gap: int = 2) -> Line:
+    """As many parts as fit, in their order."""
+    return _joined(_fitting(list(parts), cells, gap), gap)
+
+
+def spread(left: Sequence[Part], right: Sequence[Part], cells: int, gap: int = 2) -> Line:
+    """`left` from the one end, `right` from the other, with as many parts of both as fit."""
+    kept = _fitting([*left, *right], cells, gap)
+    ends = [part for part in right if any(part is one for one in kept)]
+    begins = [part for part in left if any(part is one for one in kept)]
+    return between(_joined(begins, gap), _joined(ends, gap), cells)
+
+
+def _fitting(kept: list[Part], cells: int, gap: int) -> list[Part]:
+    kept = [part for part in kept if part[1]]
+    while _length(kept, gap) > cells and any(rank for rank, _ in kept):
+        kept.remove(max(kept, key=lambda part: part[0]))
+    return kept
+
+
+def _joined(parts: Sequence[Part], gap: int) -> Line:
+    line: Line = []
+    for _, part in parts:
+        line += [*([(" " * gap, Ink.TEXT)] if line else []), *part]
+    return line
+
+
+def _length(parts: Sequence[Part], gap: int) -> int:
+    return sum(width(part) for _, part in parts) + gap * max(0, len(parts) - 1)

@@ -1,0 +1,39 @@
+"""The instant that a screen is painted for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from livedeck.monitor import Link, LinkState, Snapshot
+
+STALE_AFTER_INTERVALS = 2
+"""monitoring.md, Freshness first: past two intervals a datum is stale."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """`now` is this machine's clock, `server` the platform's. `stale`: nothing on the screen may look good."""
+
+    now: datetime
+    server: datetime
+    stale: bool
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, now: datetime) -> Moment:
+        """Judged again at each paint, so a monitor that hangs cannot keep the screen looking fresh."""
+        return cls(now, now + timedelta(seconds=snapshot.link.skew), _is_stale(snapshot.link, now))
+
+    def since(self, then: datetime) -> float:
+        """Seconds from `then` on this machine's clock."""
+        return (self.now - then).total_seconds()
+
+    def server_since(self, then: datetime) -> float:
+        """Seconds from `then` on the platform's clock; negative while it lies ahead."""
+        return (self.server - then).total_seconds()
+
+
+def _is_stale(link: Link, now: datetime) -> bool:
+    if link.state is LinkState.BLIND or link.as_of is None:
+        return True
+    return (now - link.as_of).total_seconds() > STALE_AFTER_INTERVALS * link.interval

@@ -1,0 +1,1 @@
+"""One screen per file; base.py holds what all of them share."""

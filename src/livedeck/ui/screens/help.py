@@ -1,0 +1,54 @@
+"""What the keys do and what the signs mean."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+
+from livedeck.ui.renderables import cells
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.lines import Line
+from livedeck.ui.renderables.status import HIGHLIGHTED, NORMAL, ODD
+from livedeck.ui.widgets.frame import Lines
+
+KEYS: tuple[tuple[str, str], ...] = (
+    ("1", "Events"),
+    ("3", "QoS of the selected event"),
+    ("↑ ↓  k j", "previous, next event"),
+    ("home end", "first, last event"),
+    ("enter", "from the table to the QoS of that event"),
+    ("esc", "back"),
+    ("+ -", "QoS: longer, shorter range"),
+    ("[ ]", "QoS: previous, next event on air"),
+    ("r", "ask the platform now"),
+    ("q  ctrl-c", "quit"),
+)
+
+
+class HelpScreen(ModalScreen[None]):
+    """Any of its closing keys leads back to where it was opened."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,enter,q", "dismiss", "close")]
+
+    def compose(self) -> ComposeResult:
+        yield Lines(id="help")
+
+    def on_mount(self) -> None:
+        self.query_one("#help", Lines).show(help_lines())
+
+
+def help_lines() -> list[Line]:
+    """Two short tables: keys, signs."""
+    lines: list[Line] = [[("KEYS", Ink.HEAD)], *[_row(key, what, Ink.STRONG) for key, what in KEYS], []]
+    lines.append([("SIGNS", Ink.HEAD)])
+    lines += [_row(f"{look.glyph} {look.word}", look.meaning, look.ink) for look in (NORMAL, *HIGHLIGHTED, ODD)]
+    lines += [_row(f"{glyph} {word}", severity.value, ink) for severity, (glyph, word, ink) in cells.SEVERITIES.items()]
+    lines.append(_row("0  ?  --  -", "zero · unknown · no fresh data · nothing to measure", Ink.TEXT))
+    return lines
+
+
+def _row(left: str, right: str, ink: Ink) -> Line:
+    return [(f"  {left:<12}", ink), (right, Ink.TEXT)]

@@ -1,0 +1,152 @@
+"""The events, worst first, one a line: virtual, so that a thousand cost what the screen shows."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from livedeck.monitor import EventState
+from livedeck.ui.renderables import event_rows
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.lines import Line
+from livedeck.ui.renderables.moment import Moment
+from livedeck.ui.widgets.inked import Inked
+
+HEAD_LINES = 1
+MARK_CELLS = 1
+
+
+class EventTable(ScrollView, Inked, can_focus=True):
+    """The cursor follows the id of an event, never the number of a row."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*Inked.COMPONENT_CLASSES, "event-table--cursor", "event-table--head"}
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "up", show=False),
+        Binding("down,j", "move(1)", "down", show=False),
+        Binding("pageup", "page(-1)", "page up", show=False),
+        Binding("pagedown", "page(1)", "page down", show=False),
+        Binding("home", "jump(0)", "first", show=False),
+        Binding("end", "jump(-1)", "last", show=False),
+        Binding("enter", "open", "QoS", show=False),
+    ]
+
+    class Moved(Message):
+        """The cursor stands on another event."""
+
+        def __init__(self, event_id: str) -> None:
+            super().__init__()
+            self.event_id = event_id
+
+    class Opened(Message):
+        """The operator wants to see this event from near."""
+
+        def __init__(self, event_id: str) -> None:
+            super().__init__()
+            self.event_id = event_id
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._states: tuple[EventState, ...] = ()
+        self._rows: list[Line] = []
+        self._columns: list[tuple[event_rows.Column, int]] = []
+        self._moment: Moment | None = None
+        self.cursor: str | None = None
+
+    def show(self, states: tuple[EventState, ...], moment: Moment, cursor: str | None) -> None:
+        """Take the events of a snapshot, in their order, and paint the rows that changed."""
+        self._states, self._moment = states, moment
+        moved = cursor != self.cursor
+        self.cursor = cursor
+        self.virtual_size = Size(self.size.width, len(states) + HEAD_LINES)
+        self._repaint()
+        if moved:
+            self._reveal()
+
+    def _repaint(self) -> None:
+        if self._moment is None:
+            return
+        width = self.scrollable_content_region.width - MARK_CELLS
+        self._columns = event_rows.layout(width)
+        rows = [event_rows.row(state, self._moment, self._columns) for state in self._states]
+        rows = [[self._mark(state), *row] for state, row in zip(self._states, rows, strict=True)]
+        changed = [at for at in range(max(len(rows), len(self._rows))) if rows[at : at + 1] != self._rows[at : at + 1]]
+        self._rows = rows
+        for at in changed:
+            self.refresh_line(at - self.scroll_offset.y + HEAD_LINES)
+
+    def _mark(self, state: EventState) -> tuple[str, Ink]:
+        return (">" if state.id == self.cursor else " ", Ink.STRONG)
+
+    def refresh_line(self, y: int) -> None:
+        """Mark one line of the window; lines out of sight cost nothing."""
+        if HEAD_LINES <= y < self.size.height:
+            self.refresh(Region(0, y, self.size.width, 1))
+
+    def on_resize(self) -> None:
+        """Other columns may fit now."""
+        self._rows = []
+        self._repaint()
+        self._reveal()
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """The head stays; the rows scroll under it."""
+        width = self.size.width
+        if y < HEAD_LINES:
+            base = self.rich_style + self.get_component_rich_style("event-table--head", partial=True)
+            return self.painted([(" ", Ink.HEAD), *event_rows.head(self._columns)], width, base)
+        at = y - HEAD_LINES + self.scroll_offset.y
+        return self.painted(self._rows[at] if at < len(self._rows) else [], width, self._base(at))
+
+    def _base(self, at: int) -> Style:
+        base = self.rich_style
+        if at < len(self._states) and self._states[at].id == self.cursor:
+            base += self.get_component_rich_style("event-table--cursor", partial=True)
+        return base
+
+    def _row(self) -> int:
+        return next((at for at, state in enumerate(self._states) if state.id == self.cursor), 0)
+
+    def _reveal(self) -> None:
+        """Scroll as little as it takes to have the cursor in sight."""
+        window = self.size.height - HEAD_LINES
+        top, row = self.scroll_offset.y, self._row()
+        if row < top:
+            self.scroll_to(y=row, animate=False)
+        elif window > 0 and row >= top + window:
+            self.scroll_to(y=row - window + 1, animate=False)
+
+    def action_move(self, step: int) -> None:
+        """One event up or down; the ends are walls."""
+        self.action_jump(min(max(self._row() + step, 0), len(self._states) - 1))
+
+    def action_page(self, direction: int) -> None:
+        """A screenful."""
+        self.action_move(direction * max(1, self.size.height - HEAD_LINES - 1))
+
+    def action_jump(self, row: int) -> None:
+        """To the event that stands in that row now; -1 is the last."""
+        if self._states:
+            self.post_message(self.Moved(self._states[row].id))
+
+    def action_open(self) -> None:
+        """Open the event under the cursor."""
+        if self.cursor is not None:
+            self.post_message(self.Opened(self.cursor))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click puts the cursor there; a double click opens."""
+        row = event.y - HEAD_LINES + self.scroll_offset.y
+        if event.y < HEAD_LINES or row >= len(self._states):
+            return
+        self.post_message(self.Moved(self._states[row].id))
+        if event.chain == 2:
+            self.post_message(self.Opened(self._states[row].id))

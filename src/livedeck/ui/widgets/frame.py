@@ -1,0 +1,75 @@
+"""The widgets around every screen."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from livedeck.monitor import Snapshot
+from livedeck.ui.renderables import frame
+from livedeck.ui.renderables.lines import Line
+from livedeck.ui.renderables.moment import Moment
+from livedeck.ui.widgets.inked import Canvas
+
+TABS = (("1", "Events"), ("3", "QoS"))
+"""The screens by their number key; the numbers in between are kept for screens to come."""
+
+
+class Header(Canvas):
+    """Who, where, how fresh, what time, how bad; and the tabs."""
+
+    def __init__(self, *, profile: str, host: str, read_only: bool, zone: tzinfo | None, current: str) -> None:
+        super().__init__()
+        self._profile, self._host, self._read_only, self._zone = profile, host, read_only, zone
+        self._current = current
+        self._shown: tuple[Snapshot, Moment] | None = None
+
+    def show(self, snapshot: Snapshot, moment: Moment) -> None:
+        """Paint for this moment."""
+        self._shown = snapshot, moment
+        self.repaint()
+
+    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+        tabs = frame.tabs(TABS, self._current, width)
+        if self._shown is None:
+            return [[], tabs]
+        snapshot, moment = self._shown
+        top = frame.header(
+            snapshot,
+            moment,
+            width,
+            profile=self._profile,
+            host=self._host,
+            read_only=self._read_only,
+            zone=self._zone,
+        )
+        return [top, tabs]
+
+
+class Lines(Canvas):
+    """Lines that were drawn elsewhere; as high as they are many, gone while there are none."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._given: list[Line] = []
+
+    def show(self, lines: list[Line]) -> None:
+        """Take these lines in place of the former."""
+        if len(lines) != len(self._given):
+            self.display = bool(lines)
+            self.styles.height = max(1, len(lines))
+        self._given = lines
+        self.repaint()
+
+    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+        return self._given
+
+
+class Footer(Canvas):
+    """The keys that do something here."""
+
+    def __init__(self, keys: tuple[tuple[str, str], ...]) -> None:
+        super().__init__()
+        self._keys = keys
+
+    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+        return [frame.keys(self._keys, width)]

@@ -1,0 +1,94 @@
+"""Charts: a gap is a gap, a dip is seen, and every picture has exactly the size that was asked for."""
+
+from array import array
+from math import nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livedeck.monitor import Readings
+from livedeck.ui.renderables import buckets, status
+from livedeck.ui.renderables.buckets import Axis, Column
+from livedeck.ui.renderables.chart import curve
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.lines import plain
+from livedeck.ui.renderables.spark import spark, strip
+
+RATES = st.one_of(st.none(), st.floats(-1e9, 1e9))
+
+
+def readings(times: list[float], values: list[float], statuses: list[int] | None = None) -> Readings:
+    empty = array("d", [nan] * len(times))
+    marks = array("q", statuses or [0] * len(times))
+    return Readings(array("d", times), array("d", values), empty, empty, marks)
+
+
+def test_a_column_keeps_the_least_and_the_greatest_of_its_samples() -> None:
+    known = readings([0, 2, 4, 6, 8], [5, 1, 9, nan, 3])
+    assert buckets.columns(Axis(0, 10, 2), known, known.video) == [Column(1, 9), Column(3, 3)]
+
+
+def test_a_step_without_a_sample_is_a_gap_and_zero_is_not() -> None:
+    known = readings([0, 9], [0, 7])
+    assert buckets.columns(Axis(0, 10, 5), known, known.video) == [Column(0, 0), None, None, None, Column(7, 7)]
+
+
+def test_the_heaviest_status_of_a_column_is_the_one_that_shows() -> None:
+    known = readings([0, 1, 2, 3, 4, 5, 6], [1] * 7, [0, 3, 4, 3, 5, 0, 2])
+    looks = buckets.statuses(Axis(0, 8, 4), known)
+    assert [look.glyph if look else None for look in looks] == ["▲", "◆", "✖", "?"]
+
+
+@given(st.floats(1e9, 2e9), st.floats(0, 300), st.integers(1, 200))
+def test_old_columns_stay_where_they_are_as_time_goes_on(at: float, later: float, columns: int) -> None:
+    first, second = Axis.ending(at, 300, columns), Axis.ending(at + later, 300, columns)
+    steps = (second.end - first.end) / first.step
+    assert first.end >= at
+    assert steps == pytest.approx(round(steps), abs=1e-3)
+
+
+@given(st.lists(RATES, max_size=30), st.integers(0, 8), st.floats(-10, 10), st.floats(-10, 10))
+def test_a_curve_has_the_size_that_was_asked_for(
+    values: list[float | None], rows: int, low: float, high: float
+) -> None:
+    columns = [None if value is None else Column(value, value) for value in values]
+    drawn = curve(columns, rows, low, high)
+    assert [len(line) for line in drawn] == [len(columns)] * rows
+
+
+def test_a_curve_leaves_its_gaps_empty_and_draws_no_line_across_them() -> None:
+    flat = Column(1, 1)
+    (line,) = curve([flat, flat, None, None, None, flat, flat], 1, 0, 2)
+    assert line[2:5].strip(" ⠀") == ""
+    assert line[:2].strip(" ⠀")
+    assert line[5:].strip(" ⠀")
+
+
+def test_a_higher_value_is_drawn_higher() -> None:
+    top, bottom = curve([Column(9, 9), Column(9, 9), None, Column(1, 1), Column(1, 1)], 2, 0, 10)
+    assert top[:2].strip(" ⠀")
+    assert not top[3:].strip(" ⠀")
+    assert bottom[3:].strip(" ⠀")
+    assert not bottom[:2].strip(" ⠀")
+
+
+def test_a_sparkline_shows_the_dip_of_a_column_and_a_blank_for_a_gap() -> None:
+    assert plain(spark([Column(0, 8), Column(8, 8), None], 8)) == "▁█ "
+
+
+def test_the_strip_joins_equal_neighbours() -> None:
+    looks = [status.look(0), status.look(0), status.look(4), None, status.look(5)]
+    assert strip(looks) == [("▁▁", Ink.OK), ("◆", Ink.KEY_50), (" ", Ink.TEXT), ("✖", Ink.LOSS)]
+
+
+@pytest.mark.parametrize("number", [1, 2, 6, -1, 99])
+def test_a_status_that_the_document_does_not_name_is_neither_normal_nor_bad(number: int) -> None:
+    assert status.look(number) is status.ODD
+    assert status.ODD not in {status.NORMAL, *status.HIGHLIGHTED}
+
+
+def test_the_highlighted_statuses_differ_in_glyph_word_and_ink() -> None:
+    shown = [status.look(number) for number in (0, 3, 4, 5, 1)]
+    for trait in ("glyph", "word", "ink"):
+        assert len({getattr(look, trait) for look in shown}) == len(shown)
