@@ -116,7 +116,7 @@ def _integers() -> array[int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Readings:
-    """QoS samples of one stream in columns, ascending by time, one row a time. NaN is missing: zero is a measurement."""
+    """QoS samples of one stream in columns, ascending by time, one row a time. NaN is missing; zero is measured."""
 
     time: array[float] = field(default_factory=_doubles)
     video: array[float] = field(default_factory=_doubles)
@@ -162,11 +162,15 @@ class Ingest:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """Tally and ingest of an event. `mark` is the moment that its clock counts from (elapsed, T+) or to (T-)."""
+    """Tally and ingest of an event. `mark` is the moment that its clock counts from (elapsed, T+) or to (T-).
+
+    A completed event's mark is its end, and `length` the seconds that it was on air; None where the platform lacks one.
+    """
 
     tally: Tally
     mark: datetime | None = None
     ingest: Ingest = field(default_factory=Ingest)
+    length: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +187,7 @@ class Finding:
 class Health:
     """0 to 100, the minimum of its components; `score` is None where nothing fresh was measured.
 
-    `component` names the one that lost (`video`, `audio`, `fps`, `key`, `loss`), `detail` says it in short
+    `component` names the one that lost (`video`, `audio`, `fps`, `key`, `loss`, `late`), `detail` says it in short
     (`fps 22.1/30`); both are empty when nothing lost.
     """
 
@@ -253,7 +257,8 @@ class Link:
 
     `since`: when `state` began. `why`: what went wrong, in words. `as_of`: the last good answer. `round_trip`: seconds,
     of the last exchange. `skew`: seconds that the server's clock is ahead of this machine's; 0 while it is under 2 s.
-    `interval`: seconds between event rounds; what is older than two of them is stale.
+    `interval`: seconds between event rounds; what is older than two of them is stale. `failures`: failed rounds in a
+    row. `refused`: the platform answers, but not to this token.
     """
 
     state: LinkState
@@ -263,6 +268,8 @@ class Link:
     round_trip: float | None = None
     skew: float = 0.0
     interval: float = 15.0
+    failures: int = 0
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

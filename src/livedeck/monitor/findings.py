@@ -1,0 +1,127 @@
+"""What is wrong with an event now: the kinds of monitoring.md, "Alarms". Pure.
+
+A finding is a function of the samples, never of how often we asked: a fault must hold over a run of samples. How long
+an alarm outlives its finding is the business of `alarms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from livedeck.monitor.baseline import NORMAL, Usual
+from livedeck.monitor.facts import NO_STATUS, Finding, IngestState, Phase, Readings, Severity, Tally
+from livedeck.monitor.series import occurrences
+from livedeck.monitor.thresholds import Hold, Thresholds
+from livedeck.wording import bits, frames
+
+KEY_DRIFT, KEY_SEVERE, LOSS = 3, 4, 5
+"""The documented complaints of a QoS sample (platform-api.md, 2)."""
+
+_DOCUMENTED = frozenset({NORMAL, KEY_DRIFT, KEY_SEVERE, LOSS, NO_STATUS})
+
+QOS_STALE = Finding("QOS_STALE", Severity.CRITICAL, "no fresh QoS answer", "an answer every few seconds")
+
+
+def of_start(phase: Phase, now: datetime, thresholds: Thresholds) -> tuple[Finding, ...]:
+    """LATE_START: a warning from T-5 min, critical from T+0, until nobody can be waiting any more."""
+    if phase.mark is None or phase.tally not in {Tally.SCHEDULED, Tally.LATE}:
+        return ()
+    left = (phase.mark - now).total_seconds()
+    if not -thresholds.start_forgotten <= left <= thresholds.start_notice:
+        return ()
+    severity = Severity.WARNING if left > 0 else Severity.CRITICAL
+    return (Finding("LATE_START", severity, "no ingest", "a stream at the start time"),)
+
+
+def of_silence(phase: Phase, now: datetime, thresholds: Thresholds) -> tuple[Finding, ...]:
+    """RECONNECTING for an encoder that left, NO_INGEST for one that never sent since the stream went live."""
+    if phase.ingest.state is IngestState.INTERRUPTED:
+        actual = "no samples, the window is over" if phase.tally is Tally.LOST else "no samples"
+        return (Finding("RECONNECTING", Severity.CRITICAL, actual, "the encoder's stream"),)
+    if phase.tally is not Tally.ON_AIR or phase.ingest.state is not IngestState.NONE:
+        return ()
+    lasted = (now - phase.mark).total_seconds() if phase.mark else thresholds.warm_up
+    if lasted < thresholds.warm_up:
+        return ()
+    return (Finding("NO_INGEST", Severity.CRITICAL, "live without a sample", "samples"),)
+
+
+def of_samples(readings: Readings, normal: Usual, thresholds: Thresholds) -> tuple[Finding, ...]:
+    """What the samples of a receiving stream show. A dark picture hides what else would be said of the picture."""
+    dark = list(_dark(readings, thresholds))
+    picture = dark or [*_video(readings, normal, thresholds), *_fps(readings, normal, thresholds)]
+    sound = _audio(readings, thresholds)
+    return (*picture, *sound, *_keys(readings, thresholds), *_loss(readings, thresholds), *_unknown(readings))
+
+
+def _held(readings: Readings, bad: Callable[[int], bool], hold: Hold) -> bool:
+    """Whether the newest samples are bad without a break, so many of them and for so long. Missing is not bad."""
+    times = readings.time
+    for count, index in enumerate(range(len(times) - 1, -1, -1), 1):
+        if not bad(index):
+            return False
+        if count >= hold.samples and times[-1] - times[index] >= hold.seconds:
+            return True
+    return False
+
+
+def _dark(readings: Readings, thresholds: Thresholds) -> Iterator[Finding]:
+    video, fps = readings.video, readings.fps
+    if _held(
+        readings, lambda i: video[i] < thresholds.dark_video or fps[i] < thresholds.dark_fps, thresholds.dark_hold
+    ):
+        last = readings[-1]
+        actual = f"video {bits(last.video)}, fps {frames(last.fps)}"
+        yield Finding("BLACKOUT", Severity.CRITICAL, actual, f"video over {bits(thresholds.dark_video)}")
+
+
+def _video(readings: Readings, normal: Usual, thresholds: Thresholds) -> Iterator[Finding]:
+    if normal.video is None:
+        return
+    rates, limit = readings.video, thresholds.low_video * normal.video
+    if _held(readings, lambda i: rates[i] < limit, thresholds.low_hold):
+        expected = f"over {bits(limit)}, usual {bits(normal.video)}"
+        yield Finding("VIDEO_LOW", Severity.WARNING, f"video {bits(rates[-1])}", expected)
+
+
+def _fps(readings: Readings, normal: Usual, thresholds: Thresholds) -> Iterator[Finding]:
+    if normal.fps is None:
+        return
+    rates, nominal = readings.fps, normal.fps
+    actual, expected = f"fps {frames(rates[-1])}", f"fps {nominal:.0f}"
+    if _held(readings, lambda i: rates[i] < thresholds.collapsed_fps * nominal, thresholds.collapsed_hold):
+        yield Finding("FPS_COLLAPSE", Severity.CRITICAL, actual, expected)
+    elif _held(readings, lambda i: rates[i] < thresholds.low_fps * nominal, thresholds.low_hold):
+        yield Finding("FPS_LOW", Severity.WARNING, actual, expected)
+
+
+def _audio(readings: Readings, thresholds: Thresholds) -> Iterator[Finding]:
+    audio, video = readings.audio, readings.video
+    if _held(readings, lambda i: audio[i] == 0 and video[i] >= thresholds.dark_video, thresholds.mute_hold):
+        yield Finding("AUDIO_LOST", Severity.CRITICAL, "audio 0 while video flows", "audio")
+
+
+def _keys(readings: Readings, thresholds: Thresholds) -> Iterator[Finding]:
+    for kind, status, share, limit in (
+        ("KEYFRAME_SEVERE", KEY_SEVERE, thresholds.severe_share, "50 %"),
+        ("KEYFRAME_DRIFT", KEY_DRIFT, thresholds.drift_share, "20 %"),
+    ):
+        hits = occurrences(readings, status, share.window, thresholds.memory)
+        if hits >= share.hits:
+            actual = f"key-frame times differ over {limit} in {hits} of {share.window} samples"
+            yield Finding(kind, Severity.WARNING, actual, "a constant key-frame interval")
+
+
+def _loss(readings: Readings, thresholds: Thresholds) -> Iterator[Finding]:
+    share = thresholds.loss_share
+    hits = occurrences(readings, LOSS, share.window, thresholds.memory)
+    if hits:
+        severity = Severity.CRITICAL if hits >= share.hits else Severity.WARNING
+        yield Finding("PACKET_LOSS", severity, f"loss in {hits} of {share.window} samples", "no loss")
+
+
+def _unknown(readings: Readings) -> Iterator[Finding]:
+    status = readings.status[-1] if len(readings) else NORMAL
+    if status not in _DOCUMENTED:
+        yield Finding("UNKNOWN_STATUS", Severity.INFO, f"QoS status {status}", "0, 3, 4 or 5")

@@ -1,0 +1,137 @@
+"""The health of one event: 0 to 100, and the component that lost (monitoring.md, "Three axes per event"). Pure."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import pairwise
+from typing import NamedTuple
+
+from livedeck.monitor import findings
+from livedeck.monitor.baseline import Usual, usual
+from livedeck.monitor.facts import Freshness, Grade, Health, IngestState, Phase, Readings, Tally, Verdict
+from livedeck.monitor.series import known_mean, occurrences
+from livedeck.monitor.thresholds import Curve, Thresholds
+from livedeck.wording import bits, frames
+
+_DEFAULTS = Thresholds()
+_OFF_AIR = frozenset({Tally.DRAFT, Tally.SCHEDULED, Tally.LATE, Tally.COMPLETED})
+
+
+def assess(
+    readings: Readings, phase: Phase, freshness: Freshness, now: datetime, thresholds: Thresholds = _DEFAULTS
+) -> Verdict:
+    """The verdict on an event at `now` (server time).
+
+    `freshness` tells how far the last answer may be believed, LATE meaning that its samples are. Only believed samples
+    of an event on air get a score; while we cannot ask it is STALE, and where the encoder sends nothing NO DATA.
+    """
+    if phase.tally in _OFF_AIR:
+        return Verdict(findings=findings.of_start(phase, now, thresholds))
+    if freshness is Freshness.STALE:
+        return Verdict(Health(grade=Grade.STALE), (findings.QOS_STALE,))
+    match phase.ingest.state:
+        case IngestState.RECEIVING:
+            return _judge(readings, freshness, thresholds)
+        case IngestState.WARMING_UP:
+            return Verdict(Health(grade=Grade.WARM_UP))
+        case _:
+            return Verdict(Health(grade=Grade.NO_DATA), findings.of_silence(phase, now, thresholds))
+
+
+def _judge(readings: Readings, freshness: Freshness, thresholds: Thresholds) -> Verdict:
+    normal = usual(readings, thresholds)
+    health = _health(readings, normal, freshness, thresholds)
+    return Verdict(health, findings.of_samples(readings, normal, thresholds), normal.fps, normal.video)
+
+
+class _Component(NamedTuple):
+    score: int
+    name: str
+    detail: str
+
+
+def _health(readings: Readings, normal: Usual, freshness: Freshness, thresholds: Thresholds) -> Health:
+    measured = list(_measured(readings, normal, thresholds))
+    if not measured:
+        return Health(grade=Grade.NO_DATA)
+    late = [_Component(thresholds.late_score, "late", "samples late")] if freshness is Freshness.LATE else []
+    lost = min([*measured, *_delivery(readings, thresholds), *late], key=lambda component: component.score)
+    if lost.score == 100:
+        return Health(100, Grade.GOOD)
+    return Health(lost.score, _grade(lost.score, thresholds), lost.name, lost.detail)
+
+
+def _grade(score: int, thresholds: Thresholds) -> Grade:
+    if score >= thresholds.good:
+        return Grade.GOOD
+    return Grade.FAIR if score >= thresholds.fair else Grade.POOR
+
+
+def _measured(readings: Readings, normal: Usual, thresholds: Thresholds) -> Iterator[_Component]:
+    """Video, audio and frame rate, each where it was measured at all: what is missing neither lifts nor sinks."""
+    start = bisect_left(readings.time, readings.time[-1] - thresholds.window) if readings.time else 0
+    video, audio, fps = _now(readings.video, start), _now(readings.audio, start), _now(readings.fps, start)
+    if video:
+        score = _rated(video, normal.video, thresholds.dark_video, thresholds.video_curve)
+        yield _Component(
+            score, "video", f"video {bits(video.shown)}" + (f"/{bits(normal.video)}" if normal.video else "")
+        )
+    if audio:
+        yield _Component(_audible(audio, thresholds), "audio", f"audio {bits(audio.shown)}")
+    if fps:
+        score = _rated(fps, normal.fps, thresholds.dark_fps, thresholds.fps_curve)
+        yield _Component(score, "fps", f"fps {frames(fps.shown)}" + (f"/{normal.fps:.0f}" if normal.fps else ""))
+
+
+class _Now(NamedTuple):
+    """A measured value of this moment: the mean of the newest seconds, and the very newest."""
+
+    mean: float
+    newest: float
+
+    @property
+    def shown(self) -> float:
+        """What stands beside the score: the mean would hide a zero."""
+        return self.mean if self.newest else 0.0
+
+
+def _now(column: array[float], start: int) -> _Now | None:
+    mean = known_mean(column[start:])
+    if mean is None:
+        return None
+    newest = known_mean(column[-1:])
+    return _Now(mean, mean if newest is None else newest)
+
+
+def _rated(value: _Now, normal: float | None, dark: float, curve: Curve) -> int:
+    if value.newest < dark:
+        return 0
+    return round(_on(curve, value.mean / normal)) if normal else 100
+
+
+def _audible(audio: _Now, thresholds: Thresholds) -> int:
+    if audio.newest == 0:
+        return 0
+    return 100 if audio.mean >= thresholds.low_audio else thresholds.low_audio_score
+
+
+def _on(curve: Curve, ratio: float) -> float:
+    for (low, under), (high, over) in pairwise(curve):
+        if ratio < high:
+            return under + (over - under) * (ratio - low) / (high - low)
+    return curve[-1][1]
+
+
+def _delivery(readings: Readings, thresholds: Thresholds) -> Iterator[_Component]:
+    """Key frames and loss, by how often the platform complained lately."""
+    rows = (
+        (findings.KEY_DRIFT, thresholds.drift_share.window, thresholds.drift_scores, "key", "key>20%"),
+        (findings.KEY_SEVERE, thresholds.severe_share.window, thresholds.severe_scores, "key", "key>50%"),
+        (findings.LOSS, thresholds.loss_share.window, thresholds.loss_scores, "loss", "loss"),
+    )
+    for status, window, scores, name, word in rows:
+        hits = occurrences(readings, status, window, thresholds.memory)
+        yield _Component(scores[min(hits, len(scores) - 1)], name, f"{word} {hits}/{window}")

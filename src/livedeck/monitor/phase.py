@@ -1,0 +1,109 @@
+"""What an event is to its audience, derived: the platform has no such field (decisions.md, "States"). Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from livedeck.client import Event, Stream
+from livedeck.monitor.facts import Ingest, IngestState, Phase, Tally
+from livedeck.monitor.freshness import late_limit
+from livedeck.monitor.thresholds import Thresholds
+
+_DEFAULTS = Thresholds()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the QoS answers prove, in server time.
+
+    `as_of`: the last good answer. `newest`: the newest sample, None where the answer was empty. `first`: where the
+    present run of samples began, None where that is older than what is kept. `cadence`: seconds between samples.
+    """
+
+    as_of: datetime
+    newest: datetime | None = None
+    first: datetime | None = None
+    cadence: float | None = None
+
+
+def derive(event: Event, evidence: Evidence | None, now: datetime, thresholds: Thresholds = _DEFAULTS) -> Phase:
+    """The phase of `event` at `now` (server time); `evidence` is None where QoS never answered. The first row to fit:
+
+    | stream                        | evidence           | tally                                                     |
+    |-------------------------------|--------------------|-----------------------------------------------------------|
+    | none                          | any                | DRAFT; SCHEDULED or LATE where there is `scheduled.time`  |
+    | finished (status or time)     | any                | COMPLETED; SCHEDULED or LATE where a recurring event's    |
+    |                               |                    | `scheduled.time` lies after the end                       |
+    | pending                       | fresh samples      | ON AIR                                                    |
+    |                               | anything else      | SCHEDULED or LATE, by `scheduled.time` or `started_at`    |
+    | live, or a status not known   | fresh samples      | ON AIR                                                    |
+    |                               | gap in the window  | RECONNECTING                                              |
+    |                               | gap past it        | LOST                                                      |
+    | live                          | empty, or none yet | ON AIR                                                    |
+    | a status not known            | empty, or none yet | UNKNOWN                                                   |
+
+    The gap is measured at the last good answer, never at `now`: an answer that did not come is no proof that the
+    encoder left. The window is the event's `reconnect_window` (platform-api.md, 2).
+    """
+    stream = event.stream
+    if stream is None:
+        return _waiting(_scheduled(event), now) if _scheduled(event) else Phase(Tally.DRAFT, ingest=_nothing())
+    if stream.status == "finished" or stream.finished_at:
+        return _ended(event, stream, now)
+    window = thresholds.reconnect_window if event.reconnect_window is None else float(event.reconnect_window)
+    ingest = _ingest(evidence, window, now, thresholds)
+    if stream.status == "pending" and not _arrives(ingest):
+        ingest = _nothing() if ingest.state is IngestState.UNKNOWN else ingest
+        return _waiting(_scheduled(event) or stream.started_at, now, ingest)
+    return Phase(_broadcast(stream, evidence, window, ingest), stream.started_at or ingest.since, ingest)
+
+
+def _scheduled(event: Event) -> datetime | None:
+    return event.scheduled.time if event.scheduled else None
+
+
+def _nothing() -> Ingest:
+    return Ingest(IngestState.NONE)
+
+
+def _waiting(start: datetime | None, now: datetime, ingest: Ingest | None = None) -> Phase:
+    late = start is not None and start < now
+    return Phase(Tally.LATE if late else Tally.SCHEDULED, start, ingest or _nothing())
+
+
+def _ended(event: Event, stream: Stream, now: datetime) -> Phase:
+    start, end, again = stream.started_at, stream.finished_at, _scheduled(event)
+    if end and again and again > end and event.type != "one-time":
+        return _waiting(again, now)
+    length = max(0.0, (end - start).total_seconds()) if start and end else None
+    return Phase(Tally.COMPLETED, end, Ingest(IngestState.ENDED, since=end), length)
+
+
+def _ingest(evidence: Evidence | None, window: float, now: datetime, thresholds: Thresholds) -> Ingest:
+    if evidence is None:
+        return Ingest(IngestState.UNKNOWN)
+    newest = evidence.newest
+    if newest is None:
+        return _nothing()
+    if _gap(evidence, newest) > late_limit(evidence.cadence, thresholds):
+        left = max(0.0, window - (now - newest).total_seconds())
+        return Ingest(IngestState.INTERRUPTED, since=newest, window_left=left)
+    warming = evidence.first is not None and (newest - evidence.first).total_seconds() < thresholds.warm_up
+    return Ingest(IngestState.WARMING_UP if warming else IngestState.RECEIVING, since=evidence.first)
+
+
+def _gap(evidence: Evidence, newest: datetime) -> float:
+    return (evidence.as_of - newest).total_seconds()
+
+
+def _arrives(ingest: Ingest) -> bool:
+    return ingest.state in {IngestState.WARMING_UP, IngestState.RECEIVING}
+
+
+def _broadcast(stream: Stream, evidence: Evidence | None, window: float, ingest: Ingest) -> Tally:
+    if _arrives(ingest):
+        return Tally.ON_AIR
+    if evidence and evidence.newest:
+        return Tally.RECONNECTING if _gap(evidence, evidence.newest) <= window else Tally.LOST
+    return Tally.ON_AIR if stream.status == "live" else Tally.UNKNOWN

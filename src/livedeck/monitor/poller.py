@@ -1,0 +1,162 @@
+"""Asks the platform: what is due, a few at a time, never twice at once (monitoring.md, "Cadence").
+
+A failure is data: nothing that the network or the platform does is raised from here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from math import inf
+from random import Random
+
+from livedeck.client import Api, ApiError, Event, QosSamples, RateLimited, Rejected, Unauthorized, Unreachable
+from livedeck.monitor.facts import Clock
+from livedeck.monitor.plan import LIST, Plan
+from livedeck.monitor.race import first
+from livedeck.monitor.thresholds import Cadence
+
+_OF_THE_LINK = (Unreachable, Unauthorized, RateLimited)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one call brought, and when (wall clock; monotonic seconds). `key`: LIST or an event id."""
+
+    key: str
+    at: datetime
+    tick: float
+    brought: tuple[Event, ...] | QosSamples | ApiError
+
+    @property
+    def good(self) -> bool:
+        """Whether it brought what was asked for."""
+        return not isinstance(self.brought, ApiError)
+
+
+class Poller:
+    """Keeps the time of every call.
+
+    The event list is the pulse of the link. While nothing answers at all, only the list and one event are asked, at the
+    pace of the back-off. One round runs at a time; a call that is slower than its round answers in a later one.
+    """
+
+    def __init__(self, api: Api, clock: Clock, cadence: Cadence, random: Random) -> None:
+        self._api, self._clock, self._cadence, self._random = api, clock, cadence, random
+        self._seats = asyncio.Semaphore(cadence.at_once)
+        self._out: dict[str, asyncio.Task[Answer | None]] = {}
+        self._asked: dict[str, tuple[float, float]] = {}  # when, and the jitter of the wait that follows
+        self._failures = 0  # of the list, in a row
+        self._down = False
+        self._broken = False  # a call of this round failed for a reason that those in the queue share
+        self._quiet_until = -inf  # Retry-After
+
+    def hurry(self) -> None:
+        """Everything is due now; only a Retry-After is still obeyed."""
+        self._asked.clear()
+
+    def wait(self, plan: Plan) -> float:
+        """Seconds until a call is due, 0 where one is; infinite while all that is wanted is already under way."""
+        now = self._clock.monotonic()
+        return max(0.0, min((self._due(key, plan) for key in self._wanted(plan)), default=inf) - now)
+
+    async def round(self, plan: Plan) -> tuple[Answer, ...]:
+        """Ask what is due and give the answers that came, in the end or within the cadence's patience."""
+        self._begin(plan)
+        if self._out:
+            await first(asyncio.wait(self._out.values()), self._clock.sleep(self._cadence.patience))
+        answers = tuple(self._collect())
+        self._learn(answers, plan)
+        return answers
+
+    async def arrival(self) -> None:
+        """Return when a call that is still out is done; without one, wait to be cancelled."""
+        nothing = asyncio.get_running_loop().create_future()
+        await asyncio.wait([*self._out.values(), nothing], return_when=asyncio.FIRST_COMPLETED)
+
+    async def close(self) -> None:
+        """Give up the calls that are out."""
+        out, self._out = self._out, {}
+        for task in out.values():
+            task.cancel()
+        await asyncio.gather(*out.values(), return_exceptions=True)
+
+    def _wanted(self, plan: Plan) -> list[str]:
+        keys = list(plan)[:2] if self._down else list(plan)
+        return [key for key in keys if key not in self._out]
+
+    def _due(self, key: str, plan: Plan) -> float:
+        pulse = LIST if self._down else key
+        if pulse not in self._asked:
+            return self._quiet_until
+        asked, jitter = self._asked[pulse]
+        return max(self._quiet_until, asked + self._interval(pulse, plan) * jitter)
+
+    def _interval(self, key: str, plan: Plan) -> float:
+        if key == LIST and self._failures:
+            steps = self._cadence.backoff
+            return steps[min(self._failures, len(steps)) - 1]
+        return plan[key]
+
+    def _begin(self, plan: Plan) -> None:
+        self._broken = False
+        self._asked = {key: asked for key, asked in self._asked.items() if key in plan}
+        now = self._clock.monotonic()
+        if now < self._quiet_until:
+            return
+        soon = now if self._failures else now + self._cadence.together
+        for key in [key for key in self._wanted(plan) if self._due(key, plan) <= soon]:
+            self._out[key] = asyncio.create_task(self._call(key))
+
+    async def _call(self, key: str) -> Answer | None:
+        """The answer, or None where asking was pointless by the time its turn came."""
+        async with self._seats:
+            if self._broken:
+                return None
+            spread = self._cadence.jitter
+            self._asked[key] = self._clock.monotonic(), self._random.uniform(1 - spread, 1 + spread)
+            brought = await self._fetch(key)
+            self._broken = isinstance(brought, _OF_THE_LINK)
+            return Answer(key, self._clock.now(), self._clock.monotonic(), brought)
+
+    async def _fetch(self, key: str) -> tuple[Event, ...] | QosSamples | ApiError:
+        try:
+            if key == LIST:
+                return tuple([event async for event in self._api.events.iterate()])
+            return await self._api.qos.get(key)
+        except ApiError as error:
+            return error
+
+    def _collect(self) -> Iterable[Answer]:
+        for key in [key for key, task in self._out.items() if task.done()]:
+            answer = self._out.pop(key).result()
+            if answer:
+                yield answer
+
+    def _learn(self, answers: tuple[Answer, ...], plan: Plan) -> None:
+        """Count failures, and change between asking everything and probing."""
+        if not answers:
+            return
+        listing = next((answer for answer in answers if answer.key == LIST), None)
+        if listing:
+            self._failures = 0 if listing.good else self._failures + 1
+        if any(answer.good for answer in answers):
+            self._recover()
+        elif self._failures and (len(plan) == 1 or any(answer.key != LIST for answer in answers)):
+            self._down = True
+        elif not self._failures and any(isinstance(answer.brought, _OF_THE_LINK) for answer in answers):
+            self._asked.pop(LIST, None)  # feel the pulse now
+        self._heed(answers)
+
+    def _recover(self) -> None:
+        """Leave the probing: all but the list is due now."""
+        if self._down:
+            self._asked = {key: asked for key, asked in self._asked.items() if key == LIST}
+            self._down = False
+
+    def _heed(self, answers: Iterable[Answer]) -> None:
+        for answer in answers:
+            if isinstance(answer.brought, Rejected) and answer.brought.retry_after is not None:
+                self._quiet_until = max(self._quiet_until, answer.tick + answer.brought.retry_after)

@@ -1,0 +1,128 @@
+"""QoS samples in columns: put in order, merged with what was known, and measured. Pure."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from itertools import pairwise
+from math import isnan
+from statistics import fmean, median
+
+from livedeck.client import QosSamples
+from livedeck.monitor.facts import Readings
+
+KEPT = 3600
+"""Samples kept of one stream: as many as the platform answers at most (decisions.md, "Responses not shown")."""
+
+_RECENT = 20
+
+
+def gather(known: Readings, samples: QosSamples, limit: int = KEPT) -> Readings:
+    """`known` and `samples` of one stream as one series: ascending, one row a time, the newest `limit` rows.
+
+    Where both have a time, the newer answer wins. When nothing changed, `known` itself is returned, so that who judged
+    it need not judge it again. An ascending answer is taken as it is; any other is sorted first.
+    """
+    fresh = _ascending(samples)
+    appended = _append(known, fresh)
+    merged = _merge(known, fresh) if appended is None else appended
+    merged = _rows(merged, max(0, len(merged) - limit), len(merged))
+    return known if _same(known, merged) else merged
+
+
+def cadence(readings: Readings) -> float | None:
+    """Seconds between samples: the median of the last 20 deltas; None where there are fewer than two samples."""
+    recent = readings.time[-_RECENT - 1 :]
+    deltas = [later - earlier for earlier, later in pairwise(recent)]
+    return median(deltas) if deltas else None
+
+
+def run_start(readings: Readings, gap: float) -> float | None:
+    """Time of the first sample since the last silence longer than `gap` seconds.
+
+    None where there are no samples, or where the series is full and the run is older than what is kept.
+    """
+    times = readings.time
+    for index in range(len(times) - 1, 0, -1):
+        if times[index] - times[index - 1] > gap:
+            return times[index]
+    return times[0] if 0 < len(times) < KEPT else None
+
+
+def occurrences(readings: Readings, status: int, window: int, memory: float) -> int:
+    """How often that QoS status stood among `window` samples in a row, at its worst in the last `memory` seconds."""
+    statuses, times = readings.status, readings.time
+    recent = bisect_left(times, times[-1] - memory) if times else 0
+    begin = max(0, recent - window + 1)
+    if not statuses[begin:].count(status):
+        return 0
+    ends = range(recent, len(statuses))
+    return max(statuses[max(0, end + 1 - window) : end + 1].count(status) for end in ends)
+
+
+def known_mean(column: array[float]) -> float | None:
+    """The mean of what was measured; None where nothing was. Zero is a measurement."""
+    measured = [value for value in column if not isnan(value)]
+    return fmean(measured) if measured else None
+
+
+def _ascending(samples: QosSamples) -> Readings:
+    rows = Readings(samples.time, samples.bitrate_video, samples.bitrate_audio, samples.frame_rate, samples.status)
+    times = rows.time
+    if all(earlier < later for earlier, later in pairwise(times)):
+        return rows
+    last = {time: index for index, time in enumerate(times)}
+    return _pick(rows, [last[time] for time in sorted(last)])
+
+
+def _append(known: Readings, fresh: Readings) -> Readings | None:
+    """The usual case: the answer repeats the end of what was known and goes on. None where it does not."""
+    if not len(fresh):
+        return known
+    start = bisect_left(known.time, fresh.time[0])
+    overlap = known.time[start:]
+    if overlap.tobytes() != fresh.time[: len(overlap)].tobytes():
+        return None
+    return _join(_rows(known, 0, start), fresh)
+
+
+def _merge(known: Readings, fresh: Readings) -> Readings:
+    both = _join(known, fresh)
+    last = {time: index for index, time in enumerate(both.time)}
+    return _pick(both, [last[time] for time in sorted(last)])
+
+
+def _join(first: Readings, second: Readings) -> Readings:
+    return Readings(
+        first.time + second.time,
+        first.video + second.video,
+        first.audio + second.audio,
+        first.fps + second.fps,
+        first.status + second.status,
+    )
+
+
+def _rows(rows: Readings, start: int, stop: int) -> Readings:
+    if start == 0 and stop == len(rows):
+        return rows
+    kept = slice(start, stop)
+    return Readings(rows.time[kept], rows.video[kept], rows.audio[kept], rows.fps[kept], rows.status[kept])
+
+
+def _pick(rows: Readings, indexes: list[int]) -> Readings:
+    return Readings(
+        array("d", [rows.time[index] for index in indexes]),
+        array("d", [rows.video[index] for index in indexes]),
+        array("d", [rows.audio[index] for index in indexes]),
+        array("d", [rows.fps[index] for index in indexes]),
+        array("q", [rows.status[index] for index in indexes]),
+    )
+
+
+def _same(one: Readings, other: Readings) -> bool:
+    """Equal byte for byte: NaN, which is unlike itself, counts as equal here."""
+    return one is other or _bytes(one) == _bytes(other)
+
+
+def _bytes(rows: Readings) -> list[bytes]:
+    return [column.tobytes() for column in (rows.time, rows.video, rows.audio, rows.fps, rows.status)]

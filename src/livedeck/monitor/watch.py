@@ -1,0 +1,157 @@
+"""What is known of one event, and how it looks at a moment. Pure: knowledge in, `EventState` out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from livedeck.client import ApiError, Event, QosSamples
+from livedeck.monitor import freshness, series
+from livedeck.monitor.facts import (
+    EventState,
+    Freshness,
+    Grade,
+    Health,
+    IngestState,
+    Link,
+    LinkState,
+    Phase,
+    QosState,
+    Readings,
+    Tally,
+    Verdict,
+)
+from livedeck.monitor.health import assess
+from livedeck.monitor.link import server_time
+from livedeck.monitor.phase import Evidence, derive
+from livedeck.monitor.plan import qos_interval
+from livedeck.monitor.thresholds import Cadence, Thresholds
+
+_NEVER_JUDGED = frozenset({Tally.DRAFT, Tally.COMPLETED})
+
+
+class Moment(NamedTuple):
+    """One instant on both clocks of this machine: the wall's, and the one that never runs backwards (s)."""
+
+    wall: datetime
+    tick: float
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """One event: the platform's object and when it came, its samples and when they came, and why not the last time.
+
+    `cadence` (s) and `run` (epoch s, server clock: first sample of the present run) are measured once for each answer.
+    """
+
+    event: Event
+    listed: Moment
+    readings: Readings = field(default_factory=Readings)
+    answered: Moment | None = None
+    cadence: float | None = None
+    run: float | None = None
+    error: str = ""
+
+
+def renewed(known: Mapping[str, Watch], events: Iterable[Event], moment: Moment) -> dict[str, Watch]:
+    """The watches after an event list: what left it is forgotten, and a new stream begins with no samples."""
+    return {event.id: _renew(known.get(event.id), event, moment) for event in events}
+
+
+def _renew(watch: Watch | None, event: Event, moment: Moment) -> Watch:
+    if watch is None or _stream(watch.event) != _stream(event):
+        return Watch(event, moment)
+    return replace(watch, event=event, listed=moment)
+
+
+def _stream(event: Event) -> str | None:
+    return event.stream.id if event.stream else None
+
+
+def heard(watch: Watch, brought: QosSamples | ApiError, moment: Moment, thresholds: Thresholds) -> Watch:
+    """The watch after a QoS answer; after a failure all stays but `error`."""
+    if isinstance(brought, ApiError):
+        return replace(watch, error=str(brought))
+    watch = replace(watch, answered=moment, error="")
+    readings = series.gather(watch.readings, brought)
+    if readings is watch.readings:
+        return watch
+    cadence = series.cadence(readings)
+    run = series.run_start(readings, freshness.late_limit(cadence, thresholds))
+    return replace(watch, readings=readings, cadence=cadence, run=run)
+
+
+def look(
+    watch: Watch, link: Link, moment: Moment, last: EventState | None, *, thresholds: Thresholds, cadence: Cadence
+) -> EventState:
+    """The event at that moment. `last`: how it looked before; its verdict is kept where nothing it rests on changed."""
+    now = server_time(link, moment.wall)
+    phase = derive(watch.event, _evidence(watch, link), now, thresholds)
+    interval = qos_interval(watch.event, phase, now, cadence) or cadence.qos
+    answer = freshness.of_answer(_age(watch.answered, moment), interval, thresholds)
+    samples = _of_samples(watch, now, thresholds)
+    qos = QosState(
+        readings=watch.readings,
+        as_of=watch.answered.wall if watch.answered else None,
+        freshness=freshness.worst(answer, samples),
+        cadence=watch.cadence,
+        error=watch.error,
+    )
+    if _in_the_dark(watch, link, moment, thresholds):
+        verdict = Verdict(Health(grade=Grade.NONE if phase.tally in _NEVER_JUDGED else Grade.STALE))
+    elif last and _same_case(last, phase, qos):
+        verdict = last.verdict
+    else:
+        verdict = assess(watch.readings, phase, _believed(answer, samples, watch), now, thresholds)
+    return EventState(watch.event, watch.listed.wall, phase, qos, verdict)
+
+
+def _age(then: Moment | None, moment: Moment) -> float | None:
+    return moment.tick - then.tick if then else None
+
+
+def _evidence(watch: Watch, link: Link) -> Evidence | None:
+    if watch.answered is None:
+        return None
+    newest = watch.readings.last
+    return Evidence(
+        as_of=server_time(link, watch.answered.wall),
+        newest=datetime.fromtimestamp(newest.time, UTC) if newest else None,
+        first=None if watch.run is None else datetime.fromtimestamp(watch.run, UTC),
+        cadence=watch.cadence,
+    )
+
+
+def _of_samples(watch: Watch, now: datetime, thresholds: Thresholds) -> Freshness:
+    """An answer that held no samples has none that could be old."""
+    newest = watch.readings.last
+    if newest is None:
+        return Freshness.FRESH
+    return freshness.of_samples(now.timestamp() - newest.time, watch.cadence, thresholds)
+
+
+def _in_the_dark(watch: Watch, link: Link, moment: Moment, thresholds: Thresholds) -> bool:
+    """Whether the event itself may have changed unseen."""
+    unlisted = freshness.of_answer(_age(watch.listed, moment), link.interval, thresholds)
+    return link.state is LinkState.BLIND or unlisted is Freshness.STALE
+
+
+def _believed(answer: Freshness, samples: Freshness, watch: Watch) -> Freshness:
+    """For a verdict, samples that stopped are the phase's business; only our own failing to ask withholds it."""
+    if answer is Freshness.STALE or (answer is Freshness.NEVER and watch.error):
+        return Freshness.STALE
+    return Freshness.FRESH if samples is Freshness.FRESH else Freshness.LATE
+
+
+def _same_case(last: EventState, phase: Phase, qos: QosState) -> bool:
+    """Whether the verdict rests on the same samples; of a receiving stream it rests on nothing else."""
+    before, receiving = last.phase, IngestState.RECEIVING
+    return (
+        before.ingest.state is receiving is phase.ingest.state
+        and before.tally is phase.tally
+        and last.qos.readings is qos.readings
+        and last.qos.freshness is qos.freshness
+        and last.verdict.health.grade is not Grade.STALE
+    )

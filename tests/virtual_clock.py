@@ -1,0 +1,62 @@
+"""A clock that a test owns: nothing waits, and nothing passes by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_IDLE = 60
+"""Turns of the event loop in which an answer that is made in process surely arrives."""
+
+
+class VirtualClock:
+    """Time jumps to the next sleeper, and only when all that can happen without it has happened."""
+
+    def __init__(self, start: datetime = datetime(2026, 3, 1, 12, tzinfo=UTC)) -> None:
+        self._start, self._tick = start, 0.0
+        self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
+
+    def now(self) -> datetime:
+        """The wall clock: aware, UTC."""
+        return self._start + timedelta(seconds=self._tick)
+
+    def monotonic(self) -> float:
+        """Seconds since this clock was made."""
+        return self._tick
+
+    async def sleep(self, seconds: float) -> None:
+        """Return once the test has moved the time that far."""
+        waked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._sleepers.append((self._tick + seconds, waked))
+        await waked
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`, however long it takes on this clock."""
+        task = asyncio.ensure_future(work)
+        try:
+            while not await self._idle(task):
+                self._jump()
+            return task.result()
+        finally:
+            task.cancel()
+
+    async def _idle(self, task: asyncio.Future[T]) -> bool:
+        for _ in range(_IDLE):
+            await asyncio.sleep(0)
+            if task.done():
+                return True
+        return False
+
+    def _jump(self) -> None:
+        waiting = [sleeper for sleeper in self._sleepers if not sleeper[1].done()]
+        if not waiting:
+            raise AssertionError("nothing sleeps, and nothing happens")
+        self._tick = max(self._tick, min(until for until, _ in waiting))
+        self._sleepers = [sleeper for sleeper in waiting if sleeper[0] > self._tick]
+        for until, waked in waiting:
+            if until <= self._tick:
+                waked.set_result(None)
