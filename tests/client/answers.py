@@ -1,0 +1,67 @@
+"""Platforms of a few lines for the tests of the client: in process, or raw bytes on a loopback socket."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from livedeck.client import Api
+from livedeck.client.transport import Mount
+
+TOKEN = "token-of-the-workspace-5a1e"  # made up, and searched for in every text the client makes
+
+EMPTY_LIST = b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"data":[]}'
+
+
+class Platform:
+    """An ASGI app that answers each request with what `reply(path, query)` gives: status, body, headers."""
+
+    def __init__(self, reply: Callable[[str, str], tuple[int, bytes, Mapping[str, str]]]) -> None:
+        self.reply = reply
+        self.requests: list[dict[str, Any]] = []
+
+    async def __call__(self, scope: Any, _receive: Any, send: Any) -> None:
+        self.requests.append(dict(scope))
+        status, body, headers = self.reply(scope["path"], scope["query_string"].decode())
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": status, "headers": raw})
+        await send({"type": "http.response.body", "body": body})
+
+
+def saying(body: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Platform:
+    """A platform that always says the same; bytes go out as they are, anything else as JSON."""
+    sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Platform(lambda _path, _query: (status, sent, headers or {}))
+
+
+def api_of(mount: Mount, **options: Any) -> Api:
+    """An Api that talks to the app in process."""
+    return Api(base_url="http://127.0.0.1:8787", token=TOKEN, mount=mount, **options)
+
+
+@asynccontextmanager
+async def listening(answer: bytes | None) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """A loopback socket: its address, and the heads of the requests it gets. None never answers; else it hangs up."""
+    heads: list[bytes] = []
+    talks: set[asyncio.Task[None] | None] = set()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        talks.add(asyncio.current_task())
+        with suppress(ConnectionError):
+            heads.append(await reader.read(65_536))
+            await (reader.read() if answer is None else _say(writer, answer))
+        with suppress(ConnectionError):
+            writer.close()
+            await writer.wait_closed()
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}", heads
+    await asyncio.gather(*(each for each in talks if each))
+
+
+async def _say(writer: asyncio.StreamWriter, answer: bytes) -> None:
+    writer.write(answer)
+    await writer.drain()

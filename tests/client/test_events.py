@@ -1,0 +1,243 @@
+"""Live events: reading what the document describes, and keeping what it does not."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from client.answers import Platform, api_of, saying
+from livedeck.client import Event, Page, Unreadable
+
+DOCUMENTED: dict[str, Any] = {
+    "id": "4d2c2f2e-6f53-4a3e-9b7d-0d8d1c1c7a10",
+    "workspace_id": "0a6f4b1c-58c1-4a53-9c55-1d3a5d9b5e01",
+    "parent_id": "5b7e8f90-1234-4c56-8d9e-abcdefabcdef",
+    "name": "Evening show",
+    "subtitle": "",
+    "type": "one-time",
+    "streamkey": "live-key-of-the-event-9c1d",
+    "auto_start": False,
+    "protected": False,
+    "time_shift": True,
+    "reconnect_window": 600,
+    "record": {"parent_id": None},
+    "video": {"presets": ["360p", "1080p"]},
+    "audio": {"channel_mapping": None},
+    "restreams": [
+        {
+            "id": "b1",
+            "event_id": "4d2c2f2e-6f53-4a3e-9b7d-0d8d1c1c7a10",
+            "name": "Elsewhere",
+            "url": "rtmp://live.example.com/app",
+            "key": "key-of-the-restream-77aa",
+            "status": "disconnected",
+            "enabled": True,
+            "description": "",
+            "created_at": "2026-11-01T10:00:00.000000Z",
+            "updated_at": "2026-11-01T10:00:00.000000Z",
+        }
+    ],
+    "play_link": "https://play.example.com/4d2c",
+    "rtmp_link": "rtmp://in.example.com/live/9c1d-link",
+    "scheduled": {"time": "2026-11-21T18:00:00.000000Z"},
+    "stream": {
+        "id": "c1",
+        "event_id": "4d2c2f2e-6f53-4a3e-9b7d-0d8d1c1c7a10",
+        "status": "pending",
+        "started_at": "2026-11-21T18:00:00.5Z",
+        "finished_at": None,
+    },
+    "latency_mode": "standard",
+    "show_members": True,
+    "chat_active": False,
+    "chat_after_stream": True,
+    "chat_preview": True,
+    "allow_chat_links": False,
+    "moderators": None,
+    "poster": {
+        "id": "d1",
+        "media_id": "4d2c2f2e-6f53-4a3e-9b7d-0d8d1c1c7a10",
+        "type": "image",
+        "from_time": 0,
+        "to_time": 1.5,
+        "status": "done",
+        "active": True,
+        "original": "https://cdn.example.com/o.png",
+        "md": "https://cdn.example.com/m.png",
+        "sm": "https://cdn.example.com/s.png",
+        "xs": "https://cdn.example.com/x.png",
+    },
+    "created_at": "2026-11-01T10:00:00.123456Z",
+    "updated_at": None,
+}
+
+
+async def read(event: object) -> Event:
+    async with api_of(saying({"data": event})) as api:
+        return await api.events.get("x")
+
+
+def keys(value: object) -> object:
+    """The names in a JSON value, whole tree, without what they hold."""
+    if isinstance(value, dict):
+        return {name: keys(inner) for name, inner in value.items()}
+    return [keys(inner) for inner in value] if isinstance(value, list) else None
+
+
+async def test_every_field_of_the_document_is_read_and_none_is_lost() -> None:
+    """platform-api.md, 2: the table of the live event, with all that is nested in it."""
+    event = await read(DOCUMENTED)
+    assert not event.model_extra
+    assert event.model_fields_set == set(Event.model_fields)
+    assert keys(json.loads(event.model_dump_json(exclude_unset=True))) == keys(DOCUMENTED)
+
+
+async def test_values_come_with_their_types() -> None:
+    event = await read(DOCUMENTED)
+    assert event.restreams
+    assert event.restreams[0].enabled is True
+    assert event.stream
+    assert event.stream.started_at == datetime(2026, 11, 21, 18, 0, 0, 500_000, UTC)
+    assert event.stream.finished_at is None
+    assert event.video
+    assert event.video.presets == ("360p", "1080p")
+
+
+async def test_unknown_fields_and_unknown_words_are_kept_as_they_came() -> None:
+    sent = {"id": "x", "latency_mode": "warp", "mood": {"blue": [1]}, "stream": {"status": "resting", "lane": 3}}
+    event = await read(sent)
+    assert json.loads(event.model_dump_json(exclude_unset=True)) == sent
+
+
+@pytest.mark.parametrize("name", sorted(Event.model_fields.keys() - {"id"}))
+async def test_missing_and_null_both_read_as_none(name: str) -> None:
+    assert getattr(await read({"id": "x"}), name) is None
+    assert getattr(await read({"id": "x", name: None}), name) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-11-21T18:00:00Z", datetime(2026, 11, 21, 18, tzinfo=UTC)),
+        ("2026-11-21T18:00:00.1Z", datetime(2026, 11, 21, 18, 0, 0, 100_000, UTC)),
+        ("2026-11-21T18:00:00.123456789Z", datetime(2026, 11, 21, 18, 0, 0, 123_456, UTC)),
+        ("2026-11-21T18:00:00.9999999Z", datetime(2026, 11, 21, 18, 0, 0, 999_999, UTC)),
+        ("2026-11-21T21:00:00.5+03:00", datetime(2026, 11, 21, 18, 0, 0, 500_000, UTC)),
+        ("2026-11-21T18:00:00", datetime(2026, 11, 21, 18, tzinfo=UTC)),
+    ],
+)
+async def test_a_timestamp_is_aware_and_in_utc_whatever_its_digits(text: str, moment: datetime) -> None:
+    event = await read({"id": "x", "created_at": text})
+    assert event.created_at == moment
+    assert event.created_at.tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"id": "x", "name": 5}, "name should be a valid string, not a number"),
+        ({"id": "x", "auto_start": "true"}, "auto_start"),
+        ({"id": "x", "auto_start": 1}, "auto_start"),
+        ({"id": "x", "reconnect_window": "600"}, "reconnect_window"),
+        ({"id": "x", "created_at": 1_700_000_000}, "created_at should be a timestamp, not a number"),
+        ({"id": "x", "created_at": "tomorrow"}, "created_at"),
+        ({"id": "x", "created_at": "0001-01-01T00:00:00+23:00"}, "created_at"),
+        ({"id": "x", "restreams": {}}, "restreams"),
+        ({"id": "x", "restreams": [{}, {"key": 7}]}, "restreams[1].key should be a string, not a number"),
+        ({"id": "x", "stream": []}, "stream should be an object, not a list"),
+        ({"name": "nobody"}, "id"),
+        ({"id": ""}, "id"),
+        ([], "an object"),
+        (None, "an object"),
+    ],
+)
+async def test_a_wrong_type_is_unreadable_and_names_the_field(wrong: object, named: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        await read(wrong)
+    assert named in str(caught.value)
+    assert str(caught.value).startswith("get event x: ")
+
+
+async def test_many_wrong_fields_make_one_bounded_line() -> None:
+    with pytest.raises(Unreadable) as caught:
+        await read({"id": "x", "restreams": [{"enabled": "so"}] * 500})
+    assert "and 497 more" in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+async def test_a_name_cut_inside_a_character_does_not_cost_the_event() -> None:
+    async with api_of(saying(rb'{"data": {"id": "x", "name": "Party \ud83c\udf89 \ud83c"}}')) as api:
+        assert (await api.events.get("x")).name == "Party \N{PARTY POPPER} \N{REPLACEMENT CHARACTER}"
+
+
+@pytest.mark.parametrize(("event_id", "path"), [("a/../b", b"a%2F..%2Fb"), ("a b?c", b"a%20b%3Fc"), ("ж", b"%D0%B6")])
+async def test_an_id_stays_one_segment_of_the_path(event_id: str, path: bytes) -> None:
+    platform = saying({"data": {"id": "x"}})
+    async with api_of(platform) as api:
+        await api.events.get(event_id)
+    assert platform.requests[0]["raw_path"] == b"/v2/live/events/" + path
+
+
+def listed(ids: list[str], **pagination: int) -> bytes:
+    meta = {"pagination": pagination, "order": {"created_at": "desc", "name": "asc"}}
+    return json.dumps({"meta": meta, "data": [{"id": each} for each in ids]}).encode()
+
+
+def ids(page: Page[Event]) -> list[str]:
+    return [event.id for event in page.items]
+
+
+async def test_a_page_says_where_it_lies_in_its_list() -> None:
+    platform = saying(listed(["a", "b"], page=2, per_page=2, total=5))
+    async with api_of(platform) as api:
+        page = await api.events.list(page=2, per_page=2, order="name.asc", folder_id="f", without_folder=True)
+    assert (ids(page), page.page, page.per_page, page.total) == (["a", "b"], 2, 2, 5)
+    assert page.order == {"created_at": "desc", "name": "asc"}
+    assert parse_qs(platform.requests[0]["query_string"].decode()) == {
+        "page": ["2"],
+        "per_page": ["2"],
+        "order": ["name.asc"],
+        "folder_id": ["f"],
+        "without_folder": ["true"],
+    }
+
+
+@pytest.mark.parametrize("body", [{"data": []}, {"data": None}, {"data": [], "meta": None}, {"data": [], "meta": {}}])
+async def test_a_list_without_meta_is_read_as_it_was_asked(body: object) -> None:
+    async with api_of(saying(body)) as api:
+        page = await api.events.list(page=3, per_page=7)
+    assert page == Page(items=(), page=3, per_page=7, total=None, order={})
+
+
+def paged(pages: list[list[str]], total: int | None = None) -> Platform:
+    """A platform of three to a page; `total` None leaves the pagination out. Past the last page: an empty list."""
+
+    def reply(_path: str, query: str) -> tuple[int, bytes, dict[str, str]]:
+        number = int(parse_qs(query)["page"][0])
+        here = pages[number - 1] if number <= len(pages) else []
+        where = {} if total is None else {"page": number, "per_page": 3, "total": total}
+        return 200, listed(here, **where), {}
+
+    return Platform(reply)
+
+
+@pytest.mark.parametrize("total", [None, 6])
+async def test_an_event_that_moves_to_the_next_page_meanwhile_comes_once(total: int | None) -> None:
+    async with api_of(paged([["a", "b", "c"], ["c", "d", "e"]], total)) as api:
+        assert [event.id async for event in api.events.iterate()] == ["a", "b", "c", "d", "e"]
+
+
+async def test_the_walk_ends_with_the_last_page_that_the_total_promises() -> None:
+    platform = paged([["a", "b", "c"], ["d"]], total=4)
+    async with api_of(platform) as api:
+        assert [event.id async for event in api.events.iterate()] == ["a", "b", "c", "d"]
+    assert len(platform.requests) == 2
+
+
+async def test_a_platform_that_ignores_the_page_number_is_not_walked_for_ever() -> None:
+    platform = saying(listed(["a", "b"], page=1, per_page=2, total=1000))
+    async with api_of(platform) as api:
+        assert [event.id async for event in api.events.iterate()] == ["a", "b"]
+    assert len(platform.requests) == 2

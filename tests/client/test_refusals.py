@@ -1,0 +1,130 @@
+"""What the platform refuses becomes the error that says so (platform-api.md, 7; decisions.md)."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from client.answers import TOKEN, api_of, saying
+from livedeck.client import (
+    Broadcasting,
+    Conflict,
+    Forbidden,
+    NotFound,
+    RateLimited,
+    Rejected,
+    ServerFault,
+    TooManyProfiles,
+    Unauthorized,
+    Unreadable,
+    Validation,
+)
+
+
+def error(code: int, message: str = "no", **more: object) -> dict[str, object]:
+    return {"error": {"code": code, "message": message, **more}}
+
+
+async def refused(status: int, body: object, headers: dict[str, str] | None = None) -> Rejected:
+    now = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    async with api_of(saying(body, status, headers), now=lambda: now) as api:
+        with pytest.raises(Rejected) as caught:
+            await api.events.list()
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (400, error(400404), NotFound),
+        (404, error(404404), NotFound),
+        (404, b"<html>", NotFound),
+        (400, error(400289), TooManyProfiles),
+        (400, error(400400), Validation),
+        (400, error(400301), Validation),
+        (413, error(413413), Validation),
+        (401, error(401401), Unauthorized),
+        (401, b"", Unauthorized),
+        (403, error(403403), Forbidden),
+        (409, error(409298), Broadcasting),
+        (409, error(409409), Conflict),
+        (429, error(429429), RateLimited),
+        (500, error(500500), ServerFault),
+        (502, b"<html>bad gateway</html>", ServerFault),
+        (503, {"error": "down"}, ServerFault),
+        (418, error(418418), Rejected),
+        (200, error(404404), NotFound),
+        (200, {"error": None}, Rejected),
+    ],
+)
+async def test_status_and_code_choose_the_error(status: int, body: object, kind: type[Rejected]) -> None:
+    caught = await refused(status, body)
+    assert type(caught) is kind
+    assert caught.status == status
+
+
+async def test_a_refusal_says_what_was_tried_what_happened_and_what_to_do() -> None:
+    caught = await refused(401, error(401401, "token is wrong"))
+    expected = "list events: the platform refused the token (401 401401 token is wrong); check the token"
+    assert str(caught) == expected
+    assert (caught.code, caught.message) == (401401, "token is wrong")
+
+
+@pytest.mark.parametrize(
+    "invalid",
+    [
+        [{"name": "per_page", "reason": "at most 100"}],
+        ["per_page: at most 100"],
+        {"per_page": "at most 100"},
+    ],
+)
+async def test_invalid_params_of_any_shape_are_told(invalid: object) -> None:
+    caught = await refused(400, error(400400, "validation", detail="see below", invalid_params=invalid))
+    assert "per_page: at most 100" in str(caught)
+    assert caught.invalid_params == invalid
+    assert caught.detail == "see below"
+
+
+@pytest.mark.parametrize("invalid", [7, "no", [[1]], [{"name": 5}], {"a": []}, None])
+async def test_invalid_params_that_make_no_sense_do_no_harm(invalid: object) -> None:
+    assert type(await refused(400, error(400400, invalid_params=invalid))) is Validation
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "Sat, 21 Nov 2026 12:00:30 GMT"}, 30.0),
+        ({"Retry-After": "Sat, 21 Nov 2026 12:00:30 GMT", "Date": "Sat, 21 Nov 2026 12:00:10 GMT"}, 20.0),
+        ({"Retry-After": "Sat, 21 Nov 2026 11:00:00 GMT"}, 0.0),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "-5"}, None),
+        ({"Retry-After": "inf"}, None),
+        ({}, None),
+    ],
+)
+async def test_retry_after_is_seconds_whether_it_came_as_seconds_or_as_a_date(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    """A date counts from the platform's own clock where it tells the time."""
+    caught = await refused(429, error(429429), headers)
+    assert isinstance(caught, RateLimited)
+    assert caught.retry_after == seconds
+
+
+async def test_text_of_the_platform_is_harmless_in_a_message() -> None:
+    caught = await refused(500, error(500500, "\x1b[2Jgone\u202e\nagain" + "x" * 5000))
+    assert str(caught).isprintable()
+    assert len(str(caught)) < 500
+
+
+async def test_a_token_that_the_platform_repeats_is_masked() -> None:
+    caught = await refused(401, error(401401, f"unknown token {TOKEN}", detail=TOKEN, invalid_params=[TOKEN]))
+    assert TOKEN not in f"{caught} {caught!r} {caught.message} {caught.detail}"
+    assert "unknown token ••••5a1e" in caught.message
+
+
+@pytest.mark.parametrize("body", [b"<html>Sign in</html>", b"{", b"NaN", b"[" * 100_000, b'{"data": Infinity}'])
+async def test_what_is_no_json_is_unreadable(body: bytes) -> None:
+    async with api_of(saying(body, headers={"Content-Type": "text/html; charset=utf-8"})) as api:
+        with pytest.raises(Unreadable, match=r"list events: the answer \(text/html\) is no JSON; check the address"):
+            await api.events.list()

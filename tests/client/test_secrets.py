@@ -1,0 +1,73 @@
+"""What must not be shown is not shown: not by print, not by repr, not by an error, not by a log."""
+
+import logging
+import traceback
+
+import pytest
+
+from client.answers import EMPTY_LIST, TOKEN, Platform, api_of, listening, saying
+from client.test_events import DOCUMENTED, read
+from livedeck.client import Api, ApiError, Event, Secret
+
+SECRETS = (
+    TOKEN,
+    DOCUMENTED["streamkey"],
+    DOCUMENTED["rtmp_link"],
+    DOCUMENTED["restreams"][0]["key"],
+    "canary-in-extra",
+)
+
+
+def clean(text: str) -> bool:
+    return not any(secret in text for secret in SECRETS)
+
+
+def test_a_secret_shows_its_mask_and_reveals_when_asked() -> None:
+    secret = Secret("live-key-of-the-event-9c1d")
+    assert (str(secret), repr(secret), f"{secret:>10}") == ("••••9c1d", "Secret('••••9c1d')", "  ••••9c1d")
+    assert secret.reveal() == "live-key-of-the-event-9c1d"
+
+
+def test_secrets_are_equal_by_value() -> None:
+    assert Secret("a") == Secret("a")
+    assert Secret("a") != Secret("b")
+    assert Secret("a") != "a"
+    assert len({Secret("a"), Secret("a")}) == 1
+
+
+async def test_an_event_shows_no_secret_in_any_form() -> None:
+    event = await read(DOCUMENTED | {"new_key": "canary-in-extra"})
+    assert event.streamkey == Secret(DOCUMENTED["streamkey"])
+    assert clean(f"{event} {event!r} {event.restreams!r} {[event]}")
+    named = event.model_copy(update={"new_key": None})
+    assert clean(f"{named.model_dump()} {named.model_dump_json()}")
+
+
+@pytest.mark.parametrize(
+    "platform",
+    [
+        saying({"data": DOCUMENTED | {"name": 5, "streamkey": [DOCUMENTED["streamkey"]]}}),
+        saying({"data": DOCUMENTED | {"rtmp_link": {"url": DOCUMENTED["rtmp_link"]}}}),
+        saying(f"no json {TOKEN}".encode()),
+        saying({"error": {"code": 401401, "message": TOKEN}}, 401),
+        saying({}, 302, {"Location": f"https://elsewhere.example.com/{TOKEN}"}),
+    ],
+)
+async def test_an_error_and_its_traceback_show_no_secret(platform: Platform, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        async with api_of(platform) as api:
+            with pytest.raises(ApiError) as caught:
+                await api.events.get("x")
+    assert clean("".join(traceback.format_exception(caught.value)) + repr(caught.value) + caplog.text)
+
+
+async def test_logs_of_the_wire_show_no_token(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with listening(EMPTY_LIST) as (address, _heads), Api(base_url=address, token=TOKEN) as api:
+        await api.events.list()
+    assert caplog.text
+    assert clean(caplog.text + repr(api) + repr(vars(api)))
+
+
+def test_an_event_made_by_hand_takes_a_secret_as_it_is() -> None:
+    assert Event(id="x", streamkey=Secret("k")).streamkey == Secret("k")

@@ -1,0 +1,235 @@
+"""The road to the platform: sockets that fail, gates that hold, addresses that may not have the token."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from client.answers import EMPTY_LIST, TOKEN, Platform, api_of, listening, saying
+from livedeck.client import Api, Misconfigured, ReadOnly, Rejected, Secret, Unknown, Unreachable, Unreadable
+from livedeck.client.transport import Call, Transport, origin
+
+
+def api_at(address: str, **options: Any) -> Api:
+    return Api(base_url=address, token=TOKEN, **options)
+
+
+def transport_at(address: str, *, read_only: bool = False, mount: Platform | None = None) -> Transport:
+    """The transport by itself: this slice of the client has no call that changes anything."""
+    base = origin("base_url", address)
+    return Transport(base, Secret(TOKEN), read_only=read_only, timeout=0.1, now=lambda: datetime.now(UTC), mount=mount)
+
+
+def nobody() -> str:
+    """An address of this machine where nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{taken.getsockname()[1]}"
+
+
+async def unreachable(address: str, **options: Any) -> Unreachable:
+    async with api_at(address, **options) as api:
+        with pytest.raises(Unreachable) as caught:
+            await api.events.list()
+        assert not api.exchanges
+    assert str(caught.value).startswith("list events: ")
+    assert "127.0.0.1" in str(caught.value)
+    return caught.value
+
+
+async def test_nobody_at_the_address_is_refused() -> None:
+    assert (await unreachable(nobody())).cause == "refused"
+
+
+async def test_an_answer_that_does_not_come_is_a_timeout() -> None:
+    async with listening(None) as (address, _heads):
+        assert (await unreachable(address, timeout=0.1)).cause == "timeout"
+
+
+async def test_an_app_in_process_that_hangs_is_a_timeout() -> None:
+    async def hang(_scope: object, _receive: object, _send: object) -> None:
+        await asyncio.Event().wait()
+
+    async with api_of(hang, timeout=0.05) as api:
+        with pytest.raises(Unreachable, match="did not answer in time"):
+            await api.events.list()
+
+
+async def test_an_answer_that_stops_half_way_is_a_reset() -> None:
+    async with listening(b'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"data": [') as (address, _heads):
+        assert (await unreachable(address)).cause == "reset"
+
+
+async def test_a_peer_that_hangs_up_without_a_word_is_a_reset() -> None:
+    async with listening(b"") as (address, _heads):
+        assert (await unreachable(address)).cause == "reset"
+
+
+async def test_a_peer_without_tls_where_tls_was_asked_for_is_tls() -> None:
+    async with listening(b"HTTP/1.1 400 Bad Request\r\n\r\n") as (address, heads):
+        assert (await unreachable(address.replace("http:", "https:"))).cause == "tls"
+    assert TOKEN.encode() not in b"".join(heads)
+
+
+async def test_a_peer_that_speaks_another_protocol_is_unreadable() -> None:
+    async with listening(b"SSH-2.0-OpenSSH_9.6\r\n\r\n") as (address, _heads), api_at(address) as api:
+        with pytest.raises(Unreadable, match="does not speak HTTP; check the address"):
+            await api.events.list()
+
+
+async def test_an_answer_that_cannot_be_unpacked_is_unreadable() -> None:
+    packed = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd"
+    async with listening(packed) as (address, _heads), api_at(address) as api:
+        with pytest.raises(Unreadable, match="cannot be unpacked"):
+            await api.events.list()
+
+
+async def test_an_answer_without_end_is_cut_off() -> None:
+    async with api_of(saying(b" " * (64 * 2**20 + 1))) as api:
+        with pytest.raises(Unreadable, match="larger than 64 MiB"):
+            await api.events.list()
+
+
+@pytest.mark.parametrize("status", [b"301 Moved", b"307 Temporary"])
+async def test_a_redirect_is_named_and_the_token_does_not_follow_it(status: bytes) -> None:
+    """trust.md, "Secrets": never along a redirect to another origin."""
+    async with listening(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}") as (elsewhere, seen):
+        away = f"\r\nLocation: {elsewhere}/v2?sign=signature-of-the-url\r\nContent-Length: 0\r\n\r\n".encode()
+        async with listening(b"HTTP/1.1 " + status + away) as (address, _heads), api_at(address) as api:
+            with pytest.raises(Rejected, match=r"points to http://127\.0\.0\.1, which is not followed") as caught:
+                await api.events.list()
+    assert not seen
+    assert "signature" not in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "put", "BREW"])
+async def test_read_only_lets_no_change_reach_the_wire(method: str) -> None:
+    async with listening(b"") as (address, heads):
+        transport = transport_at(address, read_only=True)
+        with pytest.raises(ReadOnly, match="finish event x: not sent"):
+            await transport.send(Call(method, "v2/live/events/x/complete", "finish event x"))
+        await transport.close()
+    assert not heads
+
+
+async def test_read_only_still_reads() -> None:
+    platform = saying({"data": {"id": "x"}})
+    async with api_of(platform, read_only=True) as api:
+        assert api.read_only
+        assert (await api.events.get("x")).id == "x"
+
+
+async def changing(address: str) -> object:
+    transport = transport_at(address)
+    try:
+        return await transport.send(Call("PUT", "v2/live/events/x/enable", "enable event x"))
+    finally:
+        await transport.close()
+
+
+@pytest.mark.parametrize("answer", [None, b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"])
+async def test_a_change_whose_answer_is_lost_is_unknown_and_sent_once(answer: bytes | None) -> None:
+    async with listening(answer) as (address, heads):
+        with pytest.raises(Unknown, match="enable event x: the answer was lost"):
+            await changing(address)
+    assert len(heads) == 1
+
+
+async def test_a_change_that_was_never_sent_is_unreachable() -> None:
+    with pytest.raises(Unreachable):
+        await changing(nobody())
+
+
+@pytest.mark.parametrize("answer", [b"204 No Content\r\n\r\n", b"200 OK\r\nContent-Length: 0\r\n\r\n"])
+async def test_an_empty_answer_to_a_change_is_an_answer(answer: bytes) -> None:
+    async with listening(b"HTTP/1.1 " + answer) as (address, _heads):
+        assert await changing(address) is None
+
+
+async def test_the_token_goes_as_a_bearer_and_the_agent_is_named() -> None:
+    async with listening(EMPTY_LIST) as (address, heads), api_at(address) as api:
+        await api.events.list()
+        assert f"http://{api.host}" == address
+    assert f"Authorization: Bearer {TOKEN}".encode() in heads[0]
+    assert b"User-Agent: livedeck" in heads[0]
+
+
+async def test_the_last_five_answers_are_timed_good_or_bad() -> None:
+    ticks = (datetime(2026, 11, 21, 12, tzinfo=UTC) + timedelta(seconds=n) for n in range(100))
+    platform = saying({"error": {}}, 500, {"Date": "Sat, 21 Nov 2026 12:00:00 GMT"})
+    async with api_of(platform, now=lambda: next(ticks)) as api:
+        for _ in range(7):
+            with pytest.raises(Rejected):
+                await api.events.list()
+    ats = [exchange.at for exchange in api.exchanges]
+    assert len(ats) == 5
+    assert ats == sorted(ats)
+    assert all(exchange.round_trip >= 0 for exchange in api.exchanges)
+    assert api.exchanges[-1].server_date == datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("date", ["", "yesterday", "Sat, 99 Nov 2026 12:00:00 GMT"])
+async def test_a_date_that_cannot_be_read_is_none(date: str) -> None:
+    async with api_of(saying({"data": []}, headers={"Date": date})) as api:
+        await api.events.list()
+    assert api.exchanges[0].server_date is None
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "platform.example.com",
+        "ftp://platform.example.com",
+        "https://",
+        "https://user:word@platform.example.com",
+        "https://platform.example.com/?token=1",
+        "https://platform.example.com:port",
+        "http://platform.example.com",
+        "http://10.0.0.1",
+        "http://127.0.0.1.example.com",
+        "http://localhost.example.com",
+    ],
+)
+@pytest.mark.parametrize("name", ["base_url", "upload_url"])
+def test_an_address_that_may_not_have_the_token_is_refused(name: str, address: str) -> None:
+    options: dict[str, Any] = {"base_url": "https://platform.example.com", name: address}
+    with pytest.raises(Misconfigured, match=name):
+        Api(token=TOKEN, **options)
+
+
+@pytest.mark.parametrize(
+    "address", ["https://platform.example.com/api", "http://localhost:8787", "http://127.0.0.1", "http://[::1]:8787"]
+)
+async def test_https_anywhere_and_http_to_this_machine_are_taken(address: str) -> None:
+    async with api_at(address) as api:
+        assert api.host in address
+
+
+@pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "ключ"])
+def test_a_token_that_cannot_be_sent_is_refused_and_not_shown(token: str) -> None:
+    with pytest.raises(Misconfigured) as caught:
+        Api(base_url="https://platform.example.com", token=token)
+    assert not token or token not in str(caught.value)
+
+
+@pytest.mark.parametrize("event_id", ["", ".", ".."])
+async def test_an_id_that_would_be_another_path_is_not_sent(event_id: str) -> None:
+    platform = saying({"data": {}})
+    async with api_of(platform) as api:
+        calls: list[Callable[[str], Awaitable[object]]] = [api.events.get, api.qos.get]
+        for call in calls:
+            with pytest.raises(Misconfigured, match="is no id"):
+                await call(event_id)
+    assert not platform.requests
+
+
+@pytest.mark.parametrize("event_id", ["x" * 100_000, "\ud800"])
+async def test_an_id_of_any_length_and_any_character_is_an_api_error_at_worst(event_id: str) -> None:
+    async with api_of(saying({"data": []})) as api:
+        with pytest.raises((Misconfigured, Unreadable)) as caught:
+            await api.events.get(event_id)
+    assert len(str(caught.value)) < 300
