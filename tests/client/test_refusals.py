@@ -84,6 +84,14 @@ async def test_invalid_params_of_any_shape_are_told(invalid: object) -> None:
     assert caught.detail == "see below"
 
 
+@pytest.mark.parametrize("code", ["400404", 400404.0, True, -1, 10**4000, None])
+async def test_a_code_that_is_no_code_leaves_the_status_to_decide(code: object) -> None:
+    caught = await refused(400, {"error": {"code": code, "message": "no"}})
+    assert type(caught) is Validation
+    assert caught.code is None
+    assert len(str(caught)) < 200
+
+
 @pytest.mark.parametrize("invalid", [7, "no", [[1]], [{"name": 5}], {"a": []}, None])
 async def test_invalid_params_that_make_no_sense_do_no_harm(invalid: object) -> None:
     assert type(await refused(400, error(400400, invalid_params=invalid))) is Validation
@@ -115,6 +123,19 @@ async def test_text_of_the_platform_is_harmless_in_a_message() -> None:
     caught = await refused(500, error(500500, "\x1b[2Jgone\u202e\nagain" + "x" * 5000))
     assert str(caught).isprintable()
     assert len(str(caught)) < 500
+
+
+@pytest.mark.parametrize(
+    ("location", "place"),
+    [
+        ("https://user:word@login.example.com:444/in?sign=abc", "https://login.example.com:444,"),
+        ("/v3/live/events", "another path,"),
+        ("http://[broken", "another path,"),
+        ("", "another path,"),
+    ],
+)
+async def test_a_redirect_names_where_it_points_and_nothing_that_may_sign_it(location: str, place: str) -> None:
+    assert f"the platform points to {place}" in str(await refused(302, b"", {"Location": location}))
 
 
 async def test_a_token_that_the_platform_repeats_is_masked() -> None:

@@ -104,7 +104,7 @@ def read(model: type[M], value: object, what: str) -> M:
     """`value` as that model. Raises Unreadable naming the fields that are wrong, never what was in them."""
     try:
         return model.model_validate(value)
-    except ValidationError as error:
+    except ValidationError as error:  # raised below, outside, so that no traceback quotes the value
         fault = _faults(error)
     raise Unreadable(f"{what}: the answer is not as documented: {fault}")
 

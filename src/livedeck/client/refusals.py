@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
@@ -37,7 +37,7 @@ _BY_STATUS: Mapping[int, type[Rejected]] = {
 
 
 def refusal(
-    what: str, *, status: int, body: object, location: str, retry_after: float | None, secrets: Iterable[Secret]
+    what: str, *, status: int, body: object, location: str, retry_after: float | None, secrets: Sequence[Secret]
 ) -> Rejected:
     """The error for an answer of that status and (perhaps) error body: platform-api.md, 7; decisions.md.
 
@@ -45,11 +45,11 @@ def refusal(
     """
     said = body.get("error") if isinstance(body, dict) else None
     fields = said if isinstance(said, dict) else {"message": said}
-    code = fields.get("code") if type(fields.get("code")) is int else None
+    code = _code(fields.get("code"))
     message, detail = (_quoted(fields.get(name), secrets) for name in ("message", "detail"))
     invalid = fields.get("invalid_params")
     kind = _kind(status, code)
-    why = _redirect(location) if 300 <= status < 400 else kind.happened
+    why = _redirect(_quoted(location, secrets)) if 300 <= status < 400 else kind.happened
     facts = " ".join(part for part in (str(status), str(code or ""), message, detail) if part)
     advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid, secrets), kind.advice) if part)
     return kind(
@@ -89,21 +89,26 @@ def _kind(status: int, code: int | None) -> type[Rejected]:
     return ServerFault if 500 <= meant < 600 else _BY_STATUS.get(meant, Rejected)
 
 
+def _code(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < 10**9 else None
+
+
 def _redirect(location: str) -> str:
     # Scheme and host only: the rest may carry a signature.
     try:
         parts = urlsplit(location)
-        place = f"{parts.scheme}://{parts.hostname}" if parts.hostname else "another path"
     except ValueError:
-        place = "an address that cannot be read"
-    return f"the platform points to {wording.safe(place, 100)}, which is not followed; check the address"
+        parts = urlsplit("")
+    host = parts.netloc.rpartition("@")[2]
+    place = f"{parts.scheme}://{host}" if host else "another path"
+    return f"the platform points to {place}, which is not followed; check the address"
 
 
 def _wait(seconds: float | None) -> str:
     return "" if seconds is None else f"try again in {seconds:.0f} s"
 
 
-def _quoted(text: object, secrets: Iterable[Secret]) -> str:
+def _quoted(text: object, secrets: Sequence[Secret]) -> str:
     if not isinstance(text, str):
         return ""
     for secret in secrets:
@@ -111,7 +116,7 @@ def _quoted(text: object, secrets: Iterable[Secret]) -> str:
     return wording.safe(text, 200)
 
 
-def _complaints(invalid: object, secrets: Iterable[Secret]) -> str:
+def _complaints(invalid: object, secrets: Sequence[Secret]) -> str:
     """`invalid_params` in words. The document leaves its items open: objects, strings and mappings are all met."""
     if isinstance(invalid, dict):
         invalid = [{"name": name, "reason": reason} for name, reason in invalid.items()]

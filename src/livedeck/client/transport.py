@@ -80,6 +80,8 @@ def origin(name: str, address: str) -> httpx.URL:
         raise Misconfigured(f"{name} is no URL") from None
     if url.scheme not in {"http", "https"} or not url.host:
         raise Misconfigured(f"{name} should begin with https:// and a host")
+    if url.port is not None and not 0 < url.port < 65_536:
+        raise Misconfigured(f"{name} should have a port from 1 to 65535")
     if url.userinfo or url.query or url.fragment:
         raise Misconfigured(f"{name} should hold no user name, no query and no fragment")
     if url.scheme == "http" and not _loopback(url.host):
@@ -205,7 +207,7 @@ def _decoded(answer: _Answer, what: str) -> object:
         return None
     try:
         return decode(answer.body)
-    except ValueError:
+    except ValueError:  # raised below, outside, so that no traceback quotes the body
         sent = wording.safe(answer.headers.get("Content-Type", "of no stated type").partition(";")[0], 60)
     raise Unreadable(f"{what}: the answer ({sent}) is no JSON; check the address")
 
