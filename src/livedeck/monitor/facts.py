@@ -199,12 +199,16 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What `health.assess` says of one event: the health, every finding, and the baseline it was held against."""
+    """What `health.assess` says of one event: the health, every finding, and what it was held against.
+
+    `limit_video`: bit/s under which the video counts as low. All three are None until enough was seen.
+    """
 
     health: Health = field(default_factory=Health)
     findings: tuple[Finding, ...] = ()
     nominal_fps: float | None = None
     baseline_video: float | None = None
+    limit_video: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

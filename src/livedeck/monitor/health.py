@@ -44,7 +44,8 @@ def assess(
 def _judge(readings: Readings, freshness: Freshness, thresholds: Thresholds) -> Verdict:
     normal = usual(readings, thresholds)
     health = _health(readings, normal, freshness, thresholds)
-    return Verdict(health, findings.of_samples(readings, normal, thresholds), normal.fps, normal.video)
+    limit = None if normal.video is None else normal.video * thresholds.low_video
+    return Verdict(health, findings.of_samples(readings, normal, thresholds), normal.fps, normal.video, limit)
 
 
 class _Component(NamedTuple):

@@ -52,9 +52,16 @@ def _heard(link: Link, outcome: Outcome) -> Link:
 
 
 def _state(link: Link, silence: float, thresholds: Thresholds) -> LinkState:
+    if silence >= blind_limit(link, thresholds):
+        return LinkState.BLIND
     if link.failures:
-        return LinkState.BLIND if silence >= thresholds.blind_after else LinkState.FAILING
+        return LinkState.FAILING
     return LinkState.OK if link.as_of else LinkState.CONNECTING
+
+
+def blind_limit(link: Link, thresholds: Thresholds) -> float:
+    """Seconds of silence that make the deck blind; a cadence slower than usual is no silence."""
+    return max(thresholds.blind_after, thresholds.answer_intervals * link.interval)
 
 
 def skew(exchanges: Iterable[Exchange]) -> float:

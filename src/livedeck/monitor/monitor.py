@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -50,7 +50,7 @@ class Monitor:
         start = Link(LinkState.CONNECTING, begun.wall, interval=self._cadence.events)
         self._last = Snapshot(0, begun.wall, start)
 
-    async def snapshots(self) -> AsyncIterator[Snapshot]:
+    async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
         """All that is known: at once, after each round of answers, and every few seconds though none came.
 
         Never ends by itself; cancelling it cancels what it asked. No trouble of the platform's is raised.
@@ -104,8 +104,9 @@ class Monitor:
     async def _rest(self) -> None:
         """Until a call is due, one that was slow is done, somebody asks, or time alone has changed the picture."""
         waits = [self._cadence.tick, self._poller.wait(self._plan())]
-        if self._last.link.state is not LinkState.BLIND and self._last.link.failures:
-            waits.append(self._heard + self._thresholds.blind_after - self._clock.monotonic())
+        if self._last.link.state is not LinkState.BLIND:
+            blind = self._heard + link.blind_limit(self._last.link, self._thresholds)
+            waits.append(blind - self._clock.monotonic())
         await first(self._clock.sleep(max(0.0, min(waits))), self._awake.wait(), self._poller.arrival())
         self._awake.clear()
 

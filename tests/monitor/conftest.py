@@ -1,0 +1,27 @@
+"""A deck before a stage, closed when its test is over."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any, TypeAlias
+
+import pytest
+
+from monitor.stage import Deck, Stage
+from virtual_clock import VirtualClock
+
+Raise: TypeAlias = Callable[..., Deck]
+
+
+@pytest.fixture
+async def deck() -> AsyncIterator[Raise]:
+    """Makes a deck that watches those events."""
+    made: list[Deck] = []
+
+    def make(*events: dict[str, Any], **options: Any) -> Deck:
+        made.append(Deck(Stage(VirtualClock(), *events), **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.close()

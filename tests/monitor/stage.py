@@ -1,0 +1,187 @@
+"""A platform that does what a test tells it, and the signals that an encoder might send."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from array import array
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from math import nan
+from random import Random
+from typing import Any
+
+from livedeck.client import Api, Event, QosSamples
+from livedeck.monitor import Cadence, Monitor, Reading, Readings, Snapshot
+from livedeck.monitor.series import gather
+from virtual_clock import VirtualClock
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+_Message = MutableMapping[str, Any]
+_QOS = "qos"
+
+
+def at(seconds: float) -> str:
+    """A timestamp of the API, that many seconds from NOW."""
+    return (NOW + timedelta(seconds=seconds)).isoformat()
+
+
+def event(event_id: str = "one", **fields: Any) -> dict[str, Any]:
+    """An event on air for ten minutes, but for what `fields` say."""
+    stream = {"id": f"stream-{event_id}", "status": "live", "started_at": at(-600), "finished_at": None}
+    return {"id": event_id, "name": event_id, "type": "one-time", "reconnect_window": 600, "stream": stream, **fields}
+
+
+def model(**fields: Any) -> Event:
+    """The same, as the client reads it."""
+    return Event.model_validate(event(**fields))
+
+
+def samples(
+    rows: Iterable[Reading],
+) -> QosSamples:
+    """Rows of (epoch s, video, audio, fps, status) as the client gives them."""
+    rows = list(rows)
+
+    time, video, audio, fps, status = zip(*rows, strict=True) if rows else ((), (), (), (), ())
+    statuses = array("q", [-1 if value is None else value for value in status])
+    return QosSamples(_doubles(time), _doubles(video), _doubles(audio), _doubles(fps), statuses)
+
+
+def _doubles(values: Iterable[float | None]) -> array[float]:
+    return array("d", [nan if value is None else value for value in values])
+
+
+def signal(
+    count: int,
+    *,
+    end: float = 0.0,
+    every: float = 2.0,
+    video: float | None = 4.5e6,
+    audio: float | None = 128e3,
+    fps: float | None = 30.0,
+    status: int | None = 0,
+) -> list[Reading]:
+    """A steady signal of `count` samples, the newest `end` seconds from NOW."""
+    newest = NOW.timestamp() + end
+    return [Reading(newest - every * (count - 1 - index), video, audio, fps, status) for index in range(count)]
+
+
+def after(calm: int = 300, /, **fault: Any) -> Readings:
+    """Readings of a calm stream that ends in the faulty signal `fault`, the newest sample at NOW."""
+    bad = signal(**fault)
+    good = signal(calm, end=bad[0][0] - NOW.timestamp() - 2.0)
+    return gather(Readings(), samples([*good, *bad]))
+
+
+class Stage:
+    """An ASGI app with the two calls that the monitor makes.
+
+    `fails`: (status, headers) to answer with, for everything; `fails_qos`: the same, for samples alone. `hangs`: no
+    answer until `release()`. `ahead`: seconds that its clock, and so its Date, is ahead. `sends`: whether the encoders
+    send a sample every two seconds, from ten minutes before NOW.
+    """
+
+    def __init__(self, clock: VirtualClock, *events: dict[str, Any]) -> None:
+        self.clock = clock
+        self.events = list(events)
+        self.fails: tuple[int, dict[str, str]] | None = None
+        self.fails_qos: tuple[int, dict[str, str]] | None = None
+        self.ahead = 0.0
+        self.silent_from: float = float("inf")  # seconds from NOW
+        self.asked: list[tuple[float, str]] = []  # when, and "list" or an event id
+        self.at_once: Counter[str] = Counter()
+        self.most_at_once: Counter[str] = Counter()
+        self._open = asyncio.Event()
+        self._open.set()
+
+    def hang(self) -> None:
+        """Answer nothing more."""
+        self._open.clear()
+
+    def release(self) -> None:
+        """Answer again, the calls that wait included."""
+        self._open.set()
+
+    def times(self, what: str) -> list[float]:
+        """When that was asked, in seconds of the clock."""
+        return [when for when, name in self.asked if name == what]
+
+    async def __call__(
+        self,
+        scope: _Message,
+        receive: Callable[[], Awaitable[_Message]],
+        send: Callable[[_Message], Awaitable[None]],
+    ) -> None:
+        del receive
+        parts = scope["path"].strip("/").split("/")
+        what = parts[3] if parts[-1] == _QOS else "list"
+        self.asked.append((self.clock.monotonic(), what))
+        status, headers, body = await self._counted(what)
+        server = self.clock.now() + timedelta(seconds=self.ahead)
+        headers = {"content-type": "application/json", "date": format_datetime(server, usegmt=True), **headers}
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": status, "headers": raw})
+        await send({"type": "http.response.body", "body": json.dumps(body).encode()})
+
+    async def _counted(self, what: str) -> tuple[int, dict[str, str], Any]:
+        for name in (what, "all"):
+            self.at_once[name] += 1
+            self.most_at_once[name] = max(self.most_at_once[name], self.at_once[name])
+        try:
+            await self._open.wait()
+            return self._answer(what)
+        finally:
+            self.at_once.subtract([what, "all"])
+
+    def _answer(self, what: str) -> tuple[int, dict[str, str], Any]:
+        failure = self.fails or (self.fails_qos if what != "list" else None)
+        if failure:
+            return *failure, {"error": {"code": failure[0] * 1001, "message": "as told"}}
+        if what == "list":
+            pagination = {"page": 1, "per_page": 100, "total": len(self.events)}
+            return 200, {}, {"meta": {"pagination": pagination, "order": {}}, "data": self.events}
+        return 200, {}, {"data": self._sent()}
+
+    def _sent(self) -> list[dict[str, Any]]:
+        newest = min((self.clock.now() - NOW).total_seconds() + self.ahead, self.silent_from)
+        newest -= newest % 2.0
+        return [
+            {
+                "time": at(newest - 2.0 * back),
+                "bitrate_video": 4_500_000,
+                "bitrate_audio": 128_000,
+                "frame_rate": 30,
+                "status": 0,
+            }
+            for back in range(300, -1, -1)
+        ]
+
+
+class Deck:
+    """A monitor before a stage, driven snapshot by snapshot."""
+
+    def __init__(self, stage: Stage, *, cadence: Cadence | None = None) -> None:
+        self.stage, self.clock = stage, stage.clock
+        self.api = Api(base_url="http://127.0.0.1", token="token-of-tests", now=stage.clock.now, mount=stage)
+        self.monitor = Monitor(self.api, stage.clock, cadence=cadence, random=Random(1))
+        self._snapshots = self.monitor.snapshots()
+
+    async def next(self) -> Snapshot:
+        """The next snapshot."""
+        return await self.clock.run(anext(self._snapshots))
+
+    async def until(self, seconds: float) -> Snapshot:
+        """The first snapshot that many seconds after NOW or later."""
+        while True:
+            snapshot = await self.next()
+            if self.clock.monotonic() >= seconds:
+                return snapshot
+
+    async def close(self) -> None:
+        """Stop listening."""
+        await self._snapshots.aclose()
+        await self.api.__aexit__(None, None, None)

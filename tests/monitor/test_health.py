@@ -1,0 +1,157 @@
+"""The verdict: a table of signals, and what must never look healthy."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from livedeck.monitor import (
+    Freshness,
+    Grade,
+    Ingest,
+    IngestState,
+    Phase,
+    Readings,
+    Severity,
+    Tally,
+    Thresholds,
+    Verdict,
+)
+from livedeck.monitor.health import assess
+from monitor.stage import NOW, after
+
+ON_AIR = Phase(Tally.ON_AIR, NOW - timedelta(seconds=900), Ingest(IngestState.RECEIVING))
+
+
+def judge(readings: Readings, phase: Phase = ON_AIR, freshness: Freshness = Freshness.FRESH) -> Verdict:
+    return assess(readings, phase, freshness, NOW, Thresholds())
+
+
+def kinds(verdict: Verdict) -> list[str]:
+    return [finding.kind for finding in verdict.findings]
+
+
+@pytest.mark.parametrize(
+    ("fault", "grade", "component", "found"),
+    [
+        ({}, Grade.GOOD, "", []),
+        ({"video": 3.4e6}, Grade.FAIR, "video", []),
+        ({"video": 2.7e6}, Grade.POOR, "video", ["VIDEO_LOW"]),
+        ({"video": 0.0}, Grade.POOR, "video", ["BLACKOUT"]),
+        ({"video": 0.0, "audio": 0.0, "fps": 0.0}, Grade.POOR, "video", ["BLACKOUT"]),
+        ({"fps": 0.0}, Grade.POOR, "fps", ["BLACKOUT"]),
+        ({"fps": 28.0}, Grade.FAIR, "fps", ["FPS_LOW"]),
+        ({"fps": 22.0}, Grade.POOR, "fps", ["FPS_COLLAPSE"]),
+        ({"audio": 0.0}, Grade.POOR, "audio", ["AUDIO_LOST"]),
+        ({"audio": 16e3}, Grade.FAIR, "audio", []),
+        ({"status": 3}, Grade.POOR, "key", ["KEYFRAME_DRIFT"]),
+        ({"status": 4}, Grade.POOR, "key", ["KEYFRAME_SEVERE"]),
+        ({"status": 5}, Grade.POOR, "loss", ["PACKET_LOSS"]),
+        ({"status": 1}, Grade.GOOD, "", ["UNKNOWN_STATUS"]),
+        ({"status": None}, Grade.GOOD, "", []),
+        ({"audio": None}, Grade.GOOD, "", []),
+        ({"video": None, "audio": None, "fps": None}, Grade.NO_DATA, "", []),
+    ],
+)
+def test_a_fault_that_lasts_is_graded_named_and_found(
+    fault: dict[str, Any], grade: Grade, component: str, found: list[str]
+) -> None:
+    verdict = judge(after(count=12, **fault))
+    assert (verdict.health.grade, verdict.health.component) == (grade, component)
+    assert kinds(verdict) == found
+
+
+def test_the_component_that_lost_says_what_it_measured_and_against_what() -> None:
+    assert judge(after(count=12, fps=22.0)).health.detail == "fps 22.0/30"
+    assert judge(after(count=12, video=2.7e6)).health.detail == "video 2.70M/4.50M"
+    assert judge(after(count=12, status=3)).health.detail == "key>20% 10/10"
+    assert judge(after(count=12)).health.score == 100
+
+
+def test_zero_bits_are_never_green_from_the_first_sample_on() -> None:
+    for gone in ("video", "audio", "fps"):
+        verdict = judge(after(count=1, **{gone: 0.0}))
+        assert (verdict.health.score, verdict.health.grade) == (0, Grade.POOR)
+        assert verdict.health.detail.split("/")[0].endswith((" 0", " 0.0"))
+
+
+def test_zero_is_not_missing() -> None:
+    assert judge(after(count=12, audio=0.0)).health.component == "audio"
+    assert judge(after(count=12, audio=None)).health.score == 100
+
+
+def test_a_fault_must_hold_for_its_samples_and_its_seconds() -> None:
+    assert kinds(judge(after(count=8, video=2.7e6))) == []
+    assert kinds(judge(after(count=9, video=2.7e6))) == ["VIDEO_LOW"]
+
+
+def test_one_loss_is_an_episode_and_three_of_six_are_critical() -> None:
+    once, often = judge(after(count=1, status=5)), judge(after(count=3, status=5))
+    assert [finding.severity for finding in (*once.findings, *often.findings)] == [Severity.WARNING, Severity.CRITICAL]
+    assert once.health.grade is Grade.FAIR
+
+
+def test_a_dark_minute_does_not_become_the_usual() -> None:
+    verdict = judge(after(count=200, video=0.0))
+    assert verdict.baseline_video == 4.5e6
+    assert verdict.health.grade is Grade.POOR
+
+
+def test_a_baseline_needs_a_minute_of_normal_samples() -> None:
+    assert judge(after(10, count=12)).baseline_video is None
+    assert judge(after(20, count=12)).baseline_video == 4.5e6
+
+
+@pytest.mark.parametrize("nominal", [24.0, 25.0, 30.0, 50.0, 60.0])
+def test_the_nominal_rate_is_a_usual_one(nominal: float) -> None:
+    assert judge(after(1, count=200, fps=nominal)).nominal_fps == nominal
+    assert judge(after(1, count=200, fps=nominal - 0.4)).nominal_fps == nominal
+
+
+def test_an_encoder_that_is_overloaded_for_long_does_not_become_its_own_measure() -> None:
+    assert judge(after(300, count=1500, fps=22.0)).nominal_fps == 30.0
+
+
+def test_late_samples_are_never_good() -> None:
+    health = judge(after(count=12), freshness=Freshness.LATE).health
+    assert (health.grade, health.component) == (Grade.FAIR, "late")
+
+
+def test_what_we_cannot_ask_is_stale_and_has_no_score() -> None:
+    verdict = judge(after(count=12), freshness=Freshness.STALE)
+    assert (verdict.health.score, verdict.health.grade) == (None, Grade.STALE)
+    assert kinds(verdict) == ["QOS_STALE"]
+
+
+@pytest.mark.parametrize(
+    ("tally", "ingest", "age", "grade", "found"),
+    [
+        (Tally.RECONNECTING, IngestState.INTERRUPTED, 900, Grade.NO_DATA, ["RECONNECTING"]),
+        (Tally.LOST, IngestState.INTERRUPTED, 900, Grade.NO_DATA, ["RECONNECTING"]),
+        (Tally.ON_AIR, IngestState.NONE, 900, Grade.NO_DATA, ["NO_INGEST"]),
+        (Tally.ON_AIR, IngestState.NONE, 29, Grade.NO_DATA, []),
+        (Tally.ON_AIR, IngestState.UNKNOWN, 900, Grade.NO_DATA, []),
+        (Tally.ON_AIR, IngestState.WARMING_UP, 900, Grade.WARM_UP, []),
+        (Tally.UNKNOWN, IngestState.UNKNOWN, 900, Grade.NO_DATA, []),
+        (Tally.SCHEDULED, IngestState.NONE, -301, Grade.NONE, []),
+        (Tally.SCHEDULED, IngestState.NONE, -299, Grade.NONE, ["LATE_START"]),
+        (Tally.LATE, IngestState.NONE, 1, Grade.NONE, ["LATE_START"]),
+        (Tally.LATE, IngestState.NONE, 86_400, Grade.NONE, []),
+        (Tally.DRAFT, IngestState.NONE, 0, Grade.NONE, []),
+        (Tally.COMPLETED, IngestState.ENDED, 10, Grade.NONE, []),
+    ],
+)
+def test_where_nothing_is_measured_there_is_no_score(
+    tally: Tally, ingest: IngestState, age: float, grade: Grade, found: list[str]
+) -> None:
+    """`age`: seconds since the mark of the phase."""
+    phase = Phase(tally, NOW - timedelta(seconds=age), Ingest(ingest))
+    verdict = judge(after(count=12), phase)
+    assert (verdict.health.score, verdict.health.grade) == (None, grade)
+    assert kinds(verdict) == found
+
+
+def test_no_samples_at_all_are_no_data() -> None:
+    assert judge(Readings()).health.grade is Grade.NO_DATA

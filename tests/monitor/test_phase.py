@@ -1,0 +1,124 @@
+"""The phase rule, row by row. Times are seconds from NOW."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from livedeck.monitor import IngestState, Tally
+from livedeck.monitor.phase import Evidence, derive
+from monitor.stage import NOW, at, model
+
+Proof = tuple[float, float | None]
+"""Last good answer, newest sample."""
+
+
+def proof(answer: float, newest: float | None = None, first: float | None = -500.0) -> Evidence:
+    run = None if first is None or newest is None else NOW + timedelta(seconds=first)
+    found = None if newest is None else NOW + timedelta(seconds=newest)
+    return Evidence(NOW + timedelta(seconds=answer), found, run, 2.0)
+
+
+def stream(status: str | None, start: float | None = -600.0, end: float | None = None) -> dict[str, Any]:
+    return {
+        "id": "s",
+        "status": status,
+        "started_at": None if start is None else at(start),
+        "finished_at": None if end is None else at(end),
+    }
+
+
+def scheduled(seconds: float | None) -> dict[str, Any]:
+    return {"time": None if seconds is None else at(seconds)}
+
+
+@pytest.mark.parametrize(
+    ("status", "seen", "tally", "ingest"),
+    [
+        ("live", proof(0, -1), Tally.ON_AIR, IngestState.RECEIVING),
+        ("live", proof(0, -15), Tally.ON_AIR, IngestState.RECEIVING),
+        ("live", proof(0, -16), Tally.RECONNECTING, IngestState.INTERRUPTED),
+        ("live", proof(0, -600), Tally.RECONNECTING, IngestState.INTERRUPTED),
+        ("live", proof(0, -601), Tally.LOST, IngestState.INTERRUPTED),
+        ("live", proof(0), Tally.ON_AIR, IngestState.NONE),
+        ("live", None, Tally.ON_AIR, IngestState.UNKNOWN),
+        ("live", proof(0, -1, first=-20), Tally.ON_AIR, IngestState.WARMING_UP),
+        ("live", proof(0, -1, first=None), Tally.ON_AIR, IngestState.RECEIVING),
+        ("paused", proof(0, -1), Tally.ON_AIR, IngestState.RECEIVING),
+        ("paused", proof(0, -60), Tally.RECONNECTING, IngestState.INTERRUPTED),
+        ("paused", proof(0, -9000), Tally.LOST, IngestState.INTERRUPTED),
+        ("paused", proof(0), Tally.UNKNOWN, IngestState.NONE),
+        ("paused", None, Tally.UNKNOWN, IngestState.UNKNOWN),
+        (None, None, Tally.UNKNOWN, IngestState.UNKNOWN),
+        ("pending", proof(0, -1), Tally.ON_AIR, IngestState.RECEIVING),
+        ("pending", proof(0, -60), Tally.LATE, IngestState.INTERRUPTED),
+        ("pending", proof(0), Tally.LATE, IngestState.NONE),
+        ("pending", None, Tally.LATE, IngestState.NONE),
+        ("finished", proof(0, -1), Tally.COMPLETED, IngestState.ENDED),
+    ],
+)
+def test_a_stream_is_what_its_status_and_the_samples_say(
+    status: str | None, seen: Evidence | None, tally: Tally, ingest: IngestState
+) -> None:
+    phase = derive(model(stream=stream(status)), seen, NOW)
+    assert (phase.tally, phase.ingest.state) == (tally, ingest)
+
+
+@pytest.mark.parametrize(
+    ("fields", "tally", "mark"),
+    [
+        ({"stream": None}, Tally.DRAFT, None),
+        ({"stream": None, "scheduled": scheduled(None)}, Tally.DRAFT, None),
+        ({"stream": None, "scheduled": scheduled(60)}, Tally.SCHEDULED, 60),
+        ({"stream": None, "scheduled": scheduled(-60)}, Tally.LATE, -60),
+        ({"stream": stream("pending", 90), "scheduled": scheduled(60)}, Tally.SCHEDULED, 60),
+        ({"stream": stream("pending", 90)}, Tally.SCHEDULED, 90),
+        ({"stream": stream("pending", None)}, Tally.SCHEDULED, None),
+        ({"stream": stream("live")}, Tally.ON_AIR, -600),
+        ({"stream": stream("live", -600, -10)}, Tally.COMPLETED, -10),
+        ({"stream": stream("finished", -600, None), "scheduled": scheduled(60)}, Tally.COMPLETED, None),
+        ({"stream": stream("finished", -600, -10), "scheduled": scheduled(-700)}, Tally.COMPLETED, -10),
+        ({"stream": stream("finished", -600, -10), "scheduled": scheduled(60)}, Tally.COMPLETED, -10),
+        (
+            {"type": "recurring", "stream": stream("finished", -600, -10), "scheduled": scheduled(60)},
+            Tally.SCHEDULED,
+            60,
+        ),
+        ({"type": "recurring", "stream": stream("finished", -600, -60), "scheduled": scheduled(-5)}, Tally.LATE, -5),
+    ],
+)
+def test_the_mark_is_what_the_clock_of_the_event_refers_to(
+    fields: dict[str, Any], tally: Tally, mark: float | None
+) -> None:
+    phase = derive(model(**fields), None, NOW)
+    assert (phase.tally, phase.mark) == (tally, None if mark is None else NOW + timedelta(seconds=mark))
+
+
+def test_an_answer_that_never_comes_ages_it_does_not_become_a_lost_encoder() -> None:
+    event, seen = model(), proof(0, -1)
+    for later in (60, 3600, 86_400):
+        assert derive(event, seen, NOW + timedelta(seconds=later)).tally is Tally.ON_AIR
+
+
+def test_the_window_is_judged_at_the_last_answer_and_counts_down_to_now() -> None:
+    seen = proof(0, -100)
+    phase = derive(model(), seen, NOW + timedelta(seconds=550))
+    assert (phase.tally, phase.ingest.window_left) == (Tally.RECONNECTING, 0.0)
+    assert derive(model(), seen, NOW + timedelta(seconds=20)).ingest.window_left == 480.0
+
+
+def test_an_event_without_a_window_has_the_documented_ten_minutes() -> None:
+    assert derive(model(reconnect_window=None), proof(0, -599), NOW).tally is Tally.RECONNECTING
+    assert derive(model(reconnect_window=30), proof(0, -31), NOW).tally is Tally.LOST
+
+
+def test_a_slow_cadence_is_no_gap() -> None:
+    seen = Evidence(NOW, NOW - timedelta(seconds=80), NOW - timedelta(seconds=900), cadence=30.0)
+    assert derive(model(), seen, NOW).tally is Tally.ON_AIR
+
+
+def test_a_completed_event_tells_how_long_it_was_on_air() -> None:
+    assert derive(model(stream=stream("finished", -600, -100)), None, NOW).length == 500.0
+    assert derive(model(stream=stream("finished", None, -100)), None, NOW).length is None

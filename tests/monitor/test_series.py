@@ -1,0 +1,86 @@
+"""Samples become one ascending series, whatever the order and however often they come."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livedeck.monitor import Reading, Readings
+from livedeck.monitor.series import cadence, gather, known_mean, occurrences, run_start
+from monitor.stage import NOW, after, samples, signal
+
+number = st.none() | st.floats(0, 1e7)
+rows = st.lists(
+    st.builds(Reading, st.integers(0, 60).map(float), number, number, number, st.none() | st.integers(0, 9)),
+    max_size=40,
+)
+
+
+def listed(readings: Readings) -> list[Reading]:
+    return [readings[index] for index in range(len(readings))]
+
+
+def gathered(*answers: list[Reading]) -> Readings:
+    known = Readings()
+    for answer in answers:
+        known = gather(known, samples(answer))
+    return known
+
+
+@given(rows, rows)
+def test_the_series_is_the_union_ascending_and_the_newer_answer_wins(
+    first: list[Reading], second: list[Reading]
+) -> None:
+    expected = {row[0]: row for row in [*first, *second]}
+    assert listed(gathered(first, second)) == [expected[time] for time in sorted(expected)]
+
+
+@given(rows)
+def test_the_same_answer_again_changes_nothing_not_even_the_object(answer: list[Reading]) -> None:
+    known = gathered(answer)
+    assert gather(known, samples(answer)) is known
+
+
+@given(rows, rows, st.integers(1, 20))
+def test_only_the_newest_are_kept(first: list[Reading], second: list[Reading], limit: int) -> None:
+    known = gather(gather(Readings(), samples(first), limit), samples(second), limit)
+    assert len(known) <= limit
+    assert list(known.time) == sorted({row[0] for row in [*first, *second]})[-len(known) :]
+
+
+def test_an_answer_that_goes_on_where_the_last_ended_is_appended() -> None:
+    stream = signal(100)
+    assert listed(gathered(stream[:60], stream[40:])) == stream
+
+
+def test_zero_is_not_missing() -> None:
+    known = gathered([Reading(0.0, 0.0, None, 0.0, 0), Reading(2.0, None, 0.0, None, None)])
+    assert known[0] == (0.0, 0.0, None, 0.0, 0)
+    assert known.last == (2.0, None, 0.0, None, None)
+    assert known_mean(known.video) == 0.0
+    assert known_mean(known.fps[1:]) is None
+
+
+def test_the_cadence_is_learnt_from_the_last_samples_and_not_upset_by_a_gap() -> None:
+    assert cadence(gathered(signal(1))) is None
+    assert cadence(gathered([*signal(30, end=-300, every=1.0), *signal(30, every=5.0)])) == 5.0
+    assert cadence(gathered([*signal(30, end=-100), *signal(9)])) == 2.0
+
+
+def test_a_run_begins_after_the_last_silence() -> None:
+    known = gathered([*signal(30, end=-100), *signal(9)])
+    assert run_start(known, 15.0) == NOW.timestamp() - 16.0
+    assert run_start(known, 900.0) == known.time[0]
+    assert run_start(Readings(), 15.0) is None
+
+
+def test_a_run_older_than_what_is_kept_has_no_known_beginning() -> None:
+    assert run_start(gathered(signal(4000)), 15.0) is None
+
+
+def test_a_status_is_counted_where_it_was_worst_in_the_last_minute() -> None:
+    known = after(60, count=20, status=5)
+    assert occurrences(known, 5, window=6, memory=60.0) == 6
+    calm_again = gather(known, samples(signal(15, end=30.0)))
+    assert occurrences(calm_again, 5, window=6, memory=60.0) == 6
+    assert occurrences(calm_again, 5, window=6, memory=10.0) == 0
