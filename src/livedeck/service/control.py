@@ -61,6 +61,8 @@ def _clock(clock: ServiceClock) -> dict[str, object]:
 async def set_encoder(call: Call) -> Response:
     """Start or stop the encoder of an event, or give it another shape, from now on; the past stays as it was."""
     event, asked = find_event(call), await call.body()
+    if not asked:
+        raise invalid(("body", "needs sending, shape or both"))
     if event["stream"] is None or event["stream"]["status"] == "finished":
         raise conflict("the event has no stream that takes an encoder")
     now, turns = call.world.now(), timeline(event["encoder"])

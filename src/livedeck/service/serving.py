@@ -72,10 +72,10 @@ class _Server(uvicorn.Server):
         self.ready.set()
 
     async def hang_up(self) -> None:
-        """End what outlived the grace: a handler that was cancelled, a peer that does not read."""
-        await asyncio.gather(*self.server_state.tasks, return_exceptions=True)
+        """End what outlived the grace: connections first, since a cancelled handler still waits for a peer to read."""
         for connection in [*self.server_state.connections]:
             connection.transport.abort()
+        await asyncio.gather(*self.server_state.tasks, return_exceptions=True)
         await asyncio.sleep(0)  # the loop closes the aborted sockets in its next turn
 
 

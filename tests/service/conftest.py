@@ -1,0 +1,70 @@
+"""A service whose clock stands still, and clients that reach it in process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+import httpx
+import pytest
+
+from livedeck.service import Service, ServiceClock
+
+START = datetime(2026, 11, 21, 9, 0, 0, 500_000, tzinfo=UTC)
+Named: TypeAlias = Callable[[str], Awaitable[dict[str, Any]]]
+Samples: TypeAlias = Callable[[str], Awaitable[list[dict[str, Any]]]]
+
+
+@pytest.fixture
+def service() -> Service:
+    return Service(seed=7, clock=ServiceClock(START, paused=True))
+
+
+def client(service: Service, token: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=service.app),
+        base_url="http://platform.test",
+        headers={"Authorization": f"Bearer {token}"},
+    )
+
+
+@pytest.fixture
+async def api(service: Service) -> AsyncIterator[httpx.AsyncClient]:
+    async with client(service, service.token) as one:
+        yield one
+
+
+@pytest.fixture
+async def other(service: Service) -> AsyncIterator[httpx.AsyncClient]:
+    async with client(service, service.other_workspace.token) as one:
+        yield one
+
+
+@pytest.fixture
+async def admin(service: Service) -> AsyncIterator[httpx.AsyncClient]:
+    async with client(service, service.control_token) as one:
+        yield one
+
+
+@pytest.fixture
+def named(api: httpx.AsyncClient) -> Named:
+    """The event of that name, as the list shows it."""
+
+    async def find(name: str) -> dict[str, Any]:
+        events: list[dict[str, Any]] = (await api.get("/v2/live/events?per_page=100")).json()["data"]
+        return next(event for event in events if event["name"] == name)
+
+    return find
+
+
+@pytest.fixture
+def samples(api: httpx.AsyncClient, named: Named) -> Samples:
+    """The QoS samples of the event of that name."""
+
+    async def read(name: str) -> list[dict[str, Any]]:
+        answer = await api.get(f"/v2/live/events/{(await named(name))['id']}/qos")
+        rows: list[dict[str, Any]] = answer.json()["data"]
+        return rows
+
+    return read

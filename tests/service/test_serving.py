@@ -1,0 +1,91 @@
+"""The service on a real socket: its addresses, its headers, and a clean end."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+
+import httpx
+import pytest
+
+from livedeck.service import Service, serving
+
+
+def bearer(service: Service) -> dict[str, str]:
+    return {"Authorization": f"Bearer {service.token}"}
+
+
+async def test_it_answers_at_the_address_that_it_tells(service: Service) -> None:
+    async with serving(service) as addresses, httpx.AsyncClient(headers=bearer(service)) as api:
+        answer = await api.get(f"{addresses.base_url}/v2/live/events")
+        assert answer.status_code == 200
+        poster = answer.json()["data"][0]["poster"]["xs"]
+        assert poster.startswith(addresses.cdn_url)
+        assert (await api.get(poster)).headers["content-type"] == "image/png"
+        described = await api.get(addresses.control_url, headers={"Authorization": f"Bearer {service.control_token}"})
+        assert described.status_code == 200
+
+
+async def test_the_date_is_the_clock_of_the_service_and_no_server_is_named(service: Service) -> None:
+    async with serving(service) as addresses, httpx.AsyncClient() as api:
+        answer = await api.get(addresses.base_url)
+    assert answer.headers.get_list("date") == ["Sat, 21 Nov 2026 09:00:00 GMT"]
+    assert "server" not in answer.headers
+
+
+async def test_head_has_no_body_on_the_wire(service: Service) -> None:
+    async with serving(service) as addresses, httpx.AsyncClient(headers=bearer(service)) as api:
+        for _ in range(3):
+            bare = await api.head(f"{addresses.base_url}/v2/live/events")
+            assert (bare.status_code, bare.content) == (200, b"")
+
+
+async def test_an_address_in_use_is_said_at_once(service: Service) -> None:
+    async with serving(service) as addresses:
+        port = int(addresses.base_url.rpartition(":")[2])
+        with pytest.raises(OSError, match=str(port)) as refused:
+            async with serving(service, port=port):
+                pytest.fail("two services on one port")
+        assert refused.value.errno == errno.EADDRINUSE
+
+
+async def test_it_ends_with_idle_half_sent_and_unread_connections_open(service: Service) -> None:
+    """No task is left, every peer is told, and the port is free for the next."""
+    before = asyncio.all_tasks()
+    async with serving(service) as addresses, httpx.AsyncClient(headers=bearer(service)) as api:
+        events = (await api.get(f"{addresses.base_url}/v2/live/events")).json()["data"]
+        webcam = next(event["id"] for event in events if event["name"] == "Harbour webcam")
+        host, port = addresses.base_url.removeprefix("http://").split(":")
+        idle, idle_writer = await asyncio.open_connection(host, int(port))
+        idle_writer.write(b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert (await idle.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 404")
+        half, half_writer = await asyncio.open_connection(host, int(port))
+        half_writer.write(b"POST /_control/reset HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n")
+        unread, unread_writer = await asyncio.open_connection(host, int(port), limit=1024)
+        request = (
+            f"GET /v2/live/events/{webcam}/qos HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {service.token}\r\n\r\n"
+        )
+        unread_writer.write(request.encode() * 40)
+        assert await unread.readline() == b"HTTP/1.1 200 OK\r\n"
+    assert await idle.read() == await half.read() == b""
+    idle_writer.close()
+    half_writer.close()
+    unread_writer.transport.abort()
+    assert asyncio.all_tasks() == before
+    async with serving(service, port=int(port)) as again:
+        assert again == addresses
+
+
+async def test_a_block_that_fails_fails_as_itself(service: Service) -> None:
+    with pytest.raises(LookupError):
+        async with serving(service):
+            raise LookupError
+
+
+async def test_the_loopback_of_six_works_too(service: Service) -> None:
+    try:
+        async with serving(service, host="::1") as addresses, httpx.AsyncClient() as api:
+            assert addresses.base_url.startswith("http://[::1]:")
+            assert (await api.get(addresses.base_url)).status_code == 404
+    except OSError as error:
+        pytest.skip(f"no IPv6 loopback here: {error}")
