@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from math import nan
+from math import inf, nan
 from random import Random
 from typing import Any
 
@@ -80,9 +80,9 @@ def after(calm: int = 300, /, **fault: Any) -> Readings:
 class Stage:
     """An ASGI app with the two calls that the monitor makes.
 
-    `fails`: (status, headers) to answer with, for everything; `fails_qos`: the same, for samples alone. `hangs`: no
-    answer until `release()`. `ahead`: seconds that its clock, and so its Date, is ahead. `sends`: whether the encoders
-    send a sample every two seconds, from ten minutes before NOW.
+    `fails`: (status, headers) to answer with, for everything; `fails_qos`: the same, for samples alone. `ahead`:
+    seconds that its clock, and so its Date, is ahead. Every encoder sends a sample each two seconds, from ten minutes
+    before NOW to `silent_from`.
     """
 
     def __init__(self, clock: VirtualClock, *events: dict[str, Any]) -> None:
@@ -91,7 +91,7 @@ class Stage:
         self.fails: tuple[int, dict[str, str]] | None = None
         self.fails_qos: tuple[int, dict[str, str]] | None = None
         self.ahead = 0.0
-        self.silent_from: float = float("inf")  # seconds from NOW
+        self.silent_from = inf  # seconds from NOW
         self.asked: list[tuple[float, str]] = []  # when, and "list" or an event id
         self.at_once: Counter[str] = Counter()
         self.most_at_once: Counter[str] = Counter()

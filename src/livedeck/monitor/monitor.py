@@ -20,6 +20,9 @@ from livedeck.monitor.ranking import worst_first
 from livedeck.monitor.thresholds import Cadence, Thresholds
 from livedeck.monitor.watch import Moment, Watch, heard, look, renewed
 
+_BREATH = 0.01
+"""Seconds of rest at least: moments are sums of floats, and one just missed must not spin the loop."""
+
 _log: Any = structlog.get_logger("livedeck.monitor")
 
 
@@ -107,7 +110,7 @@ class Monitor:
         if self._last.link.state is not LinkState.BLIND:
             blind = self._heard + link.blind_limit(self._last.link, self._thresholds)
             waits.append(blind - self._clock.monotonic())
-        await first(self._clock.sleep(max(0.0, min(waits))), self._awake.wait(), self._poller.arrival())
+        await first(self._clock.sleep(max(_BREATH, min(waits))), self._awake.wait(), self._poller.arrival())
         self._awake.clear()
 
     def _plan(self) -> Plan:

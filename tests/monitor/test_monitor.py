@@ -1,0 +1,161 @@
+"""What the operator is told, snapshot by snapshot."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from random import Random
+
+import pytest
+
+from livedeck.client import Api
+from livedeck.monitor import Grade, IngestState, LinkState, Monitor, Snapshot, Tally
+from livedeck.service import Service, ServiceClock
+from monitor.conftest import Raise
+from monitor.stage import NOW, at, event
+from virtual_clock import VirtualClock
+
+
+async def test_frozen_time_is_never_green(deck: Raise) -> None:
+    """Answers keep coming, and bring the same newest sample for ever."""
+    one = deck(event())
+    one.stage.silent_from = 20.0
+    while (snapshot := await one.next()).at < NOW + timedelta(seconds=900):
+        age = (snapshot.at - NOW).total_seconds() - 20.0
+        if age > 16.0 + 5.5:
+            (state,) = snapshot.events
+            assert snapshot.link.state is LinkState.OK
+            assert (state.verdict.health.score, state.verdict.health.grade) == (None, Grade.NO_DATA)
+            assert state.phase.tally in {Tally.RECONNECTING, Tally.LOST}
+
+
+async def test_an_encoder_that_leaves_and_comes_back_is_followed(deck: Raise) -> None:
+    one = deck(event())
+    one.stage.silent_from = 20.0
+    gone = await one.until(60)
+    assert gone.events[0].phase.tally is Tally.RECONNECTING
+    assert gone.events[0].phase.ingest.since == NOW + timedelta(seconds=20)
+    assert gone.events[0].phase.ingest.window_left == pytest.approx(600 - (one.clock.monotonic() - 20))
+    (alarm,) = gone.alarms
+    assert alarm.kind == "RECONNECTING"
+    lost = await one.until(640)
+    assert lost.events[0].phase.tally is Tally.LOST
+    assert [(again.kind, again.since) for again in lost.alarms] == [(alarm.kind, alarm.since)]
+    one.stage.silent_from = float("inf")
+    back = await one.until(680)
+    assert back.events[0].phase.tally is Tally.ON_AIR
+    assert back.alarms == ()
+
+
+async def test_a_lost_encoder_is_seen_within_its_limit_and_one_poll(deck: Raise) -> None:
+    one = deck(event())
+    one.stage.silent_from = 20.0
+    while not (snapshot := await one.next()).alarms:
+        pass
+    assert (snapshot.at - NOW).total_seconds() - 20.0 <= 15.0 + 2.0 + 5.5
+
+
+async def test_a_new_stream_begins_with_no_samples_and_an_event_that_is_gone_is_gone(deck: Raise) -> None:
+    one = deck(event(), event("two"))
+    full = await one.until(10)
+    assert all(len(state.qos.readings) > 300 for state in full.events)
+    assert len(full.events) == 2
+    anew = event(stream={"id": "another", "status": "live", "started_at": at(10), "finished_at": None})
+    one.stage.events = [anew]
+    one.stage.fails_qos = 500, {}
+    snapshot = await one.until(40)
+    assert snapshot.find("two") is None
+    state = snapshot.find("one")
+    assert state is not None
+    assert len(state.qos.readings) == 0
+
+
+async def test_the_worst_comes_first_and_the_order_does_not_waver(deck: Raise) -> None:
+    def waiting(name: str, seconds: float) -> dict[str, object]:
+        return event(name, stream=None, scheduled={"time": at(seconds)})
+
+    ended = {"id": "x", "status": "finished", "started_at": at(-900), "finished_at": at(-800)}
+    one = deck(
+        event("draft", stream=None),
+        event("done", stream=ended),
+        waiting("later", 7200),
+        waiting("soon", 3600),
+        event("calm-b"),
+        event("calm-a"),
+        waiting("late", -30),
+        waiting("forgotten", -90_000),
+    )
+    await one.until(5)
+    orders = {tuple(state.id for state in (await one.next()).events) for _ in range(30)}
+    assert orders == {("late", "calm-a", "calm-b", "forgotten", "soon", "later", "draft", "done")}
+
+
+async def test_a_snapshot_finds_an_event_and_counts_its_alarms(deck: Raise) -> None:
+    one = deck(event("late", stream=None, scheduled={"time": at(-30)}))
+    snapshot = await one.until(1)
+    assert snapshot.find("nobody") is None
+    assert [count for count in snapshot.counts().values() if count] == [1]
+
+
+async def test_settled_reports_once_every_event_is_judged(deck: Raise) -> None:
+    one = deck(event(), event("two"), event("draft", stream=None))
+    snapshot = await one.clock.run(one.monitor.settled())
+    assert one.clock.monotonic() < 0.1
+    assert [state.verdict.health.grade for state in snapshot.events] == [Grade.GOOD, Grade.GOOD, Grade.NONE]
+
+
+async def test_settled_reports_a_platform_that_is_away_and_does_not_wait_for_ever(deck: Raise) -> None:
+    down, mute, closed = deck(event()), deck(event()), deck(event())
+    down.stage.fails = 503, {}
+    mute.stage.hang()
+    closed.stage.fails = 401, {}
+    assert (await down.clock.run(down.monitor.settled())).link.failures == 2
+    assert (await closed.clock.run(closed.monitor.settled())).link.refused
+    await mute.clock.run(mute.monitor.settled(timeout=7.0))
+    assert mute.clock.monotonic() == 7.0
+
+
+async def test_cancelling_the_listener_leaves_nothing_running(deck: Raise) -> None:
+    one = deck(event())
+    one.stage.hang()
+    before = asyncio.all_tasks()
+
+    async def listen() -> None:
+        async for _ in one.monitor.snapshots():
+            pass
+
+    listener = asyncio.ensure_future(listen())
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert one.stage.asked
+    listener.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await listener
+    assert asyncio.all_tasks() == before
+
+
+async def test_the_demo_workspace_reads_as_it_was_meant() -> None:
+    """One look at the service's twelve events: every tally, and the faults by their names."""
+    clock = VirtualClock()
+    service = Service(seed=1, clock=ServiceClock(start=clock.now(), paused=True))
+    async with Api(mount=service.app, base_url="http://127.0.0.1", token=service.token, now=clock.now) as api:
+        snapshot = await clock.run(Monitor(api, clock, random=Random(1)).settled())
+    assert_demo(snapshot)
+
+
+def assert_demo(snapshot: Snapshot) -> None:
+    seen = {state.event.name: state for state in snapshot.events}
+    assert len(seen) == 12
+    for clean in ("Choir, hall B", "City council"):
+        assert seen[clean].verdict.health.score == 100
+    faults = {"Morning service": "key", "Town hall, main": "loss", "Harbour webcam": "fps"}
+    for name, component in faults.items():
+        assert (seen[name].verdict.health.grade, seen[name].verdict.health.component) == (Grade.POOR, component)
+    cup = seen["Cup final, pitch 2"]
+    assert (cup.phase.tally, cup.phase.ingest.state) == (Tally.RECONNECTING, IngestState.INTERRUPTED)
+    assert cup.verdict.health.grade is Grade.NO_DATA
+    assert seen["Lecture 7"].phase.tally is Tally.LATE
+    assert seen["Evening news"].phase.tally is Tally.SCHEDULED
+    assert seen["Untitled event"].phase.tally is Tally.DRAFT
+    assert snapshot.events[-1].phase.tally is Tally.COMPLETED
+    assert snapshot.events[0].id == cup.id

@@ -1,0 +1,139 @@
+"""How the platform is asked: in time, a few at once, and never in a storm."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from livedeck.monitor import Cadence
+from monitor.conftest import Raise
+from monitor.stage import at, event
+
+
+def gaps(times: list[float]) -> list[float]:
+    return [later - earlier for earlier, later in pairwise(times)]
+
+
+async def test_the_list_and_the_samples_are_asked_at_their_cadence(deck: Raise) -> None:
+    """15 s and 5 s, 10 % either way, and up to half a second early to go with a round."""
+    one = deck(event())
+    await one.until(300)
+    assert all(13.0 <= gap <= 16.5 for gap in gaps(one.stage.times("list")))
+    assert all(4.0 <= gap <= 5.5 for gap in gaps(one.stage.times("one")))
+    assert len(set(gaps(one.stage.times("one")))) > 10
+
+
+async def test_what_somebody_looks_at_is_asked_more_often(deck: Raise) -> None:
+    one = deck(event(), event("two"))
+    await one.until(20)
+    one.monitor.focus("two")
+    await one.until(60)
+    one.monitor.focus(None)
+    await one.until(100)
+    asked = one.stage.times("two")
+    assert len([time for time in asked if 20 < time <= 60]) >= 17
+    assert len([time for time in asked if 60 < time <= 100]) <= 10
+    assert len([time for time in one.stage.times("one") if 20 < time <= 60]) <= 10
+
+
+async def test_a_poke_asks_everything_now(deck: Raise) -> None:
+    one = deck(event())
+    await one.until(6)
+    asked, time = len(one.stage.asked), one.clock.monotonic()
+    one.monitor.poke()
+    await one.next()
+    await one.next()
+    assert [(when, what) for when, what in one.stage.asked[asked:]][:2] == [(time, "list"), (time, "one")]
+
+
+@pytest.mark.parametrize(("start", "every"), [(599.0, 5.0), (-200.0, 5.0), (7200.0, 15.0), (-1200.0, 15.0)])
+async def test_near_a_scheduled_start_the_list_is_asked_more_often(deck: Raise, start: float, every: float) -> None:
+    one = deck(event(stream=None, scheduled={"time": at(start)}))
+    await one.until(60)
+    assert all(every * 0.9 - 0.5 <= gap <= every * 1.1 for gap in gaps(one.stage.times("list"))[1:])
+
+
+async def test_only_events_that_may_send_are_asked_for_samples(deck: Raise) -> None:
+    pending = {"id": "p", "status": "pending", "started_at": None, "finished_at": None}
+    ended = {"id": "x", "status": "finished", "started_at": at(-900), "finished_at": at(-800)}
+    one = deck(
+        event("air"),
+        event("draft", stream=None),
+        event("done", stream=ended),
+        event("tomorrow", stream=pending, scheduled={"time": at(86_400)}),
+        event("soon", stream=pending, scheduled={"time": at(500)}),
+        event("late", stream=pending, scheduled={"time": at(-500)}),
+    )
+    await one.until(20)
+    assert {what for _, what in one.stage.asked} == {"list", "air", "soon", "late"}
+
+
+async def test_never_two_in_flight_for_the_same_thing_and_eight_at_most(deck: Raise) -> None:
+    one = deck(*[event(f"event-{number}") for number in range(20)])
+    await one.until(10)
+    one.stage.hang()
+    await one.until(30)
+    one.monitor.poke()
+    await one.until(60)
+    one.stage.release()
+    await one.until(90)
+    most = dict(one.stage.most_at_once)
+    assert most.pop("all") == 8
+    assert set(most.values()) == {1}
+
+
+async def test_a_slow_call_does_not_hold_up_the_news_of_others(deck: Raise) -> None:
+    one = deck(event())
+    await one.until(10)
+    one.stage.hang()
+    before = await one.next()
+    times = [before.at, *[(await one.next()).at for _ in range(10)]]
+    assert all((later - earlier).total_seconds() <= 7.0 for earlier, later in pairwise(times))
+
+
+async def test_a_dead_platform_is_asked_at_the_pace_of_the_backoff(deck: Raise) -> None:
+    one = deck()
+    one.stage.fails = 503, {}
+    await one.until(150)
+    waits = gaps(one.stage.times("list"))
+    for wait, step in zip(waits, (1, 2, 4, 8, 30, 30, 30), strict=False):
+        assert step * 0.9 <= wait <= step * 1.1
+    assert len(waits) >= 6
+
+
+async def test_a_dead_platform_is_probed_and_not_stormed(deck: Raise) -> None:
+    one = deck(*[event(f"event-{number}") for number in range(20)])
+    await one.until(20)
+    one.stage.fails = 503, {}
+    await one.until(60)
+    asked = len(one.stage.asked)
+    await one.until(160)
+    assert len(one.stage.asked) - asked <= 10
+    one.stage.fails = None
+    back = await one.until(200)
+    assert all(state.verdict.health.score == 100 for state in back.events)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_retry_after_is_obeyed_even_when_somebody_pokes(deck: Raise, status: int) -> None:
+    one = deck(event())
+    await one.until(20)
+    one.stage.fails = status, {"retry-after": "60"}
+    asked = len(one.stage.asked)
+    while len(one.stage.asked) == asked:
+        await one.next()
+    asked, since = len(one.stage.asked), one.clock.monotonic()
+    one.stage.fails = None
+    one.monitor.poke()
+    while len(one.stage.asked) == asked:
+        await one.next()
+    assert one.stage.asked[asked][0] >= since + 60
+
+
+async def test_the_cadence_can_be_set(deck: Raise) -> None:
+    one = deck(event(), cadence=Cadence(events=60.0, qos=10.0))
+    snapshot = await one.until(300)
+    assert all(53.5 <= gap <= 66 for gap in gaps(one.stage.times("list")))
+    assert snapshot.link.interval == 60.0
+    assert snapshot.events[0].verdict.health.score == 100
