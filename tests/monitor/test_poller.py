@@ -115,6 +115,20 @@ async def test_a_dead_platform_is_probed_and_not_stormed(deck: Raise) -> None:
     assert all(state.verdict.health.score == 100 for state in back.events)
 
 
+async def test_a_list_that_hangs_makes_no_storm_of_probes(deck: Raise) -> None:
+    one = deck(event())
+    await one.until(20)
+    one.stage.fails = 503, {}
+    await one.until(60)
+    one.stage.fails = None
+    one.stage.fails_qos = 500, {}
+    one.stage.hang()
+    asked = len(one.stage.asked)
+    for _ in range(60):
+        await one.next()
+    assert len(one.stage.asked) - asked <= 2
+
+
 @pytest.mark.parametrize("status", [429, 503])
 async def test_retry_after_is_obeyed_even_when_somebody_pokes(deck: Raise, status: int) -> None:
     one = deck(event())

@@ -84,8 +84,9 @@ class Poller:
         await asyncio.gather(*out.values(), return_exceptions=True)
 
     def _wanted(self, plan: Plan) -> list[str]:
-        keys = list(plan)[:2] if self._down else list(plan)
-        return [key for key in keys if key not in self._out]
+        if self._down:  # a probe is one list and one event, together
+            return [] if LIST in self._out else [key for key in list(plan)[:2] if key not in self._out]
+        return [key for key in plan if key not in self._out]
 
     def _due(self, key: str, plan: Plan) -> float:
         pulse = LIST if self._down else key
