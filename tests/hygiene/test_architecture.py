@@ -68,7 +68,9 @@ def test_a_question_about_the_command_imports_no_room(arguments: list[str]) -> N
 
 
 def test_the_status_command_imports_no_terminal_ui() -> None:
-    code = "import sys\nimport livedeck.cli.status\nassert 'textual' not in sys.modules and 'plotext' not in sys.modules\n"
+    code = (
+        "import sys\nimport livedeck.cli.status\nassert 'textual' not in sys.modules and 'plotext' not in sys.modules\n"
+    )
     environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -54,4 +54,6 @@ def test_a_forbidden_import_breaks_its_contract(copy: Path, place: str) -> None:
 def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
     command = [Path(sys.executable).parent / "lint-imports", "--no-cache"]
     environment = {"PYTHONPATH": str(folder / "src"), "PATH": "", "COLUMNS": "200"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )

@@ -49,7 +49,7 @@ class _Lazy(click.Group):
 @click.option("--upload-url", metavar="URL", help="Address of its upload endpoints, where it is another.")
 @click.option("--read-only", is_flag=True, default=None, help="Nothing but GET and HEAD leaves the deck.")
 @click.pass_context
-def main(ctx: click.Context, **flags: Any) -> None:
+def main(ctx: click.Context, /, **flags: Any) -> None:
     """A terminal deck for live events on a video platform: what is on air, what is wrong, since when.
 
     Without a command: the deck on the platform of the settings.

@@ -12,7 +12,6 @@ import click
 from livedeck import settings as configuration
 from livedeck.cli.build import SystemClock, make_api, make_monitor
 from livedeck.cli.exits import run
-from livedeck.cli.logs import log_to
 from livedeck.settings import Settings
 
 
@@ -39,7 +38,6 @@ async def show(settings: Settings) -> int:
 async def _screen(settings: Settings) -> int:
     from livedeck.ui.app import Deck
 
-    log_file = log_to(configuration.log_path())
     async with make_api(settings) as api:
         deck = Deck(
             make_monitor(api),
@@ -47,7 +45,7 @@ async def _screen(settings: Settings) -> int:
             profile=settings.profile,
             host=api.host,
             read_only=api.read_only,
-            log_file=log_file,
+            log_file=configuration.log_path(),
         )
         _end_on_signals(deck.exit)
         code = await deck.run_async()

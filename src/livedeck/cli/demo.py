@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import click
 
 from livedeck.cli.deck import show
 from livedeck.cli.exits import run
-from livedeck.service import Service, serving
+from livedeck.service import Addresses, Service, serving
 from livedeck.settings import load
 
 
@@ -24,12 +26,17 @@ def command(ctx: click.Context, *, seed: int, read_only: bool) -> None:
 
 async def _demo(seed: int, *, read_only: bool) -> int:
     service = Service(seed=seed)
-    async with serving(service) as addresses:
-        settings = load(
-            base_url=addresses.base_url,
-            upload_url=addresses.upload_url,
-            token=service.token,
-            profile="DEMO",
-            read_only=read_only,
-        )
-        return await show(settings)
+    with closing(service):
+        async with serving(service) as addresses:
+            return await _deck_on(service, addresses, read_only=read_only)
+
+
+async def _deck_on(service: Service, addresses: Addresses, *, read_only: bool) -> int:
+    settings = load(
+        base_url=addresses.base_url,
+        upload_url=addresses.upload_url,
+        token=service.token,
+        profile="DEMO",
+        read_only=read_only,
+    )
+    return await show(settings)

@@ -8,14 +8,16 @@ from typing import Any
 
 import click
 
+from livedeck.cli.logs import log_to
 from livedeck.client import ApiError
-from livedeck.settings import SettingsError
+from livedeck.settings import SettingsError, log_path
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def run(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
-    """Run a command to its exit code. Anything but the errors named here is a fault of ours, and shown as one."""
+    """Run a command to its exit code, its log in the file. An error that is not named here is a fault of ours."""
+    log_to(log_path())
     try:
         return asyncio.run(work())
     except SettingsError as error:

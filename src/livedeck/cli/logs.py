@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 from collections.abc import MutableMapping
 from logging.handlers import RotatingFileHandler
@@ -15,15 +14,9 @@ import structlog
 _BEARER = re.compile(r"(?i)(bearer\s+|sign=|stream_?key[\"'=:\s]+)[^\s\"'&,}]+")
 
 
-def log_to(path: Path) -> Path | None:
-    """Send every log line to that file, readable by its owner alone. None where the folder cannot be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
-        handler = RotatingFileHandler(path, maxBytes=2_000_000, backupCount=3, encoding="utf-8", delay=True)
-    except OSError:
-        logging.basicConfig(handlers=[logging.NullHandler()], force=True)
-        return None
+def log_to(path: Path) -> None:
+    """Send every log line to that file; where its folder cannot be written there is no log, and never a torn screen."""
+    handler = _handler(path)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=structlog.processors.JSONRenderer()))
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
     logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -40,7 +33,15 @@ def log_to(path: Path) -> Path | None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
-    return path
+
+
+def _handler(path: Path) -> logging.Handler:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.parent.chmod(0o700)  # what the rotation makes in it is private by that
+        return RotatingFileHandler(path, maxBytes=2_000_000, backupCount=3, encoding="utf-8")
+    except OSError:
+        return logging.NullHandler()
 
 
 def redacted(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+from pydantic import SecretStr
 
 from livedeck.cli.build import make_api, make_monitor
 from livedeck.cli.exits import run
@@ -45,20 +46,22 @@ class FixedClock:
         """Always the same number."""
         return 0.0
 
-    async def sleep(self, seconds: float) -> None:  # noqa: ARG002
-        """Nothing is ever due again; cancelling ends the wait."""
-        await asyncio.Event().wait()
+    async def sleep(self, seconds: float) -> None:
+        """What is due within a breath is due; nothing else ever is, and cancelling ends the wait."""
+        if seconds >= 1:
+            await asyncio.Event().wait()
 
 
 @asynccontextmanager
 async def still_deck(*, seed: int = 1, read_only: bool = False) -> AsyncIterator[Deck]:
     """A deck on the simulated platform in process, both at `EVENING`, with every sample judged."""
     service = Service(seed=seed, clock=ServiceClock(start=EVENING, paused=True))
-    settings = Settings(base_url="http://127.0.0.1:8787", token=service.token, profile="DEMO", read_only=read_only)
+    address, token = "http://127.0.0.1:8787", SecretStr(service.token)
+    settings = Settings.model_construct(base_url=address, token=token, read_only=read_only)
     clock = FixedClock()
     async with make_api(settings, clock=clock, mount=service.app) as api:
         monitor = make_monitor(api, clock)
-        await monitor.settled(15.0)
+        await monitor.settled()
         yield Deck(monitor, clock, profile="DEMO", host=api.host, read_only=read_only, zone=UTC)
 
 

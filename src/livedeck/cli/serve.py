@@ -6,6 +6,7 @@ import asyncio
 import json
 import signal
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -58,9 +59,10 @@ async def _serve(host: str, port: int, make: Callable[[], Service], *, as_json: 
         loop.add_signal_handler(number, ended.set)
     try:
         service = make()
-        async with serving(service, host=host, port=port) as addresses:
-            click.echo(_json(service, addresses) if as_json else _line(service, addresses))
-            await ended.wait()
+        with closing(service):
+            async with serving(service, host=host, port=port) as addresses:
+                click.echo(_json(service, addresses) if as_json else _line(service, addresses))
+                await ended.wait()
     except (OSError, ServiceError) as error:
         click.echo(f"livedeck serve: {error}", err=True)
         return 1

@@ -14,6 +14,7 @@ from livedeck.cli.exits import run
 from livedeck.monitor import Alarm, EventState, LinkState, Snapshot
 from livedeck.settings import Settings, load
 from livedeck.ui.renderables import cells
+from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import Line, fit, plain, width
 from livedeck.ui.renderables.moment import Moment
 
@@ -58,7 +59,7 @@ async def report(settings: Settings, *, as_json: bool) -> int:
 
 def table(snapshot: Snapshot, moment: Moment) -> str:
     """The status for people: a line an event, worst first, what is wrong with it at its end."""
-    rows = [[[(head, cells.Ink.HEAD)] for head in HEADS], *(_row(state, moment) for state in snapshot.events)]
+    rows = [[[(head, Ink.HEAD)] for head in HEADS], *(_row(state, moment) for state in snapshot.events)]
     sizes = [max(width(row[column]) for row in rows) for column in range(len(HEADS))]
     right = {"VIDEO", "AUDIO", "FPS", "T-/ELAPSED"}
     lines = [
@@ -75,15 +76,15 @@ def table(snapshot: Snapshot, moment: Moment) -> str:
 def _row(state: EventState, moment: Moment) -> list[Line]:
     wrong = "; ".join(f"{one.kind} {one.actual}" for one in state.verdict.findings)
     return [
-        [(plain(cells.tally(state)).strip(), cells.Ink.TEXT)],
+        [(plain(cells.tally(state)).strip(), Ink.TEXT)],
         cells.ingest(state, moment),
         cells.health(state, moment),
         cells.video(state, moment),
         cells.audio(state, moment),
         cells.fps(state, moment),
-        [(cells.clock(state, moment), cells.Ink.TEXT)],
-        [(cells.name(state), cells.Ink.TEXT)],
-        [(wording.safe(wrong), cells.Ink.TEXT)],
+        [(cells.clock(state, moment), Ink.TEXT)],
+        [(cells.name(state), Ink.TEXT)],
+        [(wording.safe(wrong), Ink.TEXT)],
     ]
 
 

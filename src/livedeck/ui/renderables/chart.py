@@ -42,7 +42,7 @@ def _bare_figure(cells: int, rows: int, low: float, high: float) -> plotext.figu
     for axis in (0, 1):
         for side in (0, 1):
             figure.ruler(axis, side).frequency(0)
-    figure.ruler(0, 0).lim(0, max(1, 2 * cells - 1))
+    figure.ruler(0, 0).alignment(lim="edge").lim(0, 2 * cells - 1)
     figure.ruler(1, 0).lim(low, high)
     return figure
 

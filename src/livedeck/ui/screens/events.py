@@ -39,6 +39,6 @@ class EventsScreen(DeckScreen):
     def on_event_table_moved(self, message: EventTable.Moved) -> None:
         self.deck.choose(message.event_id)
 
-    def on_event_table_opened(self, message: EventTable.Opened) -> None:
+    async def on_event_table_opened(self, message: EventTable.Opened) -> None:
         self.deck.choose(message.event_id)
-        self.deck.action_switch_mode("qos")
+        await self.deck.switch_mode("qos")

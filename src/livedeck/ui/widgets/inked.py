@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -20,8 +20,8 @@ class Inked(Widget):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{ink}" for ink in Ink}
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's own name for it
-        super().__init__(id=id)
+    def __init__(self, *children: Widget, **options: Any) -> None:
+        super().__init__(*children, **options)
         self._inks: dict[Ink, Style] = {}
 
     def notify_style_update(self) -> None:
