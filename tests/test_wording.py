@@ -17,12 +17,20 @@ from livedeck import wording
         (59.9, "00:00:59"),
         (3768, "01:02:48"),
         (86_399, "23:59:59"),
-        (277_445, "3d 05:04:05"),
+        (277_445, "3d 05:04"),
         (-1, "00:00:00"),
     ],
 )
 def test_a_duration_reads_as_a_clock_does(seconds: float, text: str) -> None:
     assert wording.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(79, "01:19"), (3_900, "1h05m"), (86_399, "23h59m"), (273_600, "3d 04h")]
+)
+def test_a_brief_length_fits_a_narrow_column(seconds: float, text: str) -> None:
+    assert wording.brief(seconds) == text
+    assert len(text) <= 6
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(3.7, "3 s"), (59, "59 s"), (79, "01:19"), (3600, "01:00:00")])

@@ -19,17 +19,27 @@ _LINE_SEPARATORS = frozenset("\u2028\u2029")
 
 
 def duration(seconds: float) -> str:
-    """`HH:MM:SS`, with days in front past 24 h: `3d 04:05:06`. A negative length is a caller's slip: shown as zero."""
+    """`HH:MM:SS`; past 24 h days, hours and minutes: `3d 04:05`. A negative length is a caller's slip: shown as zero."""
     whole = max(0, int(seconds))
     days, rest = divmod(whole, 86_400)
-    clock = f"{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
-    return f"{days}d {clock}" if days else clock
+    clock = f"{rest // 3600:02}:{rest // 60 % 60:02}"
+    return f"{days}d {clock}" if days else f"{clock}:{rest % 60:02}"
 
 
 def short_duration(seconds: float) -> str:
     """`MM:SS` under an hour, `HH:MM:SS` from there on."""
     whole = max(0, int(seconds))
     return f"{whole // 60:02}:{whole % 60:02}" if whole < 3600 else duration(whole)
+
+
+def brief(seconds: float) -> str:
+    """A length in at most six cells: `01:19`, `1h05m`, `3d 04h`."""
+    whole = max(0, int(seconds))
+    if whole < 3600:
+        return short_duration(whole)
+    if whole < 86_400:
+        return f"{whole // 3600}h{whole // 60 % 60:02}m"
+    return f"{whole // 86_400}d {whole // 3600 % 24:02}h"
 
 
 def age(seconds: float) -> str:

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(sys.executable).parent
 
-CHECKS = {
+CHECKS: dict[str, list[str | Path]] = {
     "ruff check": [TOOLS / "ruff", "check", "--no-cache", "."],
     "ruff format": [TOOLS / "ruff", "format", "--no-cache", "--check", "."],
     "mypy --strict": [sys.executable, "-m", "mypy"],

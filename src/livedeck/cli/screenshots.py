@@ -72,7 +72,7 @@ async def picture(size: tuple[int, int], keys: Sequence[str]) -> str:
         for key in keys:
             await pilot.press(key)
         await pilot.pause()
-        return _with_local_fonts(deck.export_screenshot(title="livedeck", simplify=True))
+        return _with_local_fonts(deck.export_screenshot(title="livedeck", simplify=False))
 
 
 def _with_local_fonts(svg: str) -> str:

@@ -120,7 +120,7 @@ def _event(state: EventState, moment: Moment) -> dict[str, Any]:
         "ingest": {
             "state": phase.ingest.state.value,
             "since": _iso(phase.ingest.since),
-            "window_left": phase.ingest.window_left,
+            "window_ends": _iso(phase.ingest.window_ends),
         },
         "health": {
             "score": health.score,
@@ -129,7 +129,13 @@ def _event(state: EventState, moment: Moment) -> dict[str, Any]:
             "detail": health.detail,
         },
         "findings": [
-            {"kind": one.kind, "severity": one.severity.value, "actual": one.actual, "expected": one.expected}
+            {
+                "kind": one.kind,
+                "severity": one.severity.value,
+                "actual": one.actual,
+                "expected": one.expected,
+                "since": _iso(one.since),
+            }
             for one in state.verdict.findings
         ],
         "qos": {"freshness": state.qos.freshness.value, "as_of": _iso(state.qos.as_of), "cadence": state.qos.cadence},

@@ -1,6 +1,7 @@
 """Alarms: what is wrong, since when, and in which order it is read (monitoring.md, "Alarms"). Pure.
 
-An alarm follows its finding: `since` is the finding's first moment, severity and words its latest. Its later states
+An alarm follows its finding: `since` is when the fault began as far as the data tell, else when it was first seen;
+severity and words are its latest. Its later states
 (acknowledged, shelved, cleared but listed) and its delays need only `Change` and the alarms of the step before.
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from livedeck.monitor.facts import Alarm, EventState, Finding, Grade, Link, LinkState, Severity, Tally
 from livedeck.monitor.findings import QOS_STALE
@@ -91,10 +92,11 @@ def _event(before: dict[_Key, Alarm], state: EventState, link: Link, now: dateti
         kinds = {finding.kind for finding in found}
         yield from (alarm for key, alarm in before.items() if key[0] == state.id and key[1] not in kinds)
     for finding in found:
-        yield _alarm(before, state.id, state.event.name or state.id, finding, now)
+        begun = now if finding.since is None else min(now, finding.since - timedelta(seconds=link.skew))
+        yield _alarm(before, state.id, state.event.name or state.id, finding, begun)
 
 
-def _alarm(before: dict[_Key, Alarm], event_id: str, subject: str, finding: Finding, now: datetime) -> Alarm:
+def _alarm(before: dict[_Key, Alarm], event_id: str, subject: str, finding: Finding, begun: datetime) -> Alarm:
     known = before.get((event_id, finding.kind))
-    since = known.since if known else now
+    since = known.since if known else begun
     return Alarm(event_id, finding.kind, finding.severity, since, subject, finding.actual, finding.expected)

@@ -153,11 +153,11 @@ MISSING = nan
 
 @dataclass(frozen=True, slots=True)
 class Ingest:
-    """The encoder's side: since when it is so (server clock), and what is left of the reconnect window (s)."""
+    """The encoder's side: since when it is so, and when its reconnect window ends; both by the server's clock."""
 
     state: IngestState = IngestState.UNKNOWN
     since: datetime | None = None
-    window_left: float | None = None
+    window_ends: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +175,16 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong now, with the actual and the expected in words."""
+    """One thing that is wrong now, with the actual and the expected in words.
+
+    `since`: when it began by the samples or the schedule (server clock); None where they do not tell.
+    """
 
     kind: str
     severity: Severity
     actual: str
     expected: str
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ an alarm outlives its finding is the business of `alarms`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from livedeck.monitor.baseline import NORMAL, Usual
 from livedeck.monitor.facts import NO_STATUS, Finding, IngestState, Phase, Readings, Severity, Tally
-from livedeck.monitor.series import occurrences
+from livedeck.monitor.series import episode_start, occurrences
 from livedeck.monitor.thresholds import Hold, Thresholds
 from livedeck.wording import bits, frames
 
@@ -31,20 +31,21 @@ def of_start(phase: Phase, now: datetime, thresholds: Thresholds) -> tuple[Findi
     if not -thresholds.start_forgotten <= left <= thresholds.start_notice:
         return ()
     severity = Severity.WARNING if left > 0 else Severity.CRITICAL
-    return (Finding("LATE_START", severity, "no ingest", "a stream at the start time"),)
+    since = phase.mark - timedelta(seconds=thresholds.start_notice) if left > 0 else phase.mark
+    return (Finding("LATE_START", severity, "no ingest", "a stream at the start time", since),)
 
 
 def of_silence(phase: Phase, now: datetime, thresholds: Thresholds) -> tuple[Finding, ...]:
     """RECONNECTING for an encoder that left, NO_INGEST for one that never sent since the stream went live."""
     if phase.ingest.state is IngestState.INTERRUPTED:
         actual = "no samples, the window is over" if phase.tally is Tally.LOST else "no samples"
-        return (Finding("RECONNECTING", Severity.CRITICAL, actual, "the encoder's stream"),)
+        return (Finding("RECONNECTING", Severity.CRITICAL, actual, "the encoder's stream", phase.ingest.since),)
     if phase.tally is not Tally.ON_AIR or phase.ingest.state is not IngestState.NONE:
         return ()
     lasted = (now - phase.mark).total_seconds() if phase.mark else thresholds.warm_up
     if lasted < thresholds.warm_up:
         return ()
-    return (Finding("NO_INGEST", Severity.CRITICAL, "live without a sample", "samples"),)
+    return (Finding("NO_INGEST", Severity.CRITICAL, "live without a sample", "samples", phase.mark),)
 
 
 def of_samples(readings: Readings, normal: Usual, thresholds: Thresholds) -> tuple[Finding, ...]:
@@ -55,34 +56,40 @@ def of_samples(readings: Readings, normal: Usual, thresholds: Thresholds) -> tup
     return (*picture, *sound, *_keys(readings, thresholds), *_loss(readings, thresholds), *_unknown(readings))
 
 
-def _held(readings: Readings, bad: Callable[[int], bool], hold: Hold) -> bool:
-    """Whether the newest samples are bad without a break, so many of them and for so long. Missing is not bad."""
+def _held(readings: Readings, bad: Callable[[int], bool], hold: Hold) -> datetime | None:
+    """Since when the samples are bad without a break; None unless so many are, for so long. Missing is not bad."""
     times = readings.time
-    for count, index in enumerate(range(len(times) - 1, -1, -1), 1):
-        if not bad(index):
-            return False
-        if count >= hold.samples and times[-1] - times[index] >= hold.seconds:
-            return True
-    return False
+    first = len(times)
+    while first and bad(first - 1):
+        first -= 1
+    if len(times) - first < hold.samples or times[-1] - times[first] < hold.seconds:
+        return None
+    return _moment(times[first])
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 def _dark(readings: Readings, thresholds: Thresholds) -> Iterator[Finding]:
     video, fps = readings.video, readings.fps
-    if _held(
+    since = _held(
         readings, lambda i: video[i] < thresholds.dark_video or fps[i] < thresholds.dark_fps, thresholds.dark_hold
-    ):
+    )
+    if since:
         last = readings[-1]
         actual = f"video {bits(last.video)}, fps {frames(last.fps)}"
-        yield Finding("BLACKOUT", Severity.CRITICAL, actual, f"video over {bits(thresholds.dark_video)}")
+        yield Finding("BLACKOUT", Severity.CRITICAL, actual, f"video over {bits(thresholds.dark_video)}", since)
 
 
 def _video(readings: Readings, normal: Usual, thresholds: Thresholds) -> Iterator[Finding]:
     if normal.video is None:
         return
     rates, limit = readings.video, thresholds.low_video * normal.video
-    if _held(readings, lambda i: rates[i] < limit, thresholds.low_hold):
+    since = _held(readings, lambda i: rates[i] < limit, thresholds.low_hold)
+    if since:
         expected = f"over {bits(limit)}, usual {bits(normal.video)}"
-        yield Finding("VIDEO_LOW", Severity.WARNING, f"video {bits(rates[-1])}", expected)
+        yield Finding("VIDEO_LOW", Severity.WARNING, f"video {bits(rates[-1])}", expected, since)
 
 
 def _fps(readings: Readings, normal: Usual, thresholds: Thresholds) -> Iterator[Finding]:
@@ -90,16 +97,17 @@ def _fps(readings: Readings, normal: Usual, thresholds: Thresholds) -> Iterator[
         return
     rates, nominal = readings.fps, normal.fps
     actual, expected = f"fps {frames(rates[-1])}", f"fps {nominal:.0f}"
-    if _held(readings, lambda i: rates[i] < thresholds.collapsed_fps * nominal, thresholds.collapsed_hold):
-        yield Finding("FPS_COLLAPSE", Severity.CRITICAL, actual, expected)
-    elif _held(readings, lambda i: rates[i] < thresholds.low_fps * nominal, thresholds.low_hold):
-        yield Finding("FPS_LOW", Severity.WARNING, actual, expected)
+    if since := _held(readings, lambda i: rates[i] < thresholds.collapsed_fps * nominal, thresholds.collapsed_hold):
+        yield Finding("FPS_COLLAPSE", Severity.CRITICAL, actual, expected, since)
+    elif since := _held(readings, lambda i: rates[i] < thresholds.low_fps * nominal, thresholds.low_hold):
+        yield Finding("FPS_LOW", Severity.WARNING, actual, expected, since)
 
 
 def _audio(readings: Readings, thresholds: Thresholds) -> Iterator[Finding]:
     audio, video = readings.audio, readings.video
-    if _held(readings, lambda i: audio[i] == 0 and video[i] >= thresholds.dark_video, thresholds.mute_hold):
-        yield Finding("AUDIO_LOST", Severity.CRITICAL, "audio 0 while video flows", "audio")
+    since = _held(readings, lambda i: audio[i] == 0 and video[i] >= thresholds.dark_video, thresholds.mute_hold)
+    if since:
+        yield Finding("AUDIO_LOST", Severity.CRITICAL, "audio 0 while video flows", "audio", since)
 
 
 def _keys(readings: Readings, thresholds: Thresholds) -> Iterator[Finding]:
@@ -110,7 +118,8 @@ def _keys(readings: Readings, thresholds: Thresholds) -> Iterator[Finding]:
         hits = occurrences(readings, status, share.window, thresholds.memory)
         if hits >= share.hits:
             actual = f"key-frame times differ over {limit} in {hits} of {share.window} samples"
-            yield Finding(kind, Severity.WARNING, actual, "a constant key-frame interval")
+            since = _moment(episode_start(readings, status, thresholds.memory))
+            yield Finding(kind, Severity.WARNING, actual, "a constant key-frame interval", since)
 
 
 def _loss(readings: Readings, thresholds: Thresholds) -> Iterator[Finding]:
@@ -118,7 +127,8 @@ def _loss(readings: Readings, thresholds: Thresholds) -> Iterator[Finding]:
     hits = occurrences(readings, LOSS, share.window, thresholds.memory)
     if hits:
         severity = Severity.CRITICAL if hits >= share.hits else Severity.WARNING
-        yield Finding("PACKET_LOSS", severity, f"loss in {hits} of {share.window} samples", "no loss")
+        since = _moment(episode_start(readings, LOSS, thresholds.memory))
+        yield Finding("PACKET_LOSS", severity, f"loss in {hits} of {share.window} samples", "no loss", since)
 
 
 def _unknown(readings: Readings) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from livedeck.client import Event, Stream
 from livedeck.monitor.facts import Ingest, IngestState, Phase, Tally
@@ -52,7 +52,7 @@ def derive(event: Event, evidence: Evidence | None, now: datetime, thresholds: T
     if stream.status == "finished" or stream.finished_at:
         return _ended(event, stream, now)
     window = thresholds.reconnect_window if event.reconnect_window is None else float(event.reconnect_window)
-    ingest = _ingest(evidence, window, now, thresholds)
+    ingest = _ingest(evidence, window, thresholds)
     if stream.status == "pending" and not _arrives(ingest):
         ingest = _nothing() if ingest.state is IngestState.UNKNOWN else ingest
         return _waiting(_scheduled(event) or stream.started_at, now, ingest)
@@ -80,15 +80,14 @@ def _ended(event: Event, stream: Stream, now: datetime) -> Phase:
     return Phase(Tally.COMPLETED, end, Ingest(IngestState.ENDED, since=end), length)
 
 
-def _ingest(evidence: Evidence | None, window: float, now: datetime, thresholds: Thresholds) -> Ingest:
+def _ingest(evidence: Evidence | None, window: float, thresholds: Thresholds) -> Ingest:
     if evidence is None:
         return Ingest(IngestState.UNKNOWN)
     newest = evidence.newest
     if newest is None:
         return _nothing()
     if _gap(evidence, newest) > late_limit(evidence.cadence, thresholds):
-        left = max(0.0, window - (now - newest).total_seconds())
-        return Ingest(IngestState.INTERRUPTED, since=newest, window_left=left)
+        return Ingest(IngestState.INTERRUPTED, since=newest, window_ends=newest + timedelta(seconds=window))
     warming = evidence.first is not None and (newest - evidence.first).total_seconds() < thresholds.warm_up
     return Ingest(IngestState.WARMING_UP if warming else IngestState.RECEIVING, since=evidence.first)
 

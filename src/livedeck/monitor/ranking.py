@@ -13,12 +13,13 @@ _CALM = len(SEVERITIES)
 _TALLIES = (Tally.UNKNOWN, Tally.LATE, Tally.SCHEDULED, Tally.DRAFT, Tally.COMPLETED)
 _GRADES = (Grade.NO_DATA, Grade.STALE, Grade.POOR, Grade.FAIR, Grade.WARM_UP, Grade.GOOD, Grade.NONE)
 
-_Key = tuple[int, int, float, int, float, str]
+_Key = tuple[int, int, bool, float, int, float, str]
 
 
 def worst_first(states: Iterable[EventState], alarms: Iterable[Alarm]) -> tuple[EventState, ...]:
     """Events with alarms in the alarms' order; then on air by grade, late, scheduled, draft, completed newest first.
 
+    Among events of one severity, those from which nothing arrives stand before those that arrive badly.
     By grade and not by score, or two good streams would change places with every sample. `alarms` comes most urgent
     first; ties are broken by the id.
     """
@@ -36,7 +37,8 @@ def _key(state: EventState, loudest: Mapping[str, Alarm]) -> _Key:
     on_air = state.phase.tally in _BROADCAST
     place = 0 if on_air else 1 + _TALLIES.index(state.phase.tally)
     grade = _GRADES.index(state.verdict.health.grade) if on_air else 0
-    return severity, place, since, grade, _moment(state), state.id
+    silent = on_air and state.verdict.health.grade is Grade.NO_DATA
+    return severity, place, not silent, since, grade, _moment(state), state.id
 
 
 def _moment(state: EventState) -> float:

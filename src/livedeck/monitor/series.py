@@ -60,6 +60,18 @@ def occurrences(readings: Readings, status: int, window: int, memory: float) -> 
     return max(statuses[max(0, end + 1 - window) : end + 1].count(status) for end in ends)
 
 
+def episode_start(readings: Readings, status: int, pause: float) -> float | None:
+    """When the present episode of that QoS status began (epoch s): no two of its samples are `pause` s apart."""
+    begun: float | None = None
+    for index in range(len(readings) - 1, -1, -1):
+        time = readings.time[index]
+        if begun is not None and begun - time > pause:
+            break
+        if readings.status[index] == status:
+            begun = time
+    return begun
+
+
 def known_mean(column: array[float]) -> float | None:
     """The mean of what was measured; None where nothing was. Zero is a measurement."""
     measured = [value for value in column if not isnan(value)]

@@ -53,6 +53,13 @@ def name(state: EventState) -> str:
     return wording.safe(state.event.name or state.id)
 
 
+def title_ink(state: EventState) -> Ink:
+    """Loud while bits are owed, quiet for what is over or has no date yet."""
+    if state.phase.tally in SENDING or state.phase.tally is Tally.LATE:
+        return Ink.STRONG
+    return Ink.TEXT if state.phase.tally is Tally.SCHEDULED else Ink.DIM
+
+
 def tally(state: EventState) -> Line:
     """Glyph and word, filled like a tally lamp: `● ON AIR`."""
     glyph, ink = TALLY_INKS[state.phase.tally]
@@ -87,7 +94,7 @@ def ingest(state: EventState, moment: Moment) -> Line:
 
 
 def _since(known: Ingest, moment: Moment) -> str:
-    return wording.UNKNOWN if known.since is None else wording.short_duration(moment.server_since(known.since))
+    return wording.UNKNOWN if known.since is None else wording.brief(moment.server_since(known.since))
 
 
 def health(state: EventState, moment: Moment) -> Line:

@@ -18,7 +18,7 @@ def detail(state: EventState, moment: Moment, width: int) -> list[Line]:
     """Most needed first, so that a short panel keeps what matters: title, what is wrong, signal, outputs, addresses."""
     return [
         title(state, moment, width),
-        *[_labelled("wrong", finding_line(one)) for one in state.verdict.findings],
+        *[_labelled("wrong", finding_line(one, moment)) for one in state.verdict.findings],
         _labelled("signal", _signal(state, moment, width - LABEL_CELLS)),
         _labelled("restreams", _restreams(state)),
         _labelled("settings", _settings(state)),
@@ -29,22 +29,40 @@ def detail(state: EventState, moment: Moment, width: int) -> list[Line]:
 
 def title(state: EventState, moment: Moment, width: int) -> Line:
     """Name, tally, clock, health, and the window that is left while the encoder is away."""
-    left = state.phase.ingest.window_left
-    window: Line = [] if left is None else [(f"reconnect window {wording.short_duration(left)} left", Ink.CRITICAL)]
     parts = [
         (0, [(f" {cells.name(state)}", Ink.STRONG)]),
         (0, cells.tally(state)),
         (2, [(cells.clock(state, moment), Ink.TEXT)]),
-        (1, [*cells.health(state, moment), (f"  {state.verdict.health.detail}", Ink.TEXT)]),
-        (3, window),
+        (0, cells.health(state, moment)),
+        (3, _detail(state, moment)),
+        (1, _window(state, moment)),
     ]
     return fit(flow([part for part in parts if part[1]], width), width)
 
 
-def finding_line(one: Finding) -> Line:
-    """One thing that is wrong: kind, actual, expected."""
-    glyph, _, ink = cells.SEVERITIES[one.severity]
-    return [(f"{glyph} {one.kind}  ", ink), (one.actual, Ink.TEXT), (f"  expected {one.expected}", Ink.DIM)]
+def _detail(state: EventState, moment: Moment) -> Line:
+    said = state.verdict.health.detail
+    return [] if moment.stale or not said else [(said, Ink.TEXT)]
+
+
+def _window(state: EventState, moment: Moment) -> Line:
+    """What is left of the reconnect window, while the encoder is away."""
+    ends = state.phase.ingest.window_ends
+    if ends is None:
+        return []
+    left = -moment.server_since(ends)
+    return [(f"window {wording.short_duration(left)} left" if left > 0 else "window over", Ink.CRITICAL)]
+
+
+def finding_line(one: Finding, moment: Moment) -> Line:
+    """One thing that is wrong: for how long, kind, actual, expected."""
+    glyph, word, ink = cells.SEVERITIES[one.severity]
+    lasted = wording.UNKNOWN if one.since is None else wording.brief(moment.server_since(one.since))
+    return [
+        (f"{glyph} {word} {lasted:>6}  {one.kind}  ", ink),
+        (one.actual, Ink.TEXT),
+        (f"  expected {one.expected}", Ink.DIM),
+    ]
 
 
 def _labelled(label: str, line: Line) -> Line:

@@ -15,6 +15,9 @@ from livedeck.ui.renderables.spark import spark, strip
 RECENT = 300.0
 """Seconds that the sparkline and its status strip cover."""
 
+HEADROOM = 1.5
+"""A sparkline's top over its highest value: bars of neighbouring rows must not run into one wall."""
+
 SPARK_CELLS = 10
 NAME_CELLS = 16
 """Below this an event's name cannot be told from its neighbour's: columns go before the name does."""
@@ -34,7 +37,7 @@ class Column:
 
 
 def _name(state: EventState, _: Moment) -> Line:
-    return [(cells.name(state), Ink.STRONG)]
+    return [(cells.name(state), cells.title_ink(state))]
 
 
 def _clock(state: EventState, moment: Moment) -> Line:
@@ -56,7 +59,7 @@ def recent_video(state: EventState, moment: Moment, columns: int) -> Line:
         return [(" " * columns, Ink.TEXT)]
     readings = state.qos.readings
     values = buckets.columns(axis, readings, readings.video)
-    top = max((value.high for value in values if value), default=0.0)
+    top = HEADROOM * max((value.high for value in values if value), default=0.0)
     return spark(values, top, Ink.STALE if moment.stale else Ink.VIDEO)
 
 

@@ -103,7 +103,7 @@ def alarm(one: Alarm, moment: Moment) -> Line:
     """Severity, since when, whose, what: actual against expected."""
     glyph, word, ink = SEVERITIES[one.severity]
     return [
-        (f" {glyph} {word} {wording.short_duration(moment.since(one.since))}  ", ink),
+        (f" {glyph} {word} {wording.brief(moment.since(one.since)):>6}  ", ink),
         (f"{wording.safe(one.subject)}  ", Ink.STRONG),
         (f"{one.kind}  ", ink),
         (wording.safe(one.actual), Ink.TEXT),

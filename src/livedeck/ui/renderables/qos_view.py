@@ -28,7 +28,7 @@ MBIT, KBIT = 1e6, 1e3
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One curve: its head, its unit's size, the scale it is drawn on, and a limit to draw across it."""
+    """One curve: its head, its unit's size, the scale it is drawn on, and a value to mark across it."""
 
     head: str
     ink: Ink
@@ -38,7 +38,7 @@ class Measure:
     unit: float
     decimals: int
     now: Line
-    limit: float | None = None
+    mark: float | None = None
 
 
 def view(state: EventState, moment: Moment, span: float, width: int, height: int) -> list[Line]:
@@ -71,7 +71,9 @@ def _measures(state: EventState, moment: Moment, axis: buckets.Axis) -> list[Mea
     return [
         Measure("video Mbit/s", Ink.VIDEO, video, low, high, MBIT, 2, _video_now(state, moment, base, floor), floor),
         Measure("audio kbit/s", Ink.AUDIO, audio, 0, _top(audio, 160e3), KBIT, 0, cells.audio(state, moment)),
-        Measure("fps", Ink.FPS, fps, 0, _top(fps, (nominal or 30) * 1.1), 1, 0, _fps_now(state, moment, nominal)),
+        Measure(
+            "fps", Ink.FPS, fps, 0, _top(fps, (nominal or 30) * 1.1), 1, 0, _fps_now(state, moment, nominal), nominal
+        ),
     ]
 
 
@@ -121,9 +123,9 @@ def _share(height: int) -> tuple[int, int, int]:
 
 def _plot(measure: Measure, looks: Sequence[Look | None], rows: int, *, stale: bool) -> list[Line]:
     drawn = curve(measure.values, rows, measure.low, measure.high)
-    limit = _row_of(measure.limit, measure, rows)
+    marked = _row_of(measure.mark, measure, rows)
     return [
-        [*_gutter(measure, row, rows), *_painted(text, looks, measure.ink, limit=row == limit, stale=stale)]
+        [*_gutter(measure, row, rows), *_painted(text, looks, measure.ink, marked=row == marked, stale=stale)]
         for row, text in enumerate(drawn)
     ]
 
@@ -144,12 +146,16 @@ def _gutter(measure: Measure, row: int, rows: int) -> Line:
     return [(f"{value:>{GUTTER - 2}.{measure.decimals}f} ", Ink.DIM), ("┤", Ink.RULE)]
 
 
-def _painted(text: str, looks: Sequence[Look | None], ink: Ink, *, limit: bool, stale: bool) -> Line:
-    """A row of a plot: each cell in the ink of its column's status, the limit dashed where the curve is not."""
+def _painted(text: str, looks: Sequence[Look | None], ink: Ink, *, marked: bool, stale: bool) -> Line:
+    """A row of a plot: each cell in the ink of its column's status, the marked value dashed where the curve is not."""
     line: Line = []
     for char, look in zip(text, looks, strict=False):
         blank = char in " ⠀"
-        shown, cell = ("╌", Ink.LIMIT) if blank and limit else (char, _cell_ink(look, ink, stale=stale))
+        shown, cell = (
+            ("╌", Ink.LIMIT)
+            if blank and marked
+            else (char, _cell_ink(look, ink, stale=stale) if not blank else Ink.TEXT)
+        )
         if line and line[-1][1] is cell:
             line[-1] = (line[-1][0] + shown, cell)
         else:
@@ -173,16 +179,17 @@ def _status_line(looks: Sequence[Look | None], moment: Moment) -> Line:
 def _time_axis(axis: buckets.Axis) -> list[Line]:
     """Labels at whole steps of the clock, each under the column it names."""
     every = _label_step(axis)
-    text = [" "] * (axis.columns + 8)
+    text = [" "] * axis.columns
     at = (int(axis.start // every) + 1) * every
     while at < axis.end:
         column = int((at - axis.start) / axis.step)
         label = (
             f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}" if every < 60 else f"{datetime.fromtimestamp(at, UTC):%H:%M}"
         )
-        text[column : column + len(label)] = label
+        if column + len(label) <= axis.columns:
+            text[column : column + len(label)] = label
         at += every
-    return [[(" " * (GUTTER - 3) + "UTC", Ink.DIM), ("".join(text[: axis.columns]), Ink.DIM)]]
+    return [[(" " * (GUTTER - 3) + "UTC", Ink.DIM), ("".join(text), Ink.DIM)]]
 
 
 def _label_step(axis: buckets.Axis) -> int:

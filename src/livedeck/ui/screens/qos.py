@@ -52,7 +52,9 @@ class QosScreen(DeckScreen):
         state = self.deck.chosen()
         self.query_one("#title", Lines).show([] if state is None else self._title(state, moment))
         findings = state.verdict.findings[:3] if state else ()
-        self.query_one("#findings", Lines).show([[(" ", Ink.TEXT), *detail.finding_line(one)] for one in findings])
+        self.query_one("#findings", Lines).show(
+            [[(" ", Ink.TEXT), *detail.finding_line(one, moment)] for one in findings]
+        )
         self.query_one(QosChart).show(state, moment, qos_view.RANGES[self._range][1])
 
     def _title(self, state: EventState, moment: Moment) -> list[Line]:
