@@ -7,7 +7,7 @@ import pytest
 
 from client.answers import EMPTY_LIST, TOKEN, Platform, api_of, listening, saying
 from client.test_events import DOCUMENTED, read
-from livedeck.client import Api, ApiError, Event, Secret
+from livedeck.client import Api, ApiError, Event, Secret, SecretLink
 
 SECRETS = (
     TOKEN,
@@ -28,6 +28,30 @@ def test_a_secret_shows_its_mask_and_reveals_when_asked() -> None:
     assert secret.reveal() == "live-key-of-the-event-9c1d"
 
 
+def test_a_link_shows_all_but_its_key() -> None:
+    link = SecretLink("rtmp://ingest.example/live/live-key-of-the-event-9c1d")
+    assert f"{link}" == "rtmp://ingest.example/live/••••9c1d"
+    assert str(SecretLink("rtmps://ingest.example:443/short")) == "rtmps://ingest.example:443/••••"
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "rtmp://user:word-of-the-user@ingest.example/live/key",
+        "srt://ingest.example:9000?streamid=live-key-9c1d",
+        "srt://ingest.example:9000/live?streamid=a/live-key-9c1d",
+        "rtmp://ingest.example/live/#live-key-9c1d",
+        "rtmp://ingest.example/live-key-9c1d/live/live-key-9c1d",
+        "rtmp://ingest.example/live/live-key-9c1d/",
+        "rtmp://ingest.example/key=live-key-9c1d/live",
+        "live-key-9c1d",
+        "rtmp://ingest.example/live/a b/live-key-9c1d",
+    ],
+)
+def test_a_link_that_may_hold_a_secret_elsewhere_is_masked_whole(link: str) -> None:
+    assert str(SecretLink(link)) == str(Secret(link))
+
+
 def test_secrets_are_equal_by_value() -> None:
     assert Secret("a") == Secret("a")
     assert Secret("a") != Secret("b")
@@ -40,6 +64,7 @@ async def test_an_event_shows_no_secret_in_any_form() -> None:
     assert event.streamkey == Secret(DOCUMENTED["streamkey"])
     assert clean(f"{event} {event!r} {event.restreams!r} {[event]}")
     named = event.model_copy(update={"new_key": None})
+    assert str(event.rtmp_link) == "rtmp://in.example.com/live/••••"
     assert clean(f"{named.model_dump()} {named.model_dump_json()}")
 
 

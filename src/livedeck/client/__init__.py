@@ -34,7 +34,7 @@ from livedeck.client.events import (
     VideoSettings,
 )
 from livedeck.client.qos import QosSample, QosSamples
-from livedeck.client.secret import Secret
+from livedeck.client.secret import Secret, SecretLink
 from livedeck.client.transport import Exchange
 
 __all__ = [
@@ -61,6 +61,7 @@ __all__ = [
     "Rejected",
     "Scheduled",
     "Secret",
+    "SecretLink",
     "ServerFault",
     "Stream",
     "TooManyProfiles",

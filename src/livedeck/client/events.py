@@ -9,7 +9,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from livedeck import wording
 from livedeck.client.base import Model, Page, Resource, Timestamp, segment
-from livedeck.client.secret import Secret
+from livedeck.client.secret import Secret, SecretLink
 from livedeck.client.transport import Call
 
 _EVENTS = "v2/live/events"
@@ -104,7 +104,7 @@ class Event(Model):
     audio: AudioSettings | None = None
     restreams: tuple[EventRestream, ...] | None = None
     play_link: str | None = None
-    rtmp_link: Secret | None = None
+    rtmp_link: SecretLink | None = None
     scheduled: Scheduled | None = None
     stream: Stream | None = None
     latency_mode: str | None = None

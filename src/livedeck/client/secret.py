@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from livedeck import wording
+
+_LINK = re.compile(r"(?P<open>[a-z][a-z0-9+.-]*://[\w.:\[\]-]+/(?:[\w.~-]+/)*)(?P<key>[^/?#@\s]+)", re.IGNORECASE)
 
 
 class Secret:
@@ -50,3 +54,18 @@ class Secret:
         if isinstance(value, str):
             return cls(value)
         raise PydanticCustomError("secret_type", "should be a string")
+
+
+class SecretLink(Secret):
+    """An address whose last segment is a key, as an ingest link: `rtmp://ingest.example/live/••••3f9a`.
+
+    One that may hold secrets elsewhere (a user, a query, a fragment, the key twice) is masked whole.
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        link = _LINK.fullmatch(self._value)
+        if link is None or link["key"] in link["open"]:
+            return super().__str__()
+        return link["open"] + wording.mask(link["key"])
