@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from livedeck.cli.logs import log_to
-from livedeck.client import ApiError
+from livedeck.client import ApiError, Misconfigured
 from livedeck.settings import SettingsError, log_path
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -20,7 +20,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
     log_to(log_path())
     try:
         return asyncio.run(work())
-    except SettingsError as error:
+    except (SettingsError, Misconfigured) as error:
         click.echo(f"livedeck: {error}", err=True)
         return USAGE
     except ApiError as error:

@@ -69,16 +69,15 @@ async def picture(size: tuple[int, int], keys: Sequence[str]) -> str:
     """The deck at that size after those keys, as SVG."""
     async with still_deck() as deck, deck.run_test(size=size) as pilot:
         await pilot.pause()
-        for key in keys:
-            await pilot.press(key)
+        await pilot.press(*keys)
         await pilot.pause()
-        return _with_local_fonts(deck.export_screenshot(title="livedeck", simplify=False))
+        return framed(deck)
 
 
-def _with_local_fonts(svg: str) -> str:
-    """The picture asks no other host for a font: it names fonts that a reader may have."""
-    bare = re.sub(r"@font-face\s*\{[^}]*\}", "", svg)
-    return bare.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
+def framed(deck: Deck) -> str:
+    """What the deck shows now as SVG. It asks no other host for a font: it names fonts that a reader may have."""
+    svg = re.sub(r"@font-face\s*\{[^}]*\}", "", deck.export_screenshot(title="livedeck"))
+    return svg.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
 
 
 @click.command

@@ -15,6 +15,7 @@ from textual.theme import Theme
 
 from livedeck.monitor import Clock, EventState, Monitor, Snapshot
 from livedeck.ui.renderables.moment import Moment
+from livedeck.ui.screens.base import TALL
 from livedeck.ui.screens.events import EventsScreen
 from livedeck.ui.screens.help import HelpScreen
 from livedeck.ui.screens.qos import QosScreen
@@ -50,6 +51,7 @@ class Deck(App[int]):
     CSS_PATH = "app.tcss"
     TITLE = "livedeck"
     ENABLE_COMMAND_PALETTE = False
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-low"), (TALL, "-tall")]
     MODES: ClassVar[dict[str, Any]] = {"events": EventsScreen, "qos": QosScreen}
     DEFAULT_MODE = "events"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -102,7 +104,9 @@ class Deck(App[int]):
 
     def moment(self) -> Moment | None:
         """The instant to paint for; None before the first snapshot."""
-        return None if self.snapshot is None else Moment.of(self.snapshot, self._clock.now())
+        if self.snapshot is None:
+            return None
+        return Moment.of(self.snapshot, self._clock.now(), watched=not self.fault)
 
     def chosen(self) -> EventState | None:
         """The selected event: by id; the worst one until the operator chooses, and where the chosen one is gone."""

@@ -20,9 +20,10 @@ class Moment:
     stale: bool
 
     @classmethod
-    def of(cls, snapshot: Snapshot, now: datetime) -> Moment:
-        """Judged again at each paint, so a monitor that hangs cannot keep the screen looking fresh."""
-        return cls(now, now + timedelta(seconds=snapshot.link.skew), _is_stale(snapshot.link, now))
+    def of(cls, snapshot: Snapshot, now: datetime, *, watched: bool = True) -> Moment:
+        """Judged again at each paint, so a monitor that hangs, or stopped, cannot keep the screen looking fresh."""
+        stale = not watched or _is_stale(snapshot.link, now)
+        return cls(now, now + timedelta(seconds=snapshot.link.skew), stale)
 
     def since(self, then: datetime) -> float:
         """Seconds from `then` on this machine's clock."""

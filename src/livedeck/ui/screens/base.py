@@ -24,7 +24,6 @@ TALL = 30
 class DeckScreen(Screen[None]):
     """Header, banner, body, alarms, keys. A hidden screen is not painted; it catches up when it is shown."""
 
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-low"), (TALL, "-tall")]
     NAME: ClassVar[str] = ""
     KEYS: ClassVar[tuple[tuple[str, str], ...]] = ()
 

@@ -18,12 +18,14 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("1", "Events"),
     ("3", "QoS of the selected event"),
     ("↑ ↓  k j", "previous, next event"),
+    ("page up  page down", "a screenful"),
     ("home end", "first, last event"),
     ("enter", "from the table to the QoS of that event"),
     ("esc", "back"),
     ("+ -", "QoS: longer, shorter range"),
     ("[ ]", "QoS: previous, next event on air"),
     ("r", "ask the platform now"),
+    ("?", "this help"),
     ("q  ctrl-c", "quit"),
 )
 
@@ -51,4 +53,4 @@ def help_lines() -> list[Line]:
 
 
 def _row(left: str, right: str, ink: Ink) -> Line:
-    return [(f"  {left:<12}", ink), (right, Ink.TEXT)]
+    return [(f"  {left:<20}", ink), (right, Ink.TEXT)]

@@ -66,13 +66,14 @@ class EventTable(ScrollView, Inked, can_focus=True):
         moved = cursor != self.cursor
         self.cursor = cursor
         self.virtual_size = Size(self.size.width, len(states) + HEAD_LINES)
-        self._repaint()
+        self.repaint()
         if moved:
             self._reveal()
 
-    def _repaint(self) -> None:
+    def repaint(self) -> int:
+        """Draw the rows again and mark those that changed. Returns how many they are."""
         if self._moment is None:
-            return
+            return 0
         width = self.scrollable_content_region.width - MARK_CELLS
         self._columns = event_rows.layout(width)
         rows = [event_rows.row(state, self._moment, self._columns) for state in self._states]
@@ -81,6 +82,7 @@ class EventTable(ScrollView, Inked, can_focus=True):
         self._rows = rows
         for at in changed:
             self.refresh_line(at - self.scroll_offset.y + HEAD_LINES)
+        return len(changed)
 
     def _mark(self, state: EventState) -> tuple[str, Ink]:
         return (">" if state.id == self.cursor else " ", Ink.STRONG)
@@ -93,7 +95,7 @@ class EventTable(ScrollView, Inked, can_focus=True):
     def on_resize(self) -> None:
         """Other columns may fit now."""
         self._rows = []
-        self._repaint()
+        self.repaint()
         self._reveal()
         self.refresh()
 

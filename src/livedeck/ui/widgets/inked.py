@@ -52,16 +52,17 @@ class Canvas(Inked):
         """The content for that size. To be given by each canvas."""
         return []
 
-    def repaint(self) -> None:
-        """Draw again and mark the lines that changed."""
+    def repaint(self) -> int:
+        """Draw again and mark the lines that changed. Returns how many they are."""
         width, height = self.size
         if not width or not height:
-            return
+            return 0
         lines = self.draw(width, height)[:height]
         changed = [row for row in range(height) if _at(lines, row) != _at(self._lines, row)]
         self._lines = lines
         if changed:
             self.refresh(*(Region(0, row, width, 1) for row in changed))
+        return len(changed)
 
     def on_resize(self) -> None:
         """Another size is another drawing."""

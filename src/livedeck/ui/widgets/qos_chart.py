@@ -17,12 +17,12 @@ class QosChart(Canvas):
         super().__init__()
         self._state: EventState | None = None
         self._moment: Moment | None = None
-        self._span = qos_view.RANGES[1][1]
+        self.span = qos_view.RANGES[1][1]
         self._drawn_for: tuple[object, ...] = ()
 
     def show(self, state: EventState | None, moment: Moment, span: float) -> None:
         """Paint `span` seconds of this event."""
-        self._state, self._moment, self._span = state, moment, span
+        self._state, self._moment, self.span = state, moment, span
         wanted = (
             state and (state.id, state.qos, state.verdict, state.phase.ingest.state),
             moment.stale,
@@ -36,4 +36,4 @@ class QosChart(Canvas):
     def draw(self, width: int, height: int) -> list[Line]:
         if self._state is None or self._moment is None:
             return [[(" no event selected: choose one on the Events screen", Ink.DIM)]]
-        return qos_view.view(self._state, self._moment, self._span, width, height)
+        return qos_view.view(self._state, self._moment, self.span, width, height)

@@ -1,0 +1,151 @@
+"""The commands, as a script or a person without a terminal meets them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.commands import PATIENCE, livedeck, served
+from livedeck import __version__
+
+HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "EVENT", "WRONG")
+
+
+def asked(address: str, token: str | None) -> tuple[int, dict[str, Any]]:
+    """Status and body of a GET."""
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=PATIENCE) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.load(error)
+
+
+def test_the_version(tmp_path: Path) -> None:
+    assert livedeck(tmp_path, "--version").stdout == f"livedeck {__version__}\n"
+
+
+@pytest.mark.parametrize("env", [{}, {"TERM": "dumb"}], ids=["pipe", "dumb"])
+def test_the_demo_without_a_terminal_prints_every_event_and_what_is_wrong(tmp_path: Path, env: dict[str, str]) -> None:
+    done = livedeck(tmp_path, "demo", env=env)
+    assert done.returncode == 0, done.stderr
+    head, *rows = done.stdout.splitlines()
+    assert all(word in head for word in HEADS)
+    events = [row for row in rows if row and "events," not in row]
+    assert len(events) >= 12
+    for name, fault in {
+        "Cup final, pitch 2": "RECONNECTING",
+        "Town hall, main": "PACKET_LOSS",
+        "Morning service": "KEYFRAME_",
+    }.items():
+        assert any(name in row and fault in row for row in events), done.stdout
+    assert any("Choir, hall B" in row and "100 GOOD" in row for row in events)
+    assert ("TERM=dumb" if env else "not a terminal") in done.stderr
+
+
+def test_serve_prints_one_object_and_answers_in_the_documented_envelope(tmp_path: Path) -> None:
+    with served(tmp_path) as (process, service):
+        for field in ("base_url", "upload_url", "cdn_url", "control_url", "token", "workspace_id", "user_id"):
+            assert service[field]
+        status, body = asked(f"{service['base_url']}/v2/live/events", service["token"])
+        assert (status, set(body)) == (200, {"meta", "data"})
+        assert body["meta"]["pagination"] == {"page": 1, "per_page": 20, "total": 12}
+        assert body["meta"]["order"] == {"created_at": "desc", "name": "asc"}
+        status, body = asked(f"{service['base_url']}/v2/live/events", None)
+        assert (status, body["error"]["code"]) == (401, 401401)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
+
+
+def test_status_as_an_object(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, service):
+        env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
+        done = livedeck(tmp_path, "status", "--json", env=env)
+    assert done.returncode == 0, done.stderr
+    status = json.loads(done.stdout)
+    assert set(status) == {"as_of", "link", "events", "alarms"}
+    assert status["link"]["state"] == "ok"
+    clean = next(event for event in status["events"] if event["name"] == "Choir, hall B")
+    assert {"id", "name", "tally", "ingest", "health", "last_sample"} <= set(clean)
+    assert (clean["tally"], clean["ingest"]["state"], clean["health"]["score"]) == ("ON AIR", "receiving", 100)
+    assert 0 <= clean["last_sample"]["age"] < 15
+    assert {alarm["kind"] for alarm in status["alarms"]} >= {"RECONNECTING", "PACKET_LOSS", "LATE_START"}
+
+
+def test_the_deck_without_a_terminal_prints_the_status_of_the_settings(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, service):
+        token_file = tmp_path / "token"
+        token_file.touch(mode=0o600)
+        token_file.write_text(service["token"], encoding="utf-8")
+        config = tmp_path / "livedeck.toml"
+        config.write_text(f'base_url = "{service["base_url"]}"\ntoken_file = "{token_file}"\n', encoding="utf-8")
+        done = livedeck(tmp_path, env={"LIVEDECK_CONFIG": str(config)})
+    assert done.returncode == 0, done.stderr
+    assert "Choir, hall B" in done.stdout
+
+
+def test_a_platform_that_cannot_be_reached_is_exit_code_one_and_says_so(tmp_path: Path) -> None:
+    with served(tmp_path) as (process, service):
+        process.kill()
+        process.wait(PATIENCE)
+        env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
+        for arguments in ((), ("status",), ("status", "--json")):
+            done = livedeck(tmp_path, *arguments, env=env)
+            assert done.returncode == 1
+            assert "cannot be reached" in done.stderr
+
+
+def test_a_refused_token_is_exit_code_one_and_never_shown(tmp_path: Path) -> None:
+    secret = "a-token-that-nobody-knows"
+    with served(tmp_path) as (_, service):
+        env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": secret}
+        done = livedeck(tmp_path, "status", "--json", env=env)
+    assert done.returncode == 1
+    assert "token" in done.stderr
+    assert secret not in done.stdout + done.stderr
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and secret in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env", "words"),
+    [
+        ((), {}, "LIVEDECK_BASE_URL"),
+        (("status",), {"LIVEDECK_BASE_URL": "http://127.0.0.1:1"}, "LIVEDECK_TOKEN"),
+        (("status",), {"LIVEDECK_BASE_URL": "http://platform.example", "LIVEDECK_TOKEN": "t"}, "https"),
+        (("serve", "--host", "0.0.0.0"), {}, "--token"),
+        (("serve", "--port", "99999"), {}, "--port"),
+        (("fly",), {}, "No such command"),
+    ],
+)
+def test_wrong_use_is_exit_code_two_and_says_what_to_do(
+    tmp_path: Path, arguments: tuple[str, ...], env: dict[str, str], words: str
+) -> None:
+    done = livedeck(tmp_path, *arguments, env=env)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_taken_port_is_a_clear_error(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, service):
+        port = service["base_url"].rpartition(":")[2]
+        done = livedeck(tmp_path, "serve", "--port", port)
+    assert done.returncode == 1
+    assert port in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_log_goes_to_a_private_file_and_nowhere_else(tmp_path: Path) -> None:
+    done = livedeck(tmp_path, "demo")
+    (log,) = tmp_path.rglob("livedeck.log")
+    assert log.parent.stat().st_mode & 0o077 == 0
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    assert {"alarm raised"} <= {line["event"] for line in lines}
+    assert "alarm raised" not in done.stdout + done.stderr

@@ -1,0 +1,133 @@
+"""The deck in a real terminal: it paints, it moves, it survives its platform, and it leaves the terminal as it was."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from cli.commands import LIVEDECK, PATIENCE, environment, served
+
+RESTORED = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l")
+"""Alternate screen off, cursor on, mouse off."""
+
+
+class Terminal:
+    """A process behind a pseudo terminal, and all that it ever wrote."""
+
+    def __init__(self, process: subprocess.Popen[bytes], master: int) -> None:
+        self.process, self.written, self._master = process, b"", master
+
+    def until(self, pattern: str) -> None:
+        """Read until that text was written since the last call; what colours it is skipped."""
+        start, end = len(self.written), monotonic() + PATIENCE
+        while not re.search(pattern, _words(self.written[start:])):
+            assert monotonic() < end, f"{pattern!r} never came: {_words(self.written[start:])[-2000:]}"
+            if not self._read():
+                raise AssertionError(f"it ended before {pattern!r}: {_words(self.written)[-2000:]}")
+
+    def press(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
+
+    def ended(self) -> int:
+        """Read to the end; the exit code."""
+        while self._read():
+            pass
+        return self.process.wait(PATIENCE)
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._master], [], [], PATIENCE)
+        assert ready, "nothing was written for too long"
+        try:
+            data = os.read(self._master, 65_536)
+        except OSError:  # the other side is closed
+            return False
+        self.written += data
+        return bool(data)
+
+
+def _words(data: bytes) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", data.decode("utf-8", "replace"))
+
+
+@contextmanager
+def terminal(home: Path, *arguments: str, size: tuple[int, int] = (120, 40), **env: str) -> Iterator[Terminal]:
+    """`livedeck` in a terminal of that many columns and rows."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+    process = subprocess.Popen(
+        [*LIVEDECK, *arguments],
+        env=environment(home, COLORTERM="truecolor", **env),
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+    )
+    os.close(slave)
+    try:
+        yield Terminal(process, master)
+    finally:
+        process.kill()
+        process.wait(PATIENCE)
+        os.close(master)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+def test_the_demo_shows_both_screens_and_moves(tmp_path: Path, size: tuple[int, int]) -> None:
+    with terminal(tmp_path, "demo", size=size) as deck:
+        deck.until("Morning service")
+        deck.until(r"ago")  # the ages move
+        deck.press("3")
+        deck.until("video Mbit/s")
+        deck.until(r"as of \d\d:\d\d:\d\dZ")
+        deck.press("q")
+        assert deck.ended() == 0
+
+
+@pytest.mark.parametrize(
+    ("leave", "code"),
+    [("q", 0), ("\x03", 0), (signal.SIGTERM, 128 + 15), (signal.SIGHUP, 128 + 1), (signal.SIGINT, 128 + 2)],
+    ids=["q", "ctrl-c", "SIGTERM", "SIGHUP", "SIGINT"],
+)
+def test_the_terminal_is_left_as_it_was_found(tmp_path: Path, leave: str | signal.Signals, code: int) -> None:
+    with terminal(tmp_path, "demo", size=(80, 24)) as deck:
+        deck.until("Morning service")
+        if isinstance(leave, str):
+            deck.press(leave)
+        else:
+            deck.process.send_signal(leave)
+        assert deck.ended() == code
+        for sequence in RESTORED:
+            assert sequence in deck.written
+        assert b"Traceback" not in deck.written
+
+
+def test_a_deck_whose_platform_stops_says_so_answers_keys_and_recovers_by_itself(tmp_path: Path) -> None:
+    with served(tmp_path) as (process, service):
+        address = service["base_url"]
+        port, token = address.rpartition(":")[2], service["token"]
+        with terminal(tmp_path, LIVEDECK_BASE_URL=address, LIVEDECK_TOKEN=token) as deck:
+            deck.until("Morning service")
+            process.kill()
+            process.wait(PATIENCE)
+            deck.until(r"NO ANSWER since .*data from")
+            deck.press("?")
+            deck.until("KEYS")
+            deck.press("q")
+            with served(tmp_path, "--port", port):
+                deck.press("r")
+                deck.until("link ok")
+                deck.press("q")
+                assert deck.ended() == 0

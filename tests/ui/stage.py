@@ -1,0 +1,50 @@
+"""A deck on the simulated platform at a moment that stands still, in a terminal that exists in memory only."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from html import unescape
+from typing import Any
+
+from textual.pilot import Pilot
+
+from livedeck.cli.screenshots import framed, still_deck
+from livedeck.monitor import Link, Snapshot
+from livedeck.ui.app import Deck
+
+
+@asynccontextmanager
+async def running(
+    size: tuple[int, int] = (120, 40), *keys: str, read_only: bool = False
+) -> AsyncIterator[tuple[Deck, Pilot[int]]]:
+    """A deck of that size after those keys, and its pilot."""
+    async with still_deck(read_only=read_only) as deck, deck.run_test(size=size) as pilot:
+        await pilot.pause()
+        await pilot.press(*keys)
+        await pilot.pause()
+        yield deck, pilot
+
+
+def text_of(deck: Deck) -> str:
+    """The words on the screen."""
+    return unescape(framed(deck)).replace("\xa0", " ")
+
+
+def known(deck: Deck) -> Snapshot:
+    """The snapshot that the deck shows."""
+    assert deck.snapshot is not None
+    return deck.snapshot
+
+
+def linked(deck: Deck, **changes: Any) -> Link:
+    """The link of that snapshot, changed like this."""
+    return replace(known(deck).link, **changes)
+
+
+async def show(deck: Deck, pilot: Pilot[int], **changes: Any) -> None:
+    """Give the deck its last snapshot again, changed like this."""
+    deck.snapshot = replace(known(deck), **changes)
+    deck.news.publish(None)
+    await pilot.pause()
