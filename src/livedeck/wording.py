@@ -19,7 +19,7 @@ _LINE_SEPARATORS = frozenset("\u2028\u2029")
 
 
 def duration(seconds: float) -> str:
-    """`HH:MM:SS`; past 24 h days, hours and minutes: `3d 04:05`. A negative length is a caller's slip: shown as zero."""
+    """`HH:MM:SS`; past 24 h days, hours and minutes: `3d 04:05`. A negative length is shown as zero."""
     whole = max(0, int(seconds))
     days, rest = divmod(whole, 86_400)
     clock = f"{rest // 3600:02}:{rest // 60 % 60:02}"

@@ -5,6 +5,7 @@ Renewed with `--snapshot-update`; look at each picture that changed before you k
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -89,6 +90,8 @@ async def test_a_small_terminal(picture: SnapshotAssertion) -> None:
         assert framed(deck) == picture
 
 
+GREEN = {"#009e73", "#2fbf95"}
+
 UNBELIEVABLE: dict[str, dict[str, Any]] = {
     "BLIND": {"state": LinkState.BLIND},
     "STALE": {"as_of": EVENING - timedelta(minutes=2)},
@@ -107,6 +110,7 @@ async def test_nothing_looks_good_on_a_screen_that_cannot_be_believed(screen: st
         assert word in text
         assert "GOOD" not in text
         assert "link ok" not in text
+        assert not GREEN & set(re.findall(r"#[0-9a-f]{6}", framed(deck)))
 
 
 def test_every_picture_of_the_readme_has_a_size_that_is_tested() -> None:

@@ -76,7 +76,7 @@ def table(snapshot: Snapshot, moment: Moment) -> str:
 def _row(state: EventState, moment: Moment) -> list[Line]:
     wrong = "; ".join(f"{one.kind} {one.actual}" for one in state.verdict.findings)
     return [
-        [(plain(cells.tally(state)).strip(), Ink.TEXT)],
+        [(plain(cells.tally(state, moment)).strip(), Ink.TEXT)],
         cells.ingest(state, moment),
         cells.health(state, moment),
         cells.video(state, moment),

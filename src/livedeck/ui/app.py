@@ -51,7 +51,7 @@ class Deck(App[int]):
     CSS_PATH = "app.tcss"
     TITLE = "livedeck"
     ENABLE_COMMAND_PALETTE = False
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-low"), (TALL, "-tall")]
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (TALL, "-tall")]  # noqa: RUF012  as Textual has it
     MODES: ClassVar[dict[str, Any]] = {"events": EventsScreen, "qos": QosScreen}
     DEFAULT_MODE = "events"
     BINDINGS: ClassVar[list[BindingType]] = [

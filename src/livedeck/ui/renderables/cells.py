@@ -60,11 +60,11 @@ def title_ink(state: EventState) -> Ink:
     return Ink.TEXT if state.phase.tally is Tally.SCHEDULED else Ink.DIM
 
 
-def tally(state: EventState) -> Line:
-    """Glyph and word, filled like a tally lamp: `● ON AIR`."""
+def tally(state: EventState, moment: Moment) -> Line:
+    """Glyph and word, filled like a tally lamp: `● ON AIR`. A lamp that cannot be believed is out: `▒ ON AIR`."""
     glyph, ink = TALLY_INKS[state.phase.tally]
     word = "RECONNECT" if state.phase.tally is Tally.RECONNECTING else state.phase.tally.value
-    return [(f" {glyph} {word:<9} ", ink)]
+    return [(f" ▒ {word:<9} ", Ink.OFF) if moment.stale else (f" {glyph} {word:<9} ", ink)]
 
 
 def clock(state: EventState, moment: Moment) -> str:
@@ -82,6 +82,10 @@ def clock(state: EventState, moment: Moment) -> str:
 
 def ingest(state: EventState, moment: Moment) -> Line:
     """The encoder's side; an interruption says for how long."""
+    return [(text, Ink.STALE if moment.stale else ink) for text, ink in _ingest(state, moment)]
+
+
+def _ingest(state: EventState, moment: Moment) -> Line:
     known = state.phase.ingest
     if known.state is IngestState.INTERRUPTED:
         return [(f"lost {_since(known, moment)}", Ink.CRITICAL)]

@@ -20,7 +20,7 @@ def detail(state: EventState, moment: Moment, width: int) -> list[Line]:
         title(state, moment, width),
         *[_labelled("wrong", finding_line(one, moment)) for one in state.verdict.findings],
         _labelled("signal", _signal(state, moment, width - LABEL_CELLS)),
-        _labelled("restreams", _restreams(state)),
+        _labelled("restreams", _restreams(state, moment)),
         _labelled("settings", _settings(state)),
         _labelled("ingest", [(wording.safe(str(state.event.rtmp_link or wording.UNKNOWN)), Ink.DIM)]),
         _labelled("play", [(wording.safe(state.event.play_link or wording.UNKNOWN), Ink.DIM)]),
@@ -31,7 +31,7 @@ def title(state: EventState, moment: Moment, width: int) -> Line:
     """Name, tally, clock, health, and the window that is left while the encoder is away."""
     parts = [
         (0, [(f" {cells.name(state)}", Ink.STRONG)]),
-        (0, cells.tally(state)),
+        (0, cells.tally(state, moment)),
         (2, [(cells.clock(state, moment), Ink.TEXT)]),
         (0, cells.health(state, moment)),
         (3, _detail(state, moment)),
@@ -51,7 +51,8 @@ def _window(state: EventState, moment: Moment) -> Line:
     if ends is None:
         return []
     left = -moment.server_since(ends)
-    return [(f"window {wording.short_duration(left)} left" if left > 0 else "window over", Ink.CRITICAL)]
+    words = f"window {wording.short_duration(left)} left" if left > 0 else "window over"
+    return [(words, Ink.STALE if moment.stale else Ink.CRITICAL)]
 
 
 def finding_line(one: Finding, moment: Moment) -> Line:
@@ -59,7 +60,7 @@ def finding_line(one: Finding, moment: Moment) -> Line:
     glyph, word, ink = cells.SEVERITIES[one.severity]
     lasted = wording.UNKNOWN if one.since is None else wording.brief(moment.server_since(one.since))
     return [
-        (f"{glyph} {word} {lasted:>6}  {one.kind}  ", ink),
+        (f"{glyph} {word} {lasted:>6}  {one.kind}  ", Ink.STALE if moment.stale else ink),
         (one.actual, Ink.TEXT),
         (f"  expected {one.expected}", Ink.DIM),
     ]
@@ -97,15 +98,15 @@ def _now(state: EventState, moment: Moment) -> Line:
     return [*line, (f"  {shown.glyph} {shown.word}", Ink.STALE if moment.stale else shown.ink)]
 
 
-def _restreams(state: EventState) -> Line:
+def _restreams(state: EventState, moment: Moment) -> Line:
     restreams = state.event.restreams or ()
     if not restreams:
         return [("none", Ink.DIM)]
     line: Line = []
     for one in restreams:
         glyph, ink = _destination(enabled=bool(one.enabled), status=one.status)
-        name = wording.safe(one.name or wording.UNKNOWN, 40)
-        line.append((f"{glyph} {name} {wording.safe(one.status or wording.UNKNOWN, 20)}   ", ink))
+        name, status = wording.safe(one.name or wording.UNKNOWN, 40), wording.safe(one.status or wording.UNKNOWN, 20)
+        line.append((f"{glyph} {name} {status}   ", Ink.STALE if moment.stale else ink))
     return line
 
 

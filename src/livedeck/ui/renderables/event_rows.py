@@ -44,10 +44,6 @@ def _clock(state: EventState, moment: Moment) -> Line:
     return [(cells.clock(state, moment), Ink.TEXT if state.phase.tally in cells.SENDING else Ink.DIM)]
 
 
-def _tally(state: EventState, _: Moment) -> Line:
-    return cells.tally(state)
-
-
 def _recent(state: EventState, moment: Moment) -> Line:
     return [*recent_video(state, moment, SPARK_CELLS), (" ", Ink.TEXT), *recent_status(state, moment, SPARK_CELLS)]
 
@@ -83,7 +79,7 @@ def _recent_axis(state: EventState, moment: Moment, columns: int) -> buckets.Axi
 
 EVENT = Column("EVENT", NAME_CELLS, 0, _name)
 COLUMNS = (
-    Column(" TALLY", 13, 0, _tally),
+    Column(" TALLY", 13, 0, cells.tally),
     EVENT,
     Column("T-/ELAPSED", 11, 1, _clock, right=True),
     Column("INGEST", 10, 3, cells.ingest),

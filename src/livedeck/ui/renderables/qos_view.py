@@ -189,7 +189,7 @@ def _time_axis(axis: buckets.Axis) -> list[Line]:
         if column + len(label) <= axis.columns:
             text[column : column + len(label)] = label
         at += every
-    return [[(" " * (GUTTER - 3) + "UTC", Ink.DIM), ("".join(text), Ink.DIM)]]
+    return [[(" " * (GUTTER - 4) + "UTC ", Ink.DIM), ("".join(text), Ink.DIM)]]
 
 
 def _label_step(axis: buckets.Axis) -> int:

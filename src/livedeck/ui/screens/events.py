@@ -33,7 +33,9 @@ class EventsScreen(DeckScreen):
 
     def paint(self, snapshot: Snapshot, moment: Moment) -> None:
         chosen = self.deck.chosen()
-        self.query_one(EventTable).show(snapshot.events, moment, chosen.id if chosen else None)
+        unasked = snapshot.link.as_of is None
+        empty = "waiting for the platform's first answer" if unasked else "this workspace has no events"
+        self.query_one(EventTable).show(snapshot.events, moment, chosen.id if chosen else None, empty)
         self.query_one(EventDetail).show(chosen, moment)
 
     def on_event_table_moved(self, message: EventTable.Moved) -> None:

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 
 from livedeck.ui.renderables import cells
@@ -15,8 +16,7 @@ from livedeck.ui.renderables.status import HIGHLIGHTED, NORMAL, ODD
 from livedeck.ui.widgets.frame import Lines
 
 KEYS: tuple[tuple[str, str], ...] = (
-    ("1", "Events"),
-    ("3", "QoS of the selected event"),
+    ("1  3", "Events, QoS of the selected event"),
     ("↑ ↓  k j", "previous, next event"),
     ("page up  page down", "a screenful"),
     ("home end", "first, last event"),
@@ -36,7 +36,8 @@ class HelpScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,enter,q", "dismiss", "close")]
 
     def compose(self) -> ComposeResult:
-        yield Lines(id="help")
+        with VerticalScroll():
+            yield Lines(id="help")
 
     def on_mount(self) -> None:
         self.query_one("#help", Lines).show(help_lines())
@@ -47,9 +48,16 @@ def help_lines() -> list[Line]:
     lines: list[Line] = [[("KEYS", Ink.HEAD)], *[_row(key, what, Ink.STRONG) for key, what in KEYS], []]
     lines.append([("SIGNS", Ink.HEAD)])
     lines += [_row(f"{look.glyph} {look.word}", look.meaning, look.ink) for look in (NORMAL, *HIGHLIGHTED, ODD)]
-    lines += [_row(f"{glyph} {word}", severity.value, ink) for severity, (glyph, word, ink) in cells.SEVERITIES.items()]
+    lines.append([("  ", Ink.TEXT), *_severities()])
     lines.append(_row("0  ?  --  -", "zero · unknown · no fresh data · nothing to measure", Ink.TEXT))
     return lines
+
+
+def _severities() -> Line:
+    line: Line = []
+    for severity, (glyph, word, ink) in cells.SEVERITIES.items():
+        line += [(f"{glyph} {word} ", ink), (f"{severity.value}   ", Ink.TEXT)]
+    return line
 
 
 def _row(left: str, right: str, ink: Ink) -> Line:

@@ -58,11 +58,12 @@ class EventTable(ScrollView, Inked, can_focus=True):
         self._rows: list[Line] = []
         self._columns: list[tuple[event_rows.Column, int]] = []
         self._moment: Moment | None = None
+        self._empty = ""
         self.cursor: str | None = None
 
-    def show(self, states: tuple[EventState, ...], moment: Moment, cursor: str | None) -> None:
-        """Take the events of a snapshot, in their order, and paint the rows that changed."""
-        self._states, self._moment = states, moment
+    def show(self, states: tuple[EventState, ...], moment: Moment, cursor: str | None, empty: str) -> None:
+        """Take the events of a snapshot, in their order, and paint the rows that changed; `empty` says why none."""
+        self._states, self._moment, self._empty = states, moment, empty
         moved = cursor != self.cursor
         self.cursor = cursor
         self.virtual_size = Size(self.size.width, len(states) + HEAD_LINES)
@@ -78,6 +79,7 @@ class EventTable(ScrollView, Inked, can_focus=True):
         self._columns = event_rows.layout(width)
         rows = [event_rows.row(state, self._moment, self._columns) for state in self._states]
         rows = [[self._mark(state), *row] for state, row in zip(self._states, rows, strict=True)]
+        rows = rows or [[(f" {self._empty}", Ink.DIM)]]
         changed = [at for at in range(max(len(rows), len(self._rows))) if rows[at : at + 1] != self._rows[at : at + 1]]
         self._rows = rows
         for at in changed:

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line
+from livedeck.ui.renderables.lines import Line, fit
 
 
 class Inked(Widget):
@@ -36,9 +36,8 @@ class Inked(Widget):
         return self._inks[ink]
 
     def painted(self, line: Sequence[tuple[str, Ink]], width: int, base: Style) -> Strip:
-        """The line as a strip of exactly `width` cells over the style `base`."""
-        segments = [Segment(text, base + self.ink(ink)) for text, ink in line]
-        return Strip(segments).adjust_cell_length(width, base)
+        """The line as a strip of exactly `width` cells over the style `base`; what is cut off is marked."""
+        return Strip([Segment(text, base + self.ink(ink)) for text, ink in fit(line, width, ellipsis=True)], width)
 
 
 class Canvas(Inked):
