@@ -1,0 +1,139 @@
+"""What a cell says of an event: zero, missing, stale and not applicable never look alike."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from math import nan
+
+import pytest
+
+from livedeck.client import Event
+from livedeck.monitor import (
+    EventState,
+    Freshness,
+    Grade,
+    Health,
+    Ingest,
+    IngestState,
+    Phase,
+    QosState,
+    Readings,
+    Tally,
+    Verdict,
+)
+from livedeck.ui.renderables import cells, event_rows
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.lines import plain, width
+from livedeck.ui.renderables.moment import Moment
+
+NOW = datetime(2026, 11, 20, 21, 0, tzinfo=UTC)
+FRESH = Moment(NOW, NOW, stale=False)
+STALE = Moment(NOW, NOW, stale=True)
+AHEAD = Moment(NOW, NOW + timedelta(seconds=30), stale=False)
+
+
+def state(
+    tally: Tally = Tally.ON_AIR,
+    ingest: IngestState = IngestState.RECEIVING,
+    video: float = 4_480_000,
+    freshness: Freshness = Freshness.FRESH,
+    **event: object,
+) -> EventState:
+    """An event that began ten minutes ago, with one sample."""
+    begun = NOW - timedelta(minutes=10)
+    time, audio, fps = array("d", [NOW.timestamp()]), array("d", [128_000]), array("d", [30])
+    sample = Readings(time, array("d", [video]), audio, fps, array("q", [0]))
+    fields = {"id": "one", "name": "Choir", "restreams": [], **event}
+    return EventState(
+        Event.model_validate(fields),
+        NOW,
+        Phase(tally, begun, Ingest(ingest, NOW - timedelta(seconds=79))),
+        QosState(sample, NOW, freshness, 2.0),
+        Verdict(Health(100, Grade.GOOD)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("video", "ingest", "freshness", "tally", "shown"),
+    [
+        (0, IngestState.RECEIVING, Freshness.FRESH, Tally.ON_AIR, "0"),
+        (nan, IngestState.RECEIVING, Freshness.FRESH, Tally.ON_AIR, "?"),
+        (4_480_000, IngestState.RECEIVING, Freshness.STALE, Tally.ON_AIR, "--"),
+        (4_480_000, IngestState.INTERRUPTED, Freshness.FRESH, Tally.RECONNECTING, "--"),
+        (4_480_000, IngestState.NONE, Freshness.FRESH, Tally.SCHEDULED, "-"),
+        (4_480_000, IngestState.RECEIVING, Freshness.LATE, Tally.ON_AIR, "4.48M"),
+    ],
+)
+def test_zero_unknown_no_data_and_not_applicable_are_four_things(
+    video: float, ingest: IngestState, freshness: Freshness, tally: Tally, shown: str
+) -> None:
+    assert plain(cells.video(state(tally, ingest, video, freshness), FRESH)) == shown
+
+
+@pytest.mark.parametrize(
+    ("tally", "mark", "text"),
+    [
+        (Tally.ON_AIR, -600, "00:10:00"),
+        (Tally.SCHEDULED, 860, "T-00:14:20"),
+        (Tally.LATE, -130, "T+00:02:10"),
+        (Tally.SCHEDULED, 91_800, "T-1d 01:30"),
+        (Tally.DRAFT, None, "-"),
+        (Tally.COMPLETED, -10, "-"),
+    ],
+)
+def test_the_clock_counts_to_the_start_and_from_it(tally: Tally, mark: float | None, text: str) -> None:
+    moment = None if mark is None else NOW + timedelta(seconds=mark)
+    assert cells.clock(replace(state(), phase=Phase(tally, moment)), FRESH) == text
+
+
+def test_countdowns_run_on_the_servers_clock() -> None:
+    """monitoring.md, Freshness first."""
+    waiting = replace(state(), phase=Phase(Tally.SCHEDULED, NOW + timedelta(seconds=60)))
+    assert cells.clock(waiting, AHEAD) == "T-00:00:30"
+
+
+def test_an_interruption_says_for_how_long() -> None:
+    assert plain(cells.ingest(state(Tally.RECONNECTING, IngestState.INTERRUPTED), FRESH)) == "lost 01:19"
+
+
+def test_health_on_stale_data_is_never_a_number() -> None:
+    shown = plain(cells.health(state(), STALE))
+    assert "STALE" in shown
+    assert not any(char.isdigit() for char in shown)
+
+
+@pytest.mark.parametrize("tally", Tally)
+def test_every_tally_has_a_word_a_glyph_and_no_lamp_on_stale_data(tally: Tally) -> None:
+    ((lit, ink),) = cells.tally(state(tally), FRESH)
+    ((dark, out),) = cells.tally(state(tally), STALE)
+    assert lit.split()[1:] == dark.split()[1:]
+    assert (out, width([(lit, ink)])) == (Ink.OFF, 13)
+
+
+def test_no_two_tallies_share_glyph_or_word() -> None:
+    shown = [plain(cells.tally(state(tally), FRESH)) for tally in Tally]
+    assert len(set(shown)) == len(Tally)
+    assert len({text.split()[0] for text in shown}) == len(Tally)
+
+
+def test_outputs_count_what_is_connected_of_what_is_enabled() -> None:
+    restreams = [
+        {"enabled": True, "status": "connected"},
+        {"enabled": True, "status": "disconnected"},
+        {"enabled": False, "status": "disconnected"},
+    ]
+    assert plain(cells.outputs(state(restreams=restreams), FRESH)) == "1/2"
+    assert plain(cells.outputs(state(Tally.SCHEDULED, restreams=restreams), FRESH)) == "2"
+    assert plain(cells.outputs(state(), FRESH)) == "-"
+
+
+@pytest.mark.parametrize("cells_wide", [40, 60, 79, 80, 119, 200, 400])
+@pytest.mark.parametrize("name", ["Choir", "Abendmusik 東京 " * 20, "\x1b[31m[red]bold[/]\u202e\n", ""])
+def test_a_row_is_as_wide_as_its_head_whatever_the_event_is_called(cells_wide: int, name: str) -> None:
+    columns = event_rows.layout(cells_wide)
+    line = event_rows.row(state(name=name), FRESH, columns)
+    assert width(line) == width(event_rows.head(columns))
+    assert not set(plain(line)) & {"\x1b", "\n", "\u202e"}
+    assert {"HEALTH", "EVENT", " TALLY"} <= {column.head for column, _ in columns}
