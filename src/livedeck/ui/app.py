@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import tzinfo
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, TypedDict
 
@@ -10,6 +12,7 @@ import structlog
 from rich.text import Text
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.screen import Screen
 from textual.signal import Signal
 from textual.theme import Theme
 
@@ -18,7 +21,6 @@ from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.screens.base import TALL
 from livedeck.ui.screens.events import EventsScreen
 from livedeck.ui.screens.help import HelpScreen
-from livedeck.ui.screens.qos import QosScreen
 
 log = structlog.get_logger()
 
@@ -31,6 +33,13 @@ NIGHT = Theme(
     foreground="#d5dce2",
     dark=True,
 )
+
+
+def _qos() -> Screen[None]:
+    """The QoS screen, imported when it is wanted: plotext costs as much as all else that a first paint needs."""
+    from livedeck.ui.screens.qos import QosScreen
+
+    return QosScreen()
 
 
 class Identity(TypedDict):
@@ -52,7 +61,7 @@ class Deck(App[int]):
     TITLE = "livedeck"
     ENABLE_COMMAND_PALETTE = False
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (TALL, "-tall")]  # noqa: RUF012  as Textual has it
-    MODES: ClassVar[dict[str, Any]] = {"events": EventsScreen, "qos": QosScreen}
+    MODES: ClassVar[dict[str, Any]] = {"events": EventsScreen, "qos": _qos}
     DEFAULT_MODE = "events"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("1", "switch_mode('events')", "Events"),
@@ -87,6 +96,7 @@ class Deck(App[int]):
         self.theme = NIGHT.name
         self.run_worker(self._watch(), name="monitor", exit_on_error=False)
         self.set_interval(1.0, self._tick)
+        self.call_after_refresh(self._import_the_rest)
 
     async def _watch(self) -> None:
         """Publish each snapshot. Should the monitor ever end, the screen says so: frozen is not fine."""
@@ -98,6 +108,10 @@ class Deck(App[int]):
             log.exception("the monitor stopped")
             self.fault = f"{type(error).__name__}; see {self._log_file or 'the log'}"
             self.news.publish(None)
+
+    async def _import_the_rest(self) -> None:
+        """With the first picture up, fetch in a thread what the next one will need."""
+        await asyncio.to_thread(import_module, "livedeck.ui.screens.qos")
 
     def _tick(self) -> None:
         self.news.publish(None)
