@@ -9,6 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
+LINT_IMPORTS = "from importlinter.cli import lint_imports_command as run; run()"
+
 VIOLATIONS = {
     "client/trespass.py": ("import livedeck.monitor", "Rooms: imports point down"),
     "client/terminal.py": ("import textual", "client speaks HTTP and nothing else"),
@@ -52,7 +54,7 @@ def test_a_forbidden_import_breaks_its_contract(copy: Path, place: str) -> None:
 
 
 def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
+    command = [sys.executable, "-c", LINT_IMPORTS, "--no-cache"]
     environment = {"PYTHONPATH": str(folder / "src"), "PATH": "", "COLUMNS": "200"}
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120

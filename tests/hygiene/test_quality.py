@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TOOLS = Path(sys.executable).parent
+LINT_IMPORTS = "from importlinter.cli import lint_imports_command as run; run()"
 
-CHECKS: dict[str, list[str | Path]] = {
-    "ruff check": [TOOLS / "ruff", "check", "--no-cache", "."],
-    "ruff format": [TOOLS / "ruff", "format", "--no-cache", "--check", "."],
+CHECKS: dict[str, list[str]] = {
+    "ruff check": [sys.executable, "-m", "ruff", "check", "--no-cache", "."],
+    "ruff format": [sys.executable, "-m", "ruff", "format", "--no-cache", "--check", "."],
     "mypy --strict": [sys.executable, "-m", "mypy"],
-    "import-linter": [TOOLS / "lint-imports", "--no-cache"],
+    "import-linter": [sys.executable, "-c", LINT_IMPORTS, "--no-cache"],
 }
 
 

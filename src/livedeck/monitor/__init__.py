@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from livedeck.monitor.facts import (
-    MISSING,
-    NO_STATUS,
     Alarm,
     Clock,
     EventState,
@@ -18,14 +16,13 @@ from livedeck.monitor.facts import (
     LinkState,
     Phase,
     QosState,
-    Reading,
-    Readings,
     Severity,
     Snapshot,
     Tally,
     Verdict,
 )
 from livedeck.monitor.monitor import Monitor
+from livedeck.monitor.readings import MISSING, NO_STATUS, Reading, Readings
 from livedeck.monitor.thresholds import Cadence, Thresholds
 
 __all__ = [

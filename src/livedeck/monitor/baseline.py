@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isnan
 from statistics import median
 
-from livedeck.monitor.facts import Readings
+from livedeck.monitor.readings import Readings
 from livedeck.monitor.thresholds import Thresholds
 
 NORMAL = 0

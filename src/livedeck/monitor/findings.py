@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from livedeck.monitor.baseline import NORMAL, Usual
-from livedeck.monitor.facts import NO_STATUS, Finding, IngestState, Phase, Readings, Severity, Tally
+from livedeck.monitor.facts import Finding, IngestState, Phase, Severity, Tally
+from livedeck.monitor.readings import NO_STATUS, Readings
 from livedeck.monitor.series import episode_start, occurrences
 from livedeck.monitor.thresholds import Hold, Thresholds
 from livedeck.wording import bits, frames

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from livedeck.monitor import findings
 from livedeck.monitor.baseline import Usual, usual
-from livedeck.monitor.facts import Freshness, Grade, Health, IngestState, Phase, Readings, Tally, Verdict
+from livedeck.monitor.facts import Freshness, Grade, Health, IngestState, Phase, Tally, Verdict
+from livedeck.monitor.readings import Readings
 from livedeck.monitor.series import known_mean, occurrences
 from livedeck.monitor.thresholds import Curve, Thresholds
 from livedeck.wording import bits, frames

@@ -9,7 +9,7 @@ from math import isnan
 from statistics import fmean, median
 
 from livedeck.client import QosSamples
-from livedeck.monitor.facts import Readings
+from livedeck.monitor.readings import Readings
 
 KEPT = 3600
 """Samples kept of one stream: as many as the platform answers at most (decisions.md, "Responses not shown")."""

@@ -19,7 +19,6 @@ from livedeck.monitor.facts import (
     LinkState,
     Phase,
     QosState,
-    Readings,
     Tally,
     Verdict,
 )
@@ -27,6 +26,7 @@ from livedeck.monitor.health import assess
 from livedeck.monitor.link import server_time
 from livedeck.monitor.phase import Evidence, derive
 from livedeck.monitor.plan import qos_interval
+from livedeck.monitor.readings import Readings
 from livedeck.monitor.thresholds import Cadence, Thresholds
 
 _NEVER_JUDGED = frozenset({Tally.DRAFT, Tally.COMPLETED})
