@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from textual.binding import Binding
@@ -192,3 +193,17 @@ async def test_an_unchanged_snapshot_paints_nothing() -> None:
             assert [canvas.repaint() for canvas in deck.screen.query(Canvas)] == [0] * len(deck.screen.query(Canvas))
             for table in deck.screen.query(EventTable):
                 assert table.repaint() == 0
+
+
+async def test_a_thousand_events_scroll_to_the_last_and_draw_only_what_is_in_sight() -> None:
+    async with running((80, 24)) as (deck, pilot):
+        model = known(deck).events[0]
+        names = [f"Show {number}" for number in range(1000)]
+        copies = [model.event.model_copy(update={"id": name, "name": name}) for name in names]
+        await show(deck, pilot, events=tuple(replace(model, event=copy) for copy in copies))
+        assert "Show 999" not in text_of(deck)
+        await pressed(pilot, "end")
+        assert chosen(deck).id == "Show 999"
+        assert "Show 999" in text_of(deck)
+        await pressed(pilot, "home")
+        assert "Show 0" in text_of(deck)

@@ -55,7 +55,7 @@ class EventTable(ScrollView, Inked, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._states: tuple[EventState, ...] = ()
-        self._rows: list[Line] = []
+        self._rows: dict[int, Line] = {}
         self._columns: list[tuple[event_rows.Column, int]] = []
         self._moment: Moment | None = None
         self._empty = ""
@@ -72,22 +72,24 @@ class EventTable(ScrollView, Inked, can_focus=True):
             self._reveal()
 
     def repaint(self) -> int:
-        """Draw the rows again and mark those that changed. Returns how many they are."""
+        """Draw the rows in sight again and mark those that changed. Returns how many they are."""
         if self._moment is None:
             return 0
-        width = self.scrollable_content_region.width - MARK_CELLS
-        self._columns = event_rows.layout(width)
-        rows = [event_rows.row(state, self._moment, self._columns) for state in self._states]
-        rows = [[self._mark(state), *row] for state, row in zip(self._states, rows, strict=True)]
-        rows = rows or [[(f" {self._empty}", Ink.DIM)]]
-        changed = [at for at in range(max(len(rows), len(self._rows))) if rows[at : at + 1] != self._rows[at : at + 1]]
+        self._columns = event_rows.layout(self.scrollable_content_region.width - MARK_CELLS)
+        top = self.scroll_offset.y
+        rows = {at: self._drawn(at) for at in range(top, top + max(0, self.size.height - HEAD_LINES))}
+        changed = [at for at, row in rows.items() if row != self._rows.get(at)]
         self._rows = rows
         for at in changed:
-            self.refresh_line(at - self.scroll_offset.y + HEAD_LINES)
+            self.refresh_line(at - top + HEAD_LINES)
         return len(changed)
 
-    def _mark(self, state: EventState) -> tuple[str, Ink]:
-        return (">" if state.id == self.cursor else " ", Ink.STRONG)
+    def _drawn(self, at: int) -> Line:
+        if self._moment is None or at >= len(self._states):
+            return [(f" {self._empty}", Ink.DIM)] if not self._states and at == 0 else []
+        state = self._states[at]
+        mark = ">" if state.id == self.cursor else " "
+        return [(mark, Ink.STRONG), *event_rows.row(state, self._moment, self._columns)]
 
     def refresh_line(self, y: int) -> None:
         """Mark one line of the window; lines out of sight cost nothing."""
@@ -96,7 +98,7 @@ class EventTable(ScrollView, Inked, can_focus=True):
 
     def on_resize(self) -> None:
         """Other columns may fit now."""
-        self._rows = []
+        self._rows.clear()
         self.repaint()
         self._reveal()
         self.refresh()
@@ -108,7 +110,9 @@ class EventTable(ScrollView, Inked, can_focus=True):
             base = self.rich_style + self.get_component_rich_style("event-table--head", partial=True)
             return self.painted([(" ", Ink.HEAD), *event_rows.head(self._columns)], width, base)
         at = y - HEAD_LINES + self.scroll_offset.y
-        return self.painted(self._rows[at] if at < len(self._rows) else [], width, self._base(at))
+        if at not in self._rows:  # it came into sight by scrolling
+            self._rows[at] = self._drawn(at)
+        return self.painted(self._rows[at], width, self._base(at))
 
     def _base(self, at: int) -> Style:
         base = self.rich_style
