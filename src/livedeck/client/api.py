@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from random import random
+from time import perf_counter
 from types import TracebackType
 from typing import Self
 
+from livedeck.client.address import origin
+from livedeck.client.annotations import Annotations
+from livedeck.client.call import Exchange
+from livedeck.client.chat import Chat
 from livedeck.client.errors import Misconfigured
 from livedeck.client.events import Events
+from livedeck.client.materials import Materials
+from livedeck.client.pace import Pace
+from livedeck.client.posters import Posters
 from livedeck.client.qos import Qos
+from livedeck.client.rooms import Relays, Rooms
 from livedeck.client.secret import Secret
-from livedeck.client.transport import Exchange, Mount, Transport, origin
+from livedeck.client.streams import Streams
+from livedeck.client.subtitles import Subtitles
+from livedeck.client.transport import Mount, Transport
 
 
 def _utc_now() -> datetime:
@@ -23,9 +36,14 @@ class Api:
     """The platform of platform-api.md, to be used as `async with Api(...) as api`.
 
     `base_url`, `upload_url` (None: the same): https, or http to this machine only. `read_only`: every change raises
-    ReadOnly and is not sent. `meet_segment`: the path segment of the meeting product. `timeout`: seconds for connecting
-    and for every silence; a whole exchange takes at most twice that. `now`: the wall clock, aware. `mount`: an ASGI app
-    to talk to in place of a socket. Raises Misconfigured for an address or a token that cannot be used.
+    ReadOnly and is not sent. `meet_segment`: the path segment of the meeting product.
+
+    `timeout`: seconds for connecting and for every silence; a whole exchange takes at most twice that, an upload and a
+    chat export as long as they move. `retry`: seconds that a read may take with all its tries; 0: it is tried once.
+    `rate`: requests per second. `http2`: offer HTTP/2, which needs the package h2.
+
+    `now`: the wall clock, aware. `timer`: seconds that never run backwards. `sleep`, `jitter` (0 up to 1): the waits.
+    `mount`: an ASGI app to talk to in place of a socket. Raises Misconfigured for what cannot be used.
     """
 
     def __init__(
@@ -37,17 +55,36 @@ class Api:
         read_only: bool = False,
         meet_segment: str = "meet",
         timeout: float = 4.0,
+        retry: float = 0.0,
+        rate: float = 1000.0,
+        http2: bool = False,
         now: Callable[[], datetime] = _utc_now,
+        timer: Callable[[], float] = perf_counter,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        jitter: Callable[[], float] = random,
         mount: Mount | None = None,
     ) -> None:
-        base = origin("base_url", base_url)
-        origin("upload_url", base_url if upload_url is None else upload_url)
-        if not meet_segment.replace("-", "").isalnum():
+        if not meet_segment.replace("-", "").isalnum() or not meet_segment.isascii():
             raise Misconfigured("meet_segment should be one segment of a path")
-        secret = token if isinstance(token, Secret) else Secret(token)
-        self._transport = Transport(base, secret, read_only=read_only, timeout=timeout, now=now, mount=mount)
-        self.events = Events(self._transport)
-        self.qos = Qos(self._transport)
+        base = origin("base_url", base_url)
+        self._transport = transport = Transport(
+            {"api": base, "upload": base if upload_url is None else origin("upload_url", upload_url)},
+            token if isinstance(token, Secret) else Secret(token),
+            read_only=read_only,
+            pace=Pace(timeout, retry, rate, now, timer, sleep, jitter),
+            mount=mount,
+            http2=http2,
+        )
+        self.posters = Posters(transport)
+        self.subtitles = Subtitles(transport)
+        self.annotations = Annotations(transport)
+        self.materials = Materials(transport)
+        self.events = Events(transport)
+        self.streams = Streams(transport)
+        self.qos = Qos(transport)
+        self.chat = Chat(transport)
+        self.rooms = Rooms(transport, meet_segment)
+        self.relays = Relays(transport, meet_segment)
 
     @property
     def read_only(self) -> bool:

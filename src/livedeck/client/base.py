@@ -1,57 +1,27 @@
-"""What every chapter of the document shares: models, lists, envelopes, and a place to ask from."""
+"""What every chapter of the document shares: models, drafts, lists, and a place to ask from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import quote
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictInt, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
 from livedeck import wording
-from livedeck.client.errors import Misconfigured, Unreadable
-from livedeck.client.transport import Call, Transport
+from livedeck.client.call import Call
+from livedeck.client.envelope import data, fault_of, read, rows
+from livedeck.client.errors import Invalid, Misconfigured, Unreadable
+from livedeck.client.transport import Transport
 
-_KINDS: Mapping[type, str] = {
-    bool: "a boolean",
-    int: "a number",
-    float: "a number",
-    str: "a string",
-    list: "a list",
-    dict: "an object",
-    type(None): "null",
-}
+LARGEST_PAGE = 100  # decisions.md, "Requests"
 
+Id = Annotated[str, Field(min_length=1)]
+"""The id of an object that can be asked for: any text but none (decisions.md, "Identifiers")."""
 
-def parse_time(text: str) -> datetime:
-    """An ISO 8601 timestamp, aware and in UTC; without an offset it is UTC (platform-api.md, conventions).
-
-    Digits past the microsecond are cut off. Raises ValueError for anything else.
-    """
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is UTC:
-        return moment
-    if moment.tzinfo is None:
-        return moment.replace(tzinfo=UTC)
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError as error:
-        raise ValueError("out of range") from error
-
-
-def _timestamp(value: object) -> object:
-    if isinstance(value, str):
-        return parse_time(value)
-    if isinstance(value, datetime):
-        return value
-    raise ValueError("should be a timestamp")
-
-
-Timestamp = Annotated[datetime, BeforeValidator(_timestamp)]
-"""A field of a model that reads as `parse_time` does."""
+UNSET: Any = None
+"""The default of a draft's field. What counts is whether the field was set, not what it reads as."""
 
 
 class Model(BaseModel):
@@ -100,60 +70,85 @@ class Page(Generic[T]):
     order: Mapping[str, str] = field(default_factory=dict)
 
 
-def read(model: type[M], value: object, what: str) -> M:
-    """`value` as that model. Raises Unreadable naming the fields that are wrong, never what was in them."""
-    try:
-        return model.model_validate(value)
-    except ValidationError as error:  # raised below, outside, so that no traceback quotes the value
-        fault = _faults(error)
-    raise Unreadable(f"{what}: the answer is not as documented: {fault}")
+class Draft(BaseModel):
+    """What a change sends: the fields that were set and no other; null is sent where None was set.
+
+    Raises Invalid, naming the field and its limit, when it is made with what the document does not allow.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:  # raised below, outside, so that no traceback quotes the value
+            place, demand = fault_of(error.errors(include_url=False, include_context=False)[0])
+        else:
+            return
+        raise Invalid(_noun(type(self)), place, demand)
+
+    def __repr_args__(self) -> list[tuple[str | None, Any]]:
+        """The names of what was set: the values may be keys."""
+        return [(None, name) for name in sorted(self.model_fields_set)]
+
+    def body(self) -> dict[str, Any]:
+        """What is sent; secrets and moments are still themselves."""
+        return self.model_dump(exclude_unset=True)
+
+    def need(self, *names: str, at: str = "") -> None:
+        """Raise Invalid where one of these fields was not set. `at`: where the draft lies in another one."""
+        for name in names:
+            if name not in self.model_fields_set:
+                raise Invalid(_noun(type(self)), at + name, "is required")
+
+    def deny(self, name: str, why: str) -> None:
+        """Raise Invalid where this field was set."""
+        if name in self.model_fields_set:
+            raise Invalid(_noun(type(self)), name, why)
 
 
-def data(answer: object, what: str) -> object:
-    """What is inside the envelope `{data: ...}`. Raises Unreadable where there is none."""
-    if isinstance(answer, dict) and "data" in answer:
-        return answer["data"]
-    raise Unreadable(f"{what}: the answer is not as documented: {kind(answer)} without data")
+def _noun(draft: type[Draft]) -> str:
+    """`RelayDraft` in words: `relay draft`."""
+    return "".join(f" {char.lower()}" if char.isupper() else char for char in draft.__name__).strip()
 
 
-def rows(answer: object, what: str) -> list[object]:
-    """The list inside the envelope; null is an empty one (decisions.md)."""
-    value = data(answer, what)
-    if value is None:
-        return []
-    if isinstance(value, list):
-        return value
-    raise Unreadable(f"{what}: the answer is not as documented: data should be a list, not {kind(value)}")
+def sized(low: int, high: int) -> AfterValidator:
+    """A check that a text has so many characters."""
+
+    def check(text: str) -> str:
+        if not low <= len(text) <= high:
+            raise ValueError(f"should have {low} to {high} characters, not {len(text)}")
+        return text
+
+    return AfterValidator(check)
 
 
-def kind(value: object) -> str:
-    """What JSON calls it: `a number`, `null`."""
-    return _KINDS.get(type(value), "something else")
+def call(method: str, what: str, *parts: str, **more: Any) -> Call:
+    """The call on a path of these parts, ids among them. Raises Misconfigured for one that would make another path."""
+    return Call(method, "/".join(_segment(part, what) for part in parts), what, **more)
 
 
-def segment(identifier: str, what: str) -> str:
-    """An id as one segment of a path. Raises Misconfigured for one that would make it another path."""
-    if identifier in {"", ".", ".."}:
-        raise Misconfigured(f"{what}: {identifier!r} is no id")
-    return quote(identifier, safe="", errors="replace")
+def _segment(part: str, what: str) -> str:
+    if part in {"", ".", ".."}:
+        raise Misconfigured(f"{what}: {part!r} is no id")
+    return quote(part, safe="", errors="replace")
 
 
-def _faults(error: ValidationError) -> str:
-    faults = error.errors(include_url=False, include_context=False)
-    named = [f"{_place(fault['loc'])} {_demand(fault)}, not {kind(fault['input'])}" for fault in faults[:3]]
-    more = f" and {len(faults) - 3} more" if len(faults) > 3 else ""
-    return wording.safe("; ".join(named), 300) + more
+def named(verb: str, identifier: str) -> str:
+    """What is done to what, in words that are safe to show: `get event 4d2c2f2e-6f53`."""
+    return f"{verb} {wording.safe(identifier, 40)}"
 
 
-def _place(location: tuple[int | str, ...]) -> str:
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
-    return "".join(steps).removeprefix(".") or "data"
+def given(**params: Any) -> dict[str, Any]:
+    """The parameters of a query that were given: neither None nor empty."""
+    return {name: value for name, value in params.items() if value is not None and value != ()}
 
 
-def _demand(fault: ErrorDetails) -> str:
-    if fault["type"] == "model_type":
-        return "should be an object"
-    return fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
+def complete_order(ids: Collection[str], what: str) -> list[str]:
+    """The ids of a new order as they are sent. Raises Invalid for none, and for one that comes twice."""
+    if not ids or len(set(ids)) < len(ids) or "" in ids:
+        raise Invalid(what, "ids", "should name every object once")
+    return list(ids)
 
 
 class Resource:
@@ -162,13 +157,50 @@ class Resource:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def _one(self, model: type[M], call: Call) -> M:
-        answer = await self._transport.send(call)
-        return read(model, data(answer, call.what), call.what)
+    async def _one(self, model: type[M], asked: Call) -> M:
+        answer = await self._transport.send(asked)
+        return read(model, data(answer, asked.what), asked.what)
 
-    async def _page(self, model: type[M], call: Call, *, page: int, per_page: int) -> Page[M]:
-        answer = await self._transport.send(call)
-        items = tuple(read(model, row, call.what) for row in rows(answer, call.what))
-        meta = read(Meta, answer.get("meta") or {}, call.what) if isinstance(answer, dict) else Meta()
-        where = meta.pagination or Pagination()
-        return Page(items, where.page or page, where.per_page or per_page, where.total, meta.order or {})
+    async def _several(self, model: type[M], asked: Call) -> tuple[M, ...]:
+        answer = await self._transport.send(asked)
+        return tuple(read(model, row, asked.what) for row in rows(answer, asked.what))
+
+    async def _if_any(self, model: type[M], asked: Call) -> M | None:
+        """The object answered, or None: where the document does not show an answer, none is demanded."""
+        answer = await self._transport.send(asked)
+        value = answer.get("data") if isinstance(answer, dict) else None
+        return read(model, value, asked.what) if isinstance(value, dict) else None
+
+    async def _done(self, asked: Call) -> None:
+        """Take any answer for a yes, but `success: false`."""
+        answer = await self._transport.send(asked)
+        value = answer.get("data") if isinstance(answer, dict) else None
+        if isinstance(value, dict) and value.get("success") is False:
+            raise Unreadable(f"{asked.what}: the platform answers neither success nor an error")
+
+    async def _page(self, model: type[M], asked: Call) -> Page[M]:
+        answer = await self._transport.send(asked)
+        items = tuple(read(model, row, asked.what) for row in rows(answer, asked.what))
+        meta = read(Meta, answer.get("meta") or {}, asked.what) if isinstance(answer, dict) else Meta()
+        where, params = meta.pagination or Pagination(), asked.params
+        page, per_page = where.page or int(str(params["page"])), where.per_page or int(str(params["per_page"]))
+        return Page(items, page, per_page, where.total, meta.order or {})
+
+
+async def walk(fetch: Callable[[int], Awaitable[Page[M]]]) -> AsyncIterator[M]:
+    """Every item, page after page, each id once though items move between the pages meanwhile.
+
+    An item that moves to a page already read is missed; the next walk finds it. `fetch`: number -> that page.
+    """
+    seen: set[str] = set()
+    number, more = 1, True
+    while more:
+        page, known = await fetch(number), len(seen)
+        for item in page.items:
+            identity = getattr(item, "id", None) or item.model_dump_json()
+            if identity not in seen:
+                seen.add(identity)
+                yield item
+        # A platform that ignores `page` would be walked for ever: a page without news is the last.
+        more = len(seen) > known and (page.total is None or number * page.per_page < page.total)
+        number += 1

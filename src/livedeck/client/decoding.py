@@ -10,19 +10,41 @@ import re
 _HALF = re.compile(r"(\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|[^u]))|\\u[dD][89a-fA-F]\w\w")
 
 
+class NotJson(ValueError):  # noqa: N818  read after `except`, as the tree in errors.py
+    """A text that no more of it can make JSON."""
+
+
 def decode(body: bytes) -> object:
     """The JSON value in `body`, which is UTF-8 (RFC 8259); broken characters become U+FFFD.
 
     Raises ValueError for what is no JSON, NaN and Infinity included, and for what is nested too deep.
     """
-    text = body.decode("utf-8-sig", errors="replace")
-    if "\\ud" in text or "\\uD" in text:
-        text = _HALF.sub(lambda match: match[1] or "\\ufffd", text)
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(mend(body.decode("utf-8-sig", errors="replace")), parse_constant=_refuse)
     except RecursionError:
-        raise ValueError("nested too deep") from None
+        raise NotJson("nested too deep") from None
+
+
+def decode_first(text: str, start: int) -> tuple[object, int]:
+    """The JSON value that begins at `start`, and where it ends.
+
+    Raises NotJson for what no more text can mend, and any other ValueError where the text may merely be cut short.
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except RecursionError:
+        raise NotJson("nested too deep") from None
+    piece = text[start:end]
+    return (json.loads(mend(piece)) if mend(piece) is not piece else value), end
+
+
+def mend(text: str) -> str:
+    """JSON text in which every escaped half of a character is U+FFFD."""
+    return _HALF.sub(lambda match: match[1] or "\\ufffd", text) if "\\ud" in text or "\\uD" in text else text
 
 
 def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is not JSON")
+    raise NotJson(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)

@@ -3,6 +3,9 @@
 
     ApiError                     whatever went wrong; its text says what was tried, what happened and what to do
     ├── Misconfigured            an address, token or id that cannot be used; nothing was sent (also a ValueError)
+    ├── Invalid                  what was to be sent breaks a rule of the document; nothing was sent (also a ValueError)
+    ├── FileFault                a file of this machine could not be read or written
+    ├── Unfinished               what was waited for did not happen in the time given
     ├── ReadOnly                 a change was asked for in read-only mode; nothing was sent
     ├── Unreachable              no complete answer came: refused, dns, tls, timeout or reset
     ├── Unreadable               an answer came, and it is not what the document describes
@@ -35,6 +38,26 @@ class ApiError(Exception):
 
 class Misconfigured(ApiError, ValueError):
     """What the client was given cannot be used. Refused before anything was sent."""
+
+
+class Invalid(ApiError, ValueError):
+    """What was to be sent breaks a rule of the document. Refused before anything was sent.
+
+    `field`: which part, as `restreams[2].stream_key`. `limit`: what it should be, as `should have 1 to 512 characters`.
+    """
+
+    def __init__(self, what: str, field: str, limit: str) -> None:
+        super().__init__(f"{what}: {field} {limit}")
+        self.field = field
+        self.limit = limit
+
+
+class FileFault(ApiError):
+    """A file of this machine could not be read or written, or is there already. The platform was not changed."""
+
+
+class Unfinished(ApiError):
+    """What was waited for did not happen in the time given. It may happen yet."""
 
 
 class ReadOnly(ApiError):

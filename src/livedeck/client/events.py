@@ -1,19 +1,21 @@
-"""Live events (platform-api.md, 2 and 4): what an event is, and how to read them."""
+"""Live events (platform-api.md, 2 and 4): what an event is, and everything that can be done with it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from typing import Any
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt
+from pydantic import StrictBool, StrictFloat, StrictInt
 
-from livedeck import wording
-from livedeck.client.base import Model, Page, Resource, Timestamp, segment
+from livedeck.client.base import LARGEST_PAGE, Id, Model, Page, Resource, call, given, named, walk
+from livedeck.client.call import Json
+from livedeck.client.event_draft import EventDraft
+from livedeck.client.moments import Timestamp
+from livedeck.client.posters import Poster
 from livedeck.client.secret import Secret, SecretLink
-from livedeck.client.transport import Call
+from livedeck.client.streams import Stream
 
-_EVENTS = "v2/live/events"
-_LARGEST_PAGE = 100  # decisions.md, "Requests"
+_EVENTS = ("v2", "live", "events")
 
 
 class Record(Model):
@@ -55,30 +57,14 @@ class EventRestream(Model):
     updated_at: Timestamp | None = None
 
 
-class Stream(Model):
-    """One ingest of an event. `status`: `pending`, `live`, `finished` or any other word."""
+class Recording(Model):
+    """A video that was recorded of an event. `duration`: seconds. The document shows no field; these are met."""
 
-    id: str | None = None
-    event_id: str | None = None
+    id: Id
+    title: str | None = None
     status: str | None = None
-    started_at: Timestamp | None = None
-    finished_at: Timestamp | None = None
-
-
-class Poster(Model):
-    """A frame or a picture in four sizes. `from_time`, `to_time`: seconds. The default poster has no id."""
-
-    id: str | None = None
-    media_id: str | None = None
-    type: str | None = None
-    from_time: StrictFloat | None = None
-    to_time: StrictFloat | None = None
-    status: str | None = None
-    active: StrictBool | None = None
-    original: str | None = None
-    md: str | None = None
-    sm: str | None = None
-    xs: str | None = None
+    duration: StrictFloat | None = None
+    created_at: Timestamp | None = None
 
 
 class Event(Model):
@@ -88,7 +74,7 @@ class Event(Model):
     the document does not name stays as it came. `stream`: the current one.
     """
 
-    id: str = Field(min_length=1)
+    id: Id
     workspace_id: str | None = None
     parent_id: str | None = None
     name: str | None = None
@@ -124,8 +110,7 @@ class Events(Resource):
 
     async def get(self, event_id: str) -> Event:
         """One event. Raises NotFound where there is none of that id, and any other ApiError."""
-        what = f"get event {wording.safe(event_id, 40)}"
-        return await self._one(Event, Call("GET", f"{_EVENTS}/{segment(event_id, what)}", what))
+        return await self._one(Event, call("GET", named("get event", event_id), *_EVENTS, event_id))
 
     async def list(
         self,
@@ -141,18 +126,11 @@ class Events(Resource):
 
         `page` counts from 1, `per_page` is 1 to 100 (decisions.md, "Requests"). Raises ApiError.
         """
-        asked = {
-            "page": page,
-            "per_page": per_page,
-            "order": order,
-            "project_id": project_id,
-            "folder_id": folder_id,
-            "without_folder": without_folder,
-        }
-        params = {name: value for name, value in asked.items() if value is not None}
-        return await self._page(Event, Call("GET", _EVENTS, "list events", params), page=page, per_page=per_page)
+        filters = given(project_id=project_id, folder_id=folder_id, without_folder=without_folder)
+        params = given(page=page, per_page=per_page, order=order) | filters
+        return await self._page(Event, call("GET", "list events", *_EVENTS, params=params))
 
-    async def iterate(
+    def iterate(
         self,
         *,
         order: str | None = None,
@@ -160,25 +138,48 @@ class Events(Resource):
         folder_id: str | None = None,
         without_folder: bool | None = None,
     ) -> AsyncIterator[Event]:
-        """Every event, page after page, each id once though events move between the pages meanwhile.
+        """Every such event, each once though they move between the pages meanwhile. Raises ApiError."""
+        filters = given(order=order, project_id=project_id, folder_id=folder_id, without_folder=without_folder)
+        return walk(lambda page: self.list(page=page, per_page=LARGEST_PAGE, **filters))
 
-        An event that moves to a page already read is missed; the next walk finds it. Raises ApiError.
-        """
-        seen: set[str] = set()
-        number, more = 1, True
-        while more:
-            page = await self.list(
-                page=number,
-                per_page=_LARGEST_PAGE,
-                order=order,
-                project_id=project_id,
-                folder_id=folder_id,
-                without_folder=without_folder,
-            )
-            fresh = [event for event in page.items if event.id not in seen]
-            for event in fresh:
-                seen.add(event.id)
-                yield event
-            # A platform that ignores `page` would be walked for ever: a page without news is the last.
-            more = bool(fresh) and (page.total is None or number * page.per_page < page.total)
-            number += 1
+    async def create(self, draft: EventDraft) -> Event:
+        """Make an event, as a draft until it is scheduled and enabled. Raises Invalid without `name` or `type`."""
+        draft.need("name", "type")
+        body = Json(draft.body())
+        return await self._one(Event, call("POST", named("create event", draft.name), *_EVENTS, body=body))
+
+    async def update(self, event_id: str, draft: EventDraft) -> Event:
+        """Change what the draft sets and nothing else. Raises Invalid for a `type`, and any ApiError."""
+        draft.deny("type", "cannot be changed")
+        what = named("update event", event_id)
+        return await self._one(Event, call("PUT", what, *_EVENTS, event_id, body=Json(draft.body())))
+
+    async def enable(self, event_id: str) -> None:
+        """Let streams be ingested and played. Raises ApiError."""
+        await self._done(call("PUT", named("enable event", event_id), *_EVENTS, event_id, "enable"))
+
+    async def complete(self, event_id: str) -> None:
+        """Finish the event: ingest accepts no more streams (platform-api.md, 3). Raises ApiError."""
+        await self._done(call("PUT", named("complete event", event_id), *_EVENTS, event_id, "complete"))
+
+    async def move(self, event_id: str, parent_id: str) -> Event:
+        """Put it into another project or folder. Raises ApiError."""
+        what = named("move event", event_id)
+        body = Json({"parent_id": parent_id})
+        return await self._one(Event, call("PUT", what, *_EVENTS, event_id, "move", body=body))
+
+    async def delete(self, event_id: str) -> None:
+        """Delete it for good. Raises ApiError."""
+        await self._done(call("DELETE", named("delete event", event_id), *_EVENTS, event_id))
+
+    async def videos(
+        self, event_id: str, *, page: int = 1, per_page: int = 20, order: str | None = None
+    ) -> Page[Recording]:
+        """One page of the recordings of an event, oldest first by default. Raises ApiError."""
+        what = named("list recordings of event", event_id)
+        params = given(page=page, per_page=per_page, order=order)
+        return await self._page(Recording, call("GET", what, *_EVENTS, event_id, "videos", params=params))
+
+    def iterate_videos(self, event_id: str, *, order: str | None = None) -> AsyncIterator[Recording]:
+        """Every recording of an event, each once though they move between the pages meanwhile. Raises ApiError."""
+        return walk(lambda page: self.videos(event_id, page=page, per_page=LARGEST_PAGE, order=order))

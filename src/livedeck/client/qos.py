@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Any, NamedTuple
 
-from livedeck import wording
-from livedeck.client.base import Resource, kind, parse_time, rows, segment
+from livedeck.client.base import Resource, call, named
+from livedeck.client.envelope import kind, rows
 from livedeck.client.errors import Unreadable
-from livedeck.client.transport import Call
+from livedeck.client.moments import parse_time
 
 _NO_STATUS = -1
 _LARGEST = 2**53  # past it a float is no longer exact; no stream comes near
@@ -73,8 +73,8 @@ class Qos(Resource):
 
     async def get(self, event_id: str) -> QosSamples:
         """What the platform measured of the current stream, newest 3600 at most (decisions.md). Raises ApiError."""
-        what = f"get QoS of event {wording.safe(event_id, 40)}"
-        answer = await self._transport.send(Call("GET", f"v2/live/events/{segment(event_id, what)}/qos", what))
+        what = named("get QoS of event", event_id)
+        answer = await self._transport.send(call("GET", what, "v2", "live", "events", event_id, "qos"))
         return _columns(rows(answer, what), what)
 
 

@@ -23,6 +23,7 @@ from livedeck.client.errors import (
 )
 from livedeck.client.secret import Secret
 
+_SHORTEST = 4  # characters; what is shorter occurs in any text
 _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: Broadcasting}
 _BY_STATUS: Mapping[int, type[Rejected]] = {
     400: Validation,
@@ -112,7 +113,8 @@ def _quoted(text: object, secrets: Sequence[Secret]) -> str:
     if not isinstance(text, str):
         return ""
     for secret in secrets:
-        text = text.replace(secret.reveal(), str(secret))
+        if len(secret.reveal()) >= _SHORTEST:
+            text = text.replace(secret.reveal(), str(secret))
     return wording.safe(text, 200)
 
 

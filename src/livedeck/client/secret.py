@@ -69,3 +69,19 @@ class SecretLink(Secret):
         if link is None or link["key"] in link["open"]:
             return super().__str__()
         return link["open"] + wording.mask(link["key"])
+
+
+class SignedLink(Secret):
+    """An address whose query lets anyone in: `https://cdn.example/a.vtt?••••`. Needs no token (platform-api.md, 5).
+
+    One that may hold secrets elsewhere is masked whole; one that is empty stays so.
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        place, _, query = self._value.partition("?")
+        plain = not place or (_LINK.fullmatch(place) and "#" not in self._value)
+        if not plain:
+            return super().__str__()
+        return f"{place}?••••" if query else place

@@ -1,8 +1,8 @@
 """The road to the platform, and the only file that knows httpx.
 
-Here and nowhere else: bearer token, time limits, the size limit, the read-only gate, and the making of ApiErrors out of
-whatever the network or the platform does. Redirects are not followed: the token stays with the configured address.
-Nothing is retried: the caller paces itself, and a change must never be sent twice.
+Here and nowhere else: bearer token, time limits, size limit, retry, request budget, the read-only gate, and the making
+of ApiErrors out of whatever the network or the platform does. Redirects are not followed: the token stays with the two
+configured addresses. Only reads are tried again: a change must never be sent twice.
 """
 
 from __future__ import annotations
@@ -11,19 +11,27 @@ import asyncio
 import ssl
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from importlib.metadata import PackageNotFoundError, version
-from ipaddress import ip_address
 from socket import gaierror
-from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
-from livedeck import wording
-from livedeck.client.decoding import decode
-from livedeck.client.errors import ApiError, Cause, Misconfigured, ReadOnly, Unknown, Unreachable, Unreadable
-from livedeck.client.refusals import refusal, retry_after, server_date
+from livedeck.client.answer import Answer
+from livedeck.client.call import Call, Door, Exchange, Flow, Form, Incoming, Json
+from livedeck.client.encoding import encode, secrets_in
+from livedeck.client.errors import (
+    ApiError,
+    Cause,
+    Misconfigured,
+    ReadOnly,
+    Rejected,
+    Unknown,
+    Unreachable,
+    Unreadable,
+)
+from livedeck.client.pace import Budget, Pace, Patience
+from livedeck.client.refusals import server_date
 from livedeck.client.secret import Secret
 
 sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # its command line costs click, rich and 50 ms
@@ -33,8 +41,11 @@ _Message = MutableMapping[str, Any]
 Mount = Callable[[_Message, Callable[[], Awaitable[_Message]], Callable[[_Message], Awaitable[None]]], Awaitable[None]]
 """An ASGI app."""
 
+T = TypeVar("T")
+
 _READS = frozenset({"GET", "HEAD"})
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+_PASSING = frozenset({429, 502, 503, 504})
 _LARGEST_ANSWER = 64 * 2**20
 _LIMITS = httpx.Limits(max_connections=10, max_keepalive_connections=8, keepalive_expiry=4.0)  # servers hang up at 5 s
 _WORDS: Mapping[Cause, str] = {
@@ -46,144 +57,196 @@ _WORDS: Mapping[Cause, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One request. `path` is below the base address, without a leading slash; `what` says it in words for errors."""
-
-    method: str
-    path: str
-    what: str
-    params: Mapping[str, str | int | bool] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """One answer, good or bad: when it was complete (our clock), seconds since its request began, its `Date`."""
-
-    at: datetime
-    round_trip: float
-    server_date: datetime | None
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _Answer:
-    status: int
-    headers: httpx.Headers
-    body: bytes
-
-
-def origin(name: str, address: str) -> httpx.URL:
-    """The address as one to which a token may go. Raises Misconfigured, naming the setting, for any other."""
-    try:
-        url = httpx.URL(address)
-    except (httpx.InvalidURL, UnicodeError):
-        raise Misconfigured(f"{name} is no URL") from None
-    if url.scheme not in {"http", "https"} or not url.host:
-        raise Misconfigured(f"{name} should begin with https:// and a host")
-    if url.port is not None and not 0 < url.port < 65_536:
-        raise Misconfigured(f"{name} should have a port from 1 to 65535")
-    if url.userinfo or url.query or url.fragment:
-        raise Misconfigured(f"{name} should hold no user name, no query and no fragment")
-    if url.scheme == "http" and not _loopback(url.host):
-        raise Misconfigured(f"{name} should be https: over http the token would travel in clear")
-    return url
-
-
 class Transport:
-    """Sends calls with the token and gives back what JSON they answer."""
+    """Sends calls with the token and gives back what they are answered with.
+
+    `doors`: where each door is. `http2`: offer HTTP/2, which needs the package h2.
+    """
 
     def __init__(
         self,
-        base: httpx.URL,
+        doors: Mapping[Door, str],
         token: Secret,
         *,
         read_only: bool,
-        timeout: float,
-        now: Callable[[], datetime],
-        mount: Mount | None,
+        pace: Pace,
+        mount: Mount | None = None,
+        http2: bool = False,
     ) -> None:
         self.read_only = read_only
-        self.host = base.netloc.decode("ascii")
+        self.pace = pace
+        self._doors = {door: httpx.URL(address) for door, address in doors.items()}
+        self.host = self._host("api")
         self.exchanges: deque[Exchange] = deque(maxlen=5)
         self._token = token
-        self._timeout = timeout
-        self._now = now
-        self._client = httpx.AsyncClient(
-            base_url=base,
-            headers={"Authorization": f"Bearer {_bearer(token)}", "User-Agent": _agent(), "Accept": "application/json"},
-            timeout=timeout,
-            limits=_LIMITS,
-            trust_env=False,  # a proxy from the environment would see the token of a plain loopback address
-            transport=None if mount is None else httpx.ASGITransport(mount, raise_app_exceptions=False),
-        )
+        self._budget = Budget(pace)
+        self._client = _client(token, pace.timeout, mount, http2=http2)
 
     async def send(self, call: Call) -> object:
         """The JSON that answers the call; None where the body is empty. Raises ApiError and nothing else.
 
-        Connecting and every silence may take `timeout` seconds, the whole exchange twice that.
+        Connecting and every silence may take `timeout` seconds, a whole exchange twice that; an upload as long as it
+        moves. A read that fails in passing is tried again for `retry` seconds in all.
         """
-        if self.read_only and call.method not in _READS:
-            raise ReadOnly(f"{call.what}: not sent, the deck is read-only")
-        answer = await self._exchange(call)
-        if not 200 <= answer.status < 300:
-            raise self._refused(call, answer, _error_body(answer))
-        decoded = _decoded(answer, call.what)
-        if isinstance(decoded, dict) and "error" in decoded and "data" not in decoded:
-            raise self._refused(call, answer, decoded)
-        return decoded
+        return await self._tried(call, self._exchange)
+
+    @asynccontextmanager
+    async def stream(self, call: Call) -> AsyncIterator[Incoming]:
+        """The answer to a read while it comes, of any length. Raises as `send` does; so do its chunks."""
+        response = await self._tried(call, self._opened)
+        size = response.headers.get("Content-Length", "")
+        packed = "Content-Encoding" in response.headers
+        try:
+            async with aclosing(self._chunks(call, response)) as chunks:
+                kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+                yield Incoming(int(size) if size.isdecimal() and not packed else None, kind, chunks)
+        finally:
+            await response.aclose()
+
+    def verdict(self, call: Call, answer: Answer) -> object:
+        """The JSON that a whole answer brings. Raises Rejected where it says no, Unreadable for no JSON."""
+        return answer.accepted(self.pace.now(), self._secrets(call))
 
     async def close(self) -> None:
         """Let go of the connections."""
         await self._client.aclose()
 
-    async def _exchange(self, call: Call) -> _Answer:
-        began = perf_counter()
+    async def _tried(self, call: Call, attempt: Callable[[Call], Awaitable[T]]) -> T:
+        if self.read_only and call.method not in _READS:
+            raise ReadOnly(f"{call.what}: not sent, the deck is read-only")
+        patience = Patience(self.pace)
+        while True:
+            await self._budget.spend()
+            began = self.pace.timer()
+            try:
+                async with self._limited(call, patience.limit):
+                    return await attempt(call)
+            except ApiError as error:
+                pause = patience.pause(self.pace.timer() - began, getattr(error, "retry_after", None))
+                if pause is None or call.method not in _READS or not _passing(error):
+                    raise
+            await self.pace.sleep(pause)
+
+    @asynccontextmanager
+    async def _limited(self, call: Call, seconds: float) -> AsyncIterator[None]:
+        """Bound the time, and let nothing out but ApiErrors."""
+        with self._mapped(call):
+            async with asyncio.timeout(None if isinstance(call.body, Flow) else seconds):
+                yield
+
+    async def _exchange(self, call: Call) -> object:
+        response = await self._head(call)
         try:
-            async with asyncio.timeout(2 * self._timeout):
-                answer = await self._answer(call)
+            answer = await self._whole(call, response)
+        finally:
+            await response.aclose()
+        self._note(response)
+        return self.verdict(call, answer)
+
+    async def _opened(self, call: Call) -> httpx.Response:
+        """The answer with its body still to come, once its status is a good one."""
+        response = await self._head(call)
+        try:
+            if not response.is_success:
+                self.verdict(call, await self._whole(call, response))
+            self._note(response)
+        except BaseException:
+            await response.aclose()
+            raise
+        return response
+
+    async def _head(self, call: Call) -> httpx.Response:
+        door = self._doors[call.door]
+        url = door.copy_with(raw_path=door.raw_path.rstrip(b"/") + b"/" + call.path.encode())
+        request = self._client.build_request(call.method, url, params=_params(call), **_body(call))
+        request.extensions["began"] = self.pace.timer()
+        return await self._client.send(request, stream=True)
+
+    async def _whole(self, call: Call, response: httpx.Response) -> Answer:
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > _LARGEST_ANSWER:
+                raise Unreadable(f"{call.what}: the answer is larger than {_LARGEST_ANSWER >> 20} MiB")
+        return Answer(call.what, response.status_code, response.headers, bytes(body))
+
+    async def _chunks(self, call: Call, response: httpx.Response) -> AsyncGenerator[bytes, None]:
+        with self._mapped(call):
+            async for chunk in response.aiter_bytes():
+                yield chunk
+
+    def _note(self, response: httpx.Response) -> None:
+        took = self.pace.timer() - response.request.extensions["began"]
+        self.exchanges.append(Exchange(self.pace.now(), took, server_date(response.headers)))
+
+    def _host(self, door: Door) -> str:
+        return self._doors[door].netloc.decode("ascii")
+
+    def _secrets(self, call: Call) -> list[Secret]:
+        sent = call.body.value if isinstance(call.body, Json) else None
+        return [self._token, *secrets_in(sent)]
+
+    @contextmanager
+    def _mapped(self, call: Call) -> Iterator[None]:
+        try:
+            yield
         except (httpx.InvalidURL, UnicodeError) as error:
             raise Misconfigured(f"{call.what}: {self.host} or what was asked for makes no URL") from error
         except (httpx.HTTPError, OSError) as error:  # a broken TLS record passes httpx as it is
             raise self._lost(call, error) from error
-        self.exchanges.append(Exchange(self._now(), perf_counter() - began, server_date(answer.headers)))
-        return answer
-
-    async def _answer(self, call: Call) -> _Answer:
-        body = bytearray()
-        async with self._client.stream(call.method, call.path, params=dict(call.params) or None) as response:
-            async for chunk in response.aiter_bytes():
-                body += chunk
-                if len(body) > _LARGEST_ANSWER:
-                    raise Unreadable(f"{call.what}: the answer is larger than {_LARGEST_ANSWER >> 20} MiB")
-        return _Answer(response.status_code, response.headers, bytes(body))
-
-    def _refused(self, call: Call, answer: _Answer, decoded: object) -> ApiError:
-        return refusal(
-            call.what,
-            status=answer.status,
-            body=decoded,
-            location=answer.headers.get("Location", ""),
-            retry_after=retry_after(answer.headers, self._now()),
-            secrets=(self._token,),
-        )
 
     def _lost(self, call: Call, error: Exception) -> ApiError:
         if isinstance(error, httpx.DecodingError):
             return Unreadable(f"{call.what}: the answer is packed in a way that cannot be unpacked")
         cause = _cause(error)
+        host = self._host(call.door)
         if call.method not in _READS and not isinstance(error, _UNSENT):
             why = cause or "it was not HTTP"
             return Unknown(f"{call.what}: the answer was lost ({why}); it may have happened or not: read it again")
         if cause is None:
-            return Unreadable(f"{call.what}: {self.host} does not speak HTTP; check the address")
-        return Unreachable(f"{call.what}: {_WORDS[cause].format(host=self.host, timeout=self._timeout)}", cause)
+            return Unreadable(f"{call.what}: {host} does not speak HTTP; check the address")
+        return Unreachable(f"{call.what}: {_WORDS[cause].format(host=host, timeout=self.pace.timeout)}", cause)
 
 
-def _loopback(host: str) -> bool:
+def _client(token: Secret, timeout: float, mount: Mount | None, *, http2: bool) -> httpx.AsyncClient:
     try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        return httpx.AsyncClient(
+            headers={"Authorization": f"Bearer {_bearer(token)}", "User-Agent": _agent(), "Accept": "application/json"},
+            timeout=timeout,
+            limits=_LIMITS,
+            http2=http2,
+            trust_env=False,  # a proxy from the environment would see the token of a plain loopback address
+            transport=None if mount is None else httpx.ASGITransport(mount, raise_app_exceptions=False),
+        )
+    except ImportError:
+        raise Misconfigured("HTTP/2 needs the package h2") from None
+
+
+def _params(call: Call) -> dict[str, Any] | None:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in call.params.items()} or None
+
+
+def _body(call: Call) -> dict[str, Any]:
+    """The body and the headers, as httpx takes them."""
+    headers = dict(call.headers)
+    match call.body:
+        case Json(value):
+            return {"content": encode(value), "headers": {"Content-Type": "application/json"} | headers}
+        case Form(fields, file_name, content):
+            return {"data": dict(fields), "files": {"file": (file_name, content)}, "headers": headers}
+        case Flow(size, chunks):
+            sized = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+            return {"content": chunks, "headers": sized | headers}
+        case None:
+            return {"headers": headers}
+
+
+def _passing(error: ApiError) -> bool:
+    """Whether the same read may well be answered a moment later."""
+    if isinstance(error, Rejected):
+        return error.status in _PASSING
+    unconnected = isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout)
+    return isinstance(error, Unreachable) and unconnected and error.cause != "tls"
 
 
 def _bearer(token: Secret) -> str:
@@ -200,23 +263,6 @@ def _agent() -> str:
         return f"livedeck/{version('livedeck')}"
     except PackageNotFoundError:  # run from a checkout
         return "livedeck"
-
-
-def _decoded(answer: _Answer, what: str) -> object:
-    if not answer.body.strip():
-        return None
-    try:
-        return decode(answer.body)
-    except ValueError:  # raised below, outside, so that no traceback quotes the body
-        sent = wording.safe(answer.headers.get("Content-Type", "of no stated type").partition(";")[0], 60)
-    raise Unreadable(f"{what}: the answer ({sent}) is no JSON; check the address")
-
-
-def _error_body(answer: _Answer) -> object:
-    try:
-        return decode(answer.body)
-    except ValueError:  # a proxy's page: the status has to do
-        return None
 
 
 def _cause(error: Exception) -> Cause | None:

@@ -1,0 +1,138 @@
+"""A chat log in JSON, taken apart message by message while it comes (platform-api.md, 4): it may exceed any memory."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import AsyncIterator
+from typing import Self
+
+from livedeck.client.decoding import NotJson, decode_first
+from livedeck.client.envelope import kind
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_LONGEST = 2**20  # characters of one message
+
+
+class ChatLog:
+    """The items of the list in `{data: [...]}`, as an iterator. Raises NotJson for what is no such document.
+
+    `error`: what stands under that name in place of the list, else None.
+    """
+
+    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
+        self.error: object = None
+        self._text = _Text(chunks)
+        self._begun = self._inside = self._listed = False
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> object:
+        if not self._begun:
+            self._begun = True
+            await self._begin()
+        if not self._inside:
+            raise StopAsyncIteration
+        item = await self._text.value()
+        if await self._text.take(",]") == "]":
+            self._inside = False
+            await self._go_on()
+        return item
+
+    async def _begin(self) -> None:
+        await self._text.take("{")
+        if await self._text.peek() == "}":
+            raise NotJson("an object without data")
+        await self._members()
+
+    async def _members(self) -> None:
+        """Read on until the list opens, or to the end."""
+        name = await self._text.value()
+        await self._text.take(":")
+        if name == "data" and await self._text.peek() == "[":
+            await self._open()
+        else:
+            self._keep(name, await self._text.value())
+        if not self._inside:
+            await self._go_on()
+
+    async def _open(self) -> None:
+        self._listed = True
+        await self._text.take("[")
+        if await self._text.peek() == "]":
+            await self._text.take("]")
+        else:
+            self._inside = True
+
+    def _keep(self, name: object, value: object) -> None:
+        if name == "data" and value is not None:
+            raise NotJson(f"data should be a list, not {kind(value)}")
+        self._listed |= name == "data"
+        if name == "error":
+            self.error = value
+
+    async def _go_on(self) -> None:
+        if await self._text.take(",}") == ",":
+            await self._members()
+        elif await self._text.peek():
+            raise NotJson("it goes on after its end")
+        elif self._listed:
+            self.error = None
+        elif self.error is None:
+            raise NotJson("an object without data")
+
+
+class _Text:
+    """Text that grows at its end and is forgotten at its start."""
+
+    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
+        self._chunks = chunks
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
+        self._text, self._at = "", 0
+
+    async def peek(self) -> str:
+        """The next character that is no space, or nothing at the end."""
+        while True:
+            match = _SPACE.match(self._text, self._at)
+            self._at = match.end() if match else self._at
+            if self._at < len(self._text) or not await self._more(1):
+                return self._text[self._at : self._at + 1]
+
+    async def take(self, expected: str) -> str:
+        """The next character, which is one of these."""
+        found = await self.peek()
+        if not found or found not in expected:
+            raise NotJson(f"{' or '.join(expected)} should stand where {found or 'the end'} is")
+        self._at += 1
+        return found
+
+    async def value(self) -> object:
+        """The next JSON value."""
+        await self.peek()
+        while True:
+            try:
+                value, end = decode_first(self._text, self._at)
+            except NotJson:
+                raise
+            except ValueError:
+                end = -1
+            held = len(self._text) - self._at
+            # A number at the end of what came may go on.
+            if end >= 0 and (end < len(self._text) or isinstance(value, dict | list | str)):
+                self._at = end
+                return value
+            if held > _LONGEST:
+                raise NotJson("a message is broken, or longer than 1 MiB")
+            if not await self._more(held // 4 + 1):  # not each byte: a slow drip would be read over and over
+                raise NotJson("it ends half way")
+
+    async def _more(self, least: int) -> bool:
+        """Take in that many characters or all that comes; False where nothing did."""
+        pieces = [self._text[self._at :]]
+        came = 0
+        while came < least and (chunk := await anext(self._chunks, None)) is not None:
+            pieces.append(self._decoder.decode(chunk))
+            came += len(pieces[-1])
+        self._text, self._at = "".join(pieces), 0
+        return came > 0

@@ -1,0 +1,43 @@
+"""JSON values made into bytes, secrets in clear: the one place where they are revealed to be sent. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from urllib.parse import quote
+
+from livedeck.client.moments import stamp
+from livedeck.client.secret import Secret
+
+_PLAIN = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
+
+
+def encode(value: object) -> bytes:
+    """The JSON text of `value`, which may hold Secrets and aware datetimes."""
+    return json.dumps(value, default=_plain, separators=(",", ":")).encode()
+
+
+def secrets_in(value: object) -> Iterator[Secret]:
+    """Every Secret in a value, whole tree."""
+    if isinstance(value, Secret):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from secrets_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from secrets_in(inner)
+
+
+def header(text: str) -> str:
+    """A text as the value of a header: what is not plain ASCII is percent-encoded UTF-8 (decisions.md, "Requests")."""
+    return quote(text, safe=_PLAIN, errors="replace")
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Secret):
+        return value.reveal()
+    if isinstance(value, datetime):
+        return stamp(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
