@@ -39,6 +39,7 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
         read_only=settings.read_only,
         meet_segment=settings.meet_segment,
         timeout=settings.timeout,
+        retry=0.0,  # the monitor asks again at its own pace
         now=(clock or SystemClock()).now,
         mount=mount,
     )
