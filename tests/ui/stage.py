@@ -44,7 +44,8 @@ def linked(deck: Deck, **changes: Any) -> Link:
 
 
 async def show(deck: Deck, pilot: Pilot[int], **changes: Any) -> None:
-    """Give the deck its last snapshot again, changed like this."""
+    """Give the deck its last snapshot again, changed like this; from here on the monitor is silent."""
+    deck.workers.cancel_all()
     deck.snapshot = replace(known(deck), **changes)
     deck.news.publish(None)
     await pilot.pause()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any
 
 from livedeck.client import Api
@@ -21,7 +21,7 @@ class SystemClock:
 
     def monotonic(self) -> float:
         """Seconds that never run backwards."""
-        return time.monotonic()
+        return monotonic()
 
     async def sleep(self, seconds: float) -> None:
         """Return after that many seconds."""
@@ -32,6 +32,7 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
     """The client of the configured platform, or of the ASGI app `mount`. Raises SettingsError, Misconfigured."""
     if not settings.base_url:
         raise SettingsError("no platform: set LIVEDECK_BASE_URL or --base-url, or try `livedeck demo`")
+    time = clock or SystemClock()
     return Api(
         base_url=settings.base_url,
         upload_url=settings.upload_url or None,
@@ -40,7 +41,9 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
         meet_segment=settings.meet_segment,
         timeout=settings.timeout,
         retry=0.0,  # the monitor asks again at its own pace
-        now=(clock or SystemClock()).now,
+        now=time.now,
+        timer=time.monotonic,
+        sleep=time.sleep,
         mount=mount,
     )
 

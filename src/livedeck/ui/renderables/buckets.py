@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, inf, isfinite
+from math import floor, inf, isfinite
 
 from livedeck.monitor import Readings
 from livedeck.ui.renderables.status import Look, worst
@@ -27,10 +27,10 @@ class Axis:
 
     @classmethod
     def ending(cls, at: float, span: float, columns: int) -> Axis:
-        """The last `span` seconds up to `at`, aligned to whole steps so that old columns stay as they are."""
+        """The last `span` seconds with `at` in the last step, aligned to whole steps: old columns stay as they are."""
         columns = max(1, columns)
         step = span / columns
-        end = ceil(at / step) * step
+        end = (floor(at / step) + 1) * step
         return cls(end - span, end, columns)
 
     def cuts(self, times: array[float]) -> list[int]:
