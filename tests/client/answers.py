@@ -65,3 +65,26 @@ async def listening(answer: bytes | None) -> AsyncIterator[tuple[str, list[bytes
 async def _say(writer: asyncio.StreamWriter, answer: bytes) -> None:
     writer.write(answer)
     await writer.drain()
+
+
+class Recorder(Platform):
+    """A platform that always says the same and keeps what it was sent. `chunks`: the sizes in which a body came."""
+
+    def __init__(self, body: object, status: int = 200) -> None:
+        super().__init__(saying(body, status).reply)
+        self.bodies: list[bytes] = []
+        self.chunks: list[int] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body += message.get("body", b"")
+            self.chunks.append(len(message.get("body", b"")))
+            more = message.get("more_body", False)
+        self.bodies.append(body)
+        await super().__call__(scope, receive, send)
+
+    def header(self, name: str) -> str | None:
+        """The header of the last request."""
+        return dict(self.requests[-1]["headers"]).get(name.encode(), b"").decode() or None

@@ -11,6 +11,7 @@ from livedeck.client.decoding import NotJson, decode_first
 from livedeck.client.envelope import kind
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+_AFTER = frozenset(",:]} \t\r\n")
 _LONGEST = 2**20  # characters of one message
 
 
@@ -118,8 +119,8 @@ class _Text:
             except ValueError:
                 end = -1
             held = len(self._text) - self._at
-            # A number at the end of what came may go on.
-            if end >= 0 and (end < len(self._text) or isinstance(value, dict | list | str)):
+            # A number may go on past the end of what came.
+            if end >= 0 and (isinstance(value, dict | list | str) or self._text[end : end + 1] in _AFTER):
                 self._at = end
                 return value
             if held > _LONGEST:

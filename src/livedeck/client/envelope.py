@@ -27,6 +27,11 @@ _DEMANDS: Mapping[str, str] = {
     "extra_forbidden": "is not to be sent",
 }
 
+_PLAIN = frozenset(
+    {"value_error", "literal_error", "missing", "extra_forbidden", "string_too_short", "greater_than_equal"}
+)
+"""Faults of which the kind of the value says nothing."""
+
 B = TypeVar("B", bound=BaseModel)
 
 
@@ -64,8 +69,7 @@ def kind(value: object) -> str:
 def fault_of(details: ErrorDetails) -> tuple[str, str]:
     """Where a value is wrong and what it should be: `restreams[1].key`, `should be a string, not a number`."""
     demand = _demand(details)
-    said = details["type"] in {"value_error", "literal_error", "missing", "extra_forbidden"}
-    found = "" if said else f", not {kind(details['input'])}"
+    found = "" if details["type"] in _PLAIN else f", not {kind(details['input'])}"
     return wording.safe(_place(details["loc"]), 80), demand + found
 
 
@@ -84,4 +88,4 @@ def _place(location: tuple[int | str, ...]) -> str:
 def _demand(fault: ErrorDetails) -> str:
     if fault["type"] in _DEMANDS:
         return _DEMANDS[fault["type"]]
-    return fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    return fault["msg"].removeprefix("Value error, ").removeprefix("Input ").removeprefix("String ")

@@ -1,0 +1,84 @@
+"""Every public call of the client, found by inspection, with arguments that the document allows."""
+
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from livedeck.client import (
+    AnnotationDraft,
+    Api,
+    EventDraft,
+    RelayDraft,
+    RoomDraft,
+    Secret,
+    SubtitleDraft,
+)
+from livedeck.client.base import Resource
+
+VTT = b"WEBVTT\n\n00:01.000 --> 00:02.500\nHello\n"
+KEY = "key-of-the-relay-88bb"
+
+DRAFTS: Mapping[str, object] = {
+    "api.events.create": EventDraft(name="Evening show", type="one-time"),
+    "api.events.update": EventDraft(name="Evening show"),
+    "api.rooms.create": RoomDraft(
+        owner_id="o1",
+        name="Studio",
+        restreams=(RelayDraft(name="A", url="rtmp://a.example/x", stream_key=Secret(KEY)),),
+    ),
+    "api.relays.update": RelayDraft(stream_key=Secret(KEY)),
+    "api.subtitles.update": SubtitleDraft(description="Spoken"),
+    "api.annotations.create": AnnotationDraft(type="text", title="Look"),
+    "api.annotations.update": AnnotationDraft(title="Look"),
+}
+
+
+def values(folder: Path) -> dict[str, Any]:
+    """An argument for each name that a call requires."""
+    file = folder / "track.vtt"
+    file.write_bytes(VTT)
+    return {
+        "from_time": 1.5,
+        "poster_url": "https://cdn.example.com/picture.png",
+        "language": "en",
+        "description": "Spoken",
+        "file": file,
+        "file_name": "track.vtt",
+        "title": "A track",
+        "languages": ["en", "de"],
+        "subtitle_ids": ["s1", "s2"],
+        "material_ids": ["m1", "m2"],
+        "started_at": datetime(2026, 11, 21, 18, tzinfo=UTC),
+        "format": "json",
+        "to": folder / "chat.json",
+    }
+
+
+def names() -> list[str]:
+    """`api.posters.create` and so on: each public method of each chapter."""
+    api = Api(base_url="http://127.0.0.1", token="t")
+    chapters = {name: chapter for name, chapter in vars(api).items() if isinstance(chapter, Resource)}
+    return sorted(
+        f"api.{name}.{method}"
+        for name, chapter in chapters.items()
+        for method, _ in inspect.getmembers(chapter, inspect.ismethod)
+        if not method.startswith("_")
+    )
+
+
+def bound(api: Api, name: str, folder: Path, identifier: str | None = None) -> Any:
+    """The call of that name, begun with all that it requires. Ids: their own names, unless one is given."""
+    _, chapter, method = name.split(".")
+    function = getattr(getattr(api, chapter), method)
+    known = values(folder) | {"draft": DRAFTS.get(name)}
+    required = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
+    return function(**{each.name: known.get(each.name, identifier or each.name) for each in required})
+
+
+async def result(begun: Awaitable[object] | AsyncIterator[object]) -> object:
+    """What a call gives; of an iterator, all of it."""
+    if isinstance(begun, AsyncIterator):
+        return [item async for item in begun]
+    return await begun

@@ -1,0 +1,229 @@
+"""The chat: read message by message whatever the pieces it comes in, exported to a file that is whole or not there."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from client.answers import TOKEN, Platform, api_of, listening, saying
+from client.test_transport import api_at
+from livedeck.client import Api, ApiError, FileFault, Message, NotFound, ReadOnly, Rejected, Unreachable, Unreadable
+from livedeck.client.chatlog import ChatLog
+from livedeck.client.decoding import NotJson, decode
+
+
+async def in_pieces(body: bytes, size: int) -> AsyncIterator[bytes]:
+    for start in range(0, len(body), size):
+        yield body[start : start + size]
+
+
+async def taken_apart(body: bytes, size: int) -> list[object]:
+    return [item async for item in ChatLog(in_pieces(body, size))]
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(values, max_size=5),
+    st.dictionaries(st.text().filter(lambda name: name not in {"data", "error"}), values, max_size=2),
+    st.booleans(),
+    st.integers(1, 40),
+    st.sampled_from([None, 1]),
+)
+async def test_a_log_in_pieces_of_any_size_is_what_it_is_as_a_whole(
+    items: list[object], beside: dict[str, object], first: bool, size: int, indent: int | None
+) -> None:
+    document = beside | {"data": items} if first else {"data": items} | beside
+    body = json.dumps(document, ensure_ascii=False, indent=indent).encode(errors="replace")
+    whole: Any = decode(body)
+    assert await taken_apart(body, size) == whole["data"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=30) | st.text('{}[]",:dataerror01 \\').map(str.encode), st.integers(1, 8))
+async def test_what_is_no_log_is_told_and_never_hangs(body: bytes, size: int) -> None:
+    with suppress(NotJson):
+        items = await taken_apart(body, size)
+        whole: Any = decode(body)
+        assert "error" in whole or items == (whole["data"] or [])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"7",
+        b'{"data": 7}',
+        b'{"data": {}}',
+        b'{"meta": 1}',
+        b'{"data": [] "meta": 1}',
+        b'{"data": [{}] {}}',
+        b'{"data": [{} {}]}',
+        b'{"data": [{},]}',
+        b'{"data": [NaN]}',
+        b'{"data": []} more',
+        b'{"data": [{}]',
+        b'{"data": [' + b"[" * 100_000,
+    ],
+)
+async def test_what_is_no_log_is_unreadable(body: bytes) -> None:
+    async with api_of(saying(body)) as api:
+        with pytest.raises(Unreadable, match="read chat of event e: the answer is not as documented"):
+            await all_of(api)
+
+
+async def all_of(api: Api) -> list[Message]:
+    return [message async for message in api.chat.messages("e", "s")]
+
+
+async def test_a_message_longer_than_a_mebibyte_ends_the_reading() -> None:
+    async with api_of(saying(b'{"data": [{"message": "' + b"x" * (3 * 2**20) + b'"}]}')) as api:
+        assert len((await all_of(api))[0].message or "") == 3 * 2**20  # one piece in process: it is here anyway
+
+    async def endless() -> AsyncIterator[bytes]:
+        yield b'{"data": [{"message": "'
+        while True:
+            yield b"x" * 65_536
+
+    with pytest.raises(NotJson, match="longer than 1 MiB"):
+        await anext(ChatLog(endless()))
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"data": null}', b'{"data": []}', b'\xef\xbb\xbf{"meta": {}, "data": [ ] , "x": 1.5 }']
+)
+async def test_a_log_may_be_empty(body: bytes) -> None:
+    async with api_of(saying(body)) as api:
+        assert await all_of(api) == []
+
+
+async def test_an_error_where_the_log_should_be_is_that_error() -> None:
+    async with api_of(saying({"error": {"code": 404404, "message": f"not for {TOKEN}"}})) as api:
+        with pytest.raises(NotFound) as caught:
+            await all_of(api)
+    assert TOKEN not in str(caught.value)
+
+
+async def test_a_name_cut_inside_a_character_does_not_cost_the_message() -> None:
+    async with api_of(saying(rb'{"data": [{"username": "\ud83c"}, {"username": "\\ud83c"}]}')) as api:
+        assert [message.username for message in await all_of(api)] == ["\N{REPLACEMENT CHARACTER}", "\\ud83c"]
+
+
+async def test_what_came_before_the_connection_broke_is_given() -> None:
+    head = b'HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{"data": [{"id": "a"}, {"id": "b"}, '
+    async with listening(head) as (address, _heads), api_at(address) as api:
+        messages = api.chat.messages("e", "s")
+        assert [(await anext(messages)).id, (await anext(messages)).id] == ["a", "b"]
+        with pytest.raises(Unreachable) as caught:
+            await anext(messages)
+    assert caught.value.cause == "reset"
+
+
+CSV = b"id,username\n1,someone\n"
+
+
+async def test_an_export_is_what_the_platform_sent_and_its_progress_is_told(tmp_path: Path) -> None:
+    told: list[tuple[int, int | None]] = []
+    platform = saying(CSV, headers={"Content-Type": "text/csv", "Content-Length": str(len(CSV))})
+    async with api_of(platform) as api:
+        size = await api.chat.export("e", "s", "csv", tmp_path / "chat.csv", progress=lambda *now: told.append(now))
+    assert (tmp_path / "chat.csv").read_bytes() == CSV
+    assert (tmp_path / "chat.csv").stat().st_mode & 0o777 == 0o600
+    assert told[-1] == (size, size) == (len(CSV), len(CSV))
+    assert platform.requests[0]["path"] == "/v2/live/events/e/stream/s/chat.csv"
+
+
+def names(folder: Path) -> list[str]:
+    """What is in the folder."""
+    return [path.name for path in folder.iterdir()]
+
+
+def failing() -> list[Platform]:
+    return [
+        saying({"error": {"code": 404404}}, 404),
+        saying(b"<html>Sign in</html>", headers={"Content-Type": "text/html; charset=utf-8"}),
+        saying(b"", 302, {"Location": "https://elsewhere.example.com/"}),
+    ]
+
+
+@pytest.mark.parametrize("platform", failing())
+async def test_an_export_that_fails_leaves_nothing(platform: Platform, tmp_path: Path) -> None:
+    async with api_of(platform) as api:
+        with pytest.raises((Rejected, Unreadable)):
+            await api.chat.export("e", "s", "csv", tmp_path / "chat.csv")
+    assert not names(tmp_path)
+
+
+async def test_an_export_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nid,username\n"
+    async with listening(head) as (address, _heads), api_at(address) as api:
+        with pytest.raises(Unreachable):
+            await api.chat.export("e", "s", "csv", tmp_path / "chat.csv")
+    assert not names(tmp_path)
+
+
+async def test_an_export_that_is_given_up_leaves_nothing(tmp_path: Path) -> None:
+    begun = asyncio.Event()
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nid,us\r\n"
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head)
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server, api_at(address) as api:
+        export = api.chat.export("e", "s", "csv", tmp_path / "chat.csv", progress=lambda *_: begun.set())
+        task = asyncio.create_task(export)
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert not names(tmp_path)
+
+
+async def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "chat.txt"
+    target.write_text("mine")
+    platform = saying(b"theirs", headers={"Content-Type": "text/plain"})
+    async with api_of(platform) as api:
+        with pytest.raises(FileFault, match="is there already"):
+            await api.chat.export("e", "s", "txt", target)
+        assert (target.read_text(), platform.requests) == ("mine", [])
+        await api.chat.export("e", "s", "txt", target, replace=True)
+    assert target.read_text() == "theirs"
+    assert names(tmp_path) == ["chat.txt"]
+
+
+async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    platform = saying(CSV)
+    async with api_of(platform) as api:
+        with pytest.raises(FileFault, match="No such file or directory"):
+            await api.chat.export("e", "s", "csv", tmp_path / "nowhere" / "chat.csv")
+    assert not platform.requests
+
+
+async def test_a_read_only_client_exports() -> None:
+    async with api_of(saying({"data": []}), read_only=True) as api:
+        with pytest.raises(ReadOnly):
+            await api.events.enable("e")
+        assert await all_of(api) == []
+
+
+def test_a_fault_of_a_file_is_an_api_error() -> None:
+    assert issubclass(FileFault, ApiError)

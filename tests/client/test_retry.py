@@ -1,0 +1,174 @@
+"""Reads are tried again, in a bounded time; changes are not; and all share one budget of requests."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from client.answers import Platform, api_of, listening
+from client.test_transport import nobody
+from livedeck.client import Api, ApiError, NotFound, RateLimited, ServerFault, Unreachable
+
+GOOD: tuple[int, bytes, Mapping[str, str]] = (200, b'{"data": {"id": "x"}}', {})
+
+
+class Time:
+    """A clock that moves only when somebody sleeps on it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.sleeps: list[float] = []
+
+    def timer(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.sleeps.append(round(seconds, 3))
+        self.now += seconds
+
+
+def answering(*answers: tuple[int, bytes, Mapping[str, str]]) -> Platform:
+    """A platform that says one after the other, and the last one from then on."""
+    left = list(answers)
+    return Platform(lambda _path, _query: left.pop(0) if len(left) > 1 else left[0])
+
+
+def patient(platform: Platform, time: Time, **options: Any) -> Api:
+    settings: dict[str, Any] = {"retry": 10.0, "timer": time.timer, "sleep": time.sleep, "jitter": lambda: 1.0}
+    return api_of(platform, **settings | options)
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+async def test_a_read_that_fails_in_passing_is_tried_again(status: int) -> None:
+    time, platform = Time(), answering((status, b"", {}), (status, b"", {}), GOOD)
+    async with patient(platform, time) as api:
+        assert (await api.events.get("x")).id == "x"
+    assert len(platform.requests) == 3
+    assert time.sleeps == [0.2, 0.4]
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 500, 501])
+async def test_a_read_that_fails_for_a_reason_is_not(status: int) -> None:
+    time, platform = Time(), answering((status, b"", {}))
+    async with patient(platform, time) as api:
+        with pytest.raises(ApiError):
+            await api.events.get("x")
+    assert len(platform.requests) == 1
+    assert not time.sleeps
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+async def test_a_change_is_sent_once_whatever_is_answered(status: int) -> None:
+    time, platform = Time(), answering((status, b"", {"Retry-After": "1"}))
+    async with patient(platform, time) as api:
+        with pytest.raises((RateLimited, ServerFault)):
+            await api.events.enable("x")
+    assert len(platform.requests) == 1
+    assert not time.sleeps
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"Retry-After": "7"},
+        {"Retry-After": "Sat, 21 Nov 2026 12:00:07 GMT", "Date": "Sat, 21 Nov 2026 12:00:00 GMT"},
+    ],
+)
+async def test_retry_after_is_obeyed(header: dict[str, str]) -> None:
+    """As seconds, and as a date by the platform's own clock."""
+    time, platform = Time(), answering((503, b"", header), GOOD)
+    async with patient(platform, time) as api:
+        await api.events.get("x")
+    assert time.sleeps == [7.0]
+
+
+async def test_a_retry_after_that_is_too_far_is_told_at_once() -> None:
+    time, platform = Time(), answering((429, b"", {"Retry-After": "60"}))
+    async with patient(platform, time) as api:
+        with pytest.raises(RateLimited) as caught:
+            await api.events.get("x")
+    assert caught.value.retry_after == 60
+    assert not time.sleeps
+
+
+async def test_the_pauses_grow_to_five_seconds_and_end_in_time() -> None:
+    time, platform = Time(), answering((503, b"", {}))
+    async with patient(platform, time, retry=20.0) as api:
+        with pytest.raises(ServerFault):
+            await api.events.get("x")
+    assert time.sleeps == [0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
+    assert time.now < 20
+
+
+async def test_a_pause_is_drawn_from_its_upper_half() -> None:
+    time, platform = Time(), answering((503, b"", {}), GOOD)
+    async with patient(platform, time, jitter=lambda: 0.0) as api:
+        await api.events.get("x")
+    assert time.sleeps == [0.1]
+
+
+async def test_tries_end_even_on_a_clock_that_stands_still() -> None:
+    time, platform = Time(), answering((503, b"", {}))
+    async with patient(platform, time, timer=lambda: 0.0) as api:
+        with pytest.raises(ServerFault):
+            await api.events.get("x")
+    assert sum(time.sleeps) < 10
+
+
+async def test_without_patience_a_read_is_tried_once() -> None:
+    time, platform = Time(), answering((503, b"", {}), GOOD)
+    async with patient(platform, time, retry=0.0) as api:
+        with pytest.raises(ServerFault):
+            await api.events.get("x")
+    assert not time.sleeps
+
+
+async def test_a_connection_that_is_refused_is_tried_again() -> None:
+    time = Time()
+    async with Api(base_url=nobody(), token="t", retry=1.0, timer=time.timer, sleep=time.sleep) as api:
+        with pytest.raises(Unreachable):
+            await api.events.get("x")
+    assert len(time.sleeps) > 1
+
+
+async def test_an_answer_that_breaks_off_is_not_asked_for_again() -> None:
+    time = Time()
+    options: dict[str, Any] = {"token": "t", "retry": 1.0, "timer": time.timer, "sleep": time.sleep}
+    async with listening(b"") as (address, heads), Api(base_url=address, **options) as api:
+        with pytest.raises(Unreachable):
+            await api.events.get("x")
+    assert len(heads) == 1
+
+
+async def test_a_stream_is_tried_again_until_it_begins() -> None:
+    time, platform = Time(), answering((502, b"", {}), (200, b'{"data": [{"id": "m"}]}', {}))
+    async with patient(platform, time) as api:
+        assert [message.id async for message in api.chat.messages("e", "s")] == ["m"]
+    assert time.sleeps == [0.2]
+
+
+async def test_requests_past_the_budget_wait_their_turn() -> None:
+    """A second's worth at once, then one at a time; the chapters share one budget."""
+    time, platform = Time(), answering((404, b"", {}))
+    async with patient(platform, time, rate=2.0) as api:
+        for call in (api.events.get, api.rooms.get, api.events.get, api.materials.link, api.rooms.get):
+            with pytest.raises(NotFound):
+                await call("x")
+    assert time.sleeps == [0.5, 0.5, 0.5]
+
+
+async def test_a_budget_fills_up_again_while_nothing_is_asked() -> None:
+    time, platform = Time(), answering(GOOD)
+    async with patient(platform, time, rate=2.0) as api:
+        for _ in range(3):
+            await api.events.get("x")
+            await api.events.get("x")
+            time.now += 60
+    assert not time.sleeps
+
+
+async def test_a_round_trip_is_counted_on_the_timer() -> None:
+    ticks = iter(range(100))
+    async with api_of(answering(GOOD), timer=lambda: float(next(ticks))) as api:
+        await api.events.get("x")
+    assert api.exchanges[0].round_trip == 1.0

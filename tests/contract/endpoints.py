@@ -1,0 +1,104 @@
+"""The 43 endpoints of platform-api.md, 4: what both sides of the wire are held to.
+
+`path` is as the document writes it, without the address before it; the poster upload counts twice, for a video and for
+an event. `client`: the method that sends it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One endpoint."""
+
+    method: str
+    path: str
+    chapter: str
+    client: str
+
+    @property
+    def shape(self) -> tuple[str, str]:
+        """The method and path whatever the ids in it are called, and whatever the suffix of the chat."""
+        return self.method, shape(self.path)
+
+
+def shape(path: str) -> str:
+    """A path of the document or of a route, with its ids left blank."""
+    return re.sub(
+        r"/chat\.(?:json|csv|txt|\{\w+\})$", "/chat.*", re.sub(r"(?<=/)(?::\w+|\{\w+(?::\w+)?\})", "{}", path)
+    )
+
+
+_POSTERS = "/v1/videos/:video_id/posters"
+_SUBTITLES = "/v1/videos/:video_id/subtitles"
+_ANNOTATIONS = "/v1/videos/:video_id/annotations"
+_MATERIALS = "/v1/additional-materials"
+_EVENTS = "/v2/live/events"
+_EVENT = "/v2/live/events/:event_id"
+_ROOMS = "/v1/meet/rooms"
+_MEETING = "Meeting rooms and relay profiles"
+
+ROWS = (
+    Row("GET", _POSTERS, "Posters of a video", "api.posters.list"),
+    Row("POST", _POSTERS, "Posters of a video", "api.posters.create"),
+    Row("GET", f"{_POSTERS}/:poster_id", "Posters of a video", "api.posters.get"),
+    Row("POST", f"{_POSTERS}/:poster_id/active", "Posters of a video", "api.posters.set_active"),
+    Row("DELETE", f"{_POSTERS}/:poster_id", "Posters of a video", "api.posters.delete"),
+    Row("POST", "/v2/poster", "Posters of a video", "api.posters.upload_for_video"),
+    Row("POST", "/v2/poster", "Posters of a video", "api.posters.upload_for_event"),
+    Row("GET", _SUBTITLES, "Subtitles", "api.subtitles.list"),
+    Row("POST", _SUBTITLES, "Subtitles", "api.subtitles.upload"),
+    Row("POST", f"{_SUBTITLES}/auto", "Subtitles", "api.subtitles.generate"),
+    Row("PATCH", f"{_SUBTITLES}/reorder", "Subtitles", "api.subtitles.reorder"),
+    Row("GET", f"{_SUBTITLES}/:subtitle_id", "Subtitles", "api.subtitles.get"),
+    Row("PATCH", f"{_SUBTITLES}/:subtitle_id", "Subtitles", "api.subtitles.update"),
+    Row("POST", f"{_SUBTITLES}/:subtitle_id/copy", "Subtitles", "api.subtitles.copy"),
+    Row("DELETE", f"{_SUBTITLES}/:subtitle_id", "Subtitles", "api.subtitles.delete"),
+    Row("GET", _ANNOTATIONS, "Annotations", "api.annotations.list"),
+    Row("GET", f"{_ANNOTATIONS}/:annotation_id", "Annotations", "api.annotations.get"),
+    Row("POST", _ANNOTATIONS, "Annotations", "api.annotations.create"),
+    Row("PUT", f"{_ANNOTATIONS}/:annotation_id", "Annotations", "api.annotations.update"),
+    Row("DELETE", f"{_ANNOTATIONS}/:annotation_id", "Annotations", "api.annotations.delete"),
+    Row("POST", "/additional-material", "Additional materials", "api.materials.upload"),
+    Row("GET", f"{_MATERIALS}/:material_id/link", "Additional materials", "api.materials.link"),
+    Row("PUT", f"{_MATERIALS}/:material_id", "Additional materials", "api.materials.rename"),
+    Row("PATCH", f"{_MATERIALS}/reorder", "Additional materials", "api.materials.reorder"),
+    Row("DELETE", f"{_MATERIALS}/:material_id", "Additional materials", "api.materials.delete"),
+    Row("POST", _EVENTS, "Live events", "api.events.create"),
+    Row("PUT", _EVENT, "Live events", "api.events.update"),
+    Row("GET", _EVENT, "Live events", "api.events.get"),
+    Row("GET", _EVENTS, "Live events", "api.events.list"),
+    Row("GET", f"{_EVENT}/videos", "Live events", "api.events.videos"),
+    Row("PUT", f"{_EVENT}/enable", "Live events", "api.events.enable"),
+    Row("PUT", f"{_EVENT}/complete", "Live events", "api.events.complete"),
+    Row("POST", f"{_EVENT}/stream", "Live events", "api.streams.schedule"),
+    Row("PUT", f"{_EVENT}/stream", "Live events", "api.streams.reschedule"),
+    Row("DELETE", _EVENT, "Live events", "api.events.delete"),
+    Row("PUT", f"{_EVENT}/move", "Live events", "api.events.move"),
+    Row("GET", f"{_EVENT}/qos", "Live events", "api.qos.get"),
+    Row("GET", f"{_EVENT}/stream/:stream_id/chat.json", "Live events", "api.chat.export"),
+    Row("POST", _ROOMS, _MEETING, "api.rooms.create"),
+    Row("GET", f"{_ROOMS}/{{room_id}}", _MEETING, "api.rooms.get"),
+    Row("GET", _ROOMS, _MEETING, "api.rooms.list"),
+    Row(
+        "PATCH",
+        f"{_ROOMS}/{{room_id}}/restreams/{{restream_id}}",
+        _MEETING,
+        "api.relays.update",
+    ),
+    Row("DELETE", f"{_ROOMS}/{{room_id}}", _MEETING, "api.rooms.delete"),
+)
+
+BY_WAY_OF = {
+    "api.annotations.iterate": "api.annotations.list",
+    "api.chat.messages": "api.chat.export",
+    "api.events.iterate": "api.events.list",
+    "api.events.iterate_videos": "api.events.videos",
+    "api.posters.iterate": "api.posters.list",
+    "api.rooms.iterate": "api.rooms.list",
+    "api.subtitles.iterate": "api.subtitles.list",
+    "api.subtitles.wait_done": "api.subtitles.get",
+}
+"""Methods of the client that send what another one sends."""

@@ -1,0 +1,55 @@
+"""The client and the service against one table of the document: neither lacks an endpoint or has one of its own."""
+
+import re
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from client.answers import api_of, saying
+from client.calls import bound, names, result
+from contract.endpoints import BY_WAY_OF, ROWS, Row, shape
+from livedeck.client import ApiError
+from livedeck.service import chapters
+
+
+def row_of(name: str) -> Row:
+    wanted = BY_WAY_OF.get(name, name)
+    return next(row for row in ROWS if row.client == wanted)
+
+
+def test_the_document_has_43_endpoints() -> None:
+    """platform-api.md, 4; the poster upload counts for a video and for an event."""
+    assert len({row.client for row in ROWS}) == len(ROWS) == 43
+    assert len({row.shape for row in ROWS}) == 42
+
+
+def test_every_row_has_a_client_method_and_every_client_method_a_row() -> None:
+    assert {*names()} == {row.client for row in ROWS} | BY_WAY_OF.keys()
+
+
+@pytest.mark.parametrize("name", names())
+async def test_a_client_method_sends_its_row_and_nothing_else(name: str, tmp_path: Path) -> None:
+    row = row_of(name)
+    platform = saying({"data": {"id": "x"}})
+    async with api_of(platform) as api:
+        with suppress(ApiError):  # the answer fits some of the calls; here only the question counts
+            await result(bound(api, name, tmp_path))
+    sent = [(request["method"], request["path"]) for request in platform.requests]
+    assert sent == [(row.method, re.sub(r":(\w+)|\{(\w+)\}", lambda match: match[1] or match[2], row.path))]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if "/meet/" in row.path], ids=lambda row: row.client)
+async def test_the_meeting_segment_is_a_setting(row: Row, tmp_path: Path) -> None:
+    """decisions.md, "Requests": deployments differ."""
+    platform = saying({"data": {"id": "x"}})
+    async with api_of(platform, meet_segment="conference") as api:
+        with suppress(ApiError):
+            await result(bound(api, row.client, tmp_path))
+    assert platform.requests[0]["path"].startswith("/v1/conference/rooms")
+
+
+def test_every_row_is_a_route_of_the_service_and_it_has_no_other() -> None:
+    """The service has its {upload_url} under /upload of its one address."""
+    served = {(endpoint.method, shape(endpoint.path.removeprefix("/upload"))) for endpoint in chapters.ENDPOINTS}
+    assert served == {row.shape for row in ROWS}
