@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from livedeck.service import Service, ServiceClock
+from service.asking import asking
 
 START = datetime(2026, 11, 21, 9, 0, 0, 500_000, tzinfo=UTC)
 Named: TypeAlias = Callable[[str], Awaitable[dict[str, Any]]]
@@ -21,29 +22,21 @@ def service() -> Service:
     return Service(seed=7, clock=ServiceClock(START, paused=True))
 
 
-def client(service: Service, token: str) -> httpx.AsyncClient:
-    return httpx.AsyncClient(
-        transport=httpx.ASGITransport(app=service.app),
-        base_url="http://platform.test",
-        headers={"Authorization": f"Bearer {token}"},
-    )
-
-
 @pytest.fixture
 async def api(service: Service) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(service, service.token) as one:
+    async with asking(service, service.token) as one:
         yield one
 
 
 @pytest.fixture
 async def other(service: Service) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(service, service.other_workspace.token) as one:
+    async with asking(service, service.other_workspace.token) as one:
         yield one
 
 
 @pytest.fixture
 async def admin(service: Service) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(service, service.control_token) as one:
+    async with asking(service, service.control_token) as one:
         yield one
 
 
@@ -68,3 +61,11 @@ def samples(api: httpx.AsyncClient, named: Named) -> Samples:
         return rows
 
     return read
+
+
+@pytest.fixture
+async def video(api: httpx.AsyncClient, named: Named) -> str:
+    """The id of a video with posters, subtitles, annotations and materials."""
+    event = await named("Rehearsal Tuesday")
+    recordings = (await api.get(f"/v2/live/events/{event['id']}/videos")).json()["data"]
+    return str(recordings[0]["id"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -41,9 +42,9 @@ async def test_the_token_of_the_door_opens_no_api(admin: httpx.AsyncClient) -> N
 async def test_the_door_describes_itself_truly(admin: httpx.AsyncClient) -> None:
     """Every route that it names answers, and takes just the parameters that it names."""
     for route in (await admin.get("/_control/")).json()["data"]["routes"]:
-        path = route["path"].replace("{event_id}", "00000000-0000-4000-8000-000000000000")
+        path = re.sub(r"\{\w+\}", "00000000-0000-4000-8000-000000000000", route["path"])
         answer = await admin.request(route["method"], path, json={})
-        assert answer.status_code == 200 or answer.json()["error"]["code"] == 400404
+        assert answer.status_code == 200 or answer.json()["error"]["code"] in {400404, 404404}
         assert route["does"]
         if route["parameters"]:
             assert set(route) == {"method", "path", "does", "parameters"}

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -23,7 +23,10 @@ from livedeck.service.exchange import Call, Endpoint
 from livedeck.service.world import World
 
 BODY_LIMIT = 8 * 1024 * 1024
-"""Bytes in a request; uploads will have their own (service.md, "Limits")."""
+"""Bytes in a request (service.md, "Limits")."""
+
+UPLOAD_LIMIT = 512 * 1024 * 1024
+"""Bytes in a request to the upload address, which go to the disk as they come."""
 
 Admission = Callable[[Request], str]
 """Who may pass: answers the id of the caller's workspace, empty where there is none, or raises a Refusal."""
@@ -115,6 +118,8 @@ class Edge:
             await self._app(scope, _bounded(scope, receive), answer)
         except Refusal as refusal:
             await refusal.response()(scope, receive, answer)
+        except ClientDisconnect:
+            return
         except Exception:  # noqa: BLE001  the top of every request: it logs, and the caller learns no details
             _log.exception("a request failed: %s %s", scope["method"], scope["path"])
             await unforeseen().response()(scope, receive, answer)
@@ -134,7 +139,8 @@ class Edge:
 def _bounded(scope: Scope, receive: Receive) -> Receive:
     """The same body, refused once it is over the limit: by what it declares, or by what has come."""
     declared = Headers(scope=scope).get("content-length", "")
-    if declared.isdecimal() and int(declared) > BODY_LIMIT:
+    limit = UPLOAD_LIMIT if scope["path"].startswith("/upload/") else BODY_LIMIT
+    if declared.isdecimal() and int(declared[:20]) > limit:
         raise too_large()
     taken = 0
 
@@ -142,7 +148,7 @@ def _bounded(scope: Scope, receive: Receive) -> Receive:
         nonlocal taken
         message = await receive()
         taken += len(message.get("body", b""))
-        if taken > BODY_LIMIT:
+        if taken > limit:
             raise too_large()
         return message
 

@@ -1,39 +1,53 @@
-"""The CDN address: pictures, without a token (decisions.md, "Responses not shown")."""
+"""The CDN address: pictures for everyone, files behind signed addresses (decisions.md, "Responses not shown")."""
 
 from __future__ import annotations
 
-import struct
-import zlib
-from functools import cache
+from urllib.parse import quote
 
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
+from livedeck.service import schema, signing
+from livedeck.service.chapters.subtitles import MEDIA, vtt
 from livedeck.service.errors import unknown
 from livedeck.service.exchange import Call, Endpoint
+from livedeck.service.pictures import SIZES, png
 
-SIZES = {"original": (640, 360), "md": (320, 180), "sm": (160, 90), "xs": (80, 45)}
-"""Width and height of a poster, in pixels."""
+_GUARDED = {"X-Content-Type-Options": "nosniff"}
 
 
-async def read_default_poster(call: Call) -> Response:
-    """The poster of an event that has none of its own."""
-    size = SIZES.get(call.request.path_params["size"])
-    if size is None:
+async def read_poster(call: Call) -> Response:
+    """A picture of a poster, in one of its sizes."""
+    poster, size = call.request.path_params["poster_id"], SIZES.get(call.request.path_params["size"])
+    if size is None or not (poster == "default" or call.world.store.get("poster", poster)):
         raise unknown()
-    return Response(png(*size), media_type="image/png")
+    return Response(png(poster, *size), media_type="image/png")
 
 
-@cache
-def png(width: int, height: int) -> bytes:
-    """A dusk: a real greyscale PNG that darkens from the top down."""
-    rows = b"".join(b"\0" + bytes([150 - 110 * y // height]) * width for y in range(height))
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    chunks = (b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, content) for name, content in chunks)
+async def read_subtitle(call: Call) -> Response:
+    """The file of a subtitle track, while its address is good."""
+    signing.check(call)
+    track = call.world.store.get("subtitle", call.request.path_params["subtitle_id"])
+    if track is None:
+        raise unknown()
+    if track["storage"]:
+        return FileResponse(call.world.files.path(track["storage"]), media_type=MEDIA[track["kind"]], headers=_GUARDED)
+    return Response(vtt(track), media_type="text/vtt")
 
 
-def _chunk(name: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+async def read_material(call: Call) -> Response:
+    """The file of an additional material, while its address is good."""
+    signing.check(call)
+    material = call.world.store.get("material", call.request.path_params["material_id"])
+    if material is None:
+        raise unknown()
+    disposition = f"attachment; filename*=utf-8''{quote(material['filename'], safe='')}"
+    headers = _GUARDED | {"Content-Disposition": disposition}
+    return FileResponse(call.world.files.path(material["storage_id"]), media_type=material["filetype"], headers=headers)
 
 
-ENDPOINTS = (Endpoint("GET", "/cdn/posters/default/{size}.png", read_default_poster),)
+ENDPOINTS = (
+    Endpoint("GET", "/cdn/posters/{poster_id}/{size}.png", read_poster, answer=schema.BYTES, media="image/png"),
+    Endpoint("GET", "/cdn/subtitles/{subtitle_id}.{kind}", read_subtitle, answer=schema.BYTES, media="text/vtt"),
+    Endpoint("GET", "/cdn/materials/{material_id}", read_material, answer=schema.BYTES, media="*/*"),
+)
+"""What needs no token."""

@@ -6,11 +6,12 @@ from starlette.responses import Response
 
 from livedeck.service import demo
 from livedeck.service.chapters.events import find_event
+from livedeck.service.chapters.rooms import find_profile, find_room, relay
 from livedeck.service.clock import FASTEST, ServiceClock, stamp, stamp_epoch
 from livedeck.service.encoder import Turn, current, timeline, turned
 from livedeck.service.errors import conflict, invalid
 from livedeck.service.exchange import Call, Endpoint, one
-from livedeck.service.rules import BOOLEAN, MOMENT, choice, integer, number
+from livedeck.service.rules import BOOLEAN, MOMENT, choice, integer, needed, number
 from livedeck.service.signal import SHAPES
 
 
@@ -24,7 +25,7 @@ def _described(endpoint: Endpoint) -> dict[str, object]:
         "method": endpoint.method,
         "path": endpoint.path,
         "does": (endpoint.handler.__doc__ or "").strip(),
-        "parameters": {name: rule.says for name, rule in endpoint.parameters.items()},
+        "parameters": {name: rule.says for name, rule in endpoint.named.items()},
     }
 
 
@@ -63,6 +64,8 @@ async def set_encoder(call: Call) -> Response:
     event, asked = find_event(call), await call.body()
     if not asked:
         raise invalid(("body", "needs sending, shape or both"))
+    if not event["enabled"]:
+        raise conflict("the event is not enabled")
     if event["stream"] is None or event["stream"]["status"] == "finished":
         raise conflict("the event has no stream that takes an encoder")
     now, turns = call.world.now(), timeline(event["encoder"])
@@ -71,6 +74,14 @@ async def set_encoder(call: Call) -> Response:
     with call.world.store.transaction():
         call.world.store.change("event", event | {"encoder": turned(turns, turn)})
     return one({"event_id": event["id"], "sending": turn.sending, "shape": turn.shape, "since": stamp_epoch(now)})
+
+
+async def set_relay(call: Call) -> Response:
+    """Start or stop a relay of a room, as a participant does inside it; at most 5 run at once."""
+    room = find_room(call)
+    profile, asked = find_profile(call, room), await call.body()
+    profile = relay(call.world, room, profile, running=asked["running"])
+    return one({"room_id": room["id"], "restream_id": profile["id"], "running": profile["broadcasting"]})
 
 
 async def reset(call: Call) -> Response:
@@ -94,5 +105,6 @@ ENDPOINTS = (
     Endpoint("GET", "/_control/clock", read_clock),
     Endpoint("POST", "/_control/clock", set_clock, _CLOCK),
     Endpoint("POST", "/_control/encoders/{event_id}", set_encoder, {"sending": BOOLEAN, "shape": choice(*SHAPES)}),
+    Endpoint("POST", "/_control/relays/{room_id}/{restream_id}", set_relay, {"running": needed(BOOLEAN)}),
     Endpoint("POST", "/_control/reset", reset, {"seed": integer(0, 2**53)}),
 )

@@ -1,4 +1,4 @@
-"""The demo workspaces: tables in `data/`, made into documents from a seed and the moment of the start.
+"""The demo workspaces: tables in `data/workspaces/`, made into documents from a seed and the moment of the start.
 
 Offsets in the tables are relative to that moment: `-00:22:05`, `+1d`, `-2d 03:00:00`.
 """
@@ -6,6 +6,7 @@ Offsets in the tables are relative to that moment: `-00:22:05`, `+1d`, `-2d 03:0
 from __future__ import annotations
 
 import re
+import secrets
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,11 +14,20 @@ from datetime import datetime, timedelta
 from importlib import resources
 from typing import Any
 
+from livedeck.service.chapters.annotations import new_annotation
 from livedeck.service.chapters.events import DEFAULTS, new_event
+from livedeck.service.chapters.materials import new_material
+from livedeck.service.chapters.posters import new_poster
+from livedeck.service.chapters.rooms import new_profile, new_room
+from livedeck.service.chapters.subtitles import new_track
+from livedeck.service.chapters.videos import new_video
+from livedeck.service.chatter import RATE, Pace
 from livedeck.service.clock import stamp
 from livedeck.service.encoder import Turn
 from livedeck.service.errors import ServiceError
+from livedeck.service.files import Files
 from livedeck.service.identity import key_of, number_of, uuid_of
+from livedeck.service.recognition import heard, webvtt
 from livedeck.service.store import Document
 from livedeck.service.world import Workspace, World
 
@@ -34,16 +44,19 @@ def found(world: World, seed: int, workspaces: Sequence[Workspace]) -> None:
     start = world.clock.now()
     with world.store.transaction():
         world.store.clear()
-        world.store.create("world", "", {"id": "world", "seed": seed, "start": stamp(start)})
+        world.files.clear()
+        fixed = {"id": "world", "start": stamp(start), "secret": secrets.token_hex(32)}
+        world.store.create("world", "", fixed | {"seed": seed, "drawn": 0})
         for position, workspace in enumerate(workspaces):
             world.store.create("workspace", "", workspace.document(position))
-            for kind, document in _Making(seed, start, workspace, _table(workspace.name)).documents():
+            making = _Making(seed, start, workspace, _table(workspace.name), world.files)
+            for kind, document in making.documents():
                 world.store.create(kind, workspace.workspace_id, document)
     world.encoders.forget()
 
 
 def _tables() -> resources.abc.Traversable:
-    return resources.files("livedeck.service") / "data"
+    return resources.files("livedeck.service") / "data" / "workspaces"
 
 
 def _table(name: str) -> Table:
@@ -60,6 +73,7 @@ class _Making:
     start: datetime
     workspace: Workspace
     table: Table
+    files: Files
 
     def documents(self) -> Iterator[tuple[str, Document]]:
         """Every document of the workspace, with its kind."""
@@ -72,6 +86,10 @@ class _Making:
                 yield "folder", {"id": self._id("folder", folder), "name": folder} | parents[project["name"]]
         for row in self.table["events"]:
             yield "event", self._event(row, parents.get(row.get("parent", ""), {}))
+        for row in self.table.get("videos", ()):
+            yield from self._video(row)
+        for row in self.table.get("rooms", ()):
+            yield "room", self._room(row)
 
     def _event(self, row: Table, parent: Document) -> Document:
         identity = self._id("event", row["name"])
@@ -88,6 +106,9 @@ class _Making:
                 "stream": self._stream(identity, row),
                 "encoder": [*self._turns(row)],
                 "signal": number_of(self.seed, "signal", identity),
+                "enabled": "scheduled" in row or "stream" in row,
+                "completed_at": self._moment(row.get("finished")),
+                "chat": [Pace(self._at(row["stream"]).timestamp(), RATE)] if row.get("chat_active") else [],
                 "updated_at": self._moment(row.get("updated")),
             }
         )
@@ -112,6 +133,48 @@ class _Making:
             yield Turn(self._at(offset).timestamp(), shape)
         if "finished" in row:
             yield Turn(self._at(row["finished"]).timestamp(), "clean", sending=False)
+
+    def _video(self, row: Table) -> Iterator[tuple[str, Document]]:
+        identity, created = self._id("video", row["title"]), self._stamp(row["created"])
+        yield "video", new_video(identity, row["title"], row["duration"], created, self._id("event", row["event"]))
+        for at in row.get("posters", ()):
+            active = at == row["posters"][-1]
+            yield "poster", new_poster(self._id("poster", identity, at), identity, at, created, active=active)
+        for place, track in enumerate(row.get("subtitles", ()), 1):
+            yield "subtitle", self._track(row, identity, place, track)
+        for place, note in enumerate(row.get("annotations", ())):
+            yield "annotation", new_annotation(self._id("annotation", identity, place), identity, created, note)
+        for place, file in enumerate(row.get("materials", ()), 1):
+            yield "material", self._material(identity, place, created, file)
+
+    def _track(self, row: Table, video: str, place: int, track: Table) -> Document:
+        identity = self._id("subtitle", video, place)
+        asked = {"language": track["language"], "description": track["description"]}
+        made = new_track(identity, video, self._stamp(row["created"]), place, asked)
+        cues = heard(number_of(self.seed, "cues", identity), row["duration"])
+        if "file" not in track:
+            return made | {"cues": cues, "file_name": f"auto-{track['language']}.vtt"}
+        self.files.write(identity, webvtt(cues).encode())
+        return made | {"file_name": track["file"], "storage": identity}
+
+    def _material(self, video: str, place: int, created: str, file: Table) -> Document:
+        drawn = number_of(self.seed, "material", video, place)
+        material = new_material(drawn, video, file["title"], file["file"], created)
+        content = file["text"].encode()
+        self.files.write(material["storage_id"], content)
+        return material | {"size": len(content), "position": place}
+
+    def _room(self, row: Table) -> Document:
+        identity, created = self._id("room", row["name"]), self._stamp(row["created"])
+        room = new_room(identity, row["name"], row.get("type", "permanent_meeting"), created)
+        return room | {"restreams": [self._profile(room, *one) for one in enumerate(row.get("relays", ()))]}
+
+    def _profile(self, room: Document, place: int, relay: Table) -> Document:
+        identity = self._id("profile", room["id"], place)
+        target = self.table["targets"][relay["to"]]
+        asked = {"name": relay.get("name", target["name"]), "url": target["url"]}
+        key = {"stream_key": key_of(self.seed, "profile", identity)}
+        return new_profile(identity, room["id"], asked | key, room["created_at"])
 
     def _id(self, *parts: object) -> str:
         return uuid_of(self.seed, self.workspace.workspace_id, *parts)

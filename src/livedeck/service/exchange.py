@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from livedeck.service import rules
 from livedeck.service.errors import invalid, malformed_id
-from livedeck.service.rules import Rules, gather, is_uuid, whole
-from livedeck.service.store import Document, Query
+from livedeck.service.rules import Rule, Rules, gather, is_uuid, whole
+from livedeck.service.schema import Schema
+from livedeck.service.store import Document, Order, Query, Where
 from livedeck.service.world import World
 
 PAGING = {"page": whole(1), "per_page": whole(1, 100)}
@@ -21,12 +23,27 @@ PAGING = {"page": whole(1), "per_page": whole(1, 100)}
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A method on a path, the parameters it takes (in the query of a GET, else in the JSON body), and who answers."""
+    """A method on a path, what it takes, who answers, and what: one object for the route and for its description.
+
+    `parameters` are in the query of a GET, else in the body: the rules of a JSON object or of a form, or one rule for a
+    JSON array. `headers` are beyond the token. `body` "file": the bytes themselves. `answer` is the schema of a
+    success, in `media`. `refuses`: the codes that do not follow from the rest.
+    """
 
     method: str
     path: str
     handler: Callable[[Call], Awaitable[Response]]
-    parameters: Rules = field(default_factory=dict)
+    parameters: Rules | Rule = field(default_factory=dict)
+    answer: Schema = field(default_factory=dict)
+    refuses: Sequence[int] = ()
+    headers: Rules = field(default_factory=dict)
+    body: Literal["json", "form", "file"] = "json"
+    media: str = "application/json"
+
+    @property
+    def named(self) -> Rules:
+        """The rules of its named parameters; none where the body is an array."""
+        return {} if isinstance(self.parameters, Rule) else self.parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +69,61 @@ class Call:
         return text.lower()
 
     def query(self) -> dict[str, Any]:
-        """The parameters of the query by their rules; others are ignored."""
-        rules = self.endpoint.parameters
-        return gather(rules, {name: value for name, value in self.request.query_params.items() if name in rules})
+        """The parameters of the query by their rules; others are ignored. `name[]` is the list of all its values."""
+        given = self.request.query_params
+        return gather(
+            self.endpoint.named,
+            {
+                name: given.getlist(name) if name.endswith("[]") else given[name]
+                for name in self.endpoint.named
+                if name in given
+            },
+        )
+
+    def headers(self) -> dict[str, Any]:
+        """The headers of the endpoint by their rules."""
+        taken = self.request.headers
+        return gather(self.endpoint.headers, {name: taken[name] for name in self.endpoint.headers if name in taken})
 
     async def body(self) -> dict[str, Any]:
         """The parameters of the JSON body by their rules; an empty body is an empty object."""
-        return gather(self.endpoint.parameters, _object(await self.request.body() or b"{}"))
+        content = _parsed(await self.request.body() or b"{}")
+        if not isinstance(content, dict):
+            raise invalid(("body", "must be a JSON object"))
+        return gather(self.endpoint.named, content)
+
+    async def array(self) -> list[Any]:
+        """The JSON array that is the body, by the rule of the endpoint."""
+        assert isinstance(self.endpoint.parameters, Rule)
+        taken: list[Any] = rules.take(self.endpoint.parameters, _parsed(await self.request.body()))
+        return taken
+
+    def search(self, kind: str, order: Order, where: Where = ()) -> Query:
+        """The page that the query asks for, of what fits `where`; in that order unless it asks for another."""
+        asked = self.query()
+        return Query(
+            kind,
+            self.workspace,
+            where,
+            order=asked.get("order", order),
+            page=asked.get("page", 1),
+            per_page=asked.get("per_page", 20),
+        )
 
 
 def one(data: Mapping[str, object]) -> Response:
     """The envelope of a single object."""
     return _answer({"data": data})
+
+
+def several(data: Sequence[Document]) -> Response:
+    """The same around a list that has no pages."""
+    return _answer({"data": data})
+
+
+def done() -> Response:
+    """What answers where there is no object to show (decisions.md, "Responses not shown")."""
+    return one({"success": True})
 
 
 def page(query: Query, total: int, data: Sequence[Document]) -> Response:
@@ -81,14 +141,11 @@ def _answer(content: Mapping[str, object]) -> Response:
     return encoded(json.dumps(content, separators=(",", ":")).encode())
 
 
-def _object(text: bytes) -> dict[str, Any]:
+def _parsed(text: bytes) -> object:
     try:
-        content = json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise invalid(("body", "must be JSON")) from None
-    if not isinstance(content, dict):
-        raise invalid(("body", "must be a JSON object"))
-    return content
 
 
 def _refuse(constant: str) -> None:

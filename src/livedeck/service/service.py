@@ -12,6 +12,7 @@ from livedeck.service.app import build
 from livedeck.service.clock import ServiceClock
 from livedeck.service.encoder import Encoders
 from livedeck.service.errors import ServiceError
+from livedeck.service.files import Files
 from livedeck.service.identity import uuid_of
 from livedeck.service.store import Store
 from livedeck.service.world import Workspace, World
@@ -24,9 +25,9 @@ class Service:
     """The documented platform on one machine: `app` serves the API, uploads, the CDN and the admin door.
 
     `seed`: what ids, keys and signals are made from. `clock`: the service's time (None: this machine's). `data`: a file
-    that keeps everything over restarts (None: in memory); it keeps its seed and its tokens too, but a `token` other
-    than the default replaces the kept one. `workspace`: the table of `data/` to serve. `cadence`: seconds between QoS
-    samples.
+    that keeps everything over restarts, and beside it a folder for uploads (None: in memory, uploads in a temporary
+    folder); it keeps its seed and its tokens too, but a `token` other than the default replaces the kept one.
+    `workspace`: the table of `data/workspaces/` to serve. `cadence`: seconds between QoS samples.
 
     Raises ServiceError for a data file that cannot be used, an unknown workspace, or a cadence that is not positive.
     """
@@ -45,7 +46,8 @@ class Service:
             raise ServiceError(f"the cadence must be above 0 s, not {cadence:g}")
         self.clock = clock or ServiceClock()
         self.control_token = secrets.token_urlsafe(24)
-        self._world = World(Store(data), self.clock, Encoders(cadence))
+        files = Files(data and data.with_name(f"{data.name}.files"))
+        self._world = World(Store(data), self.clock, Encoders(cadence), files)
         if not self._world.workspaces():
             demo.found(
                 self._world, seed, [_workspace(workspace, token), _workspace("other", secrets.token_urlsafe(24))]

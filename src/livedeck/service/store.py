@@ -19,9 +19,10 @@ from livedeck.service.errors import ServiceError
 
 Document: TypeAlias = dict[str, Any]
 Order: TypeAlias = Sequence[tuple[str, str]]
+Where: TypeAlias = Sequence[tuple[str, str | tuple[str, ...] | None]]
 
 _APPLICATION = 0x6C697665  # "live", in the header of our files
-_SCHEMA = 1
+_SCHEMA = 2
 _TABLE = """
 CREATE TABLE IF NOT EXISTS document (
     kind TEXT NOT NULL, id TEXT NOT NULL, workspace TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (kind, id)
@@ -32,14 +33,17 @@ CREATE INDEX IF NOT EXISTS listing ON document (kind, workspace);
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which documents: of one kind, in one workspace, whose fields equal `where` (None: null or absent).
+    """Which documents: of one kind, in one workspace, whose fields equal `where` (None: null or absent; a tuple: any).
 
-    `order` is (field, "asc" or "desc") pairs; ties fall to the id. `page` counts from 1.
+    `holds` is (field, text) pairs: the field has that text in it, in either case. `until` is (field, timestamp) pairs:
+    the field is not later. `order` is (field, "asc" or "desc") pairs; ties fall to the id. `page` counts from 1.
     """
 
     kind: str
     workspace: str
-    where: Sequence[tuple[str, str | None]] = ()
+    where: Where = ()
+    holds: Sequence[tuple[str, str]] = ()
+    until: Sequence[tuple[str, str]] = ()
     order: Order = ()
     page: int = 1
     per_page: int = 100
@@ -76,8 +80,7 @@ class Store:
 
     def find(self, query: Query) -> tuple[list[Document], int]:
         """One page of them, and how many there are in all."""
-        clause = "FROM document WHERE kind = ? AND workspace = ?" + " AND json_extract(json, ?) IS ?" * len(query.where)
-        values = [query.kind, query.workspace, *(part for name, value in query.where for part in (_at(name), value))]
+        clause, values = _clause(query)
         directions = "".join(f"json_extract(json, ?) {_DIRECTIONS[direction]}, " for _, direction in query.order)
         total = self._db.execute(f"SELECT count(*) {clause}", values).fetchone()[0]
         rows = self._db.execute(
@@ -85,6 +88,10 @@ class Store:
             [*values, *(_at(name) for name, _ in query.order), query.per_page, (query.page - 1) * query.per_page],
         )
         return [json.loads(row[0]) for row in rows], total
+
+    def every(self, kind: str, workspace: str, where: Where = (), order: Order = ()) -> list[Document]:
+        """All of them, however many."""
+        return self.find(Query(kind, workspace, where, order=order, per_page=-1))[0]
 
     def create(self, kind: str, workspace: str, document: Document) -> None:
         """Keep a new document."""
@@ -99,12 +106,36 @@ class Store:
             "UPDATE document SET json = ? WHERE kind = ? AND id = ?", (json.dumps(document), kind, document["id"])
         )
 
+    def delete(self, kind: str, identity: str) -> None:
+        """Forget a document; one that is not there is forgotten already."""
+        self._db.execute("DELETE FROM document WHERE kind = ? AND id = ?", (kind, identity))
+
     def clear(self) -> None:
         """Forget everything."""
         self._db.execute("DELETE FROM document")
 
 
 _DIRECTIONS = {"asc": "ASC", "desc": "DESC"}
+
+
+def _clause(query: Query) -> tuple[str, list[Any]]:
+    """Which rows, as SQL and the values of its question marks."""
+    clause = "FROM document WHERE kind = ? AND workspace = ?"
+    values: list[Any] = [query.kind, query.workspace]
+    for name, value in query.where:
+        if isinstance(value, tuple):
+            clause += " AND json_extract(json, ?) IN (SELECT value FROM json_each(?))"
+            values += [_at(name), json.dumps(value)]
+        else:
+            clause += " AND json_extract(json, ?) IS ?"
+            values += [_at(name), value]
+    for name, value in query.holds:
+        clause += " AND instr(lower(json_extract(json, ?)), lower(?))"
+        values += [_at(name), value]
+    for name, value in query.until:
+        clause += " AND json_extract(json, ?) <= ?"
+        values += [_at(name), value]
+    return clause, values
 
 
 def _at(name: str) -> str:

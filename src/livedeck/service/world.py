@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
 
-from livedeck.service.clock import ServiceClock
+from livedeck.service.clock import ServiceClock, stamp
 from livedeck.service.encoder import Encoders
+from livedeck.service.files import Files
+from livedeck.service.identity import number_of, uuid_of
 from livedeck.service.store import Document, Query, Store
 
 
@@ -32,6 +34,7 @@ class World:
     store: Store
     clock: ServiceClock
     encoders: Encoders
+    files: Files
 
     def now(self) -> float:
         """The service's time in epoch seconds."""
@@ -39,8 +42,25 @@ class World:
 
     def seed(self) -> int:
         """The seed that everything was made from."""
-        founded = self.store.get("world", "world")
-        return int(founded["seed"]) if founded else 0
+        return int(self._founded()["seed"])
+
+    def stamp(self) -> str:
+        """The service's time as the API writes it."""
+        return stamp(self.clock.now())
+
+    def secret(self) -> bytes:
+        """What signed URLs are signed with."""
+        return str(self._founded()["secret"]).encode()
+
+    def draw(self) -> int:
+        """A number that never comes twice, the same for the same seed and the same past. Call it in a transaction."""
+        founded = self._founded()
+        self.store.change("world", founded | {"drawn": founded["drawn"] + 1})
+        return number_of(founded["seed"], "drawn", founded["drawn"])
+
+    def new_id(self) -> str:
+        """A fresh UUID. Call it in a transaction."""
+        return uuid_of("new", self.draw())
 
     def workspaces(self) -> tuple[Workspace, ...]:
         """The served workspace first, then the others."""
@@ -56,3 +76,8 @@ class World:
         """The workspace that this token opens."""
         given = token.encode()
         return next((one for one in self.workspaces() if compare_digest(one.token.encode(), given)), None)
+
+    def _founded(self) -> Document:
+        founded = self.store.get("world", "world")
+        assert founded is not None, "a service founds its world before it answers"
+        return founded

@@ -7,13 +7,17 @@ from typing import Any
 
 from starlette.responses import Response
 
+from livedeck.service import schema
 from livedeck.service.clock import stamp_epoch
 from livedeck.service.encoder import first_sent, timeline
 from livedeck.service.errors import no_event
 from livedeck.service.exchange import PAGING, Call, Endpoint, one, page
-from livedeck.service.identity import uuid_of
+from livedeck.service.pictures import DEFAULT_POSTER, POSTER, shown_poster
 from livedeck.service.rules import FLAG, UUID, ordering
-from livedeck.service.store import Document, Query
+from livedeck.service.store import Document
+
+PRESETS = ("360p", "480p", "720p", "1080p", "1440p", "2160p")
+"""Sizes of the picture (platform-api.md, 8)."""
 
 DEFAULTS: Document = {
     "parent_id": None,
@@ -40,30 +44,71 @@ DEFAULTS: Document = {
 }
 """Fields of an event that nobody set (platform-api.md, "Create event request fields")."""
 
-FIELDS = (
-    *(
-        "id",
-        "workspace_id",
-        "parent_id",
-        "name",
-        "subtitle",
-        "type",
-        "streamkey",
-        "auto_start",
-        "protected",
-        "time_shift",
-    ),
-    *("reconnect_window", "record", "video", "audio", "restreams", "play_link", "rtmp_link", "scheduled", "stream"),
-    *("latency_mode", "show_members", "chat_active", "chat_after_stream", "chat_preview", "allow_chat_links"),
-    *("moderators", "poster", "created_at", "updated_at"),
-)
-"""What the API shows of an event, in the order of the document; the rest of a stored event is ours alone."""
+RESTREAM = {
+    "id": schema.UUID,
+    "event_id": schema.UUID,
+    "name": schema.TEXT,
+    "url": schema.TEXT,
+    "key": schema.TEXT,
+    "status": schema.words("connected", "disconnected"),
+    "enabled": schema.BOOLEAN,
+    "description": schema.TEXT,
+    "created_at": schema.MOMENT,
+    "updated_at": schema.maybe(schema.MOMENT),
+}
+"""An event restream and its types, in the order of the document."""
+
+STREAM = {
+    "id": schema.UUID,
+    "event_id": schema.UUID,
+    "status": schema.words("pending", "live", "finished"),
+    "started_at": schema.MOMENT,
+    "finished_at": schema.maybe(schema.MOMENT),
+}
+"""A stream and its types."""
+
+FIELDS = {
+    "id": schema.UUID,
+    "workspace_id": schema.UUID,
+    "parent_id": schema.maybe(schema.UUID),
+    "name": schema.TEXT,
+    "subtitle": schema.TEXT,
+    "type": schema.words("one-time", "recurring"),
+    "streamkey": schema.TEXT,
+    "auto_start": schema.BOOLEAN,
+    "protected": schema.BOOLEAN,
+    "time_shift": schema.BOOLEAN,
+    "reconnect_window": schema.INTEGER,
+    "record": schema.record({"parent_id": schema.maybe(schema.UUID)}),
+    "video": schema.record({"presets": schema.maybe(schema.many(schema.words(*PRESETS)))}),
+    "audio": schema.record({"channel_mapping": schema.ANY}),
+    "restreams": schema.many(schema.record(RESTREAM)),
+    "play_link": schema.TEXT,
+    "rtmp_link": schema.TEXT,
+    "scheduled": schema.record({"time": schema.maybe(schema.MOMENT)}),
+    "stream": schema.maybe(schema.record(STREAM)),
+    "latency_mode": schema.words("standard", "reduced"),
+    "show_members": schema.BOOLEAN,
+    "chat_active": schema.BOOLEAN,
+    "chat_after_stream": schema.BOOLEAN,
+    "chat_preview": schema.BOOLEAN,
+    "allow_chat_links": schema.BOOLEAN,
+    "moderators": schema.maybe(schema.many(schema.ANY)),
+    "poster": schema.record(POSTER, needed=tuple(name for name in POSTER if name != "media_id")),
+    "created_at": schema.MOMENT,
+    "updated_at": schema.maybe(schema.MOMENT),
+}
+"""What the API shows of an event, with its types, in the order of the document; the rest of a stored event is ours."""
+
+EVENT = schema.data(schema.record(FIELDS))
+"""The answer that is an event."""
 
 
 def new_event(identity: str, workspace: str, name: str, created_at: str, streamkey: str) -> Document:
     """An event as it is stored, a draft with the documented defaults.
 
-    Ours alone are the project and folder that the parent stands in, the encoder's turns, and the seed of its signal.
+    Ours alone are the project and folder that the parent stands in, whether it is enabled, when it was completed, the
+    encoder's turns, the seed of its signal, the turns of its chat, and its own poster.
     """
     return DEFAULTS | {
         "id": identity,
@@ -75,22 +120,19 @@ def new_event(identity: str, workspace: str, name: str, created_at: str, streamk
         "created_at": created_at,
         "project_id": None,
         "folder_id": None,
+        "enabled": False,
+        "completed_at": None,
         "encoder": [],
         "signal": 0,
+        "chat": [],
+        "poster": None,
     }
 
 
 async def list_events(call: Call) -> Response:
     """The events of the workspace, a page of them."""
-    asked = call.query()
-    query = Query(
-        "event",
-        call.workspace,
-        where=[*_filters(asked)],
-        order=asked.get("order", [("created_at", "desc"), ("name", "asc")]),
-        page=asked.get("page", 1),
-        per_page=asked.get("per_page", 20),
-    )
+    order = [("created_at", "desc"), ("name", "asc")]
+    query = call.search("event", order, [*_filters(call.query())])
     events, total = call.world.store.find(query)
     return page(query, total, [present(event, call) for event in events])
 
@@ -102,7 +144,12 @@ async def read_event(call: Call) -> Response:
 
 def find_event(call: Call) -> Document:
     """The event named in the path, of the caller's workspace. Raises the refusal where there is none."""
-    event = call.world.store.get("event", call.identity("event_id"), call.workspace or None)
+    return event_of(call, call.identity("event_id"))
+
+
+def event_of(call: Call, identity: str) -> Document:
+    """The event of that id, likewise."""
+    event = call.world.store.get("event", identity, call.workspace or None)
     if event is None:
         raise no_event()
     return event
@@ -115,7 +162,7 @@ def present(event: Document, call: Call) -> Document:
     shown = event | {
         "stream": stream,
         "restreams": event["restreams"] if live else [row | _DISCONNECTED for row in event["restreams"]],
-        "poster": _default_poster(call.origin),
+        "poster": shown_poster(event["poster"] or DEFAULT_POSTER, call.origin),
     }
     return {name: shown[name] for name in FIELDS}
 
@@ -140,12 +187,6 @@ def _filters(asked: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
         yield "folder_id", None
 
 
-def _default_poster(origin: str) -> Document:
-    sizes = {size: f"{origin}/cdn/posters/default/{size}.png" for size in ("original", "md", "sm", "xs")}
-    fixed = {"id": uuid_of("poster", "default"), "type": "image", "from_time": 0, "to_time": 0, "status": "done"}
-    return fixed | {"active": True} | sizes
-
-
 _LIST = PAGING | {
     "order": ordering("created_at", "updated_at", "name"),
     "project_id": UUID,
@@ -154,6 +195,6 @@ _LIST = PAGING | {
 }
 
 ENDPOINTS = (
-    Endpoint("GET", "/v2/live/events", list_events, _LIST),
-    Endpoint("GET", "/v2/live/events/{event_id}", read_event),
+    Endpoint("GET", "/v2/live/events", list_events, _LIST, schema.paged(schema.record(FIELDS))),
+    Endpoint("GET", "/v2/live/events/{event_id}", read_event, answer=EVENT, refuses=[400404]),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+from livedeck.service import schema
 from livedeck.service.chapters.events import find_event
 from livedeck.service.encoder import timeline
 from livedeck.service.exchange import Call, Endpoint, encoded
@@ -19,4 +20,19 @@ async def read_qos(call: Call) -> Response:
     return encoded(b'{"data":[' + samples + b"]}")
 
 
-ENDPOINTS = (Endpoint("GET", "/v2/live/events/{event_id}/qos", read_qos),)
+SAMPLE = {
+    "bitrate_video": schema.INTEGER,
+    "bitrate_audio": schema.INTEGER,
+    "frame_rate": schema.INTEGER,
+    "status": schema.INTEGER,
+    "time": schema.MOMENT,
+}
+"""A sample and its types, as `encoder` writes it."""
+
+ENDPOINTS = (
+    Endpoint(
+        *("GET", "/v2/live/events/{event_id}/qos", read_qos),
+        answer=schema.data(schema.many(schema.record(SAMPLE))),
+        refuses=[400404],
+    ),
+)

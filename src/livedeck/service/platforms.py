@@ -1,0 +1,40 @@
+"""Where a relay goes: RTMP addresses, and which platform one belongs to, by the suffix of its host
+(platform-api.md, 2; decisions.md, "Relay `service`")."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+from urllib.parse import urlsplit
+
+from livedeck.service import schema
+from livedeck.service.rules import Rule, demand, string
+
+NAMES = ("video_share", "game_stream", "messenger", "video_host_ru", "social_video", "own", "custom")
+"""Every value of `service`."""
+
+
+def platform(address: str) -> str:
+    """The value of `service` for that address. Subdomains count; `notexample.com` is not under `example.com`."""
+    labels = (urlsplit(address).hostname or "").rstrip(".").split(".")
+    suffixes = (".".join(labels[start:]) for start in range(len(labels)))
+    return next((_domains()[suffix] for suffix in suffixes if suffix in _domains()), "custom")
+
+
+def _address(value: object) -> str:
+    kept = string(value).replace(" ", "").strip().rstrip("/")
+    demand(len(kept) <= 2048, kept)
+    parts = urlsplit(demand(kept.isprintable(), kept))
+    return demand(parts.scheme in {"rtmp", "rtmps"} and parts.hostname and parts.port != 0, kept)
+
+
+ADDRESS = Rule("an rtmp or rtmps address with a host", _address, schema.TEXT | {"maxLength": 2048})
+"""An address as it is kept: without spaces and trailing slashes (platform-api.md, "Relay profile")."""
+
+
+@cache
+def _domains() -> dict[str, str]:
+    table = resources.files("livedeck.service") / "data" / "platforms.toml"
+    rows = tomllib.loads(table.read_text(encoding="utf-8"))
+    return {domain: name for name, domains in rows.items() for domain in domains}

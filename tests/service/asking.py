@@ -1,0 +1,41 @@
+"""What an answer says, in one word each."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import httpx
+
+from livedeck.service import Service
+
+Row: TypeAlias = dict[str, Any]
+NOBODY = "00000000-0000-4000-8000-000000000000"
+"""A UUID that nothing has."""
+
+
+def asking(service: Service, token: str) -> httpx.AsyncClient:
+    """A client of that service, in process."""
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=service.app),
+        base_url="http://platform.test",
+        headers={"Authorization": f"Bearer {token}"},
+    )
+
+
+def data(answer: httpx.Response) -> Any:
+    """The data of a success."""
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]
+
+
+def refused(answer: httpx.Response) -> tuple[int, int]:
+    """The status and the code of a refusal."""
+    body = answer.json()
+    assert list(body) == ["error"], body
+    return answer.status_code, body["error"]["code"]
+
+
+def named(answer: httpx.Response) -> list[str]:
+    """The parameters that a 400400 names."""
+    assert refused(answer) == (400, 400400), answer.text
+    return [fault["name"] for fault in answer.json()["error"]["invalid_params"]]
