@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeAlias
 
 import httpx
 
-from livedeck.service import Service
+from livedeck.service import Service, chapters, openapi
+from service.description import Description
 
 Row: TypeAlias = dict[str, Any]
 NOBODY = "00000000-0000-4000-8000-000000000000"
@@ -14,12 +16,24 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
 
 
 def asking(service: Service, token: str) -> httpx.AsyncClient:
-    """A client of that service, in process."""
+    """A client of that service, in process. Every answer that it gets is held against the description."""
+
+    async def hold(answer: httpx.Response) -> None:
+        await answer.aread()
+        description().check(answer)
+
     return httpx.AsyncClient(
         transport=httpx.ASGITransport(app=service.app),
         base_url="http://platform.test",
         headers={"Authorization": f"Bearer {token}"},
+        event_hooks={"response": [hold]},
     )
+
+
+@cache
+def description() -> Description:
+    """What the service says of itself."""
+    return Description(openapi.document(chapters.ENDPOINTS, "1"))
 
 
 def data(answer: httpx.Response) -> Any:

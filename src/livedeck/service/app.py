@@ -13,11 +13,11 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from livedeck.service import cdn, chapters, control
+from livedeck.service import cdn, chapters, control, openapi
 from livedeck.service.errors import Refusal, forbidden, plain, too_large, unauthorised, unforeseen
 from livedeck.service.exchange import Call, Endpoint
 from livedeck.service.world import World
@@ -27,6 +27,9 @@ BODY_LIMIT = 8 * 1024 * 1024
 
 UPLOAD_LIMIT = 512 * 1024 * 1024
 """Bytes in a request to the upload address, which go to the disk as they come."""
+
+VERSION = "1"
+"""Of the service's description; the API's own versions are in its paths (platform-api.md, 9)."""
 
 Admission = Callable[[Request], str]
 """Who may pass: answers the id of the caller's workspace, empty where there is none, or raises a Refusal."""
@@ -39,6 +42,7 @@ def build(world: World, control_token: str) -> Starlette:
     routes = [
         *_routes(world, chapters.ENDPOINTS, _api(world)),
         *_routes(world, control.ENDPOINTS, _admin(world, control_token)),
+        Route("/openapi.json", _described),
         *_routes(world, cdn.ENDPOINTS, lambda request: ""),  # noqa: ARG005  pictures are for everyone
     ]
     app = Starlette(
@@ -89,6 +93,10 @@ def _admin(world: World, control_token: str) -> Admission:
         return ""
 
     return admit
+
+
+async def _described(_: Request) -> Response:
+    return JSONResponse(openapi.document(chapters.ENDPOINTS, VERSION))
 
 
 async def _refused(_: Request, refusal: Exception) -> Response:

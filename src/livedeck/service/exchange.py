@@ -45,6 +45,11 @@ class Endpoint:
         """The rules of its named parameters; none where the body is an array."""
         return {} if isinstance(self.parameters, Rule) else self.parameters
 
+    @property
+    def takes_body(self) -> bool:
+        """Whether a request has a body that means something."""
+        return self.method != "GET" and (bool(self.parameters) or self.body == "file")
+
 
 @dataclass(frozen=True, slots=True)
 class Call:

@@ -29,7 +29,9 @@ def _address(value: object) -> str:
     return demand(parts.scheme in {"rtmp", "rtmps"} and parts.hostname and parts.port != 0, kept)
 
 
-ADDRESS = Rule("an rtmp or rtmps address with a host", _address, schema.TEXT | {"maxLength": 2048})
+_WRITTEN = "^rtmps?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[1-9][0-9]{0,3})?(/[!-~]*)?$"
+
+ADDRESS = Rule("an rtmp or rtmps address with a host", _address, schema.TEXT | {"maxLength": 2048, "pattern": _WRITTEN})
 """An address as it is kept: without spaces and trailing slashes (platform-api.md, "Relay profile")."""
 
 

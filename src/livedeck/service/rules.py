@@ -119,7 +119,9 @@ def ordering(*fields: str) -> Rule:
         return demand(known and len(dict(pairs)) == len(pairs), pairs)
 
     says = f"a comma list of field.asc or field.desc, each field once, out of {', '.join(fields)}"
-    return Rule(says, take, schema.words(*(f"{name}.{way}" for name in fields for way in ("asc", "desc"))))
+    term = rf"(?:{'|'.join(fields)})\.(?:asc|desc)"
+    once = "".join(rf"(?!.*\b{name}\..*\b{name}\.)" for name in fields)
+    return Rule(says, take, schema.TEXT | {"pattern": f"^{once}{term}(?:,{term})*$"})
 
 
 def number(low: float, high: float) -> Rule:
@@ -154,7 +156,8 @@ def text(low: int, high: int) -> Rule:
 
 def percent(rule: Rule) -> Rule:
     """The same in a header, where what is not ASCII is percent-encoded UTF-8 (decisions.md, "Requests")."""
-    return replace(rule, take=lambda value: rule.take(unquote(value, errors="strict")), schema=schema.TEXT)
+    written = rule.schema | {"pattern": rule.schema.get("pattern", "^(?:[!-$&-~]|%[2-7][0-9A-F])+$")}
+    return replace(rule, take=lambda value: rule.take(unquote(value, errors="strict")), schema=written)
 
 
 def choice(*names: str) -> Rule:
@@ -175,18 +178,19 @@ def nested(rules: Rules) -> Rule:
     return Rule("an object", take, described(rules))
 
 
-def each(rule: Rule, most: int) -> Rule:
-    """A list of at most so many, every one by that rule."""
+def each(rule: Rule, most: int, least: int = 0) -> Rule:
+    """A list of so many, every one by that rule."""
 
     def take(values: Any) -> list[Any]:
-        demand(isinstance(values, list) and len(values) <= most, values)
+        demand(isinstance(values, list) and least <= len(values) <= most, values)
         places = {f"[{place}]": one for place, one in enumerate(values)}
         taken, faults = _sift(dict.fromkeys(places, rule), places)
         if faults:
             raise InnerError(faults)
         return [*taken.values()]
 
-    return Rule(f"a list of at most {most}", take, schema.many(rule.schema) | {"maxItems": most})
+    limits = {"minItems": least, "maxItems": most}
+    return Rule(f"a list of {least} to {most}", take, schema.many(rule.schema) | limits)
 
 
 def described(rules: Rules) -> Schema:
@@ -207,8 +211,9 @@ def _uuid(text: object) -> str:
 UUID = Rule("a UUID", _uuid, schema.UUID)
 FLAG = Rule("true or false", lambda text: demand(text in {"true", "false"}, text) == "true", schema.BOOLEAN)
 BOOLEAN = Rule("true or false", lambda value: demand(isinstance(value, bool), value), schema.BOOLEAN)
-MOMENT = Rule("an ISO 8601 timestamp with its offset, from 1970 to 2200", _moment, schema.MOMENT)
-STAMP = Rule(MOMENT.says, lambda text: stamp(_moment(text)), schema.MOMENT)
+_MOMENT = schema.MOMENT | {"pattern": "^(?:19[7-9]|20[0-9]|21[0-9])[0-9]-"}
+MOMENT = Rule("an ISO 8601 timestamp with its offset, from 1970 to 2200", _moment, _MOMENT)
+STAMP = Rule(MOMENT.says, lambda text: stamp(_moment(text)), _MOMENT)
 """A moment that is kept as the API writes it."""
 
 

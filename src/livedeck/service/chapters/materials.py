@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator
 from starlette.responses import Response
 
 from livedeck.service import schema
-from livedeck.service.chapters.positions import last, put_in_order
+from livedeck.service.chapters.positions import last, order_of, put_in_order
 from livedeck.service.chapters.videos import find_video
-from livedeck.service.errors import invalid, unknown
+from livedeck.service.errors import unknown
 from livedeck.service.exchange import Call, Endpoint, done, one
-from livedeck.service.rules import UUID, each, needed, percent, text
+from livedeck.service.rules import UUID, needed, percent, text
 from livedeck.service.signing import signed
 from livedeck.service.store import Document
 
@@ -85,8 +85,6 @@ async def change_material(call: Call) -> Response:
 async def reorder_materials(call: Call) -> Response:
     """Put the materials of a video in that order; the list must be full."""
     order = await call.array()
-    if not order:
-        raise invalid(("body", "must name the materials of a video"))
     put_in_order(call, "material", _find(call, order[0])["video_id"], order)
     return done()
 
@@ -130,7 +128,7 @@ ENDPOINTS = (
     Endpoint("GET", f"{_ONE}/link", link_material, answer=_LINK, refuses=[404404]),
     Endpoint("PUT", _ONE, change_material, {"title": text(1, 255)}, _ANSWER, [404404]),
     Endpoint(
-        *("PATCH", "/v1/additional-materials/reorder", reorder_materials, each(text(1, 64), 10_000)),
+        *("PATCH", "/v1/additional-materials/reorder", reorder_materials, order_of(text(1, 64))),
         answer=schema.DONE,
         refuses=[404404],
     ),

@@ -126,7 +126,9 @@ _SHAPE = schema.record(POSTER)
 _LIST = PAGING | {"order": ordering("created_at", "from_time")}
 _CODES = [400404, 404404]
 _UPLOAD = {
-    "X-Poster-URL": needed(percent(Rule("an http or https address", _web))),
+    "X-Poster-URL": needed(
+        percent(Rule("an http or https address", _web, schema.TEXT | {"pattern": "^https?://[!-$&-~]+$"}))
+    ),
     "X-Video-ID": UUID,
     "X-Event-ID": UUID,
 }

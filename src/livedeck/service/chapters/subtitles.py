@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from livedeck.service import schema
-from livedeck.service.chapters.positions import last, put_in_order
+from livedeck.service.chapters.positions import last, order_of, put_in_order
 from livedeck.service.chapters.videos import find_extra, find_video
 from livedeck.service.clock import stamp_epoch
 from livedeck.service.errors import invalid, unknown
@@ -227,7 +227,7 @@ ENDPOINTS = (
     Endpoint("GET", _PATH, list_tracks, _LIST, schema.paged(_TRACK), [404404]),
     Endpoint("POST", _PATH, upload_track, _FORM, _MADE, [404404], body="form"),
     Endpoint("POST", f"{_PATH}/auto", recognise, _AUTO, schema.data(schema.many(_TRACK)), [404404]),
-    Endpoint("PATCH", f"{_PATH}/reorder", reorder_tracks, each(UUID, 10_000), schema.data(_TRACK), [404404]),
+    Endpoint("PATCH", f"{_PATH}/reorder", reorder_tracks, order_of(UUID), schema.data(_TRACK), [404404]),
     Endpoint("GET", _ONE, read_track, answer=schema.data(_TRACK), refuses=[404404]),
     Endpoint("PATCH", _ONE, change_track, _NAMED, schema.data(_TRACK), [404404]),
     Endpoint("POST", f"{_ONE}/copy", copy_track, answer=_MADE, refuses=[404404]),

@@ -1,0 +1,70 @@
+"""Answers held against the service's own OpenAPI document."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from uuid import UUID
+
+import httpx
+
+Schema = dict[str, Any]
+_TYPES = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
+
+
+class Description:
+    """The OpenAPI document of a service, and the question whether an answer is as it says."""
+
+    def __init__(self, document: Schema) -> None:
+        self._document = document
+        places = {path: re.sub(r"\\?\{\w+\\?\}", "[^/]+", re.escape(path)) for path in document["paths"]}
+        self._paths = [(re.compile(pattern), path) for path, pattern in sorted(places.items())]
+
+    def check(self, answer: httpx.Response) -> None:
+        """Raises AssertionError for an answer of a documented endpoint that is not documented."""
+        operation = self._operation(answer.request)
+        if operation is None or answer.status_code == 405:
+            return
+        said = operation["responses"].get(str(answer.status_code))
+        assert said is not None, (answer.request.method, answer.request.url.path, answer.status_code)
+        media, body = next(iter(said["content"].items()))
+        assert answer.headers["content-type"].partition(";")[0] == media
+        if media == "application/json":
+            self._fits(body["schema"], answer.json(), answer.request.url.path)
+            if answer.status_code != 200:
+                assert str(answer.json()["error"]["code"]) in said["description"].split(", ")
+
+    def _operation(self, request: httpx.Request) -> Schema | None:
+        path = request.url.path
+        found = next((path_of for pattern, path_of in self._paths if pattern.fullmatch(path)), None)
+        operation: Schema | None = self._document["paths"].get(found, {}).get(request.method.lower())
+        return operation
+
+    def _fits(self, schema: Schema, value: object, place: str) -> None:
+        """Raises AssertionError where the value breaks the schema; knows just the words that we write."""
+        if "$ref" in schema:
+            return self._fits(self._document["components"]["schemas"]["Error"], value, place)
+        if "anyOf" in schema:
+            return None if value is None else self._fits(schema["anyOf"][0], value, place)
+        assert "const" not in schema or value == schema["const"], place
+        assert "enum" not in schema or value in schema["enum"], (place, value)
+        self._typed(schema, value, place)
+        return None
+
+    def _typed(self, schema: Schema, value: object, place: str) -> None:
+        kind = schema.get("type")
+        if kind in {"integer", "number"}:
+            assert type(value) is int or (kind == "number" and type(value) is float), (place, value)
+        elif kind is not None:
+            assert isinstance(value, _TYPES[kind]), (place, value)
+        if schema.get("format") == "uuid":
+            UUID(str(value))
+        if schema.get("format") == "date-time":
+            assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", str(value)), (place, value)
+        if isinstance(value, list):
+            for one in value[:50]:
+                self._fits(schema["items"], one, f"{place}[]")
+        if isinstance(value, dict) and "properties" in schema:
+            assert {*schema["required"]} <= {*value} <= {*schema["properties"]}, place
+            for name, one in value.items():
+                self._fits(schema["properties"][name], one, f"{place}.{name}")
