@@ -70,6 +70,11 @@ def load(**flags: Any) -> Settings:
         raise SettingsError("\n".join(_fault(one, given) for one in error.errors(include_input=False))) from None
 
 
+def alone(**given: Any) -> Settings:
+    """Settings that nothing but their caller has a say in: neither the environment nor the file."""
+    return Settings.model_construct(**given)
+
+
 def config_path() -> Path:
     """The TOML file: `LIVEDECK_CONFIG`, or `config.toml` in the user's configuration folder."""
     named = os.environ.get(f"{PREFIX}CONFIG")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from math import isfinite
 
@@ -14,7 +15,9 @@ NO_DATA = "--"
 NOT_APPLICABLE = "-"
 """There is nothing to measure here."""
 
-_BIDI = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+_PILED = re.compile("([\u0300-\u036f\u0483-\u0489\u20d0-\u20f0]{2})[\u0300-\u036f\u0483-\u0489\u20d0-\u20f0]+")
+_SIGNED = re.compile(r"(?i)\b((?:sign|signature|token|key|auth)=)[^&#]*")
 _LINE_SEPARATORS = frozenset("\u2028\u2029")
 
 
@@ -69,18 +72,24 @@ def mask(secret: str) -> str:
     return f"••••{secret[-4:]}" if len(secret) >= 12 else "••••"
 
 
-def safe(text: str, limit: int = 1000) -> str:
-    """Text from outside made fit for a terminal cell: one line, no control or bidi characters, bounded length.
+def link(address: str) -> str:
+    """An address for the screen: what signs it is masked."""
+    return _SIGNED.sub(r"\1••••", safe(address))
 
-    Tabs and line breaks become a space; every other control, format override or lone surrogate is dropped.
+
+def safe(text: str, limit: int = 1000) -> str:
+    """Text from outside made fit for a terminal cell: one line, no control or format characters, bounded length.
+
+    Tabs and line breaks become a space. What is invisible (bidi overrides, joiners, tags, variation selectors) is
+    dropped, so that two names that look the same are the same; so are marks piled on one letter beyond the second.
     """
-    kept = "".join(_fit(char) for char in text[: limit * 2])
+    kept = _PILED.sub(r"\1", "".join(_fit(char) for char in text[: limit * 2]))
     return kept if len(kept) <= limit else f"{kept[: limit - 1]}…"
 
 
 def _fit(char: str) -> str:
     if char in "\t\n\r\v\f\x85" or char in _LINE_SEPARATORS:
         return " "
-    if char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}:
+    if "\ufe00" <= char <= "\ufe0f" or unicodedata.category(char) in _INVISIBLE:
         return ""
     return char

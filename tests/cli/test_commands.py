@@ -102,6 +102,19 @@ def test_a_platform_that_cannot_be_reached_is_exit_code_one_and_says_so(tmp_path
             assert "cannot be reached" in done.stderr
 
 
+def test_the_demo_needs_no_setting_and_heeds_none_but_read_only(tmp_path: Path) -> None:
+    env = {"LIVEDECK_TIMEOUT": "99", "LIVEDECK_CONFIG": str(tmp_path / "absent.toml"), "LIVEDECK_TOKEN": "another"}
+    done = livedeck(tmp_path, "demo", env=env)
+    assert done.returncode == 0, done.stderr
+
+
+def test_flags_stand_before_or_after_the_command(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, service):
+        address, env = service["base_url"], {"LIVEDECK_TOKEN": service["token"]}
+        for arguments in (("--base-url", address, "status"), ("status", "--base-url", address, "--read-only")):
+            assert "Choir, hall B" in livedeck(tmp_path, *arguments, env=env).stdout
+
+
 def test_a_refused_token_is_exit_code_one_and_never_shown(tmp_path: Path) -> None:
     secret = "a-token-that-nobody-knows"
     with served(tmp_path) as (_, service):
@@ -121,6 +134,8 @@ def test_a_refused_token_is_exit_code_one_and_never_shown(tmp_path: Path) -> Non
         (("status",), {"LIVEDECK_BASE_URL": "http://platform.example", "LIVEDECK_TOKEN": "t"}, "https"),
         (("serve", "--host", "0.0.0.0"), {}, "--token"),
         (("serve", "--port", "99999"), {}, "--port"),
+        (("--base-url", "https://platform.example", "demo"), {}, "--base-url"),
+        (("--base-url", "https://platform.example", "serve"), {}, "--base-url"),
         (("fly",), {}, "No such command"),
     ],
 )
@@ -145,7 +160,7 @@ def test_a_taken_port_is_a_clear_error(tmp_path: Path) -> None:
 def test_the_log_goes_to_a_private_file_and_nowhere_else(tmp_path: Path) -> None:
     done = livedeck(tmp_path, "demo")
     (log,) = tmp_path.rglob("livedeck.log")
-    assert log.parent.stat().st_mode & 0o077 == 0
+    assert log.parent.stat().st_mode & 0o077 == log.stat().st_mode & 0o077 == 0
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     assert {"alarm raised"} <= {line["event"] for line in lines}
     assert "alarm raised" not in done.stdout + done.stderr

@@ -20,8 +20,8 @@ import pytest
 
 from cli.commands import LIVEDECK, PATIENCE, environment, served
 
-RESTORED = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l")
-"""Alternate screen off, cursor on, mouse off."""
+RESTORED = ((b"\x1b[?1049h", b"\x1b[?1049l"), (b"\x1b[?25l", b"\x1b[?25h"), (b"\x1b[?1000h", b"\x1b[?1000l"))
+"""Alternate screen, hidden cursor, mouse: how each goes on and off."""
 
 
 class Terminal:
@@ -30,13 +30,19 @@ class Terminal:
     def __init__(self, process: subprocess.Popen[bytes], master: int) -> None:
         self.process, self.written, self._master = process, b"", master
 
-    def until(self, pattern: str) -> None:
-        """Read until that text was written since the last call; what colours it is skipped."""
+    def until(self, pattern: str) -> str:
+        """Read until that text was written since the last call; what colours it is skipped. Returns its last group."""
         start, end = len(self.written), monotonic() + PATIENCE
-        while not re.search(pattern, _words(self.written[start:])):
+        while not (found := re.search(pattern, _words(self.written[start:]))):
             assert monotonic() < end, f"{pattern!r} never came: {_words(self.written[start:])[-2000:]}"
             if not self._read():
                 raise AssertionError(f"it ended before {pattern!r}: {_words(self.written)[-2000:]}")
+        return found[found.lastindex or 0]
+
+    def until_raw(self, pattern: bytes) -> None:
+        """Read until those bytes were written at all."""
+        while not re.search(pattern, self.written):
+            assert self._read(), f"it ended before {pattern!r}"
 
     def press(self, keys: str) -> None:
         os.write(self._master, keys.encode())
@@ -88,10 +94,10 @@ def terminal(home: Path, *arguments: str, size: tuple[int, int] = (120, 40), **e
 def test_the_demo_shows_both_screens_and_moves(tmp_path: Path, size: tuple[int, int]) -> None:
     with terminal(tmp_path, "demo", size=size) as deck:
         deck.until("Morning service")
-        deck.until(r"ago")  # the ages move
         deck.press("3")
         deck.until("video Mbit/s")
-        deck.until(r"as of \d\d:\d\d:\d\dZ")
+        first = deck.until(r"as of (\d\d:\d\d:\d\d)Z")
+        deck.until(rf"(?!{first})\d\d:\d\d:\d\d")  # new samples, another time
         deck.press("q")
         assert deck.ended() == 0
 
@@ -109,9 +115,20 @@ def test_the_terminal_is_left_as_it_was_found(tmp_path: Path, leave: str | signa
         else:
             deck.process.send_signal(leave)
         assert deck.ended() == code
-        for sequence in RESTORED:
-            assert sequence in deck.written
+        for on, off in RESTORED:
+            assert deck.written.rfind(on) < deck.written.rfind(off)
         assert b"Traceback" not in deck.written
+
+
+def test_a_deck_that_was_suspended_comes_back_whole(tmp_path: Path) -> None:
+    with terminal(tmp_path, "demo", size=(80, 24)) as deck:
+        deck.until("Morning service")
+        deck.process.send_signal(signal.SIGTSTP)
+        deck.until_raw(rb"\x1b\[\?1049l")
+        deck.process.send_signal(signal.SIGCONT)
+        deck.until(r"(?s)1 Events.*TALLY.*Morning service.*restreams.*quit")
+        deck.press("q")
+        assert deck.ended() == 0
 
 
 def test_a_deck_whose_platform_stops_says_so_answers_keys_and_recovers_by_itself(tmp_path: Path) -> None:

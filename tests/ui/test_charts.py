@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from livedeck.monitor import Readings
 from livedeck.ui.renderables import buckets, status
-from livedeck.ui.renderables.buckets import Axis, Column
+from livedeck.ui.renderables.buckets import Axis, Bucket
 from livedeck.ui.renderables.chart import curve
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import plain
@@ -26,12 +26,12 @@ def readings(times: list[float], values: list[float], statuses: list[int] | None
 
 def test_a_column_keeps_the_least_and_the_greatest_of_its_samples() -> None:
     known = readings([0, 2, 4, 6, 8], [5, 1, 9, nan, 3])
-    assert buckets.columns(Axis(0, 10, 2), known, known.video) == [Column(1, 9), Column(3, 3)]
+    assert buckets.columns(Axis(0, 10, 2), known, known.video) == [Bucket(1, 9), Bucket(3, 3)]
 
 
 def test_a_step_without_a_sample_is_a_gap_and_zero_is_not() -> None:
     known = readings([0, 9], [0, 7])
-    assert buckets.columns(Axis(0, 10, 5), known, known.video) == [Column(0, 0), None, None, None, Column(7, 7)]
+    assert buckets.columns(Axis(0, 10, 5), known, known.video) == [Bucket(0, 0), None, None, None, Bucket(7, 7)]
 
 
 def test_the_heaviest_status_of_a_column_is_the_one_that_shows() -> None:
@@ -52,13 +52,13 @@ def test_old_columns_stay_where_they_are_as_time_goes_on(at: float, later: float
 def test_a_curve_has_the_size_that_was_asked_for(
     values: list[float | None], rows: int, low: float, high: float
 ) -> None:
-    columns = [None if value is None else Column(value, value) for value in values]
+    columns = [None if value is None else Bucket(value, value) for value in values]
     drawn = curve(columns, rows, low, high)
     assert [len(line) for line in drawn] == [len(columns)] * rows
 
 
 def test_a_curve_leaves_its_gaps_empty_and_draws_no_line_across_them() -> None:
-    flat = Column(1, 1)
+    flat = Bucket(1, 1)
     (line,) = curve([flat, flat, None, None, None, flat, flat], 1, 0, 2)
     assert line[2:5].strip(" ⠀") == ""
     assert line[:2].strip(" ⠀")
@@ -66,7 +66,7 @@ def test_a_curve_leaves_its_gaps_empty_and_draws_no_line_across_them() -> None:
 
 
 def test_a_higher_value_is_drawn_higher() -> None:
-    top, bottom = curve([Column(9, 9), Column(9, 9), None, Column(1, 1), Column(1, 1)], 2, 0, 10)
+    top, bottom = curve([Bucket(9, 9), Bucket(9, 9), None, Bucket(1, 1), Bucket(1, 1)], 2, 0, 10)
     assert top[:2].strip(" ⠀")
     assert not top[3:].strip(" ⠀")
     assert bottom[3:].strip(" ⠀")
@@ -74,7 +74,7 @@ def test_a_higher_value_is_drawn_higher() -> None:
 
 
 def test_a_sparkline_shows_the_dip_of_a_column_and_a_blank_for_a_gap() -> None:
-    assert plain(spark([Column(0, 8), Column(8, 8), None], 8)) == "▁█ "
+    assert plain(spark([Bucket(0, 8), Bucket(8, 8), None], 8)) == "▁█ "
 
 
 def test_the_strip_joins_equal_neighbours() -> None:

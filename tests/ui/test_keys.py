@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 from textual.binding import Binding
 from textual.pilot import Pilot
 
-from livedeck.monitor import EventState
+from livedeck.cli.screenshots import framed
+from livedeck.monitor import EventState, Freshness, Grade, Health
 from livedeck.ui.app import Deck
 from livedeck.ui.renderables import cells
 from livedeck.ui.screens.events import EventsScreen
@@ -77,6 +79,23 @@ async def test_enter_opens_the_event_under_the_cursor_and_escape_returns_to_it()
         assert (deck.current_mode, chosen(deck).id) == ("events", meant)
 
 
+async def test_the_qos_screen_stays_with_its_event_whatever_becomes_worse() -> None:
+    async with running((120, 40), "3") as (deck, pilot):
+        shown = chosen(deck).id
+        await show(deck, pilot, events=tuple(reversed(known(deck).events)))
+        assert chosen(deck).id == shown
+
+
+async def test_the_qos_screen_says_that_its_event_is_gone_and_takes_no_other() -> None:
+    async with running((120, 40), "3") as (deck, pilot):
+        gone = chosen(deck)
+        await show(deck, pilot, events=tuple(state for state in known(deck).events if state.id != gone.id))
+        assert deck.chosen() is None
+        assert "no longer in the platform's list" in text_of(deck)
+        await pressed(pilot, "escape")
+        assert chosen(deck).id == known(deck).events[0].id
+
+
 async def test_number_keys_switch_screens() -> None:
     async with running() as (deck, pilot):
         for key, mode in (("3", "qos"), ("1", "events"), ("3", "qos")):
@@ -138,6 +157,7 @@ SHOWN = {
     "right_square_bracket": "]",
     "question_mark": "?",
     "ctrl+c": "ctrl-c",
+    "ctrl+z": "ctrl-z",
 }
 SILENT = {"equals_sign"}
 """Bound because it is `+` without the shift key."""
@@ -152,8 +172,8 @@ def bound() -> set[str]:
 
 
 def test_every_key_is_in_the_help() -> None:
-    words = " ".join(key for key, _ in KEYS)
-    assert not [key for key in bound() if key not in words]
+    words = "  ".join(key for key, _ in KEYS)
+    assert not [key for key in bound() if not re.search(rf"(^|\s){re.escape(key)}(\s|$)", words)]
 
 
 def test_every_key_is_in_the_readme() -> None:
@@ -177,13 +197,13 @@ async def test_a_hidden_screen_catches_up_when_it_is_shown() -> None:
 
 
 async def test_a_terminal_of_any_size_is_drawn() -> None:
-    async with running() as (_, pilot):
+    async with running() as (deck, pilot):
         for size in ((1, 1), (20, 5), (60, 20), (300, 100), (80, 24)):
             await pilot.resize_terminal(*size)
-            await pilot.press("3")
-            await pilot.pause()
-            await pilot.press("1")
-            await pilot.pause()
+            await pressed(pilot, "3")
+            await pressed(pilot, "1")
+            assert deck.size == size
+        assert "Choir, hall B" in text_of(deck)
 
 
 async def test_an_unchanged_snapshot_paints_nothing() -> None:
@@ -207,3 +227,46 @@ async def test_a_thousand_events_scroll_to_the_last_and_draw_only_what_is_in_sig
         assert "Show 999" in text_of(deck)
         await pressed(pilot, "home")
         assert "Show 0" in text_of(deck)
+
+
+async def test_a_row_that_was_in_sight_stays_in_sight_and_what_is_worse_above_is_said() -> None:
+    async with running((80, 24)) as (deck, pilot):
+        model = known(deck).events[0]
+        copies = [model.event.model_copy(update={"id": str(number), "name": f"Show {number}"}) for number in range(40)]
+        await show(deck, pilot, events=tuple(replace(model, event=copy) for copy in copies))
+        await pressed(pilot, *["down"] * 12)
+        await show(deck, pilot, events=tuple(reversed(known(deck).events)))
+        assert text_of(deck).count("Show 12") == len(("row", "detail"))
+        assert "more above" in text_of(deck)
+
+
+HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]Cup[/] \u202efinal\n" + "e" + "\u0301" * 20 + "東" * 300
+
+
+async def test_hostile_text_is_shown_as_text() -> None:
+    """trust.md, Text from outside."""
+    async with running((120, 40)) as (deck, pilot):
+        model = known(deck).events[0]
+        event = model.event.model_copy(update={"name": HOSTILE, "play_link": HOSTILE, "type": HOSTILE})
+        alarms = tuple(replace(one, subject=HOSTILE, actual=HOSTILE) for one in known(deck).alarms)
+        await show(deck, pilot, events=(replace(model, event=event),), alarms=alarms)
+        for keys in ((), ("3",)):
+            await pressed(pilot, *keys)
+            text = text_of(deck)
+            assert "[bold red]Cup[/]" in text
+            assert not set(text) & {"\x1b", "\x07", "\u202e"}
+            assert "RECONNECTING" in text
+
+
+async def test_an_event_whose_own_quality_cannot_be_asked_for_is_dark() -> None:
+    """monitoring.md: unknown is not green, though every other event is fine."""
+    async with running((120, 40)) as (deck, pilot):
+        clean = next(state for state in known(deck).events if state.event.name == "Choir, hall B")
+        verdict = replace(clean.verdict, health=Health(grade=Grade.STALE))
+        dark = replace(clean, verdict=verdict, qos=replace(clean.qos, freshness=Freshness.STALE, error="500 500500"))
+        await show(deck, pilot, events=(dark,), alarms=())
+        await pressed(pilot, "3")
+        text = framed(deck)
+        assert "STALE" in text
+        assert "500 500500" in text_of(deck)
+        assert not {"#6fd3c3", "#c00000"} & set(re.findall(r"#[0-9a-f]{6}", text))

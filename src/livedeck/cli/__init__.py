@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from livedeck import __version__
+from livedeck.cli.options import platform
 
 COMMANDS = {
     "demo": "the deck on a simulated platform of its own, without an account",
@@ -45,9 +46,7 @@ class _Lazy(click.Group):
     cls=_Lazy, invoke_without_command=True, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(__version__, prog_name="livedeck", message="%(prog)s %(version)s")
-@click.option("--base-url", metavar="URL", help="Address of the platform's API.")
-@click.option("--upload-url", metavar="URL", help="Address of its upload endpoints, where it is another.")
-@click.option("--read-only", is_flag=True, default=None, help="Nothing but GET and HEAD leaves the deck.")
+@platform
 @click.pass_context
 def main(ctx: click.Context, /, **flags: Any) -> None:
     """A terminal deck for live events on a video platform: what is on air, what is wrong, since when.

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
 
+from livedeck.cli.logs import hide
 from livedeck.client import Api
 from livedeck.monitor import Clock, Monitor
 from livedeck.settings import Settings, SettingsError
@@ -32,11 +33,12 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
     """The client of the configured platform, or of the ASGI app `mount`. Raises SettingsError, Misconfigured."""
     if not settings.base_url:
         raise SettingsError("no platform: set LIVEDECK_BASE_URL or --base-url, or try `livedeck demo`")
-    time = clock or SystemClock()
+    time, token = clock or SystemClock(), settings.secret_token()
+    hide(token)
     return Api(
         base_url=settings.base_url,
         upload_url=settings.upload_url or None,
-        token=settings.secret_token(),
+        token=token,
         read_only=settings.read_only,
         meet_segment=settings.meet_segment,
         timeout=settings.timeout,

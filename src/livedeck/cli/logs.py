@@ -4,20 +4,44 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import MutableMapping
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Any
 
 import structlog
 
-_BEARER = re.compile(r"(?i)(bearer\s+|sign=|stream_?key[\"'=:\s]+)[^\s\"'&,}]+")
+_CREDENTIAL = re.compile(r"(?i)(bearer\s+|\b(?:sign|token)=|stream_?key[\\\"'=:\s]+)[^\s\\\"'&,}]+")
+_HIDDEN: set[str] = set()
+
+
+def hide(secret: str) -> None:
+    """Never write this text to the log, whoever logs it and wherever it stands."""
+    _HIDDEN.add(secret)
+
+
+class _Redacted(structlog.stdlib.ProcessorFormatter):
+    """The last net, over the finished line: exceptions and other libraries' words pass through it too."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = super().format(record)
+        for secret in _HIDDEN:
+            line = line.replace(secret, "••••")
+        return _CREDENTIAL.sub(r"\1••••", line)
+
+
+class _PrivateFile(RotatingFileHandler):
+    """Every file of the rotation is readable by its owner alone."""
+
+    def _open(self) -> TextIOWrapper:
+        file = super()._open()
+        Path(self.baseFilename).chmod(0o600)
+        return file
 
 
 def log_to(path: Path) -> None:
     """Send every log line to that file; where its folder cannot be written there is no log, and never a torn screen."""
     handler = _handler(path)
-    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=structlog.processors.JSONRenderer()))
+    handler.setFormatter(_Redacted(processor=structlog.processors.JSONRenderer(ensure_ascii=False)))
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
     logging.getLogger("httpx").setLevel(logging.WARNING)
     structlog.configure(
@@ -27,7 +51,6 @@ def log_to(path: Path) -> None:
             structlog.processors.ExceptionRenderer(
                 structlog.tracebacks.ExceptionDictTransformer(show_locals=False, max_frames=30)
             ),
-            redacted,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -38,15 +61,6 @@ def log_to(path: Path) -> None:
 def _handler(path: Path) -> logging.Handler:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.parent.chmod(0o700)  # what the rotation makes in it is private by that
-        return RotatingFileHandler(path, maxBytes=2_000_000, backupCount=3, encoding="utf-8")
+        return _PrivateFile(path, maxBytes=2_000_000, backupCount=3, encoding="utf-8")
     except OSError:
         return logging.NullHandler()
-
-
-def redacted(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """The last net: what looks like a credential in a line is cut out, whoever wrote it."""
-    for key, value in event.items():
-        if isinstance(value, str):
-            event[key] = _BEARER.sub(r"\1••••", value)
-    return event

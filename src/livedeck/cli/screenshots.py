@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from livedeck.cli.build import make_api, make_monitor
 from livedeck.cli.exits import run
 from livedeck.service import Service, ServiceClock
-from livedeck.settings import Settings
+from livedeck.settings import alone
 from livedeck.ui.app import Deck
 
 EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
@@ -57,7 +57,7 @@ async def still_deck(*, seed: int = 1, read_only: bool = False) -> AsyncIterator
     """A deck on the simulated platform in process, both at `EVENING`, with every sample judged."""
     service = Service(seed=seed, clock=ServiceClock(start=EVENING, paused=True))
     address, token = "http://127.0.0.1:8787", SecretStr(service.token)
-    settings = Settings.model_construct(base_url=address, token=token, read_only=read_only)
+    settings = alone(base_url=address, token=token, read_only=read_only)
     clock = FixedClock()
     async with make_api(settings, clock=clock, mount=service.app) as api:
         monitor = make_monitor(api, clock)

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from livedeck.cli.exits import run
+from livedeck.cli.options import refuse_platform
 from livedeck.service import DEFAULT_TOKEN, Addresses, Service, ServiceClock, ServiceError, serving
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -42,6 +43,7 @@ def command(
 
     Ends on SIGTERM and ctrl-c.
     """
+    refuse_platform(ctx)
     if host not in LOOPBACK and not token:
         raise click.UsageError(f"--host {host} can be reached from elsewhere: give it a --token of its own")
     clock = ServiceClock(speed=speed)

@@ -11,33 +11,34 @@ import click
 from livedeck import wording
 from livedeck.cli.build import SystemClock, make_api, make_monitor
 from livedeck.cli.exits import run
+from livedeck.cli.options import given, platform
 from livedeck.monitor import Alarm, EventState, LinkState, Snapshot
 from livedeck.settings import Settings, load
 from livedeck.ui.renderables import cells
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, fit, plain, width
+from livedeck.ui.renderables.lines import Line, clip, fit, plain, width
 from livedeck.ui.renderables.moment import Moment
 
 PATIENCE = 15.0
 """Seconds to wait for a judged sample of every event on air."""
+
+NAME_CELLS = 40
 
 HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "T-/ELAPSED", "EVENT", "WRONG")
 
 
 @click.command
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-@click.option("--base-url", metavar="URL", help="Address of the platform's API.")
-@click.option("--upload-url", metavar="URL", help="Address of its upload endpoints, where it is another.")
+@platform
 @click.pass_context
-def command(ctx: click.Context, *, as_json: bool, base_url: str | None, upload_url: str | None) -> None:
+def command(ctx: click.Context, /, *, as_json: bool, **flags: Any) -> None:
     """Print what is on air and what is wrong, and leave.
 
     Waits until every event on air has a judged sample. Exit code 1 when the platform cannot be reached.
     """
-    flags = {**(ctx.obj or {}), **{k: v for k, v in (("base_url", base_url), ("upload_url", upload_url)) if v}}
 
     async def work() -> int:
-        return await report(load(**flags), as_json=as_json)
+        return await report(load(**given(ctx, flags)), as_json=as_json)
 
     ctx.exit(run(work))
 
@@ -83,7 +84,7 @@ def _row(state: EventState, moment: Moment) -> list[Line]:
         cells.audio(state, moment),
         cells.fps(state, moment),
         [(cells.clock(state, moment), Ink.TEXT)],
-        [(cells.name(state), Ink.TEXT)],
+        clip([(cells.name(state), Ink.TEXT)], NAME_CELLS),
         [(wording.safe(wrong), Ink.TEXT)],
     ]
 
@@ -138,7 +139,12 @@ def _event(state: EventState, moment: Moment) -> dict[str, Any]:
             }
             for one in state.verdict.findings
         ],
-        "qos": {"freshness": state.qos.freshness.value, "as_of": _iso(state.qos.as_of), "cadence": state.qos.cadence},
+        "qos": {
+            "freshness": state.qos.freshness.value,
+            "as_of": _iso(state.qos.as_of),
+            "cadence": state.qos.cadence,
+            "error": state.qos.error,
+        },
         "last_sample": sample,
     }
 

@@ -70,6 +70,7 @@ class Deck(App[int]):
         Binding("r", "ask", "ask now"),
         Binding("q", "quit", "quit"),
         Binding("ctrl+c", "quit", "quit", priority=True),
+        Binding("ctrl+z", "suspend_process", "suspend"),
     ]
 
     def __init__(
@@ -90,6 +91,7 @@ class Deck(App[int]):
         self.news: Signal[None] = Signal(self, "news")
         self._monitor, self._clock, self._log_file = monitor, clock, log_file
         self._chosen: str | None = None
+        self._attended: str | None = None
 
     def on_mount(self) -> None:
         self.register_theme(NIGHT)
@@ -97,6 +99,7 @@ class Deck(App[int]):
         self.run_worker(self._watch(), name="monitor", exit_on_error=False)
         self.set_interval(1.0, self._tick)
         self.call_after_refresh(self._import_the_rest)
+        self.app_resume_signal.subscribe(self, self._repaint_all)
 
     async def _watch(self) -> None:
         """Publish each snapshot. Should the monitor ever end, the screen says so: frozen is not fine."""
@@ -113,6 +116,12 @@ class Deck(App[int]):
         """With the first picture up, fetch in a thread what the next one will need."""
         await asyncio.to_thread(import_module, "livedeck.ui.screens.qos")
 
+    def _repaint_all(self, _: App[int]) -> None:
+        """Back from a suspension: the terminal has forgotten every line."""
+        for widget in self.screen.walk_children():
+            widget.refresh()
+        self.screen.refresh(layout=True)
+
     def _tick(self) -> None:
         self.news.publish(None)
 
@@ -123,17 +132,23 @@ class Deck(App[int]):
         return Moment.of(self.snapshot, self._clock.now(), watched=not self.fault)
 
     def chosen(self) -> EventState | None:
-        """The selected event: by id; the worst one until the operator chooses, and where the chosen one is gone."""
+        """The selected event, by its id; the worst one until the operator chooses. None where it is gone."""
         if self.snapshot is None:
             return None
-        found = self.snapshot.find(self._chosen) if self._chosen else None
-        return found or next(iter(self.snapshot.events), None)
+        if self._chosen is None:
+            return next(iter(self.snapshot.events), None)
+        return self.snapshot.find(self._chosen)
 
-    def choose(self, event_id: str) -> None:
-        """Select an event for every screen, and have its quality asked for most often."""
+    def choose(self, event_id: str | None) -> None:
+        """Select an event for every screen; None follows the worst one again."""
         self._chosen = event_id
-        self._monitor.focus(event_id)
         self.news.publish(None)
+
+    def attend(self, event_id: str | None) -> None:
+        """Have that event's quality asked for most often; None: no event's more than the others'."""
+        if event_id != self._attended:
+            self._attended = event_id
+            self._monitor.focus(event_id)
 
     def action_ask(self) -> None:
         """Ask the platform now, not at the next round."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import floor, inf, isfinite
 
-from livedeck.monitor import Readings
+from livedeck.monitor import EventState, Readings
+from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.renderables.status import Look, worst
 
 
@@ -39,28 +40,35 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Bucket:
     """The least and the greatest value that was measured in one step of time."""
 
     low: float
     high: float
 
 
-def columns(axis: Axis, readings: Readings, values: array[float]) -> list[Column | None]:
+def columns(axis: Axis, readings: Readings, values: array[float]) -> list[Bucket | None]:
     """`values` (a column of `readings`) by step of the axis; None where nothing was measured: a gap is a gap."""
     cuts = axis.cuts(readings.time)
     return [_column(values[first:last]) for first, last in pairwise(cuts)]
 
 
-def _column(values: array[float]) -> Column | None:
+def _column(values: array[float]) -> Bucket | None:
     low, high = inf, -inf
     for value in values:
         if isfinite(value):
             low, high = min(low, value), max(high, value)
-    return Column(low, high) if low <= high else None
+    return Bucket(low, high) if low <= high else None
 
 
 def statuses(axis: Axis, readings: Readings) -> list[Look | None]:
     """The heaviest status of each step of the axis; None where there was no sample."""
     cuts = axis.cuts(readings.time)
     return [worst(readings.status[first:last]) for first, last in pairwise(cuts)]
+
+
+def axis_of(state: EventState, moment: Moment, span: float, columns: int) -> Axis | None:
+    """The last `span` seconds of that event's samples, up to the last answer; None where there are none."""
+    if state.qos.as_of is None or not len(state.qos.readings):
+        return None
+    return Axis.ending(moment.to_server(state.qos.as_of).timestamp(), span, columns)

@@ -53,6 +53,11 @@ def name(state: EventState) -> str:
     return wording.safe(state.event.name or state.id)
 
 
+def doubtful(state: EventState, moment: Moment) -> bool:
+    """Nothing here may be believed, or this event's own quality could not be asked for: its lamp is out."""
+    return moment.stale or state.verdict.health.grade is Grade.STALE
+
+
 def title_ink(state: EventState) -> Ink:
     """Loud while bits are owed, quiet for what is over or has no date yet."""
     if state.phase.tally in SENDING or state.phase.tally is Tally.LATE:
@@ -64,7 +69,7 @@ def tally(state: EventState, moment: Moment) -> Line:
     """Glyph and word, filled like a tally lamp: `● ON AIR`. A lamp that cannot be believed is out: `▒ ON AIR`."""
     glyph, ink = TALLY_INKS[state.phase.tally]
     word = "RECONNECT" if state.phase.tally is Tally.RECONNECTING else state.phase.tally.value
-    return [(f" ▒ {word:<9} ", Ink.OFF) if moment.stale else (f" {glyph} {word:<9} ", ink)]
+    return [(f" ▒ {word:<9} ", Ink.OFF) if doubtful(state, moment) else (f" {glyph} {word:<9} ", ink)]
 
 
 def clock(state: EventState, moment: Moment) -> str:
@@ -82,7 +87,7 @@ def clock(state: EventState, moment: Moment) -> str:
 
 def ingest(state: EventState, moment: Moment) -> Line:
     """The encoder's side; an interruption says for how long."""
-    return [(text, Ink.STALE if moment.stale else ink) for text, ink in _ingest(state, moment)]
+    return [(text, Ink.STALE if doubtful(state, moment) else ink) for text, ink in _ingest(state, moment)]
 
 
 def _ingest(state: EventState, moment: Moment) -> Line:
@@ -143,7 +148,7 @@ def _measured(state: EventState, moment: Moment, text: str | None, ink: Ink) -> 
     if text is None:
         owed = state.phase.tally in SENDING
         return [(wording.NO_DATA, Ink.STALE) if owed else (wording.NOT_APPLICABLE, Ink.DIM)]
-    return [(text, Ink.STALE if moment.stale else ink)]
+    return [(text, Ink.STALE if doubtful(state, moment) else ink)]
 
 
 def outputs(state: EventState, moment: Moment) -> Line:

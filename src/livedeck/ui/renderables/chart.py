@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import plotext
 
-from livedeck.ui.renderables.buckets import Column
+from livedeck.ui.renderables.buckets import Bucket
 
 plotext.terminal.limit(width=False, height=False)
 
 
-def curve(values: Sequence[Column | None], rows: int, low: float, high: float) -> list[str]:
+def curve(values: Sequence[Bucket | None], rows: int, low: float, high: float) -> list[str]:
     """`rows` texts of `len(values)` cells: the values between `low` and `high`, a vertical stroke where one varies."""
     cells = len(values)
     if not cells or rows < 1 or not any(values) or not low < high:
@@ -47,7 +47,7 @@ def _bare_figure(cells: int, rows: int, low: float, high: float) -> plotext.figu
     return figure
 
 
-def _points(values: Sequence[Column | None], low: float, high: float) -> tuple[list[float], list[float], list[int]]:
+def _points(values: Sequence[Bucket | None], low: float, high: float) -> tuple[list[float], list[float], list[int]]:
     """Two points a column at most, on its two dots, and the indexes of those that a line leads to."""
     xs: list[float] = []
     ys: list[float] = []

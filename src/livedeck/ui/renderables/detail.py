@@ -7,11 +7,13 @@ from livedeck.monitor import EventState, Finding
 from livedeck.ui.renderables import cells
 from livedeck.ui.renderables.event_rows import recent_status, recent_video
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, fit, flow
+from livedeck.ui.renderables.lines import Line, clip, fit, flow
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.renderables.status import look
 
 LABEL_CELLS = 11
+TITLE_CELLS = 32
+"""What a name may take at most: what is wrong must still find room beside it."""
 
 
 def detail(state: EventState, moment: Moment, width: int) -> list[Line]:
@@ -23,14 +25,14 @@ def detail(state: EventState, moment: Moment, width: int) -> list[Line]:
         _labelled("restreams", _restreams(state, moment)),
         _labelled("settings", _settings(state)),
         _labelled("ingest", [(wording.safe(str(state.event.rtmp_link or wording.UNKNOWN)), Ink.DIM)]),
-        _labelled("play", [(wording.safe(state.event.play_link or wording.UNKNOWN), Ink.DIM)]),
+        _labelled("play", [(wording.link(state.event.play_link or wording.UNKNOWN), Ink.DIM)]),
     ]
 
 
 def title(state: EventState, moment: Moment, width: int) -> Line:
     """Name, tally, clock, health, and the window that is left while the encoder is away."""
     parts = [
-        (0, [(f" {cells.name(state)}", Ink.STRONG)]),
+        (0, clip([(f" {cells.name(state)}", Ink.STRONG)], TITLE_CELLS)),
         (0, cells.tally(state, moment)),
         (2, [(cells.clock(state, moment), Ink.TEXT)]),
         (0, cells.health(state, moment)),

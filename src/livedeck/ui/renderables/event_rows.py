@@ -50,31 +50,24 @@ def _recent(state: EventState, moment: Moment) -> Line:
 
 def recent_video(state: EventState, moment: Moment, columns: int) -> Line:
     """The last five minutes of video as bars; blank where the event has no samples."""
-    axis = _recent_axis(state, moment, columns)
+    axis = buckets.axis_of(state, moment, RECENT, columns)
     if axis is None:
         return [(" " * columns, Ink.TEXT)]
     readings = state.qos.readings
     values = buckets.columns(axis, readings, readings.video)
     top = HEADROOM * max((value.high for value in values if value), default=0.0)
-    return spark(values, top, Ink.STALE if moment.stale else Ink.VIDEO)
+    return spark(values, top, Ink.STALE if cells.doubtful(state, moment) else Ink.VIDEO)
 
 
 def recent_status(state: EventState, moment: Moment, columns: int) -> Line:
     """The status strip of the same five minutes."""
-    axis = _recent_axis(state, moment, columns)
+    axis = buckets.axis_of(state, moment, RECENT, columns)
     if axis is None:
         return [(" " * columns, Ink.TEXT)]
     looks = buckets.statuses(axis, state.qos.readings)
-    if moment.stale:
+    if cells.doubtful(state, moment):
         return [("".join(look.glyph if look else " " for look in looks), Ink.STALE)]
     return strip(looks)
-
-
-def _recent_axis(state: EventState, moment: Moment, columns: int) -> buckets.Axis | None:
-    if state.qos.as_of is None or not len(state.qos.readings):
-        return None
-    asked = state.qos.as_of.timestamp() + (moment.server - moment.now).total_seconds()
-    return buckets.Axis.ending(asked, RECENT, columns)
 
 
 EVENT = Column("EVENT", NAME_CELLS, 0, _name)

@@ -9,7 +9,7 @@ from livedeck import wording
 from livedeck.monitor import Alarm, LinkState, Severity, Snapshot
 from livedeck.ui.renderables.cells import SEVERITIES
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, between, flow, spread
+from livedeck.ui.renderables.lines import Line, between, clip, flow, spread
 from livedeck.ui.renderables.moment import Moment
 
 LINKS = {
@@ -31,6 +31,7 @@ def header(
         (4, [(host, Ink.DIM)]),
         (0, [ro]),
         (0, _link(snapshot, moment)),
+        (1, _skew(snapshot)),
         (6, _round_trip(snapshot)),
     ]
     right = [
@@ -51,8 +52,15 @@ def _link(snapshot: Snapshot, moment: Moment) -> Line:
 
 
 def _round_trip(snapshot: Snapshot) -> Line:
-    trip = snapshot.link.round_trip
-    return [] if trip is None else [(f"rtt {trip * 1000:.0f} ms", Ink.DIM)]
+    link = snapshot.link
+    known = link.round_trip is not None and link.state is LinkState.OK
+    return [(f"rtt {(link.round_trip or 0) * 1000:.0f} ms", Ink.DIM)] if known else []
+
+
+def _skew(snapshot: Snapshot) -> Line:
+    """How far the platform's clock is ahead of this machine's, where that is worth a word (monitoring.md)."""
+    skew = snapshot.link.skew
+    return [(f"▲ clocks {skew:+.0f} s", Ink.CRITICAL if abs(skew) > 10 else Ink.WARNING)] if skew else []
 
 
 def _local(moment: Moment, zone: tzinfo | None) -> Line:
@@ -99,13 +107,17 @@ def banner(snapshot: Snapshot, moment: Moment, fault: str = "") -> Line:
     return []
 
 
+SUBJECT_CELLS = 24
+"""What an alarm's subject may take at most, so that its kind is always read."""
+
+
 def alarm(one: Alarm, moment: Moment) -> Line:
     """Severity, since when, whose, what: actual against expected."""
     glyph, word, ink = SEVERITIES[one.severity]
     return [
         (f" {glyph} {word} {wording.brief(moment.since(one.since)):>6}  ", ink),
-        (f"{wording.safe(one.subject)}  ", Ink.STRONG),
-        (f"{one.kind}  ", ink),
+        *clip([(wording.safe(one.subject), Ink.STRONG)], SUBJECT_CELLS),
+        (f"  {one.kind}  ", ink),
         (wording.safe(one.actual), Ink.TEXT),
         (f"  expected {wording.safe(one.expected)}" if one.expected else "", Ink.DIM),
     ]

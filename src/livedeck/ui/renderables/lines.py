@@ -31,6 +31,27 @@ def fit(line: Sequence[Span], cells: int, *, right: bool = False, ellipsis: bool
     return _cut(line, cells, "…" if ellipsis and cells else "")
 
 
+def clip(line: Sequence[Span], cells: int) -> Line:
+    """The line, its end cut off and marked where it is longer than that."""
+    return list(line) if width(line) <= cells else fit(line, cells, ellipsis=True)
+
+
+def difference(old: Sequence[Span], new: Sequence[Span]) -> tuple[int, int] | None:
+    """The first cell in which two lines differ, and the one after the last; None where they are the same."""
+    if old == new:
+        return None
+    before, after = _cells(old), _cells(new)
+    if len(before) != len(after):
+        return 0, max(len(before), len(after))
+    unlike = [cell for cell, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
+    return (unlike[0], unlike[-1] + 1) if unlike else None
+
+
+def _cells(line: Sequence[Span]) -> list[tuple[str, Ink]]:
+    """The line cell by cell; a wide character stands in both of its own."""
+    return [(char, ink) for text, ink in line for char in text for _ in range(cell_len(char))]
+
+
 def _cut(line: Sequence[Span], cells: int, mark: str) -> Line:
     kept: Line = []
     left = cells - len(mark)

@@ -25,6 +25,10 @@ class Moment:
         stale = not watched or _is_stale(snapshot.link, now)
         return cls(now, now + timedelta(seconds=snapshot.link.skew), stale)
 
+    def to_server(self, local: datetime) -> datetime:
+        """That instant of this machine's clock by the platform's."""
+        return local + (self.server - self.now)
+
     def since(self, then: datetime) -> float:
         """Seconds from `then` on this machine's clock."""
         return (self.now - then).total_seconds()

@@ -12,7 +12,7 @@ from livedeck.monitor import EventState
 from livedeck.ui.renderables import buckets, cells
 from livedeck.ui.renderables.chart import curve
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, fit, flow, spread
+from livedeck.ui.renderables.lines import Line, Part, fit, flow, spread
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.renderables.spark import strip
 from livedeck.ui.renderables.status import HIGHLIGHTED, LOOKS, ODD, Look
@@ -32,7 +32,7 @@ class Measure:
 
     head: str
     ink: Ink
-    values: list[buckets.Column | None]
+    values: list[buckets.Bucket | None]
     low: float
     high: float
     unit: float
@@ -43,21 +43,15 @@ class Measure:
 
 def view(state: EventState, moment: Moment, span: float, width: int, height: int) -> list[Line]:
     """The whole picture in exactly `height` lines; the plots take what the other lines leave."""
-    axis = _axis(state, moment, span, max(8, width - GUTTER - 1))
+    axis = buckets.axis_of(state, moment, span, max(8, width - GUTTER - 1))
     if axis is None:
         reason = state.qos.error or "no samples yet"
         return [[(f" {cells.name(state)}: {wording.safe(reason)}", Ink.STALE if state.qos.error else Ink.DIM)]]
     looks = buckets.statuses(axis, state.qos.readings)
     measures = _measures(state, moment, axis)
-    tail = [_status_line(looks, moment), *_time_axis(axis), _legend(state, axis, width)]
-    return [*_plots(measures, looks, moment, height - len(tail), width), *tail]
-
-
-def _axis(state: EventState, moment: Moment, span: float, columns: int) -> buckets.Axis | None:
-    if state.qos.as_of is None or not len(state.qos.readings):
-        return None
-    asked = state.qos.as_of.timestamp() + (moment.server - moment.now).total_seconds()
-    return buckets.Axis.ending(asked, span, columns)
+    stale = cells.doubtful(state, moment)
+    tail = [_status_line(looks, stale=stale), *_time_axis(axis), _legend(state, axis, width, stale=stale)]
+    return [*_plots(measures, looks, height - len(tail), width, stale=stale), *tail]
 
 
 def _measures(state: EventState, moment: Moment, axis: buckets.Axis) -> list[Measure]:
@@ -89,7 +83,7 @@ def _fps_now(state: EventState, moment: Moment, nominal: float | None) -> Line:
     return [*cells.fps(state, moment), (expected, Ink.DIM)]
 
 
-def _scale(values: Iterable[buckets.Column | None], others: Sequence[float]) -> tuple[float, float]:
+def _scale(values: Iterable[buckets.Bucket | None], others: Sequence[float]) -> tuple[float, float]:
     """The range of a curve with a little air; from zero as soon as it comes near it, so that a fall looks like one."""
     lows = [value.low for value in values if value] + list(others)
     highs = [value.high for value in values if value] + list(others)
@@ -100,18 +94,20 @@ def _scale(values: Iterable[buckets.Column | None], others: Sequence[float]) -> 
     return (0.0 if low < high * 0.4 else low - air), high + air
 
 
-def _top(values: Iterable[buckets.Column | None], least: float) -> float:
+def _top(values: Iterable[buckets.Bucket | None], least: float) -> float:
     return max([least, *(value.high * 1.05 for value in values if value)])
 
 
 def _plots(
-    measures: Sequence[Measure], looks: Sequence[Look | None], moment: Moment, height: int, width: int
+    measures: Sequence[Measure], looks: Sequence[Look | None], height: int, width: int, *, stale: bool
 ) -> list[Line]:
     rows = _share(max(height, len(measures) * 2))
     lines: list[Line] = []
     for measure, count in zip(measures, rows, strict=True):
-        lines.append(spread([(0, [(f" {measure.head}", Ink.HEAD)])], [(0, [*measure.now, (" ", Ink.TEXT)])], width))
-        lines += _plot(measure, looks, count - 1, stale=moment.stale)
+        scale = f"scale from {measure.low / measure.unit:.{measure.decimals}f}" if measure.low else ""
+        head: list[Part] = [(0, [(f" {measure.head}", Ink.HEAD)]), (1, [(scale, Ink.DIM)])]
+        lines.append(spread(head, [(0, [*measure.now, (" ", Ink.TEXT)])], width))
+        lines += _plot(measure, looks, count - 1, stale=stale)
     return lines
 
 
@@ -169,9 +165,9 @@ def _cell_ink(look: Look | None, ink: Ink, *, stale: bool) -> Ink:
     return look.ink if look in HIGHLIGHTED else ink
 
 
-def _status_line(looks: Sequence[Look | None], moment: Moment) -> Line:
+def _status_line(looks: Sequence[Look | None], *, stale: bool) -> Line:
     drawn = strip(looks)
-    if moment.stale:
+    if stale:
         drawn = [("".join(text for text, _ in drawn), Ink.STALE)]
     return [(f" {'status':<{GUTTER - 2}}", Ink.HEAD), ("│", Ink.RULE), *drawn]
 
@@ -198,7 +194,7 @@ def _label_step(axis: buckets.Axis) -> int:
     return next((step for step in (15, 30, 60, 120, 300, 600, 900, 1800, 3600) if step >= wanted), 7200)
 
 
-def _legend(state: EventState, axis: buckets.Axis, width: int) -> Line:
+def _legend(state: EventState, axis: buckets.Axis, width: int, *, stale: bool) -> Line:
     """What the highlighted glyphs mean and how many samples in view carry each."""
     readings = state.qos.readings
     cuts = axis.cuts(readings.time)
@@ -208,6 +204,9 @@ def _legend(state: EventState, axis: buckets.Axis, width: int) -> Line:
         look = LOOKS.get(status, ODD)
         counts[look] = counts.get(look, 0) + 1
     normal = counts.pop(LOOKS[0], 0)
-    parts = [(0, [(f" {look.glyph} {look.word} ", look.ink), (str(count), Ink.TEXT)]) for look, count in counts.items()]
+    parts = [
+        (0, [(f" {look.glyph} {look.word} ", Ink.STALE if stale else look.ink), (str(count), Ink.TEXT)])
+        for look, count in counts.items()
+    ]
     parts.append((1, [(f"normal {normal}  of {len(shown)} samples", Ink.DIM)]))
     return fit(flow(parts, width), width)

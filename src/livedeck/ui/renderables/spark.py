@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from livedeck.ui.renderables.buckets import Column
+from livedeck.ui.renderables.buckets import Bucket
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import Line
 from livedeck.ui.renderables.status import Look
@@ -12,12 +12,12 @@ from livedeck.ui.renderables.status import Look
 BARS = "▁▂▃▄▅▆▇█"
 
 
-def spark(values: Sequence[Column | None], top: float, ink: Ink = Ink.VIDEO) -> Line:
+def spark(values: Sequence[Bucket | None], top: float, ink: Ink = Ink.VIDEO) -> Line:
     """A bar a column, by its lowest value so that a dip shows, from zero to `top`; a gap is blank."""
     return [("".join(_bar(value, top) for value in values), ink)]
 
 
-def _bar(value: Column | None, top: float) -> str:
+def _bar(value: Bucket | None, top: float) -> str:
     if value is None:
         return " "
     level = round(value.low / top * (len(BARS) - 1)) if top > 0 else 0

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
 
-from livedeck.monitor import Snapshot
+from livedeck.monitor import Alarm, Snapshot
 from livedeck.ui.renderables import frame
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.widgets.frame import Footer, Header, Lines
@@ -38,6 +38,10 @@ class DeckScreen(Screen[None]):
 
     def paint(self, snapshot: Snapshot, moment: Moment) -> None:
         """Show the body for this snapshot and moment."""
+
+    def tells(self, alarm: Alarm) -> bool:  # noqa: ARG002
+        """Whether the alarm is worth a line here; not where the body says the same."""
+        return True
 
     def compose(self) -> ComposeResult:
         yield Header(**self.deck.identity, current=self.NAME)
@@ -68,6 +72,7 @@ class DeckScreen(Screen[None]):
         self.query_one(Header).show(snapshot, moment)
         self.query_one("#banner", Lines).show([warning] if warning else [])
         room = 3 if self.size.height >= TALL else 1
-        self.query_one("#alarms", Lines).show([frame.alarm(one, moment) for one in snapshot.alarms[:room]])
+        alarms = [one for one in snapshot.alarms if self.tells(one)][:room]
+        self.query_one("#alarms", Lines).show([frame.alarm(one, moment) for one in alarms])
         self.query_one(Footer).repaint()
         self.paint(snapshot, moment)

@@ -32,6 +32,8 @@ class EventsScreen(DeckScreen):
         yield EventDetail()
 
     def paint(self, snapshot: Snapshot, moment: Moment) -> None:
+        if snapshot.events and self.deck.chosen() is None:  # gone from the list: back to the worst one
+            self.deck.choose(None)
         chosen = self.deck.chosen()
         unasked = snapshot.link.as_of is None
         empty = "waiting for the platform's first answer" if unasked else "this workspace has no events"

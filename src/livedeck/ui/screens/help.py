@@ -26,7 +26,7 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("[ ]", "QoS: previous, next event on air"),
     ("r", "ask the platform now"),
     ("?", "this help"),
-    ("q  ctrl-c", "quit"),
+    ("q  ctrl-c  ctrl-z", "quit, quit, suspend"),
 )
 
 
@@ -49,7 +49,12 @@ def help_lines() -> list[Line]:
     lines.append([("SIGNS", Ink.HEAD)])
     lines += [_row(f"{look.glyph} {look.word}", look.meaning, look.ink) for look in (NORMAL, *HIGHLIGHTED, ODD)]
     lines.append([("  ", Ink.TEXT), *_severities()])
-    lines.append(_row("0  ?  --  -", "zero · unknown · no fresh data · nothing to measure", Ink.TEXT))
+    lines.append(_row("0  ?  --  -", "zero, unknown, no fresh data, not measured", Ink.TEXT))
+    lines.append(_row("▒ STALE", "not to be believed: too old, or not answered", Ink.STALE))
+    lines += [[], [("TALLY", Ink.HEAD)]]
+    lines += [
+        [("  ", Ink.TEXT), (f" {glyph} {tally.value:<12}", ink)] for tally, (glyph, ink) in cells.TALLY_INKS.items()
+    ]
     return lines
 
 

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from livedeck import wording
-from livedeck.monitor import EventState, Snapshot
+from livedeck.monitor import Alarm, EventState, Snapshot
 from livedeck.ui.renderables import cells, detail, qos_view
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import Line, spread
@@ -17,6 +17,8 @@ from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.screens.base import DeckScreen
 from livedeck.ui.widgets.frame import Lines
 from livedeck.ui.widgets.qos_chart import QosChart
+
+GONE: list[Line] = [[(" this event is no longer in the platform's list: esc leads back to the others", Ink.WARNING)]]
 
 
 class QosScreen(DeckScreen):
@@ -48,9 +50,26 @@ class QosScreen(DeckScreen):
         yield QosChart()
         yield Lines(id="findings")
 
-    def paint(self, snapshot: Snapshot, moment: Moment) -> None:  # noqa: ARG002
+    def on_screen_resume(self) -> None:
+        """What is shown stays the same event until the operator takes another one."""
         state = self.deck.chosen()
-        self.query_one("#title", Lines).show([] if state is None else self._title(state, moment))
+        if state is not None:
+            self.deck.choose(state.id)
+        super().on_screen_resume()
+
+    def on_screen_suspend(self) -> None:
+        self.deck.attend(None)
+
+    def tells(self, alarm: Alarm) -> bool:
+        """The findings of the shown event stand right above."""
+        state = self.deck.chosen()
+        return state is None or alarm.event_id != state.id
+
+    def paint(self, snapshot: Snapshot, moment: Moment) -> None:
+        state = self.deck.chosen()
+        self.deck.attend(state.id if state else None)
+        gone = GONE if snapshot.events else []
+        self.query_one("#title", Lines).show(gone if state is None else self._title(state, moment))
         findings = state.verdict.findings[:3] if state else ()
         self.query_one("#findings", Lines).show(
             [[(" ", Ink.TEXT), *detail.finding_line(one, moment)] for one in findings]
@@ -73,13 +92,11 @@ class QosScreen(DeckScreen):
         self.refresh_all()
 
     def action_step(self, step: int) -> None:
-        """The next or the previous event of the Events screen that has ever sent."""
+        """The next or the previous event that should be sending, in the order of the Events screen."""
         snapshot, chosen = self.deck.snapshot, self.deck.chosen()
-        if snapshot is None or chosen is None:
-            return
-        sending = [state.id for state in snapshot.events if state.phase.tally in cells.SENDING]
+        sending = [state.id for state in snapshot.events if state.phase.tally in cells.SENDING] if snapshot else []
         if sending:
-            at = sending.index(chosen.id) + step if chosen.id in sending else 0
+            at = sending.index(chosen.id) + step if chosen and chosen.id in sending else 0
             self.deck.choose(sending[at % len(sending)])
 
 
@@ -87,7 +104,9 @@ def _age(state: EventState, moment: Moment) -> list[tuple[int, Line]]:
     if state.qos.as_of is None:
         return [(0, [(" never answered", Ink.STALE)])]
     age = wording.age(moment.since(state.qos.as_of))
-    parts: list[tuple[int, Line]] = [(0, [(f" as of {state.qos.as_of:%H:%M:%S}Z ({age})", Ink.DIM)])]
+    stale = cells.doubtful(state, moment)
+    words = f" {'▒ STALE, as of' if stale else 'as of'} {state.qos.as_of:%H:%M:%S}Z ({age})"
+    parts: list[tuple[int, Line]] = [(0, [(words, Ink.WARNING if stale else Ink.DIM)])]
     if state.qos.cadence is not None:
         parts.append((2, [(f"cadence {state.qos.cadence:g} s", Ink.DIM)]))
     if state.qos.error:

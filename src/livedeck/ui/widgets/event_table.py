@@ -7,17 +7,17 @@ from typing import ClassVar
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from livedeck.monitor import EventState
+from livedeck.monitor import EventState, Severity
 from livedeck.ui.renderables import event_rows
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line
+from livedeck.ui.renderables.lines import Line, between
 from livedeck.ui.renderables.moment import Moment
-from livedeck.ui.widgets.inked import Inked
+from livedeck.ui.widgets.inked import Inked, changes
 
 HEAD_LINES = 1
 MARK_CELLS = 1
@@ -56,6 +56,7 @@ class EventTable(ScrollView, Inked, can_focus=True):
         super().__init__(id=id)
         self._states: tuple[EventState, ...] = ()
         self._rows: dict[int, Line] = {}
+        self._head: Line = []
         self._columns: list[tuple[event_rows.Column, int]] = []
         self._moment: Moment | None = None
         self._empty = ""
@@ -63,12 +64,11 @@ class EventTable(ScrollView, Inked, can_focus=True):
 
     def show(self, states: tuple[EventState, ...], moment: Moment, cursor: str | None, empty: str) -> None:
         """Take the events of a snapshot, in their order, and paint the rows that changed; `empty` says why none."""
-        self._states, self._moment, self._empty = states, moment, empty
-        moved = cursor != self.cursor
-        self.cursor = cursor
+        follow = cursor != self.cursor or self._in_sight()
+        self._states, self._moment, self._empty, self.cursor = states, moment, empty, cursor
         self.virtual_size = Size(self.size.width, len(states) + HEAD_LINES)
         self.repaint()
-        if moved:
+        if follow:
             self._reveal()
 
     def repaint(self) -> int:
@@ -78,11 +78,18 @@ class EventTable(ScrollView, Inked, can_focus=True):
         self._columns = event_rows.layout(self.scrollable_content_region.width - MARK_CELLS)
         top = self.scroll_offset.y
         rows = {at: self._drawn(at) for at in range(top, top + max(0, self.size.height - HEAD_LINES))}
-        changed = [at for at, row in rows.items() if row != self._rows.get(at)]
-        self._rows = rows
-        for at in changed:
-            self.refresh_line(at - top + HEAD_LINES)
-        return len(changed)
+        width, known, head = self.size.width, self._rows, self._head_line()
+        marks = [changes(at - top + HEAD_LINES, known.get(at, []), row, width) for at, row in rows.items()]
+        marks.append(changes(0, self._head, head, width))
+        self._rows, self._head = rows, head
+        return self.mark(marks)
+
+    def _head_line(self) -> Line:
+        """The names of the columns; and how many events with a critical fault were scrolled out above."""
+        hidden = self._states[: self.scroll_offset.y]
+        worse = sum(any(one.severity is Severity.CRITICAL for one in state.verdict.findings) for state in hidden)
+        more: Line = [(f"✖ {worse} more above ", Ink.CRITICAL)] if worse else []
+        return between([(" ", Ink.HEAD), *event_rows.head(self._columns)], more, self.size.width)
 
     def _drawn(self, at: int) -> Line:
         if self._moment is None or at >= len(self._states):
@@ -90,11 +97,6 @@ class EventTable(ScrollView, Inked, can_focus=True):
         state = self._states[at]
         mark = ">" if state.id == self.cursor else " "
         return [(mark, Ink.STRONG), *event_rows.row(state, self._moment, self._columns)]
-
-    def refresh_line(self, y: int) -> None:
-        """Mark one line of the window; lines out of sight cost nothing."""
-        if HEAD_LINES <= y < self.size.height:
-            self.refresh(Region(0, y, self.size.width, 1))
 
     def on_resize(self) -> None:
         """Other columns may fit now."""
@@ -108,7 +110,7 @@ class EventTable(ScrollView, Inked, can_focus=True):
         width = self.size.width
         if y < HEAD_LINES:
             base = self.rich_style + self.get_component_rich_style("event-table--head", partial=True)
-            return self.painted([(" ", Ink.HEAD), *event_rows.head(self._columns)], width, base)
+            return self.painted(self._head, width, base)
         at = y - HEAD_LINES + self.scroll_offset.y
         if at not in self._rows:  # it came into sight by scrolling
             self._rows[at] = self._drawn(at)
@@ -122,6 +124,9 @@ class EventTable(ScrollView, Inked, can_focus=True):
 
     def _row(self) -> int:
         return next((at for at, state in enumerate(self._states) if state.id == self.cursor), 0)
+
+    def _in_sight(self) -> bool:
+        return 0 <= self._row() - self.scroll_offset.y < self.size.height - HEAD_LINES
 
     def _reveal(self) -> None:
         """Scroll as little as it takes to have the cursor in sight."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from rich.segment import Segment
@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, fit
+from livedeck.ui.renderables.lines import Line, difference, fit
 
 
 class Inked(Widget):
@@ -34,6 +34,13 @@ class Inked(Widget):
         if ink not in self._inks:
             self._inks[ink] = self.get_component_rich_style(f"ink--{ink}", partial=True)
         return self._inks[ink]
+
+    def mark(self, regions: Iterable[Region | None]) -> int:
+        """Have these regions sent to the terminal. Returns how many they are."""
+        marked = [region for region in regions if region]
+        if marked:
+            self.refresh(*marked)
+        return len(marked)
 
     def painted(self, line: Sequence[tuple[str, Ink]], width: int, base: Style) -> Strip:
         """The line as a strip of exactly `width` cells over the style `base`; what is cut off is marked."""
@@ -57,11 +64,9 @@ class Canvas(Inked):
         if not width or not height:
             return 0
         lines = self.draw(width, height)[:height]
-        changed = [row for row in range(height) if _at(lines, row) != _at(self._lines, row)]
+        changed = [changes(row, _at(self._lines, row), _at(lines, row), width) for row in range(height)]
         self._lines = lines
-        if changed:
-            self.refresh(*(Region(0, row, width, 1) for row in changed))
-        return len(changed)
+        return self.mark(changed)
 
     def on_resize(self) -> None:
         """Another size is another drawing."""
@@ -76,6 +81,12 @@ class Canvas(Inked):
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         """As high as what it draws, for those whose height is `auto`."""
         return len(self.draw(width, viewport.height))
+
+
+def changes(row: int, old: Line, new: Line, width: int) -> Region | None:
+    """The part of that row of a widget in which two lines differ."""
+    unlike = difference(fit(old, width, ellipsis=True), fit(new, width, ellipsis=True))
+    return None if unlike is None else Region(unlike[0], row, unlike[1] - unlike[0], 1)
 
 
 def _at(lines: Sequence[Line], row: int) -> Line:

@@ -1,0 +1,37 @@
+"""The flags by which a command is told its platform; before the command's name or after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+READ_ONLY = "Nothing but GET and HEAD leaves the deck."
+
+_FLAGS = (
+    click.option("--base-url", metavar="URL", help="Address of the platform's API."),
+    click.option("--upload-url", metavar="URL", help="Address of its upload endpoints, where it is another."),
+    click.option("--read-only", is_flag=True, default=None, help=READ_ONLY),
+)
+
+
+def platform(command: Command) -> Command:
+    """Add --base-url, --upload-url and --read-only."""
+    for flag in reversed(_FLAGS):
+        command = flag(command)
+    return command
+
+
+def given(ctx: click.Context, flags: dict[str, Any]) -> dict[str, Any]:
+    """The flags of a command over those that stood before its name."""
+    return {**(ctx.obj or {}), **{name: value for name, value in flags.items() if value is not None}}
+
+
+def refuse_platform(ctx: click.Context) -> None:
+    """For a command with a platform of its own. Raises UsageError where another one was named."""
+    for name in ("base_url", "upload_url"):
+        if (ctx.obj or {}).get(name):
+            raise click.UsageError(f"{ctx.info_name} has a platform of its own: leave out --{name.replace('_', '-')}")

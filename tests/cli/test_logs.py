@@ -1,0 +1,72 @@
+"""The log: private, whole, and without a secret whoever writes to it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+
+from livedeck.cli.logs import hide, log_to
+
+SECRET = "a-token-that-nobody-knows"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[Path]:
+    """A log file that is in force for one test."""
+    root = logging.getLogger()
+    before = list(root.handlers), root.level
+    log_to(tmp_path / "logs" / "livedeck.log")
+    yield tmp_path / "logs" / "livedeck.log"
+    for handler in root.handlers:
+        handler.close()
+    root.handlers, level = before[0], before[1]
+    root.setLevel(level)
+    structlog.reset_defaults()
+
+
+def written(log: Path) -> str:
+    """All of it; every line must be JSON."""
+    text = log.read_text(encoding="utf-8")
+    assert all(json.loads(line) for line in text.splitlines())
+    return text
+
+
+def test_a_known_secret_is_nowhere_whoever_logs_it(log: Path) -> None:
+    hide(SECRET)
+    ours, other = structlog.get_logger(), logging.getLogger("another.library")
+    ours.warning("asked", token=SECRET, nested={"deep": [SECRET]})
+    other.warning("sent %s", SECRET)
+    fault = ValueError(f"Bearer {SECRET}")
+    ours.error("failed", exc_info=fault)
+    other.error("failed", exc_info=fault)
+    assert SECRET not in written(log)
+    assert "ValueError" in written(log)
+
+
+@pytest.mark.parametrize(
+    "line", ["Authorization: Bearer abc.def-123", "https://x.example/f?expires=1&sign=abc.def-123"]
+)
+def test_what_looks_like_a_credential_is_cut_out(log: Path, line: str) -> None:
+    logging.getLogger("another.library").warning(line)
+    assert "abc.def-123" not in written(log)
+
+
+def test_the_files_are_private_after_a_rotation_too(log: Path) -> None:
+    for _ in range(60):
+        logging.getLogger("another.library").warning("x" * 50_000)
+    files = list(log.parent.iterdir())
+    assert len(files) > 1
+    assert not [file for file in files if file.stat().st_mode & 0o077]
+
+
+def test_a_folder_that_cannot_be_written_is_no_fault(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    log_to(tmp_path / "file" / "livedeck.log")
+    structlog.get_logger().warning("nobody hears this")
+    assert capfd.readouterr() == ("", "")
+    structlog.reset_defaults()
