@@ -82,7 +82,7 @@ class Stage:
 
     `fails`: (status, headers) to answer with, for everything; `fails_qos`: the same, for samples alone. `ahead`:
     seconds that its clock, and so its Date, is ahead. Every encoder sends a sample each two seconds, from ten minutes
-    before NOW to `silent_from`.
+    before NOW to `silent_from`. `strays`: samples besides those, in seconds from NOW.
     """
 
     def __init__(self, clock: VirtualClock, *events: dict[str, Any]) -> None:
@@ -92,6 +92,7 @@ class Stage:
         self.fails_qos: tuple[int, dict[str, str]] | None = None
         self.ahead = 0.0
         self.silent_from = inf  # seconds from NOW
+        self.strays: list[float] = []
         self.asked: list[tuple[float, str]] = []  # when, and "list" or an event id
         self.at_once: Counter[str] = Counter()
         self.most_at_once: Counter[str] = Counter()
@@ -152,13 +153,13 @@ class Stage:
         newest -= newest % 2.0
         return [
             {
-                "time": at(newest - 2.0 * back),
+                "time": at(when),
                 "bitrate_video": 4_500_000,
                 "bitrate_audio": 128_000,
                 "frame_rate": 30,
                 "status": 0,
             }
-            for back in range(300, -1, -1)
+            for when in [*(newest - 2.0 * back for back in range(300, -1, -1)), *self.strays]
         ]
 
 

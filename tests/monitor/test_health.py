@@ -19,14 +19,14 @@ from livedeck.monitor import (
     Thresholds,
     Verdict,
 )
-from livedeck.monitor.health import assess
+from livedeck.monitor.health import Trust, assess
 from monitor.stage import NOW, after
 
 ON_AIR = Phase(Tally.ON_AIR, NOW - timedelta(seconds=900), Ingest(IngestState.RECEIVING))
 
 
 def judge(readings: Readings, phase: Phase = ON_AIR, freshness: Freshness = Freshness.FRESH) -> Verdict:
-    return assess(readings, phase, freshness, NOW, Thresholds())
+    return assess(readings, phase, Trust(freshness), NOW, Thresholds())
 
 
 def kinds(verdict: Verdict) -> list[str]:
@@ -50,9 +50,14 @@ def kinds(verdict: Verdict) -> list[str]:
         ({"status": 4}, Grade.POOR, "key", ["KEYFRAME_SEVERE"]),
         ({"status": 5}, Grade.POOR, "loss", ["PACKET_LOSS"]),
         ({"status": 1}, Grade.GOOD, "", ["UNKNOWN_STATUS"]),
-        ({"status": None}, Grade.GOOD, "", []),
+        ({"status": None}, Grade.FAIR, "unknown", ["UNKNOWN_DATA"]),
+        ({"fps": None}, Grade.FAIR, "unknown", ["UNKNOWN_DATA"]),
+        ({"video": None}, Grade.NO_DATA, "unknown", ["UNKNOWN_DATA"]),
+        ({"video": None, "fps": None}, Grade.NO_DATA, "unknown", ["UNKNOWN_DATA"]),
+        ({"video": None, "audio": 0.0}, Grade.POOR, "audio", ["UNKNOWN_DATA"]),
+        ({"video": None, "status": 5}, Grade.POOR, "loss", ["PACKET_LOSS", "UNKNOWN_DATA"]),
         ({"audio": None}, Grade.GOOD, "", []),
-        ({"video": None, "audio": None, "fps": None}, Grade.NO_DATA, "", []),
+        ({"video": None, "audio": None, "fps": None}, Grade.NO_DATA, "unknown", ["UNKNOWN_DATA"]),
     ],
 )
 def test_a_fault_that_lasts_is_graded_named_and_found(
@@ -80,6 +85,19 @@ def test_zero_bits_are_never_green_from_the_first_sample_on() -> None:
 def test_zero_is_not_missing() -> None:
     assert judge(after(count=12, audio=0.0)).health.component == "audio"
     assert judge(after(count=12, audio=None)).health.score == 100
+
+
+def test_what_is_missing_is_named_and_since_when_it_is() -> None:
+    verdict = judge(after(count=12, fps=None, status=None))
+    (finding,) = verdict.findings
+    assert verdict.health.detail == "fps, status missing"
+    assert (finding.actual, finding.severity) == ("frame_rate, status missing", Severity.INFO)
+    assert finding.since == NOW - timedelta(seconds=22)
+    assert judge(after(count=12, video=None)).findings[0].severity is Severity.WARNING
+
+
+def test_a_field_that_is_missing_for_less_than_the_window_of_the_score_makes_nothing_unknown() -> None:
+    assert judge(after(count=5, video=None, fps=None, status=None)).health.score == 100
 
 
 def test_a_fault_must_hold_for_its_samples_and_its_seconds() -> None:
@@ -122,7 +140,15 @@ def test_late_samples_are_never_good() -> None:
 def test_what_we_cannot_ask_is_stale_and_has_no_score() -> None:
     verdict = judge(after(count=12), freshness=Freshness.STALE)
     assert (verdict.health.score, verdict.health.grade) == (None, Grade.STALE)
-    assert kinds(verdict) == ["QOS_STALE"]
+    assert [(finding.kind, finding.actual) for finding in verdict.findings] == [("QOS_STALE", "no new sample")]
+
+
+def test_a_stale_event_says_why_and_since_when() -> None:
+    trust = Trust(Freshness.STALE, NOW - timedelta(seconds=40), "get QoS of event one: " + "no answer " * 100)
+    (finding,) = assess(after(count=12), ON_AIR, trust, NOW).findings
+    assert finding.actual.startswith("get QoS of event one: no answer")
+    assert len(finding.actual) <= 200
+    assert finding.since == trust.since
 
 
 @pytest.mark.parametrize(

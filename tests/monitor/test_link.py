@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from structlog.testing import capture_logs
 
-from livedeck.monitor import Freshness, Grade, IngestState, LinkState, Snapshot, Tally
+from livedeck.client import Exchange
+from livedeck.monitor import Freshness, Grade, IngestState, Link, LinkState, Snapshot, Tally, Thresholds, stale
+from livedeck.monitor.connection import skew
 from monitor.conftest import Raise
-from monitor.stage import NOW, Deck, event
+from monitor.stage import NOW, Deck, at, event
 
 
 def seconds(snapshot: Snapshot) -> float:
@@ -92,6 +96,71 @@ async def test_one_lost_round_is_failing_and_counts(deck: Raise) -> None:
     assert "list events" in failing[0].why
 
 
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (401, "TOKEN REFUSED"),
+        (403, "TOKEN REFUSED"),
+        (429, "RATE LIMITED"),
+        (404, "REQUEST REFUSED"),
+        (503, "PLATFORM FAILING"),
+    ],
+)
+async def test_the_link_says_the_cause_of_its_trouble_and_nothing_when_it_is_over(
+    deck: Raise, status: int, words: str
+) -> None:
+    one = deck(event())
+    assert (await watched(one)).link.trouble == ""
+    one.stage.fails = status, {}
+    assert (await one.until(20)).link.trouble == words
+    one.stage.fails = None
+    assert (await one.until(90)).link.trouble == ""
+
+
+async def test_an_answer_that_is_not_as_documented_is_unreadable(deck: Raise) -> None:
+    one = deck(event())
+    one.stage.events = [{"name": "an event without an id"}]
+    assert (await one.until(5)).link.trouble == "ANSWER UNREADABLE"
+
+
+async def test_a_platform_that_says_nothing_gives_no_answer(deck: Raise) -> None:
+    one = deck(event())
+    one.stage.hang()
+    snapshot = await one.until(40)
+    assert (snapshot.link.state, snapshot.link.trouble) == (LinkState.BLIND, "NO ANSWER")
+    one.stage.release()
+    assert (await one.until(80)).link.trouble == ""
+
+
+@pytest.mark.parametrize(
+    ("state", "age", "judged"),
+    [
+        (LinkState.OK, 30.0, False),
+        (LinkState.OK, 30.1, True),
+        (LinkState.FAILING, 1.0, False),
+        (LinkState.BLIND, 1.0, True),
+        (LinkState.CONNECTING, None, True),
+    ],
+)
+def test_past_two_intervals_a_screen_is_stale_and_without_an_answer_always(
+    state: LinkState, age: float | None, judged: bool
+) -> None:
+    link = Link(state, NOW, as_of=None if age is None else NOW)
+    assert stale(link, NOW + timedelta(seconds=age or 0.0)) is judged
+
+
+async def test_silence_that_the_platform_tells_is_not_doubtful(deck: Raise) -> None:
+    """The encoder left, and fresh answers say so; what is over and not asked any more is not doubtful either."""
+    ended = {"id": "x", "status": "finished", "started_at": at(-900), "finished_at": at(-800)}
+    one = deck(event(), event("done", stream=ended))
+    one.stage.silent_from = 20.0
+    gone = await one.until(100)
+    assert gone.events[0].phase.tally is Tally.RECONNECTING
+    assert [state.doubtful for state in gone.events] == [False, False]
+    one.stage.fails = 503, {}
+    assert [state.doubtful for state in (await one.until(200)).events] == [True, True]
+
+
 async def test_a_refused_token_is_an_alarm_of_its_own(deck: Raise) -> None:
     one = deck(event())
     await watched(one)
@@ -124,7 +193,14 @@ async def test_one_event_that_cannot_be_asked_is_stale_while_the_link_is_well(de
     assert snapshot.link.state is LinkState.OK
     assert snapshot.events[0].verdict.health.grade is Grade.STALE
     assert "get QoS" in snapshot.events[0].qos.error
-    assert [alarm.kind for alarm in snapshot.alarms] == ["QOS_STALE"]
+    assert snapshot.events[0].doubtful
+    (alarm,), (finding,) = snapshot.alarms, snapshot.events[0].verdict.findings
+    assert (alarm.kind, alarm.actual, alarm.since) == (
+        "QOS_STALE",
+        snapshot.events[0].qos.error,
+        snapshot.events[0].qos.as_of,
+    )
+    assert (finding.kind, finding.actual, finding.since) == (alarm.kind, alarm.actual, alarm.since)
     assert snapshot.events[0].phase.tally is Tally.ON_AIR
 
 
@@ -133,6 +209,7 @@ async def test_an_event_that_was_never_answered_is_not_silently_unknown(deck: Ra
     one.stage.fails_qos = 500, {}
     snapshot = await one.until(20)
     assert snapshot.events[0].qos.freshness is Freshness.NEVER
+    assert snapshot.events[0].doubtful
     assert [alarm.kind for alarm in snapshot.alarms] == ["QOS_STALE"]
 
 
@@ -158,3 +235,14 @@ async def test_the_servers_clock_is_told_by_its_answers(deck: Raise, ahead: floa
     assert snapshot.link.skew == pytest.approx(told, abs=0.6)
     assert snapshot.events[0].phase.tally is Tally.ON_AIR
     assert snapshot.events[0].verdict.health.grade is Grade.GOOD
+
+
+def test_a_skew_near_its_limit_does_not_come_and_go() -> None:
+    """It counts from two seconds on, and until it is clearly less."""
+
+    def seen(offset: float, known: float) -> float:
+        date = NOW + timedelta(seconds=offset - 0.5)  # Date is cut to its second: half a one is given back
+        return skew([Exchange(NOW, 0.0, date)], known, Thresholds())
+
+    assert [seen(1.9, 0.0), seen(2.1, 0.0)] == [0.0, 2.1]
+    assert [seen(1.5, 2.1), seen(0.5, 2.1)] == [1.5, 0.0]

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from livedeck.client import Api
-from livedeck.monitor import Grade, IngestState, LinkState, Monitor, Snapshot, Tally
+from livedeck.monitor import Grade, IngestState, LinkState, Monitor, Severity, Snapshot, Tally
 from livedeck.service import Service, ServiceClock
 from monitor.conftest import Raise
 from monitor.stage import NOW, at, event
@@ -27,6 +27,39 @@ async def test_frozen_time_is_never_green(deck: Raise) -> None:
             assert snapshot.link.state is LinkState.OK
             assert (state.verdict.health.score, state.verdict.health.grade) == (None, Grade.NO_DATA)
             assert state.phase.tally in {Tally.RECONNECTING, Tally.LOST}
+
+
+async def test_a_sample_dated_in_the_future_is_left_out_and_told_and_hides_no_death(deck: Raise) -> None:
+    one = deck(event())
+    one.stage.strays = [86_400.0]
+    well = await one.until(30)
+    (state,) = well.events
+    assert state.verdict.health.score == 100
+    assert state.qos.readings.time[-1] <= NOW.timestamp() + 30
+    assert [(alarm.kind, alarm.severity) for alarm in well.alarms] == [("FUTURE_SAMPLES", Severity.INFO)]
+    one.stage.silent_from = 40.0
+    gone = await one.until(70)
+    assert gone.events[0].phase.tally is Tally.RECONNECTING
+    assert {alarm.kind for alarm in gone.alarms} == {"RECONNECTING", "FUTURE_SAMPLES"}
+    one.stage.strays, one.stage.silent_from = [], float("inf")
+    assert (await one.until(100)).alarms == ()
+
+
+async def test_the_servers_clock_and_not_ours_tells_what_is_the_future(deck: Raise) -> None:
+    one = deck(event())
+    one.stage.ahead = 300.0
+    snapshot = await one.until(30)
+    assert snapshot.events[0].verdict.health.score == 100
+    assert [alarm.kind for alarm in snapshot.alarms] == ["CLOCK_SKEW"]
+
+
+async def test_what_brought_no_new_sample_is_not_judged_again(deck: Raise) -> None:
+    one = deck(event())
+    one.stage.silent_from = 20.0
+    before = await one.until(24)
+    after = await one.next()
+    assert after.seq > before.seq
+    assert after.events[0].verdict is before.events[0].verdict
 
 
 async def test_an_encoder_that_leaves_and_comes_back_is_followed(deck: Raise) -> None:
@@ -102,6 +135,16 @@ async def test_settled_reports_once_every_event_is_judged(deck: Raise) -> None:
     snapshot = await one.clock.run(one.monitor.settled())
     assert one.clock.monotonic() < 0.1
     assert [state.verdict.health.grade for state in snapshot.events] == [Grade.GOOD, Grade.GOOD, Grade.NONE]
+
+
+async def test_a_report_does_not_contradict_itself(deck: Raise) -> None:
+    """What stands beside an event stands among the alarms too, from the first look on."""
+    one = deck(event())
+    one.stage.fails_qos = 500, {}
+    snapshot = await one.clock.run(one.monitor.settled())
+    found = [(finding.kind, finding.actual, finding.since) for finding in snapshot.events[0].verdict.findings]
+    assert [kind for kind, _, _ in found] == ["QOS_STALE"]
+    assert [(alarm.kind, alarm.actual, alarm.since) for alarm in snapshot.alarms] == found
 
 
 async def test_settled_reports_a_platform_that_is_away_and_does_not_wait_for_ever(deck: Raise) -> None:

@@ -48,6 +48,15 @@ def test_only_the_newest_are_kept(first: list[Reading], second: list[Reading], l
     assert list(known.time) == sorted({row[0] for row in [*first, *second]})[-len(known) :]
 
 
+@given(rows, rows, st.integers(-1, 61).map(float))
+def test_nothing_later_than_allowed_is_kept_not_even_what_was_known(
+    first: list[Reading], second: list[Reading], until: float
+) -> None:
+    known = gather(gathered(first), samples(second), until=until)
+    assert listed(known) == [row for row in listed(gathered(first, second)) if row.time <= until]
+    assert gather(known, samples(second), until=until) is known
+
+
 def test_an_answer_that_goes_on_where_the_last_ended_is_appended() -> None:
     stream = signal(100)
     assert listed(gathered(stream[:60], stream[40:])) == stream

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from livedeck.monitor.connection import stale
 from livedeck.monitor.facts import (
     Alarm,
     Clock,
@@ -19,6 +20,7 @@ from livedeck.monitor.facts import (
     Severity,
     Snapshot,
     Tally,
+    Trouble,
     Verdict,
 )
 from livedeck.monitor.monitor import Monitor
@@ -49,5 +51,7 @@ __all__ = [
     "Snapshot",
     "Tally",
     "Thresholds",
+    "Trouble",
     "Verdict",
+    "stale",
 ]

@@ -41,6 +41,11 @@ class Tally(StrEnum):
     COMPLETED = "COMPLETED"
     UNKNOWN = "UNKNOWN"
 
+    @property
+    def owes_bits(self) -> bool:
+        """Whether the audience waits for bits now: where none come, something is wrong."""
+        return self in {Tally.ON_AIR, Tally.RECONNECTING, Tally.LOST}
+
 
 class IngestState(StrEnum):
     """What arrives from the encoder."""
@@ -69,6 +74,18 @@ class LinkState(StrEnum):
     OK = "ok"
     FAILING = "failing"
     BLIND = "blind"
+
+
+class Trouble(StrEnum):
+    """Why the link is not well, in the words of a banner. NONE: it is, or nothing was tried yet."""
+
+    NONE = ""
+    UNAUTHORIZED = "TOKEN REFUSED"
+    RATE_LIMITED = "RATE LIMITED"
+    REQUEST_REFUSED = "REQUEST REFUSED"
+    PLATFORM_FAILING = "PLATFORM FAILING"
+    UNREADABLE = "ANSWER UNREADABLE"
+    NO_ANSWER = "NO ANSWER"
 
 
 class Grade(StrEnum):
@@ -112,6 +129,11 @@ class Phase:
     ingest: Ingest = field(default_factory=Ingest)
     length: float | None = None
 
+    @property
+    def silent(self) -> bool:
+        """Whether bits are owed and none arrive."""
+        return self.tally.owes_bits and self.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED}
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -129,10 +151,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """0 to 100, the minimum of its components; `score` is None where nothing fresh was measured.
+    """0 to 100, the minimum of its components; `score` is None where no fresh picture was measured.
 
-    `component` names the one that lost (`video`, `audio`, `fps`, `key`, `loss`, `late`), `detail` says it in short
-    (`fps 22.1/30`); both are empty when nothing lost.
+    `component` names the one that lost (`video`, `audio`, `fps`, `key`, `loss`, `late`, or `unknown` where the samples
+    lack what a good word needs), `detail` says it in short (`fps 22.1/30`); both are empty when nothing lost.
     """
 
     score: int | None = None
@@ -160,7 +182,7 @@ class QosState:
     """The samples of an event and how far they may be believed.
 
     `as_of`: last good answer (this machine's clock). `cadence`: seconds between samples, learnt. `error`: why the last
-    try failed, or empty.
+    try failed, or empty. `ahead`: how many samples of the last answer were left out, being dated in the future.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -168,17 +190,23 @@ class QosState:
     freshness: Freshness = Freshness.NEVER
     cadence: float | None = None
     error: str = ""
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class EventState:
-    """One event as the operator sees it: the platform's object, and what the monitor made of it."""
+    """One event as the operator sees it: the platform's object, and what the monitor made of it.
+
+    `doubtful`: asking for it fails, or has for two intervals brought nothing: what is shown may be over. Samples that
+    stopped while the platform answers make no doubt: that silence is known.
+    """
 
     event: Event
     as_of: datetime
     phase: Phase
     qos: QosState
     verdict: Verdict
+    doubtful: bool = False
 
     @property
     def id(self) -> str:
@@ -203,10 +231,11 @@ class Alarm:
 class Link:
     """The connection to the platform.
 
-    `since`: when `state` began. `why`: what went wrong, in words. `as_of`: the last good answer. `round_trip`: seconds,
-    of the last exchange. `skew`: seconds that the server's clock is ahead of this machine's; 0 while it is under 2 s.
-    `interval`: seconds between event rounds; what is older than two of them is stale. `failures`: failed rounds in a
-    row. `refused`: the platform answers, but not to this token.
+    `since`: when `state` began. `trouble`: its cause in two words, empty while all is well; `why`: the whole of it.
+    `as_of`: the last good answer. `recovered`: when the link last came back from FAILING or BLIND. `round_trip`:
+    seconds, of the last exchange. `skew`: seconds that the server's clock is ahead of this machine's; 0 while that is
+    under 2 s. `interval`: seconds between event rounds; what is older than two of them is stale. `failures`: failed
+    rounds in a row.
     """
 
     state: LinkState
@@ -217,7 +246,13 @@ class Link:
     skew: float = 0.0
     interval: float = 15.0
     failures: int = 0
-    refused: bool = False
+    trouble: Trouble = Trouble.NONE
+    recovered: datetime | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the platform answers, but not to this token."""
+        return self.trouble is Trouble.UNAUTHORIZED
 
 
 @dataclass(frozen=True, slots=True)

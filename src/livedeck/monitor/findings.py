@@ -8,20 +8,56 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from math import isnan
 
 from livedeck.monitor.baseline import NORMAL, Usual
 from livedeck.monitor.facts import Finding, IngestState, Phase, Severity, Tally
 from livedeck.monitor.readings import NO_STATUS, Readings
 from livedeck.monitor.series import episode_start, occurrences
 from livedeck.monitor.thresholds import Hold, Thresholds
-from livedeck.wording import bits, frames
+from livedeck.wording import bits, frames, safe
 
 KEY_DRIFT, KEY_SEVERE, LOSS = 3, 4, 5
 """The documented complaints of a QoS sample (platform-api.md, 2)."""
 
+_ERROR_SHOWN = 200
+"""Characters of an error that stand in a finding: what was tried and what happened, not a whole page."""
+
 _DOCUMENTED = frozenset({NORMAL, KEY_DRIFT, KEY_SEVERE, LOSS, NO_STATUS})
 
-QOS_STALE = Finding("QOS_STALE", Severity.CRITICAL, "no fresh QoS answer", "an answer every few seconds")
+QOS_STALE = "QOS_STALE"
+
+_FIELDS = {"video": "bitrate_video", "fps": "frame_rate", "status": "status"}
+
+
+def of_asking(error: str, since: datetime | None) -> Finding:
+    """QOS_STALE: the platform has not told of this event `since` then (server clock), and why not the last time."""
+    actual = safe(error, _ERROR_SHOWN) or "no new sample"
+    return Finding(QOS_STALE, Severity.CRITICAL, actual, "an answer every few seconds", since)
+
+
+def of_future(ahead: int) -> tuple[Finding, ...]:
+    """FUTURE_SAMPLES: so many samples of the last answer are dated where no sample can be yet."""
+    if not ahead:
+        return ()
+    actual = f"samples dated in the future ignored: {ahead}"
+    return (Finding("FUTURE_SAMPLES", Severity.INFO, actual, "samples dated until now"),)
+
+
+def of_missing(readings: Readings, missing: tuple[str, ...]) -> tuple[Finding, ...]:
+    """UNKNOWN_DATA: fields that no recent sample carried, by the document's names; a warning without the video rate."""
+    if not missing or not len(readings):
+        return ()
+    video, fps, status = readings.video, readings.fps, readings.status
+    absent: dict[str, Callable[[int], bool]] = {
+        "video": lambda i: isnan(video[i]),
+        "fps": lambda i: isnan(fps[i]),
+        "status": lambda i: status[i] == NO_STATUS,
+    }
+    since = _moment(min(readings.time[_run(readings, absent[name])] for name in missing))
+    actual = f"{', '.join(_FIELDS[name] for name in missing)} missing"
+    severity = Severity.WARNING if "video" in missing else Severity.INFO
+    return (Finding("UNKNOWN_DATA", severity, actual, "every field in the samples", since),)
 
 
 def of_start(phase: Phase, now: datetime, thresholds: Thresholds) -> tuple[Finding, ...]:
@@ -59,13 +95,18 @@ def of_samples(readings: Readings, normal: Usual, thresholds: Thresholds) -> tup
 
 def _held(readings: Readings, bad: Callable[[int], bool], hold: Hold) -> datetime | None:
     """Since when the samples are bad without a break; None unless so many are, for so long. Missing is not bad."""
-    times = readings.time
-    first = len(times)
-    while first and bad(first - 1):
-        first -= 1
+    times, first = readings.time, _run(readings, bad)
     if len(times) - first < hold.samples or times[-1] - times[first] < hold.seconds:
         return None
     return _moment(times[first])
+
+
+def _run(readings: Readings, bad: Callable[[int], bool]) -> int:
+    """Index of the first of the bad samples that the series ends with; its length where it ends well."""
+    first = len(readings)
+    while first and bad(first - 1):
+        first -= 1
+    return first
 
 
 def _moment(seconds: float | None) -> datetime | None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
 from livedeck.monitor import findings
 from livedeck.monitor.baseline import Usual, usual
-from livedeck.monitor.facts import Freshness, Grade, Health, IngestState, Phase, Tally, Verdict
+from livedeck.monitor.facts import Finding, Freshness, Grade, Health, IngestState, Phase, Tally, Verdict
 from livedeck.monitor.readings import Readings
-from livedeck.monitor.series import known_mean, occurrences
+from livedeck.monitor.series import known_mean, missing, occurrences
 from livedeck.monitor.thresholds import Curve, Thresholds
 from livedeck.wording import bits, frames
 
@@ -21,32 +22,48 @@ _DEFAULTS = Thresholds()
 _OFF_AIR = frozenset({Tally.DRAFT, Tally.SCHEDULED, Tally.LATE, Tally.COMPLETED})
 
 
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """How far the last answer may be believed: STALE where we cannot ask, LATE where its samples are.
+
+    `since`: the last good answer, or the first failure where there was none (server time). `error`: why the last try
+    failed, or empty. `ahead`: how many of its samples were left out, being dated in the future.
+    """
+
+    freshness: Freshness = Freshness.FRESH
+    since: datetime | None = None
+    error: str = ""
+    ahead: int = 0
+
+
 def assess(
-    readings: Readings, phase: Phase, freshness: Freshness, now: datetime, thresholds: Thresholds = _DEFAULTS
+    readings: Readings, phase: Phase, trust: Trust, now: datetime, thresholds: Thresholds = _DEFAULTS
 ) -> Verdict:
     """The verdict on an event at `now` (server time).
 
-    `freshness` tells how far the last answer may be believed, LATE meaning that its samples are. Only believed samples
-    of an event on air get a score; while we cannot ask it is STALE, and where the encoder sends nothing NO DATA.
+    Only believed samples of an event on air get a score, and only where they tell of a picture; while we cannot ask it
+    is STALE, and where the encoder sends nothing NO DATA.
     """
+    future = findings.of_future(trust.ahead)
     if phase.tally in _OFF_AIR:
-        return Verdict(findings=findings.of_start(phase, now, thresholds))
-    if freshness is Freshness.STALE:
-        return Verdict(Health(grade=Grade.STALE), (findings.QOS_STALE,))
+        return Verdict(findings=(*findings.of_start(phase, now, thresholds), *future))
+    if trust.freshness is Freshness.STALE:
+        return Verdict(Health(grade=Grade.STALE), (findings.of_asking(trust.error, trust.since),))
     match phase.ingest.state:
         case IngestState.RECEIVING:
-            return _judge(readings, freshness, thresholds)
+            return _judge(readings, trust.freshness, future, thresholds)
         case IngestState.WARMING_UP:
-            return Verdict(Health(grade=Grade.WARM_UP))
+            return Verdict(Health(grade=Grade.WARM_UP), future)
         case _:
-            return Verdict(Health(grade=Grade.NO_DATA), findings.of_silence(phase, now, thresholds))
+            return Verdict(Health(grade=Grade.NO_DATA), (*findings.of_silence(phase, now, thresholds), *future))
 
 
-def _judge(readings: Readings, freshness: Freshness, thresholds: Thresholds) -> Verdict:
-    normal = usual(readings, thresholds)
-    health = _health(readings, normal, freshness, thresholds)
+def _judge(readings: Readings, freshness: Freshness, future: tuple[Finding, ...], thresholds: Thresholds) -> Verdict:
+    normal, absent = usual(readings, thresholds), missing(readings, thresholds.window)
+    health = _health(readings, normal, freshness, absent, thresholds)
+    found = (*findings.of_samples(readings, normal, thresholds), *findings.of_missing(readings, absent), *future)
     limit = None if normal.video is None else normal.video * thresholds.low_video
-    return Verdict(health, findings.of_samples(readings, normal, thresholds), normal.fps, normal.video, limit)
+    return Verdict(health, found, normal.fps, normal.video, limit)
 
 
 class _Component(NamedTuple):
@@ -55,12 +72,15 @@ class _Component(NamedTuple):
     detail: str
 
 
-def _health(readings: Readings, normal: Usual, freshness: Freshness, thresholds: Thresholds) -> Health:
-    measured = list(_measured(readings, normal, thresholds))
-    if not measured:
-        return Health(grade=Grade.NO_DATA)
+def _health(
+    readings: Readings, normal: Usual, freshness: Freshness, absent: tuple[str, ...], thresholds: Thresholds
+) -> Health:
     late = [_Component(thresholds.late_score, "late", "samples late")] if freshness is Freshness.LATE else []
-    lost = min([*measured, *_delivery(readings, thresholds), *late], key=lambda component: component.score)
+    unknown = [_Component(thresholds.unknown_score, "unknown", f"{', '.join(absent)} missing")] if absent else []
+    components = [*_measured(readings, normal, thresholds), *_delivery(readings, thresholds), *late, *unknown]
+    lost = min(components, key=lambda component: component.score)
+    if "video" in absent and lost.score >= thresholds.fair:  # what is known to be bad is said, but nothing better
+        return Health(None, Grade.NO_DATA, unknown[0].name, unknown[0].detail)
     if lost.score == 100:
         return Health(100, Grade.GOOD)
     return Health(lost.score, _grade(lost.score, thresholds), lost.name, lost.detail)
@@ -73,7 +93,7 @@ def _grade(score: int, thresholds: Thresholds) -> Grade:
 
 
 def _measured(readings: Readings, normal: Usual, thresholds: Thresholds) -> Iterator[_Component]:
-    """Video, audio and frame rate, each where it was measured at all: what is missing neither lifts nor sinks."""
+    """Video, audio and frame rate, each where it was measured at all."""
     start = bisect_left(readings.time, readings.time[-1] - thresholds.window) if readings.time else 0
     video, audio, fps = _now(readings.video, start), _now(readings.audio, start), _now(readings.fps, start)
     if video:

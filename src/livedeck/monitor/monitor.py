@@ -11,14 +11,14 @@ from typing import Any
 import structlog
 
 from livedeck.client import Api, ApiError
-from livedeck.monitor import alarms, link
+from livedeck.monitor import alarms, connection
 from livedeck.monitor.facts import Alarm, Clock, Link, LinkState, Snapshot
 from livedeck.monitor.plan import LIST, Plan, plan
 from livedeck.monitor.poller import Answer, Poller
 from livedeck.monitor.race import first
 from livedeck.monitor.ranking import worst_first
 from livedeck.monitor.thresholds import Cadence, Thresholds
-from livedeck.monitor.watch import Moment, Watch, heard, look, renewed
+from livedeck.monitor.watch import Instant, Watch, heard, look, renewed
 
 _BREATH = 0.01
 """Seconds of rest at least: moments are sums of floats, and one just missed must not spin the loop."""
@@ -99,67 +99,69 @@ class Monitor:
 
     async def _round(self) -> Snapshot:
         answers = await self._poller.round(self._plan())
+        self._heard = max([self._heard, *(answer.tick for answer in answers if answer.good)])
+        moment = self._moment()
+        link = self._link(_outcome(answers), moment)
         for answer in answers:
-            self._take(answer)
-        self._last = self._look(_outcome(answers))
+            self._take(answer, link)
+        self._last = self._look(link, moment)
         return self._last
 
     async def _rest(self) -> None:
         """Until a call is due, one that was slow is done, somebody asks, or time alone has changed the picture."""
         waits = [self._cadence.tick, self._poller.wait(self._plan())]
         if self._last.link.state is not LinkState.BLIND:
-            blind = self._heard + link.blind_limit(self._last.link, self._thresholds)
+            blind = self._heard + connection.blind_limit(self._last.link, self._thresholds)
             waits.append(blind - self._clock.monotonic())
         await first(self._clock.sleep(max(_BREATH, min(waits))), self._awake.wait(), self._poller.arrival())
         self._awake.clear()
 
     def _plan(self) -> Plan:
-        now = link.server_time(self._last.link, self._clock.now())
+        now = connection.server_time(self._last.link, self._clock.now())
         return plan(self._last.events, now, self._focus, self._cadence)
 
-    def _moment(self) -> Moment:
-        return Moment(self._clock.now(), self._clock.monotonic())
+    def _moment(self) -> Instant:
+        return Instant(self._clock.now(), self._clock.monotonic())
 
-    def _take(self, answer: Answer) -> None:
-        moment = Moment(answer.at, answer.tick)
-        if answer.good:
-            self._heard = max(self._heard, answer.tick)
+    def _take(self, answer: Answer, link: Link) -> None:
+        moment = Instant(answer.at, answer.tick)
         if isinstance(answer.brought, tuple):
             self._watches = renewed(self._watches, answer.brought, moment)
         elif answer.key in self._watches:
-            self._watches[answer.key] = heard(self._watches[answer.key], answer.brought, moment, self._thresholds)
+            watch = self._watches[answer.key]
+            self._watches[answer.key] = heard(watch, answer.brought, link, moment, self._thresholds)
 
-    def _look(self, outcome: link.Outcome) -> Snapshot:
+    def _look(self, link: Link, moment: Instant) -> Snapshot:
         """Everything at this moment, from what is known."""
-        moment, before = self._moment(), self._last
-        now = self._link(outcome, moment)
+        before = self._last
         last = {state.id: state for state in before.events}
         states = [
-            look(watch, now, moment, last.get(key), thresholds=self._thresholds, cadence=self._cadence)
+            look(watch, link, moment, last.get(key), thresholds=self._thresholds, cadence=self._cadence)
             for key, watch in self._watches.items()
         ]
-        self._alarms, changes = alarms.step(self._alarms, states, now, moment.wall, self._thresholds)
+        self._alarms, changes = alarms.step(self._alarms, states, link, moment.wall, self._thresholds)
         for change in changes:
             what = "alarm raised" if change.raised else "alarm cleared"
             _log.info(what, kind=change.alarm.kind, event_id=change.alarm.event_id)
         ranked = worst_first(states, self._alarms)
-        return Snapshot(before.seq + 1, moment.wall, now, ranked, alarms.shown(self._alarms, now))
+        return Snapshot(before.seq + 1, moment.wall, link, ranked, alarms.shown(self._alarms, link))
 
-    def _link(self, outcome: link.Outcome, moment: Moment) -> Link:
+    def _link(self, outcome: connection.Outcome, moment: Instant) -> Link:
         before, exchanges = self._last.link, self._api.exchanges
-        after = link.step(before, outcome, moment.wall, moment.tick - self._heard, self._thresholds)
+        after = connection.step(before, outcome, moment.wall, moment.tick - self._heard, self._thresholds)
         if before.failures == 0 < after.failures:
             _log.warning("platform lost", why=after.why)
         if after.failures == 0 < before.failures:
             _log.warning("platform back", failed_rounds=before.failures)
         if not exchanges:
             return after
-        return replace(after, round_trip=exchanges[-1].round_trip, skew=link.skew(exchanges))
+        skew = connection.skew(exchanges, before.skew, self._thresholds)
+        return replace(after, round_trip=exchanges[-1].round_trip, skew=skew)
 
 
-def _outcome(answers: tuple[Answer, ...]) -> link.Outcome:
+def _outcome(answers: tuple[Answer, ...]) -> connection.Outcome:
     pulse = next((answer.brought for answer in answers if answer.key == LIST), None)
-    return link.Outcome(
+    return connection.Outcome(
         good=max((answer.at for answer in answers if answer.good), default=None),
         listed=isinstance(pulse, tuple),
         failure=pulse if isinstance(pulse, ApiError) else None,

@@ -15,7 +15,7 @@ LIST = ""
 Plan = Mapping[str, float]
 """What to ask -> seconds between asks. The list comes first, then what is most urgent."""
 
-_BROADCAST = frozenset({Tally.ON_AIR, Tally.RECONNECTING, Tally.UNKNOWN})
+_MAY_SEND_NOW = frozenset({Tally.ON_AIR, Tally.RECONNECTING, Tally.UNKNOWN})
 
 
 def plan(states: Iterable[EventState], now: datetime, focus: str | None, cadence: Cadence) -> Plan:
@@ -39,7 +39,7 @@ def qos_interval(event: Event, phase: Phase, now: datetime, cadence: Cadence) ->
     tally = phase.tally
     if event.stream is None or tally in {Tally.DRAFT, Tally.COMPLETED}:
         return None
-    if tally in _BROADCAST:
+    if tally in _MAY_SEND_NOW:
         return cadence.qos
     left = _left(phase, now)
     if tally is Tally.SCHEDULED:

@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from livedeck.monitor.alarms import SEVERITIES
 from livedeck.monitor.facts import Alarm, EventState, Grade, Severity, Tally
-
-_BROADCAST = frozenset({Tally.ON_AIR, Tally.RECONNECTING, Tally.LOST})
-_CALM = len(SEVERITIES)
 
 _TALLIES = (Tally.UNKNOWN, Tally.LATE, Tally.SCHEDULED, Tally.DRAFT, Tally.COMPLETED)
 _GRADES = (Grade.NO_DATA, Grade.STALE, Grade.POOR, Grade.FAIR, Grade.WARM_UP, Grade.GOOD, Grade.NONE)
 
-_Key = tuple[int, int, bool, float, int, float, str]
+_Key = tuple[int, int, int, float, str]
 
 
 def worst_first(states: Iterable[EventState], alarms: Iterable[Alarm]) -> tuple[EventState, ...]:
-    """Events with alarms in the alarms' order; then on air by grade, late, scheduled, draft, completed newest first.
+    """Events with alarms in the order of those; then on air by grade, late, scheduled, draft, completed newest first.
 
-    Among events of one severity, those from which nothing arrives stand before those that arrive badly.
-    By grade and not by score, or two good streams would change places with every sample. `alarms` comes most urgent
-    first; ties are broken by the id.
+    `alarms` comes most urgent first; mere information moves no event. By grade and not by score, or two good streams
+    would change places with every sample. Ties are broken by the id.
     """
-    loudest: dict[str, Alarm] = {}
-    for alarm in alarms:
-        if alarm.severity is not Severity.INFO:
-            loudest.setdefault(alarm.event_id, alarm)
-    return tuple(sorted(states, key=lambda state: _key(state, loudest)))
+    loud = [alarm.event_id for alarm in alarms if alarm.severity is not Severity.INFO]
+    ranks = {event_id: rank for rank, event_id in reversed(list(enumerate(loud)))}
+    return tuple(sorted(states, key=lambda state: _key(state, ranks.get(state.id, len(loud)))))
 
 
-def _key(state: EventState, loudest: Mapping[str, Alarm]) -> _Key:
-    alarm = loudest.get(state.id)
-    severity = SEVERITIES.index(alarm.severity) if alarm else _CALM
-    since = alarm.since.timestamp() if alarm else 0.0
-    on_air = state.phase.tally in _BROADCAST
+def _key(state: EventState, rank: int) -> _Key:
+    on_air = state.phase.tally.owes_bits
     place = 0 if on_air else 1 + _TALLIES.index(state.phase.tally)
     grade = _GRADES.index(state.verdict.health.grade) if on_air else 0
-    silent = on_air and state.verdict.health.grade is Grade.NO_DATA
-    return severity, place, not silent, since, grade, _moment(state), state.id
+    return rank, place, grade, _moment(state), state.id
 
 
 def _moment(state: EventState) -> float:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from itertools import pairwise
-from math import isnan
+from math import inf, isnan
 from statistics import fmean, median
 
 from livedeck.client import QosSamples
-from livedeck.monitor.readings import Readings
+from livedeck.monitor.readings import NO_STATUS, Readings
 
 KEPT = 3600
 """Samples kept of one stream: as many as the platform answers at most (decisions.md, "Responses not shown")."""
@@ -17,16 +17,18 @@ KEPT = 3600
 _RECENT = 20
 
 
-def gather(known: Readings, samples: QosSamples, limit: int = KEPT) -> Readings:
+def gather(known: Readings, samples: QosSamples, limit: int = KEPT, until: float = inf) -> Readings:
     """`known` and `samples` of one stream as one series: ascending, one row a time, the newest `limit` rows.
 
-    Where both have a time, the newer answer wins. When nothing changed, `known` itself is returned, so that who judged
-    it need not judge it again. An ascending answer is taken as it is; any other is sorted first.
+    Nothing later than `until` (epoch s) is kept: one sample of a wrong clock would be the newest for ever. Where both
+    have a time, the newer answer wins. When nothing changed, `known` itself is returned, so that who judged it need not
+    judge it again. An ascending answer is taken as it is; any other is sorted first.
     """
     fresh = _ascending(samples)
     appended = _append(known, fresh)
     merged = _merge(known, fresh) if appended is None else appended
-    merged = _rows(merged, max(0, len(merged) - limit), len(merged))
+    stop = bisect_right(merged.time, until)
+    merged = _rows(merged, max(0, stop - limit), stop)
     return known if _same(known, merged) else merged
 
 
@@ -70,6 +72,22 @@ def episode_start(readings: Readings, status: int, pause: float) -> float | None
         if readings.status[index] == status:
             begun = time
     return begun
+
+
+def later(samples: QosSamples, until: float) -> int:
+    """How many of the samples are dated after `until` (epoch s)."""
+    return sum(time > until for time in samples.time)
+
+
+def missing(readings: Readings, window: float) -> tuple[str, ...]:
+    """What no sample of the last `window` seconds carried, of that which makes a picture good: video, fps, status."""
+    start = bisect_left(readings.time, readings.time[-1] - window) if readings.time else 0
+    absent = {
+        "video": known_mean(readings.video[start:]) is None,
+        "fps": known_mean(readings.fps[start:]) is None,
+        "status": all(status == NO_STATUS for status in readings.status[start:]),
+    }
+    return tuple(name for name, is_absent in absent.items() if is_absent)
 
 
 def known_mean(column: array[float]) -> float | None:

@@ -1,4 +1,4 @@
-"""Every number that the monitor judges by, with its unit and its reason. Settings may override any of them."""
+"""Every number that the monitor judges by, with its unit and its reason. Who builds a monitor may pass others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,11 @@ class Thresholds:
     stale_intervals: float = 6.0
     answer_intervals: float = 2.0  # an answer older than two polls: one of them was lost
     blind_after: float = 30.0  # s without any good answer: nobody may trust the screen
-    recovery: float = 10.0  # s after the link is back until every event was asked again: till then it is to blame
+    recovery: float = 10.0  # s after the link came back until every event was asked again: till then it is to blame
+    ahead: float = 30.0  # s; no measured skew errs so far: a sample dated later is a wrong clock's, and no news
+    skew_least: float = 2.0  # s; Date resolves one second and the way back is a guess: less is not worth correcting
+    skew_swing: float = 1.0  # s under that until it counts as gone, or the guess would come and go
+    skew_critical: float = 10.0  # s; countdowns are corrected, but whoever goes by this machine's clock is late
 
     reconnect_window: float = 600.0  # s; where the event names none (platform-api.md, 8)
     warm_up: float = 30.0  # s; an encoder's first samples swing, and a new stream has none yet
@@ -48,6 +52,7 @@ class Thresholds:
     good: int = 90
     fair: int = 70
     late_score: int = 80  # late samples may hide anything: never GOOD
+    unknown_score: int = 80  # nor is a stream of which the frame rate or the status was not measured
 
     video_curve: Curve = ((0.0, 0.0), (0.5, 40.0), (0.7, 70.0), (0.8, 90.0), (0.85, 100.0))
     fps_curve: Curve = ((0.0, 0.0), (0.5, 30.0), (0.8, 70.0), (0.95, 90.0), (0.98, 100.0))
@@ -88,7 +93,6 @@ class Cadence:
     qos_focus: float = 2.0  # somebody is looking at it
     late_watch: float = 3600.0  # an hour past its start an event is asked as seldom as the list
     jitter: float = 0.1  # share of the interval: decks started together must not ask together
-    timeout: float = 4.0  # for who builds the client: an answer later than this is no help
     backoff: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 30.0)  # after the first, second, ... failure in a row
     tick: float = 5.0  # ages and start times move though no answer came
     together: float = 0.5  # s; calls due this soon go with the round, or forty events make forty rounds

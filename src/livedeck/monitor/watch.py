@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from livedeck.client import ApiError, Event, QosSamples
 from livedeck.monitor import freshness, series
+from livedeck.monitor.connection import server_time
 from livedeck.monitor.facts import (
     EventState,
     Freshness,
@@ -22,8 +23,7 @@ from livedeck.monitor.facts import (
     Tally,
     Verdict,
 )
-from livedeck.monitor.health import assess
-from livedeck.monitor.link import server_time
+from livedeck.monitor.health import Trust, assess
 from livedeck.monitor.phase import Evidence, derive
 from livedeck.monitor.plan import qos_interval
 from livedeck.monitor.readings import Readings
@@ -32,7 +32,7 @@ from livedeck.monitor.thresholds import Cadence, Thresholds
 _NEVER_JUDGED = frozenset({Tally.DRAFT, Tally.COMPLETED})
 
 
-class Moment(NamedTuple):
+class Instant(NamedTuple):
     """One instant on both clocks of this machine: the wall's, and the one that never runs backwards (s)."""
 
     wall: datetime
@@ -43,24 +43,28 @@ class Moment(NamedTuple):
 class Watch:
     """One event: the platform's object and when it came, its samples and when they came, and why not the last time.
 
-    `cadence` (s) and `run` (epoch s, server clock: first sample of the present run) are measured once for each answer.
+    `failed`: the first failure since the last good answer. `ahead`: samples of that answer dated in the future, which
+    were left out. `cadence` (s) and `run` (epoch s, server clock: first sample of the present run) are measured once
+    for each answer.
     """
 
     event: Event
-    listed: Moment
+    listed: Instant
     readings: Readings = field(default_factory=Readings)
-    answered: Moment | None = None
+    answered: Instant | None = None
     cadence: float | None = None
     run: float | None = None
     error: str = ""
+    failed: Instant | None = None
+    ahead: int = 0
 
 
-def renewed(known: Mapping[str, Watch], events: Iterable[Event], moment: Moment) -> dict[str, Watch]:
+def renewed(known: Mapping[str, Watch], events: Iterable[Event], moment: Instant) -> dict[str, Watch]:
     """The watches after an event list: what left it is forgotten, and a new stream begins with no samples."""
     return {event.id: _renew(known.get(event.id), event, moment) for event in events}
 
 
-def _renew(watch: Watch | None, event: Event, moment: Moment) -> Watch:
+def _renew(watch: Watch | None, event: Event, moment: Instant) -> Watch:
     if watch is None or _stream(watch.event) != _stream(event):
         return Watch(event, moment)
     return replace(watch, event=event, listed=moment)
@@ -70,12 +74,13 @@ def _stream(event: Event) -> str | None:
     return event.stream.id if event.stream else None
 
 
-def heard(watch: Watch, brought: QosSamples | ApiError, moment: Moment, thresholds: Thresholds) -> Watch:
-    """The watch after a QoS answer; after a failure all stays but `error`."""
+def heard(watch: Watch, brought: QosSamples | ApiError, link: Link, moment: Instant, thresholds: Thresholds) -> Watch:
+    """The watch after a QoS answer; after a failure all stays but `error` and since when it fails."""
     if isinstance(brought, ApiError):
-        return replace(watch, error=str(brought))
-    watch = replace(watch, answered=moment, error="")
-    readings = series.gather(watch.readings, brought)
+        return replace(watch, error=str(brought), failed=watch.failed or moment)
+    until = server_time(link, moment.wall).timestamp() + thresholds.ahead
+    watch = replace(watch, answered=moment, error="", failed=None, ahead=series.later(brought, until))
+    readings = series.gather(watch.readings, brought, until=until)
     if readings is watch.readings:
         return watch
     cadence = series.cadence(readings)
@@ -84,31 +89,45 @@ def heard(watch: Watch, brought: QosSamples | ApiError, moment: Moment, threshol
 
 
 def look(
-    watch: Watch, link: Link, moment: Moment, last: EventState | None, *, thresholds: Thresholds, cadence: Cadence
+    watch: Watch, link: Link, moment: Instant, last: EventState | None, *, thresholds: Thresholds, cadence: Cadence
 ) -> EventState:
     """The event at that moment. `last`: how it looked before; its verdict is kept where nothing it rests on changed."""
     now = server_time(link, moment.wall)
     phase = derive(watch.event, _evidence(watch, link), now, thresholds)
-    interval = qos_interval(watch.event, phase, now, cadence) or cadence.qos
-    answer = freshness.of_answer(_age(watch.answered, moment), interval, thresholds)
+    interval = qos_interval(watch.event, phase, now, cadence)
+    answer = freshness.of_answer(_age(watch.answered, moment), interval or cadence.qos, thresholds)
     samples = _of_samples(watch, now, thresholds)
-    qos = QosState(
-        readings=watch.readings,
-        as_of=watch.answered.wall if watch.answered else None,
-        freshness=freshness.worst(answer, samples),
-        cadence=watch.cadence,
-        error=watch.error,
-    )
-    if _in_the_dark(watch, link, moment, thresholds):
+    qos = _qos(watch, freshness.worst(answer, samples), asked=interval is not None)
+    trust = Trust(_believed(answer, samples, watch), _told(watch, link), watch.error, qos.ahead)
+    dark = _in_the_dark(watch, link, moment, thresholds)
+    if dark:
         verdict = Verdict(Health(grade=Grade.NONE if phase.tally in _NEVER_JUDGED else Grade.STALE))
     elif last and _same_case(last, phase, qos):
         verdict = last.verdict
     else:
-        verdict = assess(watch.readings, phase, _believed(answer, samples, watch), now, thresholds)
-    return EventState(watch.event, watch.listed.wall, phase, qos, verdict)
+        verdict = assess(watch.readings, phase, trust, now, thresholds)
+    doubtful = dark or (interval is not None and trust.freshness is Freshness.STALE)
+    return EventState(watch.event, watch.listed.wall, phase, qos, verdict, doubtful)
 
 
-def _age(then: Moment | None, moment: Moment) -> float | None:
+def _qos(watch: Watch, fresh: Freshness, *, asked: bool) -> QosState:
+    return QosState(
+        readings=watch.readings,
+        as_of=watch.answered.wall if watch.answered else None,
+        freshness=fresh,
+        cadence=watch.cadence,
+        error=watch.error,
+        ahead=watch.ahead if asked else 0,
+    )
+
+
+def _told(watch: Watch, link: Link) -> datetime | None:
+    """The last good answer, or the first failure where there was none (server time)."""
+    then = watch.answered or watch.failed
+    return server_time(link, then.wall) if then else None
+
+
+def _age(then: Instant | None, moment: Instant) -> float | None:
     return moment.tick - then.tick if then else None
 
 
@@ -132,7 +151,7 @@ def _of_samples(watch: Watch, now: datetime, thresholds: Thresholds) -> Freshnes
     return freshness.of_samples(now.timestamp() - newest.time, watch.cadence, thresholds)
 
 
-def _in_the_dark(watch: Watch, link: Link, moment: Moment, thresholds: Thresholds) -> bool:
+def _in_the_dark(watch: Watch, link: Link, moment: Instant, thresholds: Thresholds) -> bool:
     """Whether the event itself may have changed unseen."""
     unlisted = freshness.of_answer(_age(watch.listed, moment), link.interval, thresholds)
     return link.state is LinkState.BLIND or unlisted is Freshness.STALE
@@ -153,5 +172,6 @@ def _same_case(last: EventState, phase: Phase, qos: QosState) -> bool:
         and before.tally is phase.tally
         and last.qos.readings is qos.readings
         and last.qos.freshness is qos.freshness
+        and last.qos.ahead == qos.ahead
         and last.verdict.health.grade is not Grade.STALE
     )
