@@ -168,7 +168,7 @@ class Deck:
 
     def __init__(self, stage: Stage, *, cadence: Cadence | None = None) -> None:
         self.stage, self.clock = stage, stage.clock
-        self.api = Api(base_url="http://127.0.0.1", token="token-of-tests", now=stage.clock.now, mount=stage)
+        self.api = Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=stage.clock.now, mount=stage)
         self.monitor = Monitor(self.api, stage.clock, cadence=cadence, random=Random(1))
         self._snapshots = self.monitor.snapshots()
 

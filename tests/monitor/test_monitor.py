@@ -181,7 +181,9 @@ async def test_the_demo_workspace_reads_as_it_was_meant() -> None:
     """One look at the service's twelve events: every tally, and the faults by their names."""
     clock = VirtualClock()
     service = Service(seed=1, clock=ServiceClock(start=clock.now(), paused=True))
-    async with Api(mount=service.app, base_url="http://127.0.0.1", token=service.token, now=clock.now) as api:
+    async with Api(
+        mount=service.app, base_url="http://127.0.0.1", token=service.token, retry=0.0, now=clock.now
+    ) as api:
         snapshot = await clock.run(Monitor(api, clock, random=Random(1)).settled())
     assert_demo(snapshot)
 

@@ -13,7 +13,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import EVENING, PICTURES, framed
-from livedeck.monitor import Link, LinkState
+from livedeck.monitor import Link, LinkState, Trouble
 from ui.stage import linked, running, show, text_of
 
 SIZES = ((80, 24), (120, 40), (200, 60))
@@ -51,7 +51,11 @@ async def test_failing(picture: SnapshotAssertion) -> None:
     async with running(SMALL) as (deck, pilot):
         since = EVENING - timedelta(seconds=4)
         why = "list events: 127.0.0.1:8787 did not answer in time (4 s)"
-        await show(deck, pilot, link=linked(deck, state=LinkState.FAILING, since=since, why=why, failures=2))
+        await show(
+            deck,
+            pilot,
+            link=linked(deck, state=LinkState.FAILING, trouble=Trouble.NO_ANSWER, since=since, why=why, failures=2),
+        )
         assert framed(deck) == picture
 
 

@@ -55,7 +55,7 @@ class Api:
         read_only: bool = False,
         meet_segment: str = "meet",
         timeout: float = 4.0,
-        retry: float = 0.0,
+        retry: float = 10.0,
         rate: float = 1000.0,
         http2: bool = False,
         now: Callable[[], datetime] = _utc_now,

@@ -11,9 +11,6 @@ from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import Line
 from livedeck.ui.renderables.moment import Moment
 
-SENDING = frozenset({Tally.ON_AIR, Tally.RECONNECTING, Tally.LOST})
-"""The tallies under which bits are owed: a missing value is `--`, not `-`."""
-
 TALLY_INKS: Mapping[Tally, tuple[str, Ink]] = MappingProxyType(
     {
         Tally.ON_AIR: ("●", Ink.ON_AIR),
@@ -55,12 +52,12 @@ def name(state: EventState) -> str:
 
 def doubtful(state: EventState, moment: Moment) -> bool:
     """Nothing here may be believed, or this event's own quality could not be asked for: its lamp is out."""
-    return moment.stale or state.verdict.health.grade is Grade.STALE
+    return moment.stale or state.doubtful
 
 
 def title_ink(state: EventState) -> Ink:
     """Loud while bits are owed, quiet for what is over or has no date yet."""
-    if state.phase.tally in SENDING or state.phase.tally is Tally.LATE:
+    if state.phase.tally.owes_bits or state.phase.tally is Tally.LATE:
         return Ink.STRONG
     return Ink.TEXT if state.phase.tally is Tally.SCHEDULED else Ink.DIM
 
@@ -96,7 +93,7 @@ def _ingest(state: EventState, moment: Moment) -> Line:
         return [(f"lost {_since(known, moment)}", Ink.CRITICAL)]
     if known.state is IngestState.UNKNOWN:
         return [(wording.UNKNOWN, Ink.STALE)]
-    if known.state is IngestState.NONE and state.phase.tally in SENDING:
+    if known.state is IngestState.NONE and state.phase.tally.owes_bits:
         return [("none", Ink.CRITICAL)]
     inks = {IngestState.RECEIVING: Ink.TEXT, IngestState.WARMING_UP: Ink.INFO}
     return [(known.state.value, inks.get(known.state, Ink.DIM))]
@@ -146,7 +143,7 @@ def fps(state: EventState, moment: Moment) -> Line:
 
 def _measured(state: EventState, moment: Moment, text: str | None, ink: Ink) -> Line:
     if text is None:
-        owed = state.phase.tally in SENDING
+        owed = state.phase.tally.owes_bits
         return [(wording.NO_DATA, Ink.STALE) if owed else (wording.NOT_APPLICABLE, Ink.DIM)]
     return [(text, Ink.STALE if doubtful(state, moment) else ink)]
 
@@ -156,7 +153,7 @@ def outputs(state: EventState, moment: Moment) -> Line:
     enabled = [one for one in state.event.restreams or () if one.enabled]
     if not enabled:
         return [(wording.NOT_APPLICABLE, Ink.DIM)]
-    if state.phase.tally not in SENDING:
+    if not state.phase.tally.owes_bits:
         return [(str(len(enabled)), Ink.DIM)]
     connected = sum(one.status == "connected" for one in enabled)
     good = connected == len(enabled)

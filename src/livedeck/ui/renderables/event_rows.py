@@ -41,7 +41,7 @@ def _name(state: EventState, _: Moment) -> Line:
 
 
 def _clock(state: EventState, moment: Moment) -> Line:
-    return [(cells.clock(state, moment), Ink.TEXT if state.phase.tally in cells.SENDING else Ink.DIM)]
+    return [(cells.clock(state, moment), Ink.TEXT if state.phase.tally.owes_bits else Ink.DIM)]
 
 
 def _recent(state: EventState, moment: Moment) -> Line:

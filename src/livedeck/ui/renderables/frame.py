@@ -101,7 +101,8 @@ def banner(snapshot: Snapshot, moment: Moment, fault: str = "") -> Line:
     if link.state is LinkState.BLIND:
         return [(f" ✖ MONITORING BLIND since {since}  {data}  {why} ", Ink.BANNER_BLIND)]
     if link.state is LinkState.FAILING:
-        return [(f" ▲ NO ANSWER since {since}  {data}  {why} ", Ink.BANNER)]
+        ink = Ink.BANNER_BLIND if link.refused else Ink.BANNER
+        return [(f" ▲ {link.trouble} since {since}  {data}  {why} ", ink)]
     if moment.stale and link.as_of is not None:
         return [(f" ▒ STALE  {data}, {wording.age(moment.since(link.as_of))} old ", Ink.BANNER)]
     return []

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from livedeck.monitor import Link, LinkState, Snapshot
-
-STALE_AFTER_INTERVALS = 2
-"""monitoring.md, Freshness first: past two intervals a datum is stale."""
+from livedeck.monitor import Snapshot
+from livedeck.monitor import stale as is_stale
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +20,7 @@ class Moment:
     @classmethod
     def of(cls, snapshot: Snapshot, now: datetime, *, watched: bool = True) -> Moment:
         """Judged again at each paint, so a monitor that hangs, or stopped, cannot keep the screen looking fresh."""
-        stale = not watched or _is_stale(snapshot.link, now)
+        stale = not watched or is_stale(snapshot.link, now)
         return cls(now, now + timedelta(seconds=snapshot.link.skew), stale)
 
     def to_server(self, local: datetime) -> datetime:
@@ -36,9 +34,3 @@ class Moment:
     def server_since(self, then: datetime) -> float:
         """Seconds from `then` on the platform's clock; negative while it lies ahead."""
         return (self.server - then).total_seconds()
-
-
-def _is_stale(link: Link, now: datetime) -> bool:
-    if link.state is LinkState.BLIND or link.as_of is None:
-        return True
-    return (now - link.as_of).total_seconds() > STALE_AFTER_INTERVALS * link.interval

@@ -94,7 +94,7 @@ class QosScreen(DeckScreen):
     def action_step(self, step: int) -> None:
         """The next or the previous event that should be sending, in the order of the Events screen."""
         snapshot, chosen = self.deck.snapshot, self.deck.chosen()
-        sending = [state.id for state in snapshot.events if state.phase.tally in cells.SENDING] if snapshot else []
+        sending = [state.id for state in snapshot.events if state.phase.tally.owes_bits] if snapshot else []
         if sending:
             at = sending.index(chosen.id) + step if chosen and chosen.id in sending else 0
             self.deck.choose(sending[at % len(sending)])

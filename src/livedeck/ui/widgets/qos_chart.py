@@ -24,7 +24,7 @@ class QosChart(Canvas):
         """Paint `span` seconds of this event."""
         self._state, self._moment, self.span = state, moment, span
         wanted = (
-            state and (state.id, state.qos, state.verdict, state.phase.ingest.state),
+            state and (state.id, state.qos, state.verdict, state.phase.ingest.state, state.doubtful),
             moment.stale,
             span,
             self.size,
