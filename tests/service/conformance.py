@@ -1,5 +1,6 @@
-"""The service against its description, asked by schemathesis: `python tests/service/conformance.py [options of st run]`.
+"""The service against its description, asked by schemathesis.
 
+`python tests/service/conformance.py [options of st run]`.
 A command of its own, not a test of the suite: it needs schemathesis, and takes minutes.
 """
 

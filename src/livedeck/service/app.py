@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from livedeck.service import cdn, chapters, control, openapi
 from livedeck.service.errors import Refusal, forbidden, plain, too_large, unauthorised, unforeseen
 from livedeck.service.exchange import Call, Endpoint
+from livedeck.service.faults import SKEW, LostError, struck
 from livedeck.service.world import World
 
 BODY_LIMIT = 8 * 1024 * 1024
@@ -123,19 +124,29 @@ class Edge:
             return
         answer = self._dated(scope, send)
         try:
-            await self._app(scope, _bounded(scope, receive), answer)
+            await self._faulty(scope)(scope, _bounded(scope, receive), answer)
         except Refusal as refusal:
             await refusal.response()(scope, receive, answer)
         except ClientDisconnect:
             return
+        except LostError:
+            raise
         except Exception:  # noqa: BLE001  the top of every request: it logs, and the caller learns no details
             _log.exception("a request failed: %s %s", scope["method"], scope["path"])
             await unforeseen().response()(scope, receive, answer)
 
+    def _faulty(self, scope: Scope) -> ASGIApp:
+        """The app as this request meets it: with the scenario up to date, and the faults that strike."""
+        world, now = self._world, self._world.now()
+        world.agenda.catch_up(now)
+        if scope["path"].startswith("/_control") or not world.faults.all:
+            return self._app
+        return struck(self._app, world.faults.striking(world.seed(), scope["method"], scope["path"], now), now)
+
     def _dated(self, scope: Scope, send: Send) -> Send:
         async def dated(message: Message) -> None:
             if message["type"] == "http.response.start":
-                date = formatdate(self._world.now(), usegmt=True).encode()
+                date = formatdate(self._world.now() + scope.get("extensions", {}).get(SKEW, 0), usegmt=True).encode()
                 message["headers"] = [*message["headers"], (b"date", date)]
             elif scope["method"] == "HEAD":
                 message["body"] = b""

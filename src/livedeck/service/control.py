@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from livedeck.service import demo
+from livedeck.service import demo, scenario
+from livedeck.service.acts import ACTS, perform, told
 from livedeck.service.chapters.events import find_event
-from livedeck.service.chapters.rooms import find_profile, find_room, relay
-from livedeck.service.clock import FASTEST, ServiceClock, stamp, stamp_epoch
-from livedeck.service.encoder import Turn, current, timeline, turned
-from livedeck.service.errors import conflict, invalid
-from livedeck.service.exchange import Call, Endpoint, one
+from livedeck.service.chapters.rooms import find_profile, find_room
+from livedeck.service.clock import FASTEST, ServiceClock, stamp
+from livedeck.service.errors import invalid
+from livedeck.service.exchange import Call, Endpoint, one, several
 from livedeck.service.rules import BOOLEAN, MOMENT, choice, integer, needed, number
-from livedeck.service.signal import SHAPES
 
 
 async def describe(call: Call) -> Response:  # noqa: ARG001  every handler has this shape
@@ -61,34 +60,60 @@ def _clock(clock: ServiceClock) -> dict[str, object]:
 
 async def set_encoder(call: Call) -> Response:
     """Start or stop the encoder of an event, or give it another shape, from now on; the past stays as it was."""
-    event, asked = find_event(call), await call.body()
-    if not asked:
-        raise invalid(("body", "needs sending, shape or both"))
-    if not event["enabled"]:
-        raise conflict("the event is not enabled")
-    if event["stream"] is None or event["stream"]["status"] == "finished":
-        raise conflict("the event has no stream that takes an encoder")
-    now, turns = call.world.now(), timeline(event["encoder"])
-    before = current(turns, now) or Turn(now, "clean", sending=False)
-    turn = Turn(now, asked.get("shape", before.shape), asked.get("sending", before.sending))
-    with call.world.store.transaction():
-        call.world.store.change("event", event | {"encoder": turned(turns, turn)})
-    return one({"event_id": event["id"], "sending": turn.sending, "shape": turn.shape, "since": stamp_epoch(now)})
+    return one(perform(call.world, "encoder", call.world.now(), find_event(call), await call.body()))
+
+
+async def set_restream(call: Call) -> Response:
+    """Connect or disconnect a restream of an event, by its name or id; * for all of them."""
+    return one(perform(call.world, "restream", call.world.now(), find_event(call), await call.body()))
+
+
+async def set_chat(call: Call) -> Response:
+    """Let that many chat messages come a second, from now on."""
+    return one(perform(call.world, "chat", call.world.now(), find_event(call), await call.body()))
 
 
 async def set_relay(call: Call) -> Response:
     """Start or stop a relay of a room, as a participant does inside it; at most 5 run at once."""
     room = find_room(call)
-    profile, asked = find_profile(call, room), await call.body()
-    profile = relay(call.world, room, profile, running=asked["running"])
-    return one({"room_id": room["id"], "restream_id": profile["id"], "running": profile["broadcasting"]})
+    asked = {"restream": find_profile(call, room)["id"], "running": (await call.body())["running"]}
+    return one(perform(call.world, "relay", call.world.now(), room, asked))
+
+
+async def list_faults(call: Call) -> Response:
+    """The faults in force or still to come."""
+    return several([told(fault) for fault in call.world.faults.all])
+
+
+async def add_fault(call: Call) -> Response:
+    """Let a fault strike requests: by method, path (with *), chance, and for how many seconds."""
+    return one(perform(call.world, "fault", call.world.now(), {}, await call.body()))
+
+
+async def remove_faults(call: Call) -> Response:
+    """End every fault."""
+    return one(perform(call.world, "calm", call.world.now(), {}, {}))
+
+
+async def read_scenario(call: Call) -> Response:
+    """Where the scenario stands, and the scenarios that there are."""
+    return one(call.world.agenda.where(call.world.now()) | {"names": scenario.names()})
+
+
+async def load_scenario(call: Call) -> Response:
+    """Make the workspace of a scenario anew and play it from now on."""
+    asked, world = await call.body(), call.world
+    scenario.begin(world, scenario.load(asked["name"]), asked.get("seed", world.seed()))
+    return one(world.agenda.where(world.now()))
 
 
 async def reset(call: Call) -> Response:
-    """Make the workspaces anew, as of now, from that seed or the one in use; their ids and tokens stay."""
+    """Make the workspaces anew, as of now, from that seed or the one in use; ids and tokens stay, faults end."""
     world = call.world
     seed = (await call.body()).get("seed", world.seed())
     demo.found(world, seed, world.workspaces())
+    world.faults.remove()
+    world.agenda.begin(None)
     return one({"seed": seed, "start": stamp(world.clock.now())})
 
 
@@ -99,12 +124,21 @@ _CLOCK = {
     "paused": BOOLEAN,
 }
 
+_SCENARIO = {"name": needed(choice(*scenario.names())), "seed": integer(0, 2**53)}
+
 ENDPOINTS = (
     Endpoint("GET", "/_control", describe),
     Endpoint("GET", "/_control/", describe),
     Endpoint("GET", "/_control/clock", read_clock),
     Endpoint("POST", "/_control/clock", set_clock, _CLOCK),
-    Endpoint("POST", "/_control/encoders/{event_id}", set_encoder, {"sending": BOOLEAN, "shape": choice(*SHAPES)}),
+    Endpoint("POST", "/_control/encoders/{event_id}", set_encoder, ACTS["encoder"].parameters),
+    Endpoint("POST", "/_control/restreams/{event_id}", set_restream, ACTS["restream"].parameters),
+    Endpoint("POST", "/_control/chats/{event_id}", set_chat, ACTS["chat"].parameters),
     Endpoint("POST", "/_control/relays/{room_id}/{restream_id}", set_relay, {"running": needed(BOOLEAN)}),
+    Endpoint("GET", "/_control/faults", list_faults),
+    Endpoint("POST", "/_control/faults", add_fault, ACTS["fault"].parameters),
+    Endpoint("DELETE", "/_control/faults", remove_faults),
+    Endpoint("GET", "/_control/scenario", read_scenario),
+    Endpoint("POST", "/_control/scenario", load_scenario, _SCENARIO),
     Endpoint("POST", "/_control/reset", reset, {"seed": integer(0, 2**53)}),
 )

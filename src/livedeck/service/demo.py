@@ -84,7 +84,7 @@ class _Making:
             for folder in project.get("folders", ()):
                 parents[folder] = parents[project["name"]] | {"folder_id": self._id("folder", folder)}
                 yield "folder", {"id": self._id("folder", folder), "name": folder} | parents[project["name"]]
-        for row in self.table["events"]:
+        for row in _each(self.table["events"]):
             yield "event", self._event(row, parents.get(row.get("parent", ""), {}))
         for row in self.table.get("videos", ()):
             yield from self._video(row)
@@ -187,6 +187,15 @@ class _Making:
 
     def _moment(self, offset: str | None) -> str | None:
         return None if offset is None else self._stamp(offset)
+
+
+def _each(rows: Sequence[Table]) -> Iterator[Table]:
+    """Every row, and one with a `count` that often, numbered."""
+    for row in rows:
+        if "count" not in row:
+            yield row
+        for number in range(1, row.get("count", 0) + 1):
+            yield row | {"name": f"{row['name']} {number:03}"}
 
 
 _OFFSET = re.compile(r"([+-])(?:(\d+)d)? ?(?:(\d\d):(\d\d):(\d\d))?")

@@ -8,12 +8,14 @@ from pathlib import Path
 from starlette.applications import Starlette
 
 from livedeck.service import demo
+from livedeck.service.acts import perform
 from livedeck.service.app import build
 from livedeck.service.clock import ServiceClock
 from livedeck.service.encoder import Encoders
 from livedeck.service.errors import ServiceError
 from livedeck.service.files import Files
 from livedeck.service.identity import uuid_of
+from livedeck.service.scenario import begin, load, load_faults
 from livedeck.service.store import Store
 from livedeck.service.world import Workspace, World
 
@@ -27,9 +29,11 @@ class Service:
     `seed`: what ids, keys and signals are made from. `clock`: the service's time (None: this machine's). `data`: a file
     that keeps everything over restarts, and beside it a folder for uploads (None: in memory, uploads in a temporary
     folder); it keeps its seed and its tokens too, but a `token` other than the default replaces the kept one.
-    `workspace`: the table of `data/workspaces/` to serve. `cadence`: seconds between QoS samples.
+    `workspace`: the table of `data/workspaces/` to serve. `cadence`: seconds between QoS samples. `scenario`: a name or
+    a TOML file, played from the start on its own workspace. `faults`: likewise, faults that strike from the start.
 
-    Raises ServiceError for a data file that cannot be used, an unknown workspace, or a cadence that is not positive.
+    Raises ServiceError for a data file that cannot be used, an unknown workspace, a scenario or faults that are not
+    sound, a scenario on a data file that holds a workspace already, or a cadence that is not positive.
     """
 
     def __init__(
@@ -41,19 +45,27 @@ class Service:
         data: Path | None = None,
         workspace: str = "demo",
         cadence: float = 2.0,
+        scenario: str | Path | None = None,
+        faults: str | Path | None = None,
     ) -> None:
         if cadence <= 0:
             raise ServiceError(f"the cadence must be above 0 s, not {cadence:g}")
         self.clock = clock or ServiceClock()
         self.control_token = secrets.token_urlsafe(24)
+        played = None if scenario is None else load(scenario)
         files = Files(data and data.with_name(f"{data.name}.files"))
         self._world = World(Store(data), self.clock, Encoders(cadence), files)
         if not self._world.workspaces():
-            demo.found(
-                self._world, seed, [_workspace(workspace, token), _workspace("other", secrets.token_urlsafe(24))]
-            )
+            served = _workspace(workspace, token)
+            demo.found(self._world, seed, [served, _workspace("other", secrets.token_urlsafe(24))])
+        elif played is not None:
+            raise ServiceError("a scenario starts with a workspace of its own: give it a new data file")
         elif token != DEFAULT_TOKEN:
             self._world.let_in(token)
+        if played is not None:
+            begin(self._world, played, seed)
+        for fault in () if faults is None else load_faults(faults):
+            perform(self._world, "fault", self._world.now(), {}, fault)
         self.app: Starlette = build(self._world, self.control_token)
 
     @property

@@ -9,9 +9,12 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from livedeck.service.faults import ABORT
 from livedeck.service.service import Service
 
 GRACE = 1
@@ -49,7 +52,7 @@ class _Server(uvicorn.Server):
     def __init__(self, service: Service) -> None:
         super().__init__(
             uvicorn.Config(
-                service.app,
+                self._cuttable(service.app),
                 http="h11",
                 ws="none",
                 lifespan="off",
@@ -70,6 +73,20 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.ready.set()
+
+    def _cuttable(self, app: ASGIApp) -> ASGIApp:
+        """The app, told with each request how to cut its connection."""
+
+        async def cuttable(scope: Scope, receive: Receive, send: Send) -> None:
+            abort = partial(self._abort, scope.get("client"))
+            await app({**scope, "extensions": {**scope.get("extensions", {}), ABORT: abort}}, receive, send)
+
+        return cuttable
+
+    def _abort(self, client: tuple[str, int] | None) -> None:
+        for connection in [*self.server_state.connections]:
+            if client and connection.transport.get_extra_info("peername")[:2] == tuple(client):
+                connection.transport.abort()
 
     async def hang_up(self) -> None:
         """End what outlived the grace: connections first, since a cancelled handler still waits for a peer to read."""

@@ -84,6 +84,18 @@ SHAPES = {
         jitter=1.6,
         bursts=(Burst(every=70, chance=0.6, lasts=4, status=LOSS, video=0.95),),
     ),
+    "ghost": Shape(video=0, audio=0, fps=0, jitter=0),
+    "variable": Shape(noise=0.13),
+    "static-picture": Shape(video=1_300_000, noise=0.13),
+    "starvation": Shape(video=1_700_000, audio=96_000, fps=26),
+    "bitrate-cliff": Shape(video=2_900_000),
+    "loss-bursts": Shape(bursts=(Burst(every=50, chance=1, lasts=4, status=LOSS, video=0.8, audio=0.95, fps=0.95),)),
+    "sustained-loss": Shape(
+        bursts=(Burst(every=10, chance=1, lasts=10, status=LOSS, video=0.85, audio=0.95, fps=0.98),)
+    ),
+    "fps-halving": Shape(fps=15),
+    "audio-lost": Shape(audio=0),
+    "camera-lost": Shape(video=30_000, fps=0, jitter=0),
 }
 """The named behaviours; scenarios may bring their own."""
 

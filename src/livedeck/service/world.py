@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
 
+from livedeck.service.agenda import Agenda
 from livedeck.service.clock import ServiceClock, stamp
 from livedeck.service.encoder import Encoders
+from livedeck.service.faults import Faults
 from livedeck.service.files import Files
 from livedeck.service.identity import number_of, uuid_of
 from livedeck.service.store import Document, Query, Store
@@ -35,6 +37,8 @@ class World:
     clock: ServiceClock
     encoders: Encoders
     files: Files
+    faults: Faults = field(default_factory=Faults)
+    agenda: Agenda = field(default_factory=Agenda)
 
     def now(self) -> float:
         """The service's time in epoch seconds."""
