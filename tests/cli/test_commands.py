@@ -64,6 +64,14 @@ def test_serve_prints_one_object_and_answers_in_the_documented_envelope(tmp_path
         assert process.wait(PATIENCE) == 0
 
 
+def test_a_scenario_is_played_by_serve_and_by_the_demo(tmp_path: Path) -> None:
+    with served(tmp_path, "--scenario", "big-workspace") as (_, service):
+        _, body = asked(f"{service['base_url']}/v2/live/events", service["token"])
+        assert body["meta"]["pagination"]["total"] == 400
+    done = livedeck(tmp_path, "demo", "--scenario", "clean-show")
+    assert (done.returncode, "0 alarms" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
 def test_status_as_an_object(tmp_path: Path) -> None:
     with served(tmp_path) as (_, service):
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
@@ -133,7 +141,9 @@ def test_a_refused_token_is_exit_code_one_and_never_shown(tmp_path: Path) -> Non
         (("status",), {"LIVEDECK_BASE_URL": "http://127.0.0.1:1"}, "LIVEDECK_TOKEN"),
         (("status",), {"LIVEDECK_BASE_URL": "http://platform.example", "LIVEDECK_TOKEN": "t"}, "https"),
         (("serve", "--host", "0.0.0.0"), {}, "--token"),
+        (("serve", "--host", "0.0.0.0", "--token", "livedeck-demo"), {}, "--token"),
         (("serve", "--port", "99999"), {}, "--port"),
+        (("demo", "--scenario", "no-such-show"), {}, "no-such-show"),
         (("--base-url", "https://platform.example", "demo"), {}, "--base-url"),
         (("--base-url", "https://platform.example", "serve"), {}, "--base-url"),
         (("fly",), {}, "No such command"),

@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from contextlib import closing
+from typing import Any
 
 import click
 from pydantic import SecretStr
 
 from livedeck.cli.deck import show
 from livedeck.cli.exits import run
-from livedeck.cli.options import READ_ONLY, refuse_platform
-from livedeck.service import Addresses, Service, serving
+from livedeck.cli.options import READ_ONLY, refuse_platform, simulation
+from livedeck.service import Addresses, Service, ServiceError, serving
 from livedeck.settings import alone
 
 
 @click.command
-@click.option("--seed", default=1, show_default=True, help="Another seed, another noise on the same events.")
+@simulation
 @click.option("--read-only", is_flag=True, envvar="LIVEDECK_READ_ONLY", help=READ_ONLY)
 @click.pass_context
-def command(ctx: click.Context, *, seed: int, read_only: bool) -> None:
+def command(ctx: click.Context, /, *, read_only: bool, **simulated: Any) -> None:
     """The deck on a simulated platform of its own, without an account.
 
     Twelve events of one evening, some of them in trouble. Nothing is kept and nothing leaves this machine.
     """
     refuse_platform(ctx)
     read_only = read_only or bool((ctx.obj or {}).get("read_only"))
-    ctx.exit(run(lambda: _demo(seed, read_only=read_only)))
+    try:
+        service = Service(**simulated)
+    except ServiceError as error:
+        raise click.UsageError(str(error)) from None
+    ctx.exit(run(lambda: _demo(service, read_only=read_only)))
 
 
-async def _demo(seed: int, *, read_only: bool) -> int:
-    service = Service(seed=seed)
+async def _demo(service: Service, *, read_only: bool) -> int:
     with closing(service):
         async with serving(service) as addresses:
             return await _deck_on(service, addresses, read_only=read_only)

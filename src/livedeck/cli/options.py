@@ -1,8 +1,8 @@
-"""The flags by which a command is told its platform; before the command's name or after it."""
+"""Flags that several commands share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
@@ -11,16 +11,34 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 READ_ONLY = "Nothing but GET and HEAD leaves the deck."
 
-_FLAGS = (
+_PLATFORM = (
     click.option("--base-url", metavar="URL", help="Address of the platform's API."),
     click.option("--upload-url", metavar="URL", help="Address of its upload endpoints, where it is another."),
     click.option("--read-only", is_flag=True, default=None, help=READ_ONLY),
 )
 
 
+_SIMULATION = (
+    click.option("--seed", default=1, show_default=True, help="Another seed, another noise on the same events."),
+    click.option(
+        "--scenario", metavar="NAME|FILE", help="Play a scenario: keyframe-drift, bad-night, ... or a TOML file."
+    ),
+    click.option("--faults", metavar="NAME|FILE", help="Let answers fail: flaky, odd, dead, or a TOML file."),
+)
+
+
 def platform(command: Command) -> Command:
     """Add --base-url, --upload-url and --read-only."""
-    for flag in reversed(_FLAGS):
+    return _with(_PLATFORM, command)
+
+
+def simulation(command: Command) -> Command:
+    """Add --seed, --scenario and --faults: what a simulated platform is made from."""
+    return _with(_SIMULATION, command)
+
+
+def _with(flags: Iterable[Callable[[Command], Command]], command: Command) -> Command:
+    for flag in reversed(tuple(flags)):
         command = flag(command)
     return command
 

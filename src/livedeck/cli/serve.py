@@ -8,12 +8,14 @@ import signal
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
 from livedeck.cli.exits import run
-from livedeck.cli.options import refuse_platform
+from livedeck.cli.options import refuse_platform, simulation
 from livedeck.service import DEFAULT_TOKEN, Addresses, Service, ServiceClock, ServiceError, serving
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -24,34 +26,31 @@ LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 @click.option("--port", default=8787, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
 @click.option("--data", type=click.Path(dir_okay=False, path_type=Path), help="Keep everything in this SQLite file.")
 @click.option("--token", help="Token that the API asks for. [default: the demo's, on loopback only]")
-@click.option("--seed", default=1, show_default=True, help="Another seed, another noise on the same events.")
+@simulation
 @click.option("--speed", default=1.0, show_default=True, type=click.FloatRange(0.01, 1000), help="Pace of its clock.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a line for people.")
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     *,
     host: str,
     port: int,
     data: Path | None,
     token: str | None,
-    seed: int,
     speed: float,
     as_json: bool,
+    **simulated: Any,
 ) -> None:
     """Run the simulated platform on this machine: every answer by the API document.
 
     Ends on SIGTERM and ctrl-c.
     """
     refuse_platform(ctx)
-    if host not in LOOPBACK and not token:
+    if host not in LOOPBACK and token in {None, "", DEFAULT_TOKEN}:
         raise click.UsageError(f"--host {host} can be reached from elsewhere: give it a --token of its own")
-    clock = ServiceClock(speed=speed)
-    ctx.exit(run(lambda: _serve(host, port, lambda: _service(seed, clock, token, data), as_json=as_json)))
-
-
-def _service(seed: int, clock: ServiceClock, token: str | None, data: Path | None) -> Service:
-    return Service(seed=seed, clock=clock, token=token or DEFAULT_TOKEN, data=data)
+    make = partial(Service, clock=ServiceClock(speed=speed), token=token or DEFAULT_TOKEN, data=data, **simulated)
+    ctx.exit(run(lambda: _serve(host, port, make, as_json=as_json)))
 
 
 async def _serve(host: str, port: int, make: Callable[[], Service], *, as_json: bool) -> int:
