@@ -9,7 +9,7 @@ from math import nan
 from typing import Any, NamedTuple
 
 from livedeck.client.base import Resource, call, named
-from livedeck.client.envelope import kind, rows
+from livedeck.client.envelope import rows
 from livedeck.client.errors import Unreadable
 from livedeck.client.moments import parse_time
 
@@ -40,8 +40,9 @@ def _integers() -> array[int]:
 class QosSamples:
     """The samples in the order answered, which need not be by time nor free of duplicates.
 
-    Where a sample misses a number or has null, its column holds NaN, and `status` holds -1: zero is a measurement.
-    `extra`: index -> the fields of that sample that the document does not name.
+    Where a number is missing, null or none that can be read, its column holds NaN, and `status` holds -1: zero is a
+    measurement. `extra`: index -> the fields of that sample that the document does not name. `dropped`: how many more
+    were answered, without a time that can be read.
     """
 
     time: array[float] = field(default_factory=_doubles)
@@ -50,6 +51,7 @@ class QosSamples:
     frame_rate: array[float] = field(default_factory=_doubles)
     status: array[int] = field(default_factory=_integers)
     extra: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
+    dropped: int = 0
 
     def __len__(self) -> int:
         return len(self.time)
@@ -81,56 +83,42 @@ class Qos(Resource):
 def _columns(samples: list[object], what: str) -> QosSamples:
     columns = QosSamples()
     extra: dict[int, Mapping[str, object]] = {}
-    for index, sample in enumerate(samples):
-        if not isinstance(sample, dict):
-            raise Unreadable(f"{what}: the answer is not as documented: data[{index}] is {kind(sample)}")
-        try:
-            _append(columns, sample)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise Unreadable(f"{what}: the answer is not as documented: data[{index}].{error}") from None
+    for sample in samples:
+        if not isinstance(sample, dict) or (time := _time(sample.get("time"))) is None:
+            continue
         if not sample.keys() <= _KNOWN:
-            extra[index] = {name: value for name, value in sample.items() if name not in _KNOWN}
-    return replace(columns, extra=extra)
+            extra[len(columns)] = {name: value for name, value in sample.items() if name not in _KNOWN}
+        _append(columns, time, sample)
+    dropped = len(samples) - len(columns)
+    if dropped and not columns:  # an empty answer would be taken for one of no signal
+        raise Unreadable(f"{what}: the answer is not as documented: no sample of {dropped} has a time")
+    return replace(columns, extra=extra, dropped=dropped)
 
 
-def _append(columns: QosSamples, sample: dict[str, Any]) -> None:
-    columns.time.append(_time(sample))
-    columns.bitrate_video.append(_number(sample, "bitrate_video"))
-    columns.bitrate_audio.append(_number(sample, "bitrate_audio"))
-    columns.frame_rate.append(_number(sample, "frame_rate"))
-    columns.status.append(_status(sample))
+def _append(columns: QosSamples, time: float, sample: dict[str, Any]) -> None:
+    columns.time.append(time)
+    columns.bitrate_video.append(_number(sample.get("bitrate_video")))
+    columns.bitrate_audio.append(_number(sample.get("bitrate_audio")))
+    columns.frame_rate.append(_number(sample.get("frame_rate")))
+    columns.status.append(_status(sample.get("status")))
 
 
-def _time(sample: dict[str, Any]) -> float:
-    text = sample.get("time")
-    if not isinstance(text, str):
-        raise TypeError(f"time should be a timestamp, not {kind(text)}")
+def _time(text: object) -> float | None:
     try:
-        return parse_time(text).timestamp()
+        return parse_time(text).timestamp() if isinstance(text, str) else None
     except ValueError:
-        raise ValueError("time is no timestamp") from None
+        return None
 
 
-def _number(sample: dict[str, Any], name: str) -> float:
-    value = sample.get(name)
-    if value is None:
-        return nan
-    if type(value) is not int and type(value) is not float:
-        raise TypeError(f"{name} should be a number, not {kind(value)}")
-    if not abs(value) <= _LARGEST:
-        raise OverflowError(f"{name} is too large")
-    return float(value)
+def _number(value: object) -> float:
+    # Of JSON's own numbers alone: a boolean is an int to Python.
+    if (type(value) is int or type(value) is float) and abs(value) <= _LARGEST:
+        return float(value)
+    return nan
 
 
-def _status(sample: dict[str, Any]) -> int:
-    value = sample.get("status")
-    if value is None:
-        return _NO_STATUS
-    if type(value) is not int:
-        raise TypeError(f"status should be a whole number, not {kind(value)}")
-    if not abs(value) <= _LARGEST:
-        raise OverflowError("status is too large")
-    return value
+def _status(value: object) -> int:
+    return value if type(value) is int and abs(value) <= _LARGEST else _NO_STATUS
 
 
 def _present(value: float) -> float | None:
