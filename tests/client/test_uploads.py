@@ -57,6 +57,16 @@ async def test_a_name_that_is_not_ascii_is_percent_encoded(title: str, sent: str
     assert (platform.header("x-title"), platform.header("x-file-name")) == (sent, sent)
 
 
+@pytest.mark.parametrize(("title", "sent"), [(" a b ", b"%20a b%20"), ("  ", b"%20%20"), ("", b"")])
+async def test_a_title_may_begin_and_end_with_spaces(title: str, sent: bytes, tmp_path: Path) -> None:
+    """Over a socket: no header can carry them as they are."""
+    small = tmp_path / "small.txt"
+    small.write_bytes(b"small")
+    async with listening(MATERIAL) as (address, heads), api_at(address) as api:
+        await api.materials.upload("v", small, title, title)
+    assert b"\r\nX-Title: " + sent + b"\r\n" in heads[0]
+
+
 async def test_a_poster_is_named_by_its_address_and_its_object() -> None:
     """platform-api.md, 4: the same path, another header."""
     platform = Recorder({})

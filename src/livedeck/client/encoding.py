@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from urllib.parse import quote
@@ -11,6 +12,7 @@ from livedeck.client.moments import stamp
 from livedeck.client.secret import Secret
 
 _PLAIN = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
+_ENDS = re.compile("^ +| +$")
 
 
 def encode(value: object) -> bytes:
@@ -31,8 +33,12 @@ def secrets_in(value: object) -> Iterator[Secret]:
 
 
 def header(text: str) -> str:
-    """A text as the value of a header: what is not plain ASCII is percent-encoded UTF-8 (decisions.md, "Requests")."""
-    return quote(text, safe=_PLAIN, errors="replace")
+    """A text as the value of a header: what is not plain ASCII is percent-encoded UTF-8 (decisions.md, "Requests").
+
+    So is a space at either end, where a header cannot carry one.
+    """
+    quoted = quote(text, safe=_PLAIN, errors="replace")
+    return _ENDS.sub(lambda spaces: "%20" * len(spaces[0]), quoted)
 
 
 def _plain(value: object) -> str:
