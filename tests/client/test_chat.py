@@ -197,6 +197,41 @@ async def test_an_export_that_is_given_up_leaves_nothing(tmp_path: Path) -> None
     assert not names(tmp_path)
 
 
+async def test_an_export_that_is_given_up_at_once_leaves_nothing(tmp_path: Path) -> None:
+    """Its file is made in a thread, which goes on when the export does not."""
+    async with api_of(saying(CSV)) as api:
+        for _ in range(20):
+            task = asyncio.create_task(api.chat.export("e", "s", "csv", tmp_path / "chat.csv"))
+            await asyncio.sleep(0)  # it has begun, and no more
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+    assert not names(tmp_path)
+
+
+@pytest.mark.parametrize("replace", [False, True])
+async def test_a_folder_is_no_place_to_export_onto(replace: bool, tmp_path: Path) -> None:
+    platform = saying(CSV)
+    async with api_of(platform) as api:
+        with pytest.raises(FileFault, match="Is a directory"):
+            await api.chat.export("e", "s", "csv", tmp_path, replace=replace)
+    assert not platform.requests
+
+
+async def test_a_link_to_nowhere_is_not_replaced_unasked(tmp_path: Path) -> None:
+    (tmp_path / "chat.csv").symlink_to(tmp_path / "gone")
+    async with api_of(saying(CSV)) as api:
+        with pytest.raises(FileFault, match="is there already"):
+            await api.chat.export("e", "s", "csv", tmp_path / "chat.csv")
+
+
+async def test_a_file_may_have_as_long_a_name_as_the_disk_takes(tmp_path: Path) -> None:
+    name = "\N{CJK UNIFIED IDEOGRAPH-6F22}" * 83 + ".csv"  # 253 bytes of 255
+    async with api_of(saying(CSV)) as api:
+        await api.chat.export("e", "s", "csv", tmp_path / name)
+    assert names(tmp_path) == [name]
+
+
 async def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
     target = tmp_path / "chat.txt"
     target.write_text("mine")

@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
+from errno import EISDIR
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
@@ -109,7 +110,7 @@ async def download(target: Path, what: str, *, replace: bool) -> AsyncIterator[S
     """
     with _faults(what, target):
         _free(target, replace=replace)
-        file = await asyncio.to_thread(_beside, target)
+        file = await _made(target)
     try:
         with file, _faults(what, target):
             sink = Sink(file)
@@ -120,9 +121,19 @@ async def download(target: Path, what: str, *, replace: bool) -> AsyncIterator[S
         _forget(file)
 
 
+async def _made(target: Path) -> IO[bytes]:
+    making = asyncio.ensure_future(asyncio.to_thread(_beside, target))
+    try:
+        return await asyncio.shield(making)
+    except asyncio.CancelledError:  # a thread does not hear of it, and makes the file all the same
+        with suppress(OSError), await making as file:
+            _forget(file)
+        raise
+
+
 def _beside(target: Path) -> IO[bytes]:
-    # Made 0600, under a name that nobody can guess.
-    return NamedTemporaryFile(dir=target.parent, prefix=f".{target.name[:100]}.", delete=False)
+    # Made 0600, under a name that nobody can guess; 40 characters of any script leave room for it.
+    return NamedTemporaryFile(dir=target.parent, prefix=f".{target.name[:40]}.", delete=False)
 
 
 def _settle(file: IO[bytes], target: Path, replace: bool) -> None:
@@ -142,7 +153,9 @@ def _forget(file: IO[bytes]) -> None:
 
 
 def _free(target: Path, *, replace: bool) -> None:
-    if not replace and target.exists():
+    if target.is_dir():
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+    if not replace and (target.exists() or target.is_symlink()):
         raise FileExistsError(f"{target.name} is there already")
 
 
