@@ -241,3 +241,34 @@ async def test_a_platform_that_ignores_the_page_number_is_not_walked_for_ever() 
     async with api_of(platform) as api:
         assert [event.id async for event in api.events.iterate()] == ["a", "b"]
     assert len(platform.requests) == 2
+
+
+async def test_a_platform_that_gives_less_to_a_page_than_asked_for_is_walked_to_its_end() -> None:
+    """It says how many there are, and not how many it gives to a page."""
+    every = [str(number) for number in range(60)]
+
+    def reply(_path: str, query: str) -> tuple[int, bytes, dict[str, str]]:
+        start = (int(parse_qs(query)["page"][0]) - 1) * 20
+        rows = [{"id": each} for each in every[start : start + 20]]
+        return 200, json.dumps({"meta": {"pagination": {"total": 60}}, "data": rows}).encode(), {}
+
+    async with api_of(Platform(reply)) as api:
+        assert [event.id async for event in api.events.iterate()] == every
+
+
+@pytest.mark.parametrize(
+    ("meta", "total"),
+    [
+        ({"pagination": {"total": "57"}, "order": []}, 57),
+        ({"pagination": {"total": -1, "page": "first"}}, None),
+        ({"pagination": []}, None),
+        ({"order": {"created_at": None}}, None),
+        ([], None),
+        ("of 57", None),
+    ],
+)
+async def test_a_list_is_worth_more_than_what_is_said_about_it(meta: object, total: int | None) -> None:
+    async with api_of(saying({"meta": meta, "data": [{"id": "x"}]})) as api:
+        page = await api.events.list()
+    assert [event.id for event in page.items] == ["x"]
+    assert (page.page, page.per_page, page.total, page.order) == (1, 20, total, {})

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from livedeck import wording
 from livedeck.client.call import Call
@@ -41,19 +49,32 @@ M = TypeVar("M", bound=Model)
 T = TypeVar("T")
 
 
+def _or_none(value: object, read_on: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return read_on(value)
+    except ValidationError:
+        return None
+
+
+_Forgiving = WrapValidator(_or_none)
+"""What cannot be read is missing: a list is worth more than what is said about it."""
+
+_Count = Annotated[int | None, Field(ge=0), _Forgiving]
+
+
 class Pagination(Model):
     """Where a page lies in its list (platform-api.md, 1)."""
 
-    page: StrictInt | None = None
-    per_page: StrictInt | None = None
-    total: StrictInt | None = None
+    page: _Count = None
+    per_page: _Count = None
+    total: _Count = None
 
 
 class Meta(Model):
     """What a list says of itself. `order`: field -> `asc` or `desc`."""
 
-    pagination: Pagination | None = None
-    order: dict[str, str] | None = None
+    pagination: Annotated[Pagination | None, _Forgiving] = None
+    order: Annotated[dict[str, str] | None, _Forgiving] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +202,8 @@ class Resource:
     async def _page(self, model: type[M], asked: Call) -> Page[M]:
         answer = await self._transport.send(asked)
         items = tuple(read(model, row, asked.what) for row in rows(answer, asked.what))
-        meta = read(Meta, answer.get("meta") or {}, asked.what) if isinstance(answer, dict) else Meta()
+        said = answer.get("meta") if isinstance(answer, dict) else None
+        meta = Meta.model_validate(said if isinstance(said, dict) else {})
         where, params = meta.pagination or Pagination(), asked.params
         page, per_page = where.page or int(str(params["page"])), where.per_page or int(str(params["per_page"]))
         return Page(items, page, per_page, where.total, meta.order or {})
@@ -201,6 +223,7 @@ async def walk(fetch: Callable[[int], Awaitable[Page[M]]]) -> AsyncIterator[M]:
             if identity not in seen:
                 seen.add(identity)
                 yield item
-        # A platform that ignores `page` would be walked for ever: a page without news is the last.
-        more = len(seen) > known and (page.total is None or number * page.per_page < page.total)
+        # A platform that ignores `page` would be walked for ever: a page without news is the last. What came is
+        # counted, not what was asked for: a platform may give less to a page.
+        more = len(seen) > known and (page.total is None or len(seen) < page.total)
         number += 1
