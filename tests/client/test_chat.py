@@ -69,6 +69,7 @@ async def test_what_is_no_log_is_told_and_never_hangs(body: bytes, size: int) ->
         b'{"data": 7}',
         b'{"data": {}}',
         b'{"meta": 1}',
+        b'{"error": false}',
         b'{"data": [] "meta": 1}',
         b'{"data": [{}] {}}',
         b'{"data": [{} {}]}',

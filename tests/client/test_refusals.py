@@ -53,7 +53,6 @@ async def refused(status: int, body: object, headers: dict[str, str] | None = No
         (503, {"error": "down"}, ServerFault),
         (418, error(418418), Rejected),
         (200, error(404404), NotFound),
-        (200, {"error": None}, Rejected),
     ],
 )
 async def test_status_and_code_choose_the_error(status: int, body: object, kind: type[Rejected]) -> None:
@@ -148,4 +147,20 @@ async def test_a_token_that_the_platform_repeats_is_masked() -> None:
 async def test_what_is_no_json_is_unreadable(body: bytes) -> None:
     async with api_of(saying(body, headers={"Content-Type": "text/html; charset=utf-8"})) as api:
         with pytest.raises(Unreadable, match=r"list events: the answer \(text/html\) is no JSON; check the address"):
+            await api.events.list()
+
+
+async def test_what_is_invalid_is_told_wherever_the_platform_puts_it() -> None:
+    """platform-api.md, 7: errors "also carry a list"; whether inside the error or beside it is not shown."""
+    beside = error(400400) | {"invalid_params": [{"name": "url", "reason": "too long"}]}
+    caught = await refused(400, beside)
+    assert caught.invalid_params == [{"name": "url", "reason": "too long"}]
+    assert "url: too long" in str(caught)
+
+
+@pytest.mark.parametrize("none", [None, False])
+async def test_an_error_that_is_none_is_none(none: object) -> None:
+    async with api_of(saying({"success": True, "error": none})) as api:
+        await api.events.enable("e")
+        with pytest.raises(Unreadable, match="without data"):
             await api.events.list()

@@ -27,7 +27,7 @@ class Answer:
         if not 200 <= self.status < 300:
             raise self._refused(self._error(), now, secrets)
         decoded = self._decoded()
-        if isinstance(decoded, dict) and "error" in decoded and "data" not in decoded:
+        if isinstance(decoded, dict) and "data" not in decoded and decoded.get("error") not in (None, False):
             raise self._refused(decoded, now, secrets)
         return decoded
 

@@ -71,7 +71,7 @@ class ChatLog:
             raise NotJson(f"data should be a list, not {kind(value)}")
         self._listed |= name == "data"
         if name == "error":
-            self.error = value
+            self.error = None if value is False else value
 
     async def _go_on(self) -> None:
         if await self._text.take(",}") == ",":

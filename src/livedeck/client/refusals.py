@@ -44,11 +44,12 @@ def refusal(
 
     `secrets` are masked wherever the platform repeats them. `location`: where a redirect points, or empty.
     """
-    said = body.get("error") if isinstance(body, dict) else None
+    whole = body if isinstance(body, dict) else {}
+    said = whole.get("error")
     fields = said if isinstance(said, dict) else {"message": said}
     code = _code(fields.get("code"))
     message, detail = (_quoted(fields.get(name), secrets) for name in ("message", "detail"))
-    invalid = fields.get("invalid_params")
+    invalid = fields.get("invalid_params", whole.get("invalid_params"))  # the document does not say beside what it is
     kind = _kind(status, code)
     why = _redirect(_quoted(location, secrets)) if 300 <= status < 400 else kind.happened
     facts = " ".join(part for part in (str(status), str(code or ""), message, detail) if part)
