@@ -170,6 +170,8 @@ async def test_a_date_that_cannot_be_read_is_none(date: str) -> None:
         "https://platform.example.com/?token=1",
         "https://platform.example.com:port",
         "https://platform.example.com:70000",
+        "https://999.999.1.1",
+        "https://\N{FEMININE ORDINAL INDICATOR}.example.com",
         "http://platform.example.com",
         "http://10.0.0.1",
         "http://127.0.0.1.example.com",
@@ -189,6 +191,21 @@ def test_an_address_that_may_not_have_the_token_is_refused(name: str, address: s
 async def test_https_anywhere_and_http_to_this_machine_are_taken(address: str) -> None:
     async with api_at(address) as api:
         assert api.host in address
+
+
+@pytest.mark.parametrize("times", [{"timeout": 0}, {"timeout": float("nan")}, {"retry": -1}, {"rate": 0}])
+def test_times_that_make_no_pace_are_refused(times: dict[str, float]) -> None:
+    with pytest.raises(Misconfigured, match="should be above 0"):
+        api_at("https://platform.example.com", **times)
+
+
+async def test_a_client_that_was_closed_sends_nothing() -> None:
+    platform = saying({"data": []})
+    async with api_of(platform) as api:
+        pass
+    with pytest.raises(Misconfigured, match="list events: not sent, the client is closed"):
+        await api.events.list()
+    assert not platform.requests
 
 
 @pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "ключ"])

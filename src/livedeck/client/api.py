@@ -66,6 +66,8 @@ class Api:
     ) -> None:
         if not meet_segment.replace("-", "").isalnum() or not meet_segment.isascii():
             raise Misconfigured("meet_segment should be one segment of a path")
+        if not (timeout > 0 and retry >= 0 and rate > 0):
+            raise Misconfigured("timeout and rate should be above 0, and retry 0 at least")
         base = origin("base_url", base_url)
         self._transport = transport = Transport(
             {"api": base, "upload": base if upload_url is None else origin("upload_url", upload_url)},

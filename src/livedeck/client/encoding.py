@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from urllib.parse import quote
 
+from livedeck.client.errors import Misconfigured
 from livedeck.client.moments import stamp
 from livedeck.client.secret import Secret
 
@@ -30,6 +31,16 @@ def secrets_in(value: object) -> Iterator[Secret]:
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from secrets_in(inner)
+
+
+def bearer(token: Secret) -> str:
+    """The token as a header carries it. Raises Misconfigured for one that none can carry."""
+    text = token.reveal()
+    if not text:
+        raise Misconfigured("the token is empty")
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise Misconfigured("the token holds characters that cannot be sent")
+    return text
 
 
 def header(text: str) -> str:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from livedeck.client.answer import Answer
 from livedeck.client.call import Call, Door, Exchange, Flow, Form, Incoming, Json
-from livedeck.client.encoding import encode, secrets_in
+from livedeck.client.encoding import bearer, encode, secrets_in
 from livedeck.client.errors import (
     ApiError,
     Cause,
@@ -79,7 +79,7 @@ class Transport:
     ) -> None:
         self.read_only = read_only
         self.pace = pace
-        self._doors = {door: httpx.URL(address) for door, address in doors.items()}
+        self._doors = {door: _url(door, address) for door, address in doors.items()}
         self.host = self._host("api")
         self.exchanges: deque[Exchange] = deque(maxlen=5)
         self._token = token
@@ -118,6 +118,8 @@ class Transport:
     async def _tried(self, call: Call, attempt: Callable[[Call], Awaitable[T]]) -> T:
         if self.read_only and call.method not in _READS:
             raise ReadOnly(f"{call.what}: not sent, the deck is read-only")
+        if self._client.is_closed:
+            raise Misconfigured(f"{call.what}: not sent, the client is closed")
         patience = Patience(self.pace)
         while True:
             await self._budget.spend()
@@ -212,10 +214,17 @@ class Transport:
         return Unreachable(f"{call.what}: {_WORDS[cause].format(host=host, timeout=self.pace.timeout)}", cause)
 
 
+def _url(door: Door, address: str) -> httpx.URL:
+    try:
+        return httpx.URL(address)
+    except httpx.InvalidURL as error:
+        raise Misconfigured(f"{'base' if door == 'api' else door}_url is no URL: {error}") from None
+
+
 def _client(token: Secret, timeout: float, mount: Mount | None, *, http2: bool) -> httpx.AsyncClient:
     try:
         return httpx.AsyncClient(
-            headers={"Authorization": f"Bearer {_bearer(token)}", "User-Agent": _agent(), "Accept": "application/json"},
+            headers={"Authorization": f"Bearer {bearer(token)}", "User-Agent": _agent(), "Accept": "application/json"},
             timeout=timeout,
             limits=_LIMITS,
             http2=http2,
@@ -251,15 +260,6 @@ def _passing(error: ApiError) -> bool:
         return error.status in _PASSING
     unconnected = isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout)
     return isinstance(error, Unreachable) and unconnected and error.cause != "tls"
-
-
-def _bearer(token: Secret) -> str:
-    text = token.reveal()
-    if not text:
-        raise Misconfigured("the token is empty")
-    if not text.isascii() or not text.isprintable() or " " in text:
-        raise Misconfigured("the token holds characters that cannot be sent")
-    return text
 
 
 def _agent() -> str:
