@@ -94,5 +94,17 @@ async def test_logs_of_the_wire_show_no_token(caplog: pytest.LogCaptureFixture) 
     assert clean(caplog.text + repr(api) + repr(vars(api)))
 
 
+async def test_logs_of_the_wire_show_no_signature(caplog: pytest.LogCaptureFixture) -> None:
+    """Of a redirect to a signed address; `hpack` would write the token."""
+    caplog.set_level(logging.DEBUG)
+    away = b"HTTP/1.1 302 Away\r\nLocation: https://cdn.example.com/?sign=signature-of-the\r\nContent-Length: 0\r\n\r\n"
+    async with listening(away) as (address, _heads), Api(base_url=address, token=TOKEN) as api:
+        with pytest.raises(ApiError):
+            await api.events.list()
+    assert caplog.text
+    assert "signature-of-the" not in caplog.text
+    assert not logging.getLogger("hpack.hpack").isEnabledFor(logging.DEBUG)
+
+
 def test_an_event_made_by_hand_takes_a_secret_as_it_is() -> None:
     assert Event(id="x", streamkey=Secret("k")).streamkey == Secret("k")

@@ -8,6 +8,7 @@ configured addresses. Only reads are tried again: a change must never be sent tw
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl
 import sys
 from collections import deque
@@ -40,6 +41,8 @@ import httpx  # noqa: E402
 
 # What the event loop reads at once; in pieces of 64 KiB, as httpcore has it, an export takes half as long again.
 httpcore.AsyncHTTP11Connection.READ_NUM_BYTES = 256 * 2**10
+for _chatty in ("httpcore", "hpack"):  # at DEBUG they write headers: a signed redirect, and over HTTP/2 the token
+    logging.getLogger(_chatty).setLevel(logging.INFO)
 
 _Message = MutableMapping[str, Any]
 Mount = Callable[[_Message, Callable[[], Awaitable[_Message]], Callable[[_Message], Awaitable[None]]], Awaitable[None]]
