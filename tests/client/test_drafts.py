@@ -94,6 +94,8 @@ def test_a_name_at_the_edge_of_its_limit_is_taken(length: int) -> None:
         lambda api: api.annotations.update("v", "a", AnnotationDraft(type="text")),
         lambda api: api.streams.schedule("x", datetime(2026, 11, 21)),  # noqa: DTZ001
         lambda api: api.streams.reschedule("x", datetime(2026, 11, 21)),  # noqa: DTZ001
+        lambda api: api.posters.create("v", float("nan")),
+        lambda api: api.posters.create("v", float("inf")),
         lambda api: api.subtitles.generate("v", ["en", "xx"]),
         lambda api: api.subtitles.generate("v", []),
         lambda api: api.subtitles.reorder("v", []),

@@ -1,5 +1,6 @@
 """Subtitles: files that parse are sent as they are, others are refused by their line; waiting for recognition."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -143,3 +144,12 @@ async def test_waiting_for_recognition_ends() -> None:
         with pytest.raises(Unfinished, match="wait for subtitle s: still pending after 9 s"):
             await api.subtitles.wait_done("v", "s", every=3.0, patience=9.0)
     assert time.sleeps == [3.0, 3.0, 3.0]
+
+
+async def test_a_file_whose_name_is_no_text_is_sent_all_the_same(tmp_path: Path) -> None:
+    file = tmp_path / os.fsdecode(b"caf\xe9.vtt")
+    file.write_text(VTT)
+    platform = Recorder({"data": {"id": "s"}})
+    async with api_of(platform) as api:
+        await api.subtitles.upload("v", "en", "", file)
+    assert b'filename="caf?.vtt"' in platform.bodies[0]

@@ -1,6 +1,7 @@
 """Uploads: to their own address, in pieces, with their names in headers."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -9,7 +10,18 @@ import pytest
 from client.answers import TOKEN, Recorder, api_of, listening, saying
 from client.calls import DRAFTS, KEY
 from client.test_transport import api_at, nobody
-from livedeck.client import Api, ApiError, FileFault, Material, Rejected, RelayDraft, Unknown, Unreachable, Validation
+from livedeck.client import (
+    Api,
+    ApiError,
+    FileFault,
+    Material,
+    Misconfigured,
+    Rejected,
+    RelayDraft,
+    Unknown,
+    Unreachable,
+    Validation,
+)
 
 MATERIAL = b'HTTP/1.1 200 OK\r\nContent-Length: 22\r\n\r\n{"data": {"id": "m1"}}'
 
@@ -133,6 +145,33 @@ async def test_a_file_that_is_not_there_is_not_announced(tmp_path: Path) -> None
     async with api_of(platform) as api:
         with pytest.raises(FileFault, match=r"upload material of video v: .*none\.pdf: No such file"):
             await api.materials.upload("v", tmp_path / "none.pdf", "a", "b")
+    assert not platform.requests
+
+
+async def test_what_has_no_size_is_no_file_to_send(tmp_path: Path) -> None:
+    """A pipe would be waited for, a device would be sent as nothing."""
+    os.mkfifo(tmp_path / "pipe")
+    platform = saying({})
+    async with api_of(platform) as api:
+        for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+            with pytest.raises(FileFault, match="not a regular file"):
+                await api.materials.upload("v", path, "a", "b")
+            with pytest.raises(FileFault, match="not a regular file"):
+                await api.subtitles.upload("v", "en", "", path)
+    assert not platform.requests
+
+
+@pytest.mark.parametrize("write", [0, 1, 2])
+async def test_an_upload_to_no_object_is_not_sent(write: int, file: Path) -> None:
+    platform = saying({})
+    async with api_of(platform) as api:
+        calls: list[Callable[[], Awaitable[object]]] = [
+            lambda: api.materials.upload("", file, "a", "b"),
+            lambda: api.posters.upload_for_video("", "https://cdn.example.com/a.png"),
+            lambda: api.posters.upload_for_event("", "https://cdn.example.com/a.png"),
+        ]
+        with pytest.raises(Misconfigured, match="is no id"):
+            await calls[write]()
     assert not platform.requests
 
 

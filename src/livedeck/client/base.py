@@ -19,6 +19,7 @@ from pydantic import (
 
 from livedeck import wording
 from livedeck.client.call import Call
+from livedeck.client.encoding import header
 from livedeck.client.envelope import data, fault_of, read, rows
 from livedeck.client.errors import Invalid, Misconfigured, Unreadable
 from livedeck.client.transport import Transport
@@ -153,6 +154,13 @@ def _segment(part: str, what: str) -> str:
     if part in {"", ".", ".."}:
         raise Misconfigured(f"{what}: {part!r} is no id")
     return quote(part, safe="", errors="replace")
+
+
+def object_header(identifier: str, what: str) -> str:
+    """An id as the value of a header. Raises Misconfigured for an empty one."""
+    if not identifier:
+        raise Misconfigured(f"{what}: {identifier!r} is no id")
+    return header(identifier)
 
 
 def named(verb: str, identifier: str) -> str:

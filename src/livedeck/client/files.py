@@ -9,7 +9,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from errno import EISDIR
+from errno import EINVAL, EISDIR
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
@@ -26,7 +26,7 @@ async def content(path: Path, most: int, what: str) -> bytes:
     """What is in the file. Raises FileFault where it cannot be read or has over `most` bytes."""
 
     def read() -> bytes:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             return file.read(most + 1)
 
     with _faults(what, path):
@@ -40,7 +40,7 @@ async def content(path: Path, most: int, what: str) -> bytes:
 async def flow(path: Path, what: str, progress: Progress | None = None) -> AsyncIterator[Flow]:
     """The file as a body that is read while it is sent. Raises FileFault where it cannot be read."""
     with _faults(what, path):
-        file = await asyncio.to_thread(path.open, "rb")
+        file = await asyncio.to_thread(_opened, path)
     size = os.fstat(file.fileno()).st_size
     chunks = _chunks(file, size, what, path, progress)
     try:
@@ -48,6 +48,12 @@ async def flow(path: Path, what: str, progress: Progress | None = None) -> Async
     finally:
         await chunks.aclose()
         file.close()
+
+
+def _opened(path: Path) -> IO[bytes]:
+    if path.exists() and not path.is_file():  # a pipe would be waited for, a device has no size
+        raise OSError(EINVAL, "not a regular file")
+    return path.open("rb")
 
 
 async def _chunks(

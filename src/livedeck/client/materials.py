@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import StrictInt
 
 from livedeck.client import files
-from livedeck.client.base import Id, Model, Resource, call, complete_order, named
+from livedeck.client.base import Id, Model, Resource, call, complete_order, named, object_header
 from livedeck.client.call import Json, Progress
 from livedeck.client.encoding import header
 from livedeck.client.moments import Timestamp
@@ -53,7 +53,8 @@ class Materials(Resource):
         `progress`: told the bytes that were sent, and the size. Raises FileFault, and any other ApiError.
         """
         what = named("upload material of video", video_id)
-        headers = {"X-Video-ID": header(video_id), "X-File-Name": header(file_name), "X-Title": header(title)}
+        names = {"X-File-Name": header(file_name), "X-Title": header(title)}
+        headers = {"X-Video-ID": object_header(video_id, what)} | names
         async with files.flow(file, what, progress) as body:
             asked = call("POST", what, "additional-material", body=body, headers=headers, door="upload")
             return await self._if_any(Material, asked)

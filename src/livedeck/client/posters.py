@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from math import isfinite
 
 from pydantic import StrictBool, StrictFloat
 
-from livedeck.client.base import LARGEST_PAGE, Model, Page, Resource, call, given, named, walk
+from livedeck.client.base import LARGEST_PAGE, Model, Page, Resource, call, given, named, object_header, walk
 from livedeck.client.call import Json
 from livedeck.client.encoding import header
+from livedeck.client.errors import Invalid
 
 
 class Poster(Model):
@@ -51,8 +53,13 @@ class Posters(Resource):
         return await self._one(Poster, call("GET", what, "v1", "videos", video_id, "posters", poster_id))
 
     async def create(self, video_id: str, from_time: float) -> Poster | None:
-        """Make a poster of the frame at `from_time` seconds. None where the platform does not answer with it."""
+        """Make a poster of the frame at `from_time` seconds. None where the platform does not answer with it.
+
+        Raises Invalid for a time that is no number, and any other ApiError.
+        """
         what = named("create poster of video", video_id)
+        if not isfinite(from_time):
+            raise Invalid(what, "from_time", "should be a number of seconds")
         body = Json({"from_time": from_time})
         return await self._if_any(Poster, call("POST", what, "v1", "videos", video_id, "posters", body=body))
 
@@ -75,5 +82,5 @@ class Posters(Resource):
         return await self._upload("X-Event-ID", event_id, poster_url, named("upload poster of event", event_id))
 
     async def _upload(self, name: str, identifier: str, poster_url: str, what: str) -> Poster | None:
-        headers = {name: header(identifier), "X-Poster-URL": header(poster_url)}
+        headers = {name: object_header(identifier, what), "X-Poster-URL": header(poster_url)}
         return await self._if_any(Poster, call("POST", what, "v2", "poster", headers=headers, door="upload"))

@@ -95,7 +95,8 @@ class Subtitles(Resource):
             cues.parse(content)
         except cues.BadLine as error:
             raise Invalid(what, "file", str(error)) from None
-        return await self._one(Subtitle, call("POST", what, *_tracks(video_id), body=Form(fields, file.name, content)))
+        name = file.name.encode(errors="replace").decode()  # which a disk may hold in any encoding
+        return await self._one(Subtitle, call("POST", what, *_tracks(video_id), body=Form(fields, name, content)))
 
     async def generate(self, video_id: str, languages: Sequence[str]) -> tuple[Subtitle, ...]:
         """Have speech recognised: one pending track for each ISO 639-1 code, all or none. Raises Invalid, ApiError."""
