@@ -9,8 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from livedeck.service import Service, ServiceClock, ServiceError
-from livedeck.service.scenario import Scenario, load, names
+from livedeck.service import Scenario, Service, ServiceClock, ServiceError
+from livedeck.service import load_scenario as load
+from livedeck.service import scenario_names as names
 from service.asking import Row, asking, data, refused
 
 EVENTS = "/v2/live/events"
