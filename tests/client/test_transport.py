@@ -152,6 +152,24 @@ async def test_the_last_five_answers_are_timed_good_or_bad() -> None:
     assert api.exchanges[-1].server_date == datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
+async def test_an_answer_to_a_stream_that_says_no_is_timed_too() -> None:
+    async with api_of(saying({}, 404)) as api:
+        with pytest.raises(Rejected):
+            await anext(api.chat.messages("e", "s"))
+        assert len(api.exchanges) == 1
+
+
+@pytest.mark.parametrize("cookie", [b"session=cookie-of-the-platform", b"name=\xff\xfe"])
+async def test_no_cookie_is_kept(cookie: bytes) -> None:
+    """One that cannot be sent would spoil every request after it."""
+    baked = EMPTY_LIST.replace(b"\r\n\r\n", b"\r\nConnection: close\r\nSet-Cookie: " + cookie + b"\r\n\r\n")
+    async with listening(baked) as (address, heads), api_at(address) as api:
+        await api.events.list()
+        await api.events.list()
+    assert len(heads) == 2
+    assert b"cookie" not in heads[1].lower()
+
+
 @pytest.mark.parametrize("date", ["", "yesterday", "Sat, 99 Nov 2026 12:00:00 GMT"])
 async def test_a_date_that_cannot_be_read_is_none(date: str) -> None:
     async with api_of(saying({"data": []}, headers={"Date": date})) as api:

@@ -14,6 +14,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import PackageNotFoundError, version
 from socket import gaierror
 from typing import Any, TypeVar
@@ -156,9 +157,10 @@ class Transport:
         """The answer with its body still to come, once its status is a good one."""
         response = await self._head(call)
         try:
-            if not response.is_success:
-                self.verdict(call, await self._whole(call, response))
+            refused = None if response.is_success else await self._whole(call, response)
             self._note(response)
+            if refused:
+                self.verdict(call, refused)
         except BaseException:
             await response.aclose()
             raise
@@ -231,6 +233,7 @@ def _client(token: Secret, timeout: float, mount: Mount | None, *, http2: bool) 
             timeout=timeout,
             limits=_LIMITS,
             http2=http2,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # none: a broken one would spoil every request
             trust_env=False,  # a proxy from the environment would see the token of a plain loopback address
             transport=None if mount is None else httpx.ASGITransport(mount, raise_app_exceptions=False),
         )
