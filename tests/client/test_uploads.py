@@ -1,6 +1,7 @@
 """Uploads: to their own address, in pieces, with their names in headers."""
 
 import asyncio
+import gc
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -146,6 +147,18 @@ async def test_a_file_that_is_not_there_is_not_announced(tmp_path: Path) -> None
         with pytest.raises(FileFault, match=r"upload material of video v: .*none\.pdf: No such file"):
             await api.materials.upload("v", tmp_path / "none.pdf", "a", "b")
     assert not platform.requests
+
+
+async def test_an_upload_that_is_given_up_at_once_leaves_no_file_open(file: Path) -> None:
+    """It is opened in a thread, which goes on when the upload does not; one left open warns, which is an error here."""
+    async with api_of(saying({})) as api:
+        for _ in range(20):
+            task = asyncio.create_task(api.materials.upload("v", file, "a", "b"))
+            await asyncio.sleep(0)  # it has begun, and no more
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+    gc.collect()
 
 
 async def test_what_has_no_size_is_no_file_to_send(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from errno import EINVAL, EISDIR
 from pathlib import Path
@@ -40,7 +40,7 @@ async def content(path: Path, most: int, what: str) -> bytes:
 async def flow(path: Path, what: str, progress: Progress | None = None) -> AsyncIterator[Flow]:
     """The file as a body that is read while it is sent. Raises FileFault where it cannot be read."""
     with _faults(what, path):
-        file = await asyncio.to_thread(_opened, path)
+        file = await _made(path, _opened)
     size = os.fstat(file.fileno()).st_size
     chunks = _chunks(file, size, what, path, progress)
     try:
@@ -48,6 +48,19 @@ async def flow(path: Path, what: str, progress: Progress | None = None) -> Async
     finally:
         await chunks.aclose()
         file.close()
+
+
+async def _made(
+    path: Path, make: Callable[[Path], IO[bytes]], unmake: Callable[[IO[bytes]], None] | None = None
+) -> IO[bytes]:
+    making = asyncio.ensure_future(asyncio.to_thread(make, path))
+    try:
+        return await asyncio.shield(making)
+    except asyncio.CancelledError:  # a thread does not hear of it, and opens the file all the same
+        with suppress(OSError), await making as file:
+            if unmake:
+                unmake(file)
+        raise
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -116,7 +129,7 @@ async def download(target: Path, what: str, *, replace: bool) -> AsyncIterator[S
     """
     with _faults(what, target):
         _free(target, replace=replace)
-        file = await _made(target)
+        file = await _made(target, _beside, _forget)
     try:
         with file, _faults(what, target):
             sink = Sink(file)
@@ -125,16 +138,6 @@ async def download(target: Path, what: str, *, replace: bool) -> AsyncIterator[S
             await asyncio.to_thread(_settle, file, target, replace)
     finally:
         _forget(file)
-
-
-async def _made(target: Path) -> IO[bytes]:
-    making = asyncio.ensure_future(asyncio.to_thread(_beside, target))
-    try:
-        return await asyncio.shield(making)
-    except asyncio.CancelledError:  # a thread does not hear of it, and makes the file all the same
-        with suppress(OSError), await making as file:
-            _forget(file)
-        raise
 
 
 def _beside(target: Path) -> IO[bytes]:
