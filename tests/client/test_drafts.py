@@ -120,7 +120,7 @@ async def test_a_profile_that_lacks_a_field_is_named_by_its_place() -> None:
 
 async def test_fifteen_profiles_are_sent_and_their_keys_in_clear() -> None:
     """platform-api.md, 8."""
-    profile = relay(url="  rtmp://a.example/live// ", stream_key=Secret("key-of-the-relay"))
+    profile = relay(url="  rtmp://a.example/ live/ / ", stream_key=Secret("key-of-the-relay"))
     sent = await body_of(lambda api: api.rooms.create(RoomDraft(owner_id="o", name="S", restreams=(profile,) * 15)))
     assert sent == {
         "owner_id": "o",

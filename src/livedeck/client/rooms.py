@@ -69,7 +69,7 @@ def _key(secret: Secret) -> Secret:
 class RelayDraft(Draft):
     """What to make of a relay profile (platform-api.md, 2 and 8). A new one needs all three.
 
-    `name`: 1 to 128 characters. `url`: rtmp or rtmps, without the key; spaces and slashes at its ends are taken off.
+    `name`: 1 to 128 characters. `url`: rtmp or rtmps, without the key; spaces, and slashes at its end, are taken off.
     `stream_key`: 1 to 512 characters. The platform works out `service` by itself.
     """
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator
 
 
 def _address(url: str) -> str:
-    kept = url.strip(" ").rstrip("/ ")  # as the service does (platform-api.md, 2, "Relay profile")
+    kept = url.replace(" ", "").rstrip("/")  # as the service does (platform-api.md, 2, "Relay profile")
     try:
         parts = urlsplit(kept)
         good = parts.scheme in {"rtmp", "rtmps"} and parts.hostname and parts.port != 0
@@ -21,4 +21,4 @@ def _address(url: str) -> str:
 
 
 RtmpUrl = Annotated[str, AfterValidator(_address)]
-"""An rtmp or rtmps address without spaces and slashes at its ends (decisions.md)."""
+"""An rtmp or rtmps address without spaces, and without slashes at its end (decisions.md)."""
