@@ -74,11 +74,11 @@ class Posters(Resource):
         await self._done(call("DELETE", what, "v1", "videos", video_id, "posters", poster_id))
 
     async def upload_for_video(self, video_id: str, poster_url: str) -> Poster | None:
-        """Give a video the picture at `poster_url`. None where the platform does not answer with it."""
+        """Give a video the picture at `poster_url`. None where the answer does not hold it. Raises ApiError."""
         return await self._upload("X-Video-ID", video_id, poster_url, named("upload poster of video", video_id))
 
     async def upload_for_event(self, event_id: str, poster_url: str) -> Poster | None:
-        """Give an event the picture at `poster_url`. None where the platform does not answer with it."""
+        """Give an event the picture at `poster_url`. None where the answer does not hold it. Raises ApiError."""
         return await self._upload("X-Event-ID", event_id, poster_url, named("upload poster of event", event_id))
 
     async def _upload(self, name: str, identifier: str, poster_url: str, what: str) -> Poster | None:
