@@ -1,7 +1,7 @@
 """The service against its description, asked by schemathesis.
 
-`python tests/service/conformance.py [options of st run]`.
-A command of its own, not a test of the suite: it needs schemathesis, and takes minutes.
+`python tests/service/conformance.py [options of st run]`: a command of its own, not a test of the suite, for it takes
+minutes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from livedeck.service import Service, serving
 
+ST = Path(sys.executable).with_name("st")
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 
 
@@ -21,7 +22,7 @@ async def run(*options: str) -> int:
     try:
         async with serving(service) as addresses:
             process = await asyncio.create_subprocess_exec(
-                *("st", "--config-file", str(CONFIG), "run", f"{addresses.base_url}/openapi.json"),
+                *(ST, "--config-file", str(CONFIG), "run", f"{addresses.base_url}/openapi.json"),
                 *("--checks", "all", "--seed", "1", "-H", f"Authorization: Bearer {service.token}", *options),
             )
             return await process.wait()
