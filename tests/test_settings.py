@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from livedeck.cli.build import make_api
 from livedeck.settings import Settings, SettingsError, config_path, load, why_no_screen
 
 SECRET = "a-token-that-nobody-knows"
@@ -39,6 +40,15 @@ def test_a_flag_wins_over_the_environment_and_the_environment_over_the_file(
     settings = load(base_url="https://flag.example", read_only=None)
     assert settings.base_url == "https://flag.example"
     assert (settings.profile, settings.timeout, settings.read_only) == ("environment", 9, False)
+
+
+def test_domains_of_relay_platforms_can_be_added(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """decisions.md, Relay service: a setting can extend the table."""
+    bare.write_text('base_url = "https://platform.example"\n[platforms]\n"tube.example" = "video_share"\n', "utf-8")
+    monkeypatch.setenv("LIVEDECK_TOKEN", SECRET)
+    api = make_api(load())
+    assert api.service_of("rtmp://in.tube.example/live") == "video_share"
+    assert api.service_of("rtmp://in.nottube.example/live") == "custom"
 
 
 def test_the_file_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,7 @@ class Settings(BaseSettings):
     profile: str = Field(default="default", description="what the header calls this platform", min_length=1)
     read_only: bool = Field(default=False, description="nothing but GET and HEAD leaves the deck")
     meet_segment: str = Field(default="meet", description="path segment of the meeting product")
+    platforms: dict[str, str] = Field(default={}, description="domain of a relay address -> its value of `service`")
     timeout: float = Field(default=4.0, gt=0, le=60, description="seconds that one request may take")
 
     @classmethod

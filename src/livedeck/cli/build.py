@@ -41,6 +41,7 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
         token=token,
         read_only=settings.read_only,
         meet_segment=settings.meet_segment,
+        platforms=settings.platforms,
         timeout=settings.timeout,
         retry=0.0,  # the monitor asks again at its own pace
         now=time.now,

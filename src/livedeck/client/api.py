@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from random import random
 from time import perf_counter
@@ -19,6 +19,7 @@ from livedeck.client.errors import Misconfigured
 from livedeck.client.events import Events
 from livedeck.client.materials import Materials
 from livedeck.client.pace import Pace
+from livedeck.client.platforms import service_of
 from livedeck.client.posters import Posters
 from livedeck.client.qos import Qos
 from livedeck.client.rooms import Relays, Rooms
@@ -42,6 +43,8 @@ class Api:
     chat export as long as they move. `retry`: seconds that a read may take with all its tries; 0: it is tried once.
     `rate`: requests per second. `http2`: offer HTTP/2, which needs the package h2.
 
+    `platforms`: domain -> value of `service`, before the table of the package.
+
     `now`: the wall clock, aware. `timer`: seconds that never run backwards. `sleep`, `jitter` (0 up to 1): the waits.
     `mount`: an ASGI app to talk to in place of a socket. Raises Misconfigured for what cannot be used.
     """
@@ -58,6 +61,7 @@ class Api:
         retry: float = 10.0,
         rate: float = 1000.0,
         http2: bool = False,
+        platforms: Mapping[str, str] | None = None,
         now: Callable[[], datetime] = _utc_now,
         timer: Callable[[], float] = perf_counter,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -69,6 +73,7 @@ class Api:
         if not (timeout > 0 and retry >= 0 and rate > 0):
             raise Misconfigured("timeout and rate should be above 0, and retry 0 at least")
         base = origin("base_url", base_url)
+        self._platforms = dict(platforms or {})
         self._transport = transport = Transport(
             {"api": base, "upload": base if upload_url is None else origin("upload_url", upload_url)},
             token if isinstance(token, Secret) else Secret(token),
@@ -92,6 +97,10 @@ class Api:
     def read_only(self) -> bool:
         """Whether changes are refused."""
         return self._transport.read_only
+
+    def service_of(self, url: str) -> str:
+        """The value of `service` that the platform will compute for a relay address (platform-api.md, 2)."""
+        return service_of(url, self._platforms)
 
     @property
     def host(self) -> str:
