@@ -125,6 +125,7 @@ def test_a_deck_that_was_suspended_comes_back_whole(tmp_path: Path) -> None:
         deck.until("Morning service")
         deck.process.send_signal(signal.SIGTSTP)
         deck.until_raw(rb"\x1b\[\?1049l")
+        os.waitid(os.P_PID, deck.process.pid, os.WSTOPPED)  # a SIGCONT before it stands still would be lost
         deck.process.send_signal(signal.SIGCONT)
         deck.until(r"(?s)1 Events.*TALLY.*Morning service.*restreams.*quit")
         deck.press("q")
