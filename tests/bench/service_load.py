@@ -1,6 +1,6 @@
 """What the service costs: memory for a million messages and for 512 MiB of upload, and time for 200 events on air.
 
-`PYTHONPATH=tests python tests/bench/service_load.py` prints the figures and fails where one is over: 150 MB, half a core.
+`PYTHONPATH=tests python tests/bench/service_load.py` prints the figures and fails over 150 MB or half a core.
 Linux only: the figures are those of /proc.
 """
 
