@@ -15,18 +15,25 @@ from livedeck.cli.logs import hide, log_to
 SECRET = "a-token-that-nobody-knows"
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Iterator[Path]:
-    """A log file that is in force for one test."""
-    root = logging.getLogger()
-    before = list(root.handlers), root.level
-    log_to(tmp_path / "logs" / "livedeck.log")
-    yield tmp_path / "logs" / "livedeck.log"
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    """The logging of the test run is left as it was found."""
+    root, httpx = logging.getLogger(), logging.getLogger("httpx")
+    handlers, levels = list(root.handlers), (root.level, httpx.level)
+    yield
     for handler in root.handlers:
         handler.close()
-    root.handlers, level = before[0], before[1]
-    root.setLevel(level)
+    root.handlers = handlers
+    root.setLevel(levels[0])
+    httpx.setLevel(levels[1])
     structlog.reset_defaults()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A log file that is in force for one test."""
+    log_to(tmp_path / "logs" / "livedeck.log")
+    return tmp_path / "logs" / "livedeck.log"
 
 
 def written(log: Path) -> str:
@@ -69,4 +76,3 @@ def test_a_folder_that_cannot_be_written_is_no_fault(tmp_path: Path, capfd: pyte
     log_to(tmp_path / "file" / "livedeck.log")
     structlog.get_logger().warning("nobody hears this")
     assert capfd.readouterr() == ("", "")
-    structlog.reset_defaults()
