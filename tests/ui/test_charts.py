@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from livedeck.monitor import Readings
 from livedeck.ui.renderables import buckets, status
 from livedeck.ui.renderables.buckets import Axis, Bucket
-from livedeck.ui.renderables.chart import curve
+from livedeck.ui.renderables.chart import curve, row_of
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import plain
 from livedeck.ui.renderables.spark import spark, strip
@@ -92,3 +92,14 @@ def test_the_highlighted_statuses_differ_in_glyph_word_and_ink() -> None:
     shown = [status.look(number) for number in (0, 3, 4, 5, 1)]
     for trait in ("glyph", "word", "ink"):
         assert len({getattr(look, trait) for look in shown}) == len(shown)
+
+
+@given(st.integers(1, 20), st.floats(0, 1), st.sampled_from([(0.0, 33.0), (3.03e6, 4.74e6), (0.0, 160e3)]))
+def test_a_mark_stands_in_the_row_in_which_its_value_is_drawn(
+    rows: int, share: float, limits: tuple[float, float]
+) -> None:
+    """A rate at nominal must never look as if it lay below it."""
+    low, high = limits
+    value = low + share * (high - low)
+    drawn = curve([Bucket(value, value)] * 4, rows, low, high)
+    assert row_of(value, rows, low, high) in [row for row, text in enumerate(drawn) if text.strip(" \u2800")]

@@ -32,6 +32,14 @@ def curve(values: Sequence[Bucket | None], rows: int, low: float, high: float) -
     return [line.ljust(cells)[:cells] for line in drawn[:rows]]
 
 
+def row_of(value: float, rows: int, low: float, high: float) -> int | None:
+    """The row, from the top, in which `curve` draws that value: it is asked, not guessed. None outside the range."""
+    if not low <= value <= high:
+        return None
+    drawn = curve([Bucket(value, value)], rows, low, high)
+    return next((row for row, text in enumerate(drawn) if text.strip()), None)
+
+
 def _bare_figure(cells: int, rows: int, low: float, high: float) -> plotext.figure:
     figure = plotext.figure
     figure.clear.all()

@@ -10,7 +10,7 @@ from math import isfinite
 from livedeck import wording
 from livedeck.monitor import EventState
 from livedeck.ui.renderables import buckets, cells
-from livedeck.ui.renderables.chart import curve
+from livedeck.ui.renderables.chart import curve, row_of
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import Line, Part, fit, flow, spread
 from livedeck.ui.renderables.moment import Moment
@@ -119,17 +119,11 @@ def _share(height: int) -> tuple[int, int, int]:
 
 def _plot(measure: Measure, looks: Sequence[Look | None], rows: int, *, stale: bool) -> list[Line]:
     drawn = curve(measure.values, rows, measure.low, measure.high)
-    marked = _row_of(measure.mark, measure, rows)
+    marked = None if measure.mark is None else row_of(measure.mark, rows, measure.low, measure.high)
     return [
         [*_gutter(measure, row, rows), *_painted(text, looks, measure.ink, marked=row == marked, stale=stale)]
         for row, text in enumerate(drawn)
     ]
-
-
-def _row_of(value: float | None, measure: Measure, rows: int) -> int | None:
-    if value is None or not measure.low <= value <= measure.high:
-        return None
-    return rows - 1 - min(rows - 1, int((value - measure.low) / (measure.high - measure.low) * rows))
 
 
 def _gutter(measure: Measure, row: int, rows: int) -> Line:
