@@ -62,6 +62,14 @@ def bits(rate: float | None) -> str:
     return f"{rate:.0f}"
 
 
+def size(count: float) -> str:
+    """A number of bytes in short: `512 B`, `4.5 kB`, `250.7 MB`."""
+    for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= one:
+            return f"{count / one:.1f} {unit}"
+    return f"{count:.0f} B"
+
+
 def frames(rate: float | None) -> str:
     """A frame rate: `30.0`; `?` where it is missing."""
     return UNKNOWN if rate is None or not isfinite(rate) else f"{rate:.1f}"

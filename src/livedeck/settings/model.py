@@ -1,0 +1,208 @@
+"""Everything that can be set, with its unit and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from livedeck.monitor import Cadence, Thresholds, tuned
+from livedeck.settings.machine import PREFIX, history_path
+
+TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
+"""Where a token may come from (trust.md, "Secrets"). One is used: the one that the strongest origin names."""
+
+OFF, IN_MEMORY = "off", ":memory:"
+HISTORY_WORDS = frozenset({"", OFF, IN_MEMORY})
+"""What `history` may be besides a path. Empty: a file of the platform's own."""
+
+_STRICT = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+_LAYERED = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True)
+_USUAL = Cadence()
+
+
+def _sound(limits: dict[str, Any]) -> dict[str, Any]:
+    tuned(Thresholds(), limits)
+    return limits
+
+
+Limits = Annotated[dict[str, Any], AfterValidator(_sound)]
+"""Names of `Thresholds` = another value, in that name's unit; a hold or share is a table, given in part."""
+
+
+def _path(value: object) -> object:
+    return None if value == "" else value  # an empty path would be the folder itself
+
+
+def _place(value: str) -> str:
+    if value in HISTORY_WORDS or Path(value).expanduser().is_absolute():
+        return value
+    raise ValueError("should be an absolute path, or `off`")
+
+
+def _argv(value: object) -> object:
+    if isinstance(value, str):
+        raise ValueError(  # noqa: TRY004  pydantic takes no TypeError
+            'should be a list, the program first: ["pass", "show", "livedeck"]; no shell reads it'
+        )
+    return value
+
+
+def _flat(value: object) -> object:
+    """TOML makes tables of `event.complete = "X"`: back to the names of actions, each with a list of keys."""
+    if not isinstance(value, dict):
+        return value
+    flat: dict[str, object] = {}
+    for name, keys in value.items():
+        if isinstance(keys, dict):
+            flat |= {f"{name}.{verb}": each for verb, each in _tables(_flat(keys))}
+        else:
+            flat[name] = (keys,) if isinstance(keys, str) else keys
+    return flat
+
+
+def _tables(value: object) -> Iterable[tuple[str, object]]:
+    return value.items() if isinstance(value, dict) else ()
+
+
+class CadenceSettings(BaseModel):
+    """How often the platform is asked (monitoring.md, "Cadence")."""
+
+    model_config = _STRICT
+
+    events: float = Field(default=_USUAL.events, ge=1, le=300, description="seconds between two event lists")
+    events_near: float = Field(
+        default=_USUAL.events_near, ge=1, le=300, description="... from T-10 to T+5 min of a start, s"
+    )
+    qos: float = Field(default=_USUAL.qos, ge=1, le=60, description="seconds between two asks for an event's samples")
+    qos_focus: float = Field(
+        default=_USUAL.qos_focus, ge=0.5, le=60, description="... of the event that is looked at, s"
+    )
+    budget: float = Field(default=_USUAL.budget, ge=1, le=1000, description="requests a second of all polling together")
+    at_once: int = Field(default=_USUAL.at_once, ge=1, le=64, description="requests in flight at most")
+
+
+class EventSettings(BaseModel):
+    """What holds for one event. It is named by its id: names change, and two events may share one."""
+
+    model_config = _STRICT
+
+    thresholds: Limits = Field(default={}, description="limits of this event, over those of [thresholds]")
+
+
+class PlatformSettings(BaseModel):
+    """What a named profile may set: the platform, the token for it, and how it is spoken to."""
+
+    model_config = _STRICT
+
+    base_url: str = Field(default="", description="address of the platform's API; https, or http to loopback")
+    upload_url: str = Field(default="", description="address of its upload endpoints, where it is another")
+    token_file: Annotated[Path | None, BeforeValidator(_path)] = Field(
+        default=None, description="file that holds the token, readable by you alone"
+    )
+    token_command: Annotated[tuple[str, ...], BeforeValidator(_argv)] = Field(
+        default=(), description="program and arguments that print the token; no shell, 15 s"
+    )
+    token_keyring: str = Field(
+        default="",
+        pattern=r"^$|^[^/]+/.+$",
+        description="SERVICE/USER of the keyring (pip install 'livedeck[keyring]')",
+    )
+    read_only: bool = Field(default=False, description="nothing but GET and HEAD leaves the deck")
+    meet_segment: str = Field(default="meet", description="path segment of the meeting product")
+    platforms: dict[str, str] = Field(default={}, description="domain of a relay address = its value of `service`")
+    bitrate_unit: Literal["bit", "kbit"] = Field(
+        default="bit", description="what the platform counts bit rates in, a second"
+    )
+    timeout: float = Field(default=4.0, gt=0, le=60, description="seconds that one request may take")
+
+
+class DisplaySettings(BaseSettings):
+    """How the deck looks and which keys it has, on whatever platform: `livedeck demo` heeds these and no others."""
+
+    model_config = _LAYERED
+
+    theme: Literal["auto", "dark", "light", "contrast", "ansi-16", "mono"] = Field(
+        default="auto", description="colours of the deck; auto: what the terminal can show"
+    )
+    ascii: bool = Field(default=False, description="the deck uses no character beyond ASCII")
+    keys: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_flat)] = Field(
+        default={}, description="name of an action = its key, or a list of keys (`livedeck keys`)"
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What is given and nothing else: `layers.loaded` reads the other origins, and remembers which said what."""
+        return (init_settings,)
+
+
+class Settings(DisplaySettings, PlatformSettings):
+    """Everything that can be set. The names are those of the TOML file, `LIVEDECK_<NAME>` those of the environment.
+
+    A token in clear comes from the environment alone: never from a flag, which every process of the machine can see,
+    and never from the TOML file (trust.md, "Secrets").
+    """
+
+    model_config = _LAYERED
+
+    token: SecretStr | None = Field(default=None, description="workspace API token (environment only)")
+    profile: str = Field(
+        default="default", min_length=1, description="which of [profiles] is in force; the header shows it"
+    )
+    profiles: dict[str, PlatformSettings] = Field(default={}, description="platforms by name: [profiles.staging]")
+    thresholds: Limits = Field(default={}, description="limits of the alarms, over those of the table below")
+    events: dict[str, EventSettings] = Field(
+        default={}, description='what holds for one event, by its id: [events."ID".thresholds]'
+    )
+    history: Annotated[str, AfterValidator(_place)] = Field(
+        default="", description="file that keeps samples, alarms and actions; `off`: none; empty: one a platform"
+    )
+    retention_days: float = Field(default=30, ge=1, le=3650, description="days after which the history forgets")
+    cadence: CadenceSettings = Field(default=CadenceSettings(), description="how often the platform is asked")
+
+    @model_validator(mode="after")
+    def _one_token_source(self) -> Self:
+        named = self.token_sources
+        if len(named) > 1:
+            raise ValueError(f"{' and '.join(named)}: name one source of the token")
+        return self
+
+    @property
+    def token_sources(self) -> tuple[str, ...]:
+        """The sources of the token that are named: one, or none."""
+        return tuple(name for name in TOKEN_SOURCES if getattr(self, name))
+
+    def limits(self, event_id: str = "") -> Thresholds:
+        """The thresholds of that event, or of every event that has none of its own."""
+        event = self.events.get(event_id)
+        return tuned(tuned(Thresholds(), self.thresholds), event.thresholds if event else {})
+
+    def overrides(self) -> Mapping[str, Thresholds]:
+        """Event id -> its own thresholds."""
+        return {event_id: self.limits(event_id) for event_id, event in self.events.items() if event.thresholds}
+
+    def history_file(self) -> Path | None:
+        """Where the history is kept; None where it is off or in memory."""
+        if self.history in {OFF, IN_MEMORY}:
+            return None
+        return Path(self.history).expanduser() if self.history else history_path(self.profile, self.base_url)
+
+    def pace(self) -> Cadence:
+        """How often the platform is asked."""
+        return replace(_USUAL, **self.cadence.model_dump())
+
+
+def alone(**given: Any) -> Settings:
+    """Settings that nothing but their caller has a say in: neither the environment nor the file."""
+    return Settings.model_construct(**given)

@@ -1,0 +1,77 @@
+"""Every fault is named with its origin, its line and what is allowed, and no secret is in any word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from livedeck.cli.deck import keymap
+from livedeck.settings import SettingsError, load
+from livedeck.settings.document import line_of
+
+SECRET = "a-token-that-nobody-knows"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("base_url = ", "config.toml"),
+        ('colour = "red"', "colour"),
+        ("timeout = 0", "timeout"),
+        ('timeout = "soon"', "timeout"),
+        (f'token = "{SECRET}"', "token_file"),
+    ],
+)
+def test_a_fault_in_the_file_names_the_file_and_the_setting(bare: Path, text: str, words: str) -> None:
+    bare.write_text(text, encoding="utf-8")
+    with pytest.raises(SettingsError) as fault:
+        load()
+    assert words in str(fault.value)
+    assert str(bare) in str(fault.value)
+    assert SECRET not in str(fault.value)
+
+
+def test_a_fault_in_the_environment_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIVEDECK_READ_ONLY", "perhaps")
+    with pytest.raises(SettingsError, match="LIVEDECK_READ_ONLY"):
+        load()
+
+
+def test_a_fault_in_a_flag_names_the_flag() -> None:
+    with pytest.raises(SettingsError, match="--profile"):
+        load(profile="")
+
+
+def test_a_fault_names_its_line_and_what_is_allowed(bare: Path) -> None:
+    bare.write_text('base_url = "https://a.example"\n\n[cadence]\nevents = 15\nqos = 0\nquos = 1\n', "utf-8")
+    with pytest.raises(SettingsError) as fault:
+        load()
+    assert f"cadence.qos ({bare}:5): Input should be greater than or equal to 1" in str(fault.value)
+    assert f"cadence.quos ({bare}:6): no such setting; did you mean qos" in str(fault.value)
+
+
+def test_keys_are_named_dotted_or_quoted_and_each_fault_by_its_line(bare: Path) -> None:
+    """interface.md, Behaviour."""
+    bare.write_text('[keys]\napp.ask = "f5"\n"row.down" = ["j", "ctrl-n"]\n', "utf-8")
+    assert keymap(load()) == {"app.ask": ("f5",), "row.down": ("j", "ctrl+n")}
+    bare.write_text('[keys]\napp.akc = "f5"\n\n"row.down" = ["q"]\n', "utf-8")
+    with pytest.raises(SettingsError) as fault:
+        keymap(load())
+    assert f"{bare}:2: there is no action 'app.akc'; did you mean 'app.ask'" in str(fault.value)
+    assert f"{bare}:4: q is the key of app.quit too" in str(fault.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        (("one",), 1),
+        (("table", "inner key", "leaf"), 3),
+        (("table", "inner key", "absent"), 2),
+        (("dotted", "leaf"), 4),
+        (("absent",), None),
+    ],
+)
+def test_the_line_of_a_setting_is_that_of_its_nearest_key(keys: tuple[str, ...], line: int | None) -> None:
+    text = 'one = "[x] = 1" # y = 2\n[table."inner key"]\n leaf = 1\n["dotted"]\nleaves = """\n'
+    assert line_of(text, keys) == line
