@@ -12,7 +12,7 @@ from client.calls import bound, names, result
 from client.documented import TABLES
 from client.test_events import DOCUMENTED
 from livedeck import wording
-from livedeck.client import ApiError, Model, Page, QosSamples, SignedLink
+from livedeck.client import ApiError, Exported, Model, Page, QosSamples, SignedLink
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 anything = st.recursive(
@@ -62,7 +62,7 @@ async def tell(body: bytes, status: int, name: str) -> None:
                 shown = f"{error}"
                 assert wording.safe(shown) == shown
             else:
-                assert isinstance(answer, Model | Page | QosSamples | SignedLink | list | tuple | int | None)
+                assert isinstance(answer, Model | Page | QosSamples | SignedLink | Exported | list | tuple | int | None)
                 shown = f"{answer!r}"
     assert not [secret for secret in SECRETS if secret in shown]
 

@@ -13,7 +13,19 @@ from hypothesis import strategies as st
 
 from client.answers import TOKEN, Platform, api_of, listening, saying
 from client.test_transport import api_at
-from livedeck.client import Api, ApiError, FileFault, Message, NotFound, ReadOnly, Rejected, Unreachable, Unreadable
+from livedeck.client import (
+    Api,
+    ApiError,
+    ChatExport,
+    ExportProgress,
+    FileFault,
+    Message,
+    NotFound,
+    ReadOnly,
+    Rejected,
+    Unreachable,
+    Unreadable,
+)
 from livedeck.client.chatlog import ChatLog
 from livedeck.client.decoding import NotJson, decode
 
@@ -24,7 +36,7 @@ async def in_pieces(body: bytes, size: int) -> AsyncIterator[bytes]:
 
 
 async def taken_apart(body: bytes, size: int) -> list[object]:
-    return [item async for item in ChatLog(in_pieces(body, size))]
+    return [item async for items in ChatLog(in_pieces(body, size)) for item in items]
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -134,16 +146,17 @@ async def test_what_came_before_the_connection_broke_is_given() -> None:
 
 
 CSV = b"id,username\n1,someone\n"
+CSV_OF_IT, TXT_OF_IT = ChatExport("e", "s", "csv"), ChatExport("e", "s", "txt")
 
 
 async def test_an_export_is_what_the_platform_sent_and_its_progress_is_told(tmp_path: Path) -> None:
-    told: list[tuple[int, int | None]] = []
+    told: list[ExportProgress] = []
     platform = saying(CSV, headers={"Content-Type": "text/csv", "Content-Length": str(len(CSV))})
     async with api_of(platform) as api:
-        size = await api.chat.export("e", "s", "csv", tmp_path / "chat.csv", progress=lambda *now: told.append(now))
+        done = await api.chat.export(CSV_OF_IT, tmp_path / "chat.csv", progress=told.append)
     assert (tmp_path / "chat.csv").read_bytes() == CSV
     assert (tmp_path / "chat.csv").stat().st_mode & 0o777 == 0o600
-    assert told[-1] == (size, size) == (len(CSV), len(CSV))
+    assert (told[-1].came, told[-1].size, done.size) == (len(CSV),) * 3
     assert platform.requests[0]["path"] == "/v2/live/events/e/stream/s/chat.csv"
 
 
@@ -164,7 +177,7 @@ def failing() -> list[Platform]:
 async def test_an_export_that_fails_leaves_nothing(platform: Platform, tmp_path: Path) -> None:
     async with api_of(platform) as api:
         with pytest.raises((Rejected, Unreadable)):
-            await api.chat.export("e", "s", "csv", tmp_path / "chat.csv")
+            await api.chat.export(CSV_OF_IT, tmp_path / "chat.csv")
     assert not names(tmp_path)
 
 
@@ -172,7 +185,7 @@ async def test_an_export_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nid,username\n"
     async with listening(head) as (address, _heads), api_at(address) as api:
         with pytest.raises(Unreachable):
-            await api.chat.export("e", "s", "csv", tmp_path / "chat.csv")
+            await api.chat.export(CSV_OF_IT, tmp_path / "chat.csv")
     assert not names(tmp_path)
 
 
@@ -189,7 +202,7 @@ async def test_an_export_that_is_given_up_leaves_nothing(tmp_path: Path) -> None
     server = await asyncio.start_server(talk, "127.0.0.1", 0)
     address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server, api_at(address) as api:
-        export = api.chat.export("e", "s", "csv", tmp_path / "chat.csv", progress=lambda *_: begun.set())
+        export = api.chat.export(CSV_OF_IT, tmp_path / "chat.csv", progress=lambda *_: begun.set())
         task = asyncio.create_task(export)
         await begun.wait()
         task.cancel()
@@ -202,7 +215,7 @@ async def test_an_export_that_is_given_up_at_once_leaves_nothing(tmp_path: Path)
     """Its file is made in a thread, which goes on when the export does not."""
     async with api_of(saying(CSV)) as api:
         for _ in range(20):
-            task = asyncio.create_task(api.chat.export("e", "s", "csv", tmp_path / "chat.csv"))
+            task = asyncio.create_task(api.chat.export(CSV_OF_IT, tmp_path / "chat.csv"))
             await asyncio.sleep(0)  # it has begun, and no more
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -215,7 +228,7 @@ async def test_a_folder_is_no_place_to_export_onto(replace: bool, tmp_path: Path
     platform = saying(CSV)
     async with api_of(platform) as api:
         with pytest.raises(FileFault, match="Is a directory"):
-            await api.chat.export("e", "s", "csv", tmp_path, replace=replace)
+            await api.chat.export(CSV_OF_IT, tmp_path, replace=replace)
     assert not platform.requests
 
 
@@ -223,13 +236,13 @@ async def test_a_link_to_nowhere_is_not_replaced_unasked(tmp_path: Path) -> None
     (tmp_path / "chat.csv").symlink_to(tmp_path / "gone")
     async with api_of(saying(CSV)) as api:
         with pytest.raises(FileFault, match="is there already"):
-            await api.chat.export("e", "s", "csv", tmp_path / "chat.csv")
+            await api.chat.export(CSV_OF_IT, tmp_path / "chat.csv")
 
 
 async def test_a_file_may_have_as_long_a_name_as_the_disk_takes(tmp_path: Path) -> None:
     name = "\N{CJK UNIFIED IDEOGRAPH-6F22}" * 83 + ".csv"  # 253 bytes of 255
     async with api_of(saying(CSV)) as api:
-        await api.chat.export("e", "s", "csv", tmp_path / name)
+        await api.chat.export(CSV_OF_IT, tmp_path / name)
     assert names(tmp_path) == [name]
 
 
@@ -239,9 +252,9 @@ async def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(tmp_path
     platform = saying(b"theirs", headers={"Content-Type": "text/plain"})
     async with api_of(platform) as api:
         with pytest.raises(FileFault, match="is there already"):
-            await api.chat.export("e", "s", "txt", target)
+            await api.chat.export(TXT_OF_IT, target)
         assert (target.read_text(), platform.requests) == ("mine", [])
-        await api.chat.export("e", "s", "txt", target, replace=True)
+        await api.chat.export(TXT_OF_IT, target, replace=True)
     assert target.read_text() == "theirs"
     assert names(tmp_path) == ["chat.txt"]
 
@@ -250,7 +263,7 @@ async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     platform = saying(CSV)
     async with api_of(platform) as api:
         with pytest.raises(FileFault, match="No such file or directory"):
-            await api.chat.export("e", "s", "csv", tmp_path / "nowhere" / "chat.csv")
+            await api.chat.export(CSV_OF_IT, tmp_path / "nowhere" / "chat.csv")
     assert not platform.requests
 
 

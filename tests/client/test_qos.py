@@ -101,3 +101,12 @@ async def test_a_list_in_which_nothing_is_a_sample_is_unreadable() -> None:
 async def test_an_answer_without_a_list_is_unreadable(body: object) -> None:
     with pytest.raises(Unreadable, match="get QoS of event x"):
         await read(body)
+
+
+async def test_a_platform_that_counts_kilobits_is_read_in_bits() -> None:
+    """decisions.md, Units: zero stays zero and missing stays missing."""
+    body = {"data": [sample(bitrate_video=4500, bitrate_audio=0), sample(1, bitrate_video=None)]}
+    async with api_of(saying(body), bitrate_unit="kbit") as api:
+        samples = await api.qos.get("x")
+    assert (samples[0].bitrate_video, samples[0].bitrate_audio) == (4_500_000, 0)
+    assert (samples[1].bitrate_video, samples[0].frame_rate) == (None, 30)

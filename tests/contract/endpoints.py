@@ -1,7 +1,7 @@
 """The 43 endpoints of platform-api.md, 4: what both sides of the wire are held to.
 
 `path` is as the document writes it, without the address before it; the poster upload counts twice, for a video and for
-an event. `client`: the method that sends it.
+an event. `client`: the method that sends it. `action`: what a person does to have it sent, by its name in the registry.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ class Row(NamedTuple):
     path: str
     chapter: str
     client: str
+    action: str = ""
 
     @property
     def shape(self) -> tuple[str, str]:
@@ -41,59 +42,61 @@ _ROOMS = "/v1/meet/rooms"
 _MEETING = "Meeting rooms and relay profiles"
 
 ROWS = (
-    Row("GET", _POSTERS, "Posters of a video", "api.posters.list"),
-    Row("POST", _POSTERS, "Posters of a video", "api.posters.create"),
-    Row("GET", f"{_POSTERS}/:poster_id", "Posters of a video", "api.posters.get"),
-    Row("POST", f"{_POSTERS}/:poster_id/active", "Posters of a video", "api.posters.set_active"),
-    Row("DELETE", f"{_POSTERS}/:poster_id", "Posters of a video", "api.posters.delete"),
-    Row("POST", "/v2/poster", "Posters of a video", "api.posters.upload_for_video"),
-    Row("POST", "/v2/poster", "Posters of a video", "api.posters.upload_for_event"),
-    Row("GET", _SUBTITLES, "Subtitles", "api.subtitles.list"),
-    Row("POST", _SUBTITLES, "Subtitles", "api.subtitles.upload"),
-    Row("POST", f"{_SUBTITLES}/auto", "Subtitles", "api.subtitles.generate"),
-    Row("PATCH", f"{_SUBTITLES}/reorder", "Subtitles", "api.subtitles.reorder"),
-    Row("GET", f"{_SUBTITLES}/:subtitle_id", "Subtitles", "api.subtitles.get"),
-    Row("PATCH", f"{_SUBTITLES}/:subtitle_id", "Subtitles", "api.subtitles.update"),
-    Row("POST", f"{_SUBTITLES}/:subtitle_id/copy", "Subtitles", "api.subtitles.copy"),
-    Row("DELETE", f"{_SUBTITLES}/:subtitle_id", "Subtitles", "api.subtitles.delete"),
-    Row("GET", _ANNOTATIONS, "Annotations", "api.annotations.list"),
-    Row("GET", f"{_ANNOTATIONS}/:annotation_id", "Annotations", "api.annotations.get"),
-    Row("POST", _ANNOTATIONS, "Annotations", "api.annotations.create"),
-    Row("PUT", f"{_ANNOTATIONS}/:annotation_id", "Annotations", "api.annotations.update"),
-    Row("DELETE", f"{_ANNOTATIONS}/:annotation_id", "Annotations", "api.annotations.delete"),
-    Row("POST", "/additional-material", "Additional materials", "api.materials.upload"),
-    Row("GET", f"{_MATERIALS}/:material_id/link", "Additional materials", "api.materials.link"),
-    Row("PUT", f"{_MATERIALS}/:material_id", "Additional materials", "api.materials.rename"),
-    Row("PATCH", f"{_MATERIALS}/reorder", "Additional materials", "api.materials.reorder"),
-    Row("DELETE", f"{_MATERIALS}/:material_id", "Additional materials", "api.materials.delete"),
-    Row("POST", _EVENTS, "Live events", "api.events.create"),
-    Row("PUT", _EVENT, "Live events", "api.events.update"),
-    Row("GET", _EVENT, "Live events", "api.events.get"),
-    Row("GET", _EVENTS, "Live events", "api.events.list"),
-    Row("GET", f"{_EVENT}/videos", "Live events", "api.events.videos"),
-    Row("PUT", f"{_EVENT}/enable", "Live events", "api.events.enable"),
-    Row("PUT", f"{_EVENT}/complete", "Live events", "api.events.complete"),
-    Row("POST", f"{_EVENT}/stream", "Live events", "api.streams.schedule"),
-    Row("PUT", f"{_EVENT}/stream", "Live events", "api.streams.reschedule"),
-    Row("DELETE", _EVENT, "Live events", "api.events.delete"),
-    Row("PUT", f"{_EVENT}/move", "Live events", "api.events.move"),
-    Row("GET", f"{_EVENT}/qos", "Live events", "api.qos.get"),
+    Row("GET", _POSTERS, "Posters of a video", "api.posters.list", "screen.videos"),
+    Row("POST", _POSTERS, "Posters of a video", "api.posters.create", "poster.make"),
+    Row("GET", f"{_POSTERS}/:poster_id", "Posters of a video", "api.posters.get", "poster.delete"),
+    Row("POST", f"{_POSTERS}/:poster_id/active", "Posters of a video", "api.posters.set_active", "poster.activate"),
+    Row("DELETE", f"{_POSTERS}/:poster_id", "Posters of a video", "api.posters.delete", "poster.delete"),
+    Row("POST", "/v2/poster", "Posters of a video", "api.posters.upload_for_video", "poster.upload"),
+    Row("POST", "/v2/poster", "Posters of a video", "api.posters.upload_for_event", "event.poster"),
+    Row("GET", _SUBTITLES, "Subtitles", "api.subtitles.list", "screen.videos"),
+    Row("POST", _SUBTITLES, "Subtitles", "api.subtitles.upload", "subtitle.upload"),
+    Row("POST", f"{_SUBTITLES}/auto", "Subtitles", "api.subtitles.generate", "subtitle.recognise"),
+    Row("PATCH", f"{_SUBTITLES}/reorder", "Subtitles", "api.subtitles.reorder", "order.send"),
+    Row("GET", f"{_SUBTITLES}/:subtitle_id", "Subtitles", "api.subtitles.get", "subtitle.read"),
+    Row("PATCH", f"{_SUBTITLES}/:subtitle_id", "Subtitles", "api.subtitles.update", "subtitle.edit"),
+    Row("POST", f"{_SUBTITLES}/:subtitle_id/copy", "Subtitles", "api.subtitles.copy", "subtitle.copy"),
+    Row("DELETE", f"{_SUBTITLES}/:subtitle_id", "Subtitles", "api.subtitles.delete", "subtitle.delete"),
+    Row("GET", _ANNOTATIONS, "Annotations", "api.annotations.list", "screen.videos"),
+    Row("GET", f"{_ANNOTATIONS}/:annotation_id", "Annotations", "api.annotations.get", "annotation.edit"),
+    Row("POST", _ANNOTATIONS, "Annotations", "api.annotations.create", "annotation.new"),
+    Row("PUT", f"{_ANNOTATIONS}/:annotation_id", "Annotations", "api.annotations.update", "annotation.edit"),
+    Row("DELETE", f"{_ANNOTATIONS}/:annotation_id", "Annotations", "api.annotations.delete", "annotation.delete"),
+    Row("POST", "/additional-material", "Additional materials", "api.materials.upload", "material.upload"),
+    Row("GET", f"{_MATERIALS}/:material_id/link", "Additional materials", "api.materials.link", "material.link"),
+    Row("PUT", f"{_MATERIALS}/:material_id", "Additional materials", "api.materials.rename", "material.rename"),
+    Row("PATCH", f"{_MATERIALS}/reorder", "Additional materials", "api.materials.reorder", "order.send"),
+    Row("DELETE", f"{_MATERIALS}/:material_id", "Additional materials", "api.materials.delete", "material.delete"),
+    Row("POST", _EVENTS, "Live events", "api.events.create", "event.new"),
+    Row("PUT", _EVENT, "Live events", "api.events.update", "event.edit"),
+    Row("GET", _EVENT, "Live events", "api.events.get", "event.edit"),
+    Row("GET", _EVENTS, "Live events", "api.events.list", "screen.events"),
+    Row("GET", f"{_EVENT}/videos", "Live events", "api.events.videos", "screen.videos"),
+    Row("PUT", f"{_EVENT}/enable", "Live events", "api.events.enable", "event.enable"),
+    Row("PUT", f"{_EVENT}/complete", "Live events", "api.events.complete", "event.complete"),
+    Row("POST", f"{_EVENT}/stream", "Live events", "api.streams.schedule", "stream.schedule"),
+    Row("PUT", f"{_EVENT}/stream", "Live events", "api.streams.reschedule", "stream.reschedule"),
+    Row("DELETE", _EVENT, "Live events", "api.events.delete", "event.delete"),
+    Row("PUT", f"{_EVENT}/move", "Live events", "api.events.move", "event.move"),
+    Row("GET", f"{_EVENT}/qos", "Live events", "api.qos.get", "screen.qos"),
     Row("GET", f"{_EVENT}/stream/:stream_id/chat.json", "Live events", "api.chat.export"),
-    Row("POST", _ROOMS, _MEETING, "api.rooms.create"),
-    Row("GET", f"{_ROOMS}/{{room_id}}", _MEETING, "api.rooms.get"),
-    Row("GET", _ROOMS, _MEETING, "api.rooms.list"),
+    Row("POST", _ROOMS, _MEETING, "api.rooms.create", "room.new"),
+    Row("GET", f"{_ROOMS}/{{room_id}}", _MEETING, "api.rooms.get", "relay.edit"),
+    Row("GET", _ROOMS, _MEETING, "api.rooms.list", "screen.rooms"),
     Row(
         "PATCH",
         f"{_ROOMS}/{{room_id}}/restreams/{{restream_id}}",
         _MEETING,
         "api.relays.update",
+        "relay.edit",
     ),
-    Row("DELETE", f"{_ROOMS}/{{room_id}}", _MEETING, "api.rooms.delete"),
+    Row("DELETE", f"{_ROOMS}/{{room_id}}", _MEETING, "api.rooms.delete", "room.delete"),
 )
 
 BY_WAY_OF = {
     "api.annotations.iterate": "api.annotations.list",
     "api.chat.messages": "api.chat.export",
+    "api.chat.selected": "api.chat.export",
     "api.events.iterate": "api.events.list",
     "api.events.iterate_videos": "api.events.videos",
     "api.posters.iterate": "api.posters.list",

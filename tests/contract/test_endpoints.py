@@ -11,6 +11,7 @@ from client.calls import bound, names, result
 from contract.endpoints import BY_WAY_OF, ROWS, Row, shape
 from livedeck.client import ApiError
 from livedeck.service import chapters
+from livedeck.ui.actions import BY_NAME
 
 
 def row_of(name: str) -> Row:
@@ -22,6 +23,18 @@ def test_the_document_has_43_endpoints() -> None:
     """platform-api.md, 4; the poster upload counts for a video and for an event."""
     assert len({row.client for row in ROWS}) == len(ROWS) == 43
     assert len({row.shape for row in ROWS}) == 42
+
+
+AWAITED = {"api.chat.export"}
+"""Endpoints whose screen is to come. What has an action may stand here no more."""
+
+
+def test_every_endpoint_has_its_place_on_a_screen() -> None:
+    """The action that reaches it is there, and it may write where the endpoint does."""
+    holes = {row.client for row in ROWS if not row.action}
+    assert holes <= AWAITED
+    for row in (row for row in ROWS if row.action):
+        assert row.method == "GET" or BY_NAME[row.action].writes, row.client
 
 
 def test_every_row_has_a_client_method_and_every_client_method_a_row() -> None:

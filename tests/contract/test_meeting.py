@@ -10,6 +10,8 @@ from client.calls import VTT
 from livedeck.client import (
     AnnotationDraft,
     Api,
+    ChatExport,
+    ChatFormat,
     Conflict,
     EventDraft,
     EventRestreamDraft,
@@ -189,8 +191,9 @@ async def test_quality_and_chat_of_an_event_on_air(api: Api, tmp_path: Path) -> 
     messages = [message async for message in api.chat.messages(event, stream)]
     assert messages
     assert known(*messages)
-    for suffix in ("json", "csv", "txt"):
-        assert await api.chat.export(event, stream, suffix, tmp_path / suffix)
+    formats: list[ChatFormat] = ["json", "csv", "txt"]
+    for suffix in formats:
+        assert (await api.chat.export(ChatExport(event, stream, suffix), tmp_path / suffix)).size
     assert (tmp_path / "csv").read_text().startswith("id,username,external_id,is_admin,message,created_at,cteated_at_")
 
 

@@ -6,7 +6,9 @@ from livedeck.client.annotations import Annotation, AnnotationDraft
 from livedeck.client.api import Api
 from livedeck.client.base import Draft, Model, Page
 from livedeck.client.call import Exchange, Progress
-from livedeck.client.chat import ChatFormat, Message
+from livedeck.client.chat import Message
+from livedeck.client.chat_export import ChatExport, ChatFormat, Exported, ExportProgress
+from livedeck.client.cues import Cue, untimely
 from livedeck.client.errors import (
     ApiError,
     Broadcasting,
@@ -45,8 +47,10 @@ from livedeck.client.posters import Poster
 from livedeck.client.qos import QosSample, QosSamples
 from livedeck.client.rooms import RelayDraft, RelayProfile, Room, RoomDraft
 from livedeck.client.secret import Secret, SecretLink, SignedLink
+from livedeck.client.sieve import Sieve
+from livedeck.client.sink import plain_name
 from livedeck.client.streams import Stream
-from livedeck.client.subtitles import Subtitle, SubtitleDraft
+from livedeck.client.subtitles import Subtitle, SubtitleDraft, SubtitleFile, checked_cues, subtitle_file
 
 __all__ = [
     "Annotation",
@@ -56,14 +60,18 @@ __all__ = [
     "AudioSettings",
     "Broadcasting",
     "Cause",
+    "ChatExport",
     "ChatFormat",
     "Conflict",
+    "Cue",
     "Draft",
     "Event",
     "EventDraft",
     "EventRestream",
     "EventRestreamDraft",
     "Exchange",
+    "ExportProgress",
+    "Exported",
     "FileFault",
     "Forbidden",
     "Invalid",
@@ -92,10 +100,12 @@ __all__ = [
     "Secret",
     "SecretLink",
     "ServerFault",
+    "Sieve",
     "SignedLink",
     "Stream",
     "Subtitle",
     "SubtitleDraft",
+    "SubtitleFile",
     "TooManyProfiles",
     "Unauthorized",
     "Unfinished",
@@ -105,5 +115,9 @@ __all__ = [
     "Validation",
     "VideoDraft",
     "VideoSettings",
+    "checked_cues",
+    "plain_name",
     "service_of",
+    "subtitle_file",
+    "untimely",
 ]

@@ -36,6 +36,17 @@ def _check(name: str, address: str) -> None:
         raise Misconfigured(f"{name} should be https: over http the token would travel in clear")
 
 
+def loopback_or_https(address: str) -> bool:
+    """Whether nobody on the way can read what is asked there."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    return bool(parts.hostname) and (
+        parts.scheme == "https" or (parts.scheme == "http" and _loopback(parts.hostname or ""))
+    )
+
+
 def _loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback

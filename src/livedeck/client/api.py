@@ -14,6 +14,7 @@ from typing import Self
 from livedeck.client.address import origin
 from livedeck.client.annotations import Annotations
 from livedeck.client.call import Exchange
+from livedeck.client.cdn import Cdn
 from livedeck.client.chat import Chat
 from livedeck.client.errors import Misconfigured
 from livedeck.client.events import Events
@@ -21,7 +22,7 @@ from livedeck.client.materials import Materials
 from livedeck.client.pace import Pace
 from livedeck.client.platforms import service_of
 from livedeck.client.posters import Posters
-from livedeck.client.qos import Qos
+from livedeck.client.qos import BitrateUnit, Qos
 from livedeck.client.rooms import Relays, Rooms
 from livedeck.client.secret import Secret
 from livedeck.client.streams import Streams
@@ -43,7 +44,8 @@ class Api:
     chat export as long as they move. `retry`: seconds that a read may take with all its tries; 0: it is tried once.
     `rate`: requests per second. `http2`: offer HTTP/2, which needs the package h2.
 
-    `platforms`: domain -> value of `service`, before the table of the package.
+    `platforms`: domain -> value of `service`, before the table of the package. `bitrate_unit`: what this platform
+    counts bit rates in, a second (decisions.md, "Units"); samples always come in bit/s.
 
     `now`: the wall clock, aware. `timer`: seconds that never run backwards. `sleep`, `jitter` (0 up to 1): the waits.
     `mount`: an ASGI app to talk to in place of a socket. Raises Misconfigured for what cannot be used.
@@ -62,6 +64,7 @@ class Api:
         rate: float = 1000.0,
         http2: bool = False,
         platforms: Mapping[str, str] | None = None,
+        bitrate_unit: BitrateUnit = "bit",
         now: Callable[[], datetime] = _utc_now,
         timer: Callable[[], float] = perf_counter,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -86,9 +89,10 @@ class Api:
         self.subtitles = Subtitles(transport)
         self.annotations = Annotations(transport)
         self.materials = Materials(transport)
+        self.cdn = Cdn(transport)
         self.events = Events(transport)
         self.streams = Streams(transport)
-        self.qos = Qos(transport)
+        self.qos = Qos(transport, bitrate_unit)
         self.chat = Chat(transport)
         self.rooms = Rooms(transport, meet_segment)
         self.relays = Relays(transport, meet_segment)
@@ -101,6 +105,10 @@ class Api:
     def service_of(self, url: str) -> str:
         """The value of `service` that the platform will compute for a relay address (platform-api.md, 2)."""
         return service_of(url, self._platforms)
+
+    def renew(self, token: str | Secret) -> None:
+        """Go on with another token. Raises Misconfigured for one that cannot be sent."""
+        self._transport.renew(token if isinstance(token, Secret) else Secret(token))
 
     @property
     def host(self) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from livedeck.client.secret import Secret
+
 Door = Literal["api", "upload"]
 """The two addresses of the platform: {base_url} and {upload_url} (platform-api.md, conventions)."""
 
@@ -40,7 +42,10 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request. `path` is below the address of the door, without a leading slash; `what` says it for errors."""
+    """One request. `path` is below the address of the door, without a leading slash; `what` says it for errors.
+
+    `link`: in place of both, an address that needs no token, and gets none.
+    """
 
     method: str
     path: str
@@ -49,6 +54,7 @@ class Call:
     body: Json | Form | Flow | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     door: Door = "api"
+    link: Secret | None = None
 
 
 @dataclass(frozen=True, slots=True)

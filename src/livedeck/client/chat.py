@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import IO
 
 from pydantic import StrictBool
 
-from livedeck.client import files
-from livedeck.client.answer import Answer
-from livedeck.client.base import Model, Resource, call, named
-from livedeck.client.call import Call, Progress
-from livedeck.client.chatlog import ChatLog
-from livedeck.client.decoding import NotJson
-from livedeck.client.encoding import encode
+from livedeck.client import chat_export
+from livedeck.client.base import Model, Resource, named
+from livedeck.client.chat_export import ChatExport, Exported, ExportProgress
 from livedeck.client.envelope import read
-from livedeck.client.errors import Unreadable
 from livedeck.client.moments import Timestamp
-
-ChatFormat = Literal["json", "csv", "txt"]
+from livedeck.client.sieve import Item
 
 
 class Message(Model):
@@ -47,45 +41,26 @@ class Chat(Resource):
 
     async def messages(self, event_id: str, stream_id: str) -> AsyncIterator[Message]:
         """Every message of the log, read while it comes and never held as a whole. Raises ApiError."""
-        asked = _log(event_id, stream_id, "json", named("read chat of event", event_id))
-        async with self._transport.stream(asked) as incoming:
-            log = ChatLog(incoming.chunks)
-            try:
-                async for item in log:
-                    yield read(Message, item, asked.what)
-            except NotJson as error:
-                raise Unreadable(f"{asked.what}: the answer is not as documented: {error}") from None
-            if log.error is not None:
-                self._transport.verdict(asked, Answer(asked.what, 200, {}, encode({"error": log.error})))
+        async for items in self.selected(ChatExport(event_id, stream_id)):
+            for item in items:
+                yield read(Message, item, named("read chat of event", event_id))
+
+    def selected(self, wanted: ChatExport) -> AsyncGenerator[Sequence[Item], None]:
+        """What an export would write, as it came: a preview of it. In batches. Raises ApiError."""
+        return chat_export.selected(self._transport, wanted)
 
     async def export(
         self,
-        event_id: str,
-        stream_id: str,
-        format: ChatFormat,  # noqa: A002  the document's word
-        to: Path,
+        wanted: ChatExport,
+        to: Path | IO[bytes],
         *,
         replace: bool = False,
-        progress: Progress | None = None,
-    ) -> int:
-        """Write the log to a file as the platform sends it, and give its bytes.
+        progress: Callable[[ExportProgress], None] | None = None,
+    ) -> Exported:
+        """Write what is wanted to a file, which has its name only once it is whole, or to a pipe.
 
-        The file has its name only once it is whole. `replace`: also where one is there. `progress`: told the bytes that
-        came, and of how many. Raises FileFault, and any other ApiError.
+        `replace`: also where a file is there. `progress`: hears how far it is, whenever bytes came. Cancelling the task
+        leaves nothing. Raises FileFault, Misconfigured where the package of a format is missing, and any other
+        ApiError; BrokenPipeError where nobody reads the pipe.
         """
-        asked = _log(event_id, stream_id, format, named("export chat of event", event_id))
-        came = 0
-        async with files.download(to, asked.what, replace=replace) as sink, self._transport.stream(asked) as incoming:
-            if incoming.kind == "text/html":
-                raise Unreadable(f"{asked.what}: the answer is a web page; check the address")
-            async for chunk in incoming.chunks:
-                await sink.write(chunk)
-                came += len(chunk)
-                if progress:
-                    progress(came, incoming.size)
-        return came
-
-
-def _log(event_id: str, stream_id: str, suffix: ChatFormat, what: str) -> Call:
-    path = ("v2", "live", "events", event_id, "stream", stream_id, f"chat.{suffix}")
-    return call("GET", what, *path, headers={"Accept": "*/*"})
+        return await chat_export.export(self._transport, wanted, to, replace=replace, told=progress)

@@ -1,4 +1,4 @@
-"""A chat log in JSON, taken apart message by message while it comes (platform-api.md, 4): it may exceed any memory."""
+"""A chat log in JSON, taken apart while it comes (platform-api.md, 4): it may exceed any memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncIterator
 from typing import Self
 
-from livedeck.client.decoding import NotJson, decode_first
+from livedeck.client.decoding import NotJson, decode_first, decode_run
 from livedeck.client.envelope import kind
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -16,7 +16,7 @@ _LONGEST = 2**20  # characters of one message
 
 
 class ChatLog:
-    """The items of the list in `{data: [...]}`, as an iterator. Raises NotJson for what is no such document.
+    """The items of the list in `{data: [...]}`, in batches as they come. Raises NotJson for what is no such document.
 
     `error`: what stands under that name in place of the list, else None.
     """
@@ -29,12 +29,15 @@ class ChatLog:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> object:
+    async def __anext__(self) -> list[object]:
         if not self._begun:
             self._begun = True
             await self._begin()
         if not self._inside:
             raise StopAsyncIteration
+        return await self._text.several() or [await self._next()]
+
+    async def _next(self) -> object:
         item = await self._text.value()
         if await self._text.take(",]") == "]":
             self._inside = False
@@ -91,6 +94,7 @@ class _Text:
         self._chunks = chunks
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
         self._text, self._at = "", 0
+        self._barred = -1  # where a run of objects was looked for and there was none
 
     async def peek(self) -> str:
         """The next character that is no space, or nothing at the end."""
@@ -104,8 +108,26 @@ class _Text:
         """The next character, which is one of these."""
         found = await self.peek()
         if not found or found not in expected:
-            raise NotJson(f"{' or '.join(expected)} should stand where {found or 'the end'} is")
+            raise NotJson(f"{' or '.join(expected)} should stand where {ascii(found) if found else 'the end'} is")
         self._at += 1
+        return found
+
+    async def several(self) -> list[object]:
+        """The objects that are here and have a comma after them, taken with it; none where that is not to be seen.
+
+        Much quicker than one by one. Where the last `},` stands inside a text or an object, what is before it is no
+        run of whole values: then they are taken one by one until more text comes.
+        """
+        await self.peek()
+        end = self._text.rfind("},", self._at)
+        if end <= self._barred:
+            return []
+        try:
+            found = decode_run(self._text[self._at : end + 1])
+        except ValueError:
+            self._barred = end
+            return []
+        self._at = end + 2
         return found
 
     async def value(self) -> object:
@@ -135,5 +157,5 @@ class _Text:
         while came < least and (chunk := await anext(self._chunks, None)) is not None:
             pieces.append(self._decoder.decode(chunk))
             came += len(pieces[-1])
-        self._text, self._at = "".join(pieces), 0
+        self._text, self._at, self._barred = "".join(pieces), 0, -1
         return came > 0

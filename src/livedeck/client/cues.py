@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 _VTT_TIME = r"(?:\d{2,}:)?[0-5]\d:[0-5]\d\.\d{3}"
 _SRT_TIME = r"\d{2,}:[0-5]\d:[0-5]\d[,.]\d{3}"
@@ -26,11 +27,12 @@ class BadLine(ValueError):  # noqa: N818  read after `except`, as the tree in er
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A text from `start` to `end`, in seconds; `text` may have several lines."""
+    """A text from `start` to `end`, in seconds; `text` may have several lines. `line`: of its times, from 1."""
 
     start: float
     end: float
     text: str
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,17 @@ def parse(content: bytes) -> tuple[Cue, ...]:
         return _vtt(lines)
     cues = tuple(_srt_cue(block) for block in _blocks(lines, 0))
     return _some(cues)
+
+
+def untimely(cues: Sequence[Cue]) -> tuple[str, ...]:
+    """What is odd about their times though each is sound: out of order, one over the other; each with its first line.
+
+    Players show such cues late, or stacked, or not at all.
+    """
+    late = [after for before, after in pairwise(cues) if after.start < before.start]
+    over = [after for before, after in pairwise(cues) if before.start <= after.start < before.end]
+    said = ((late, "begin before the one above them"), (over, "begin before the one above them has ended"))
+    return tuple(f"{len(found)} {why}, the first in line {found[0].line}" for found, why in said if found)
 
 
 def _text(content: bytes) -> str:
@@ -114,7 +127,7 @@ def _cue(block: _Block, skip: int, times: re.Pattern[str], example: str) -> Cue:
     if end <= start:
         raise BadLine(number, "the cue ends before it begins")
     _check_text(block, skip + 1)
-    return Cue(start, end, "\n".join(block.lines[skip + 1 :]))
+    return Cue(start, end, "\n".join(block.lines[skip + 1 :]), number)
 
 
 def _check_text(block: _Block, skip: int) -> None:

@@ -1,4 +1,4 @@
-"""JSON values made into bytes, secrets in clear: the one place where they are revealed to be sent. Pure."""
+"""Calls made into what is sent, secrets in clear: the one place where they are revealed for that. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Any
 from urllib.parse import quote
 
+from livedeck.client.call import Call, Flow, Form, Json
 from livedeck.client.errors import Misconfigured
 from livedeck.client.moments import stamp
 from livedeck.client.secret import Secret
@@ -50,6 +52,26 @@ def header(text: str) -> str:
     """
     quoted = quote(text, safe=_PLAIN, errors="replace")
     return _ENDS.sub(lambda spaces: "%20" * len(spaces[0]), quoted)
+
+
+def params(call: Call) -> dict[str, Any] | None:
+    """The query, as httpx takes it."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in call.params.items()} or None
+
+
+def body(call: Call) -> dict[str, Any]:
+    """The body and the headers, as httpx takes them."""
+    headers = dict(call.headers)
+    match call.body:
+        case Json(value):
+            return {"content": encode(value), "headers": {"Content-Type": "application/json"} | headers}
+        case Form(fields, file_name, content):
+            return {"data": dict(fields), "files": {"file": (file_name, content)}, "headers": headers}
+        case Flow(size, chunks):
+            sized = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+            return {"content": chunks, "headers": sized | headers}
+        case None:
+            return {"headers": headers}
 
 
 def _plain(value: object) -> str:

@@ -27,9 +27,19 @@ anything that the network or the platform does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 Cause = Literal["refused", "dns", "tls", "timeout", "reset"]
+
+LOST: Mapping[Cause, str] = {
+    "refused": "{host} cannot be reached; check the address and that the platform is up",
+    "dns": "{host} has no address; check its name and the network",
+    "tls": "no trusted connection to {host}; check its certificate and the address",
+    "timeout": "{host} did not answer in time ({timeout:g} s)",
+    "reset": "{host} broke the connection before its answer was complete",
+}
+"""What is said of each; `host` and `timeout` (seconds) are to be filled in."""
 
 
 class ApiError(Exception):

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import StrictBool, StrictFloat, StrictInt
 
 from livedeck.client.base import LARGEST_PAGE, Id, Model, Page, Resource, call, given, named, walk
-from livedeck.client.call import Json
+from livedeck.client.call import Call, Json
 from livedeck.client.event_draft import EventDraft
 from livedeck.client.moments import Timestamp
 from livedeck.client.posters import Poster
@@ -105,12 +105,20 @@ class Event(Model):
     updated_at: Timestamp | None = None
 
 
+def _get(event_id: str) -> Call:
+    return call("GET", named("get event", event_id), *_EVENTS, event_id)
+
+
 class Events(Resource):
     """The live events of the workspace."""
 
     async def get(self, event_id: str) -> Event:
         """One event. Raises NotFound where there is none of that id, and any other ApiError."""
-        return await self._one(Event, call("GET", named("get event", event_id), *_EVENTS, event_id))
+        return await self._one(Event, _get(event_id))
+
+    def address(self, event_id: str) -> str:
+        """Where one event is asked for: what another program needs beside the token."""
+        return self._transport.address(_get(event_id))
 
     async def list(
         self,

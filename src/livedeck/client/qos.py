@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import nan
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from livedeck.client.base import Resource, call, named
 from livedeck.client.envelope import rows
 from livedeck.client.errors import Unreadable
 from livedeck.client.moments import parse_time
+from livedeck.client.transport import Transport
+
+BitrateUnit = Literal["bit", "kbit"]
+_BITS: Mapping[BitrateUnit, float] = {"bit": 1.0, "kbit": 1000.0}
 
 _NO_STATUS = -1
 _LARGEST = 2**53  # past it a float is no longer exact; no stream comes near
+_PLAIN = frozenset({int, float})
 _KNOWN = frozenset({"time", "bitrate_video", "bitrate_audio", "frame_rate", "status"})
 
 
 class QosSample(NamedTuple):
-    """One sample: `time` in epoch seconds, rates as the platform counts them (bit/s), frames/s. None is missing."""
+    """One sample: `time` in epoch seconds, rates in bit/s, frames/s. None is missing."""
 
     time: float
     bitrate_video: float | None
@@ -71,36 +77,52 @@ class QosSamples:
 
 
 class Qos(Resource):
-    """The quality of service of live events."""
+    """The quality of service of live events. `unit`: what the platform counts bit rates in, a second."""
+
+    def __init__(self, transport: Transport, unit: BitrateUnit = "bit") -> None:
+        super().__init__(transport)
+        self._bits = _BITS[unit]
+        self._one_at_a_time = asyncio.Lock()  # hours of samples that come together would hold the event loop
 
     async def get(self, event_id: str) -> QosSamples:
         """What the platform measured of the current stream, newest 3600 at most (decisions.md). Raises ApiError."""
         what = named("get QoS of event", event_id)
         answer = await self._transport.send(call("GET", what, "v2", "live", "events", event_id, "qos"))
-        return _columns(rows(answer, what), what)
+        async with self._one_at_a_time:
+            await asyncio.sleep(0)
+            return _columns(rows(answer, what), what, self._bits)
 
 
-def _columns(samples: list[object], what: str) -> QosSamples:
-    columns = QosSamples()
-    extra: dict[int, Mapping[str, object]] = {}
-    for sample in samples:
-        if not isinstance(sample, dict) or (time := _time(sample.get("time"))) is None:
-            continue
-        if not sample.keys() <= _KNOWN:
-            extra[len(columns)] = {name: value for name, value in sample.items() if name not in _KNOWN}
-        _append(columns, time, sample)
-    dropped = len(samples) - len(columns)
-    if dropped and not columns:  # an empty answer would be taken for one of no signal
+def _columns(samples: list[object], what: str, bits: float) -> QosSamples:
+    """Column by column: most of an answer is plain numbers, and a deck reads thousands of samples a second."""
+    timed = [
+        (time, sample)
+        for sample in samples
+        if isinstance(sample, dict) and (time := _time(sample.get("time"))) is not None
+    ]
+    dropped = len(samples) - len(timed)
+    if dropped and not timed:  # an empty answer would be taken for one of no signal
         raise Unreadable(f"{what}: the answer is not as documented: no sample of {dropped} has a time")
-    return replace(columns, extra=extra, dropped=dropped)
+    found: list[dict[str, Any]] = [sample for _, sample in timed]
+    return QosSamples(
+        array("d", [time for time, _ in timed]),
+        _numbers([sample.get("bitrate_video") for sample in found], bits),
+        _numbers([sample.get("bitrate_audio") for sample in found], bits),
+        _numbers([sample.get("frame_rate") for sample in found]),
+        array("q", [_status(sample.get("status")) for sample in found]),
+        {place: _unknown(sample) for place, sample in enumerate(found) if not sample.keys() <= _KNOWN},
+        dropped,
+    )
 
 
-def _append(columns: QosSamples, time: float, sample: dict[str, Any]) -> None:
-    columns.time.append(time)
-    columns.bitrate_video.append(_number(sample.get("bitrate_video")))
-    columns.bitrate_audio.append(_number(sample.get("bitrate_audio")))
-    columns.frame_rate.append(_number(sample.get("frame_rate")))
-    columns.status.append(_status(sample.get("status")))
+def _unknown(sample: dict[str, Any]) -> Mapping[str, object]:
+    return {name: value for name, value in sample.items() if name not in _KNOWN}
+
+
+def _numbers(values: list[Any], unit: float = 1.0) -> array[float]:
+    plain = {*map(type, values)} <= _PLAIN and max(map(abs, values), default=0) <= _LARGEST
+    numbers = values if plain else [*map(_number, values)]
+    return array("d", numbers if unit == 1.0 else [value * unit for value in numbers])
 
 
 def _time(text: object) -> float | None:

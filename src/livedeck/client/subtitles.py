@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from livedeck.client.base import (
     walk,
 )
 from livedeck.client.call import Form, Json
+from livedeck.client.cues import Cue
 from livedeck.client.errors import Invalid, Unfinished
 from livedeck.client.languages import Language, language
 from livedeck.client.moments import Timestamp
@@ -54,6 +57,15 @@ class Subtitle(Model):
     updated_at: Timestamp | None = None
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class SubtitleFile:
+    """A WebVTT or SRT file that was read and found sound: what is sent of it is what was checked."""
+
+    name: str
+    content: bytes
+    cues: tuple[Cue, ...]
+
+
 class SubtitleDraft(Draft):
     """What to change of a track. `language`: ISO 639-1."""
 
@@ -82,7 +94,7 @@ class Subtitles(Resource):
             Subtitle, call("GET", named("get subtitle", subtitle_id), *_tracks(video_id), subtitle_id)
         )
 
-    async def upload(self, video_id: str, language: str, description: str, file: Path) -> Subtitle:
+    async def upload(self, video_id: str, language: str, description: str, file: Path | SubtitleFile) -> Subtitle:
         """Make a track of a WebVTT or SRT file in UTF-8, of at most 16 MiB.
 
         Raises Invalid for a language that is none and for a file that does not parse, naming the line; FileFault; any
@@ -90,13 +102,9 @@ class Subtitles(Resource):
         """
         what = named("upload subtitle of video", video_id)
         fields = SubtitleDraft(language=language, description=description).body()
-        content = await files.content(file, _LARGEST_FILE, what)
-        try:
-            cues.parse(content)
-        except cues.BadLine as error:
-            raise Invalid(what, "file", str(error)) from None
-        name = file.name.encode(errors="replace").decode()  # which a disk may hold in any encoding
-        return await self._one(Subtitle, call("POST", what, *_tracks(video_id), body=Form(fields, name, content)))
+        checked = file if isinstance(file, SubtitleFile) else await subtitle_file(file, what)
+        body = Form(fields, checked.name, checked.content)
+        return await self._one(Subtitle, call("POST", what, *_tracks(video_id), body=body))
 
     async def generate(self, video_id: str, languages: Sequence[str]) -> tuple[Subtitle, ...]:
         """Have speech recognised: one pending track for each ISO 639-1 code, all or none. Raises Invalid, ApiError."""
@@ -138,6 +146,21 @@ class Subtitles(Resource):
     async def delete(self, video_id: str, subtitle_id: str) -> None:
         """Delete it for good. Raises ApiError."""
         await self._done(call("DELETE", named("delete subtitle", subtitle_id), *_tracks(video_id), subtitle_id))
+
+
+async def subtitle_file(path: Path, what: str = "check subtitle file") -> SubtitleFile:
+    """The file, of at most 16 MiB, checked line by line. Raises Invalid, naming the line, and FileFault."""
+    content = await files.content(path, _LARGEST_FILE, what)
+    name = path.name.encode(errors="replace").decode()  # which a disk may hold in any encoding
+    return SubtitleFile(name, content, await asyncio.to_thread(checked_cues, content, what))
+
+
+def checked_cues(content: bytes, what: str) -> tuple[Cue, ...]:
+    """The cues of a file. Raises Invalid, naming the line."""
+    try:
+        return cues.parse(content)
+    except cues.BadLine as error:
+        raise Invalid(what, "file", str(error)) from None
 
 
 def _tracks(video_id: str) -> tuple[str, ...]:

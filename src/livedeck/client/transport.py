@@ -15,14 +15,16 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from socket import gaierror
 from typing import Any, TypeVar
 
+from livedeck import __version__
 from livedeck.client.answer import Answer
-from livedeck.client.call import Call, Door, Exchange, Flow, Form, Incoming, Json
-from livedeck.client.encoding import bearer, encode, secrets_in
+from livedeck.client.call import Call, Door, Exchange, Flow, Incoming, Json
+from livedeck.client.encoding import bearer, body, params, secrets_in
 from livedeck.client.errors import (
+    LOST,
     ApiError,
     Cause,
     Misconfigured,
@@ -35,8 +37,10 @@ from livedeck.client.errors import (
 from livedeck.client.pace import Budget, Pace, Patience
 from livedeck.client.refusals import server_date
 from livedeck.client.secret import Secret
+from livedeck.client.wire import plain_body, stated_size
 
 sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # its command line costs click, rich and 50 ms
+find_spec("sniffio") or sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]  # else sought at each call
 import httpcore  # noqa: E402
 import httpx  # noqa: E402
 
@@ -53,16 +57,11 @@ T = TypeVar("T")
 
 _READS = frozenset({"GET", "HEAD"})
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+_HEADERS = {"User-Agent": f"livedeck/{__version__}", "Accept": "application/json"}
+_OFF_THE_WIRE = (httpcore.NetworkError, httpcore.TimeoutException)
 _PASSING = frozenset({429, 502, 503, 504})
 _LARGEST_ANSWER = 64 * 2**20
 _LIMITS = httpx.Limits(max_connections=10, max_keepalive_connections=8, keepalive_expiry=4.0)  # servers hang up at 5 s
-_WORDS: Mapping[Cause, str] = {
-    "refused": "{host} cannot be reached; check the address and that the platform is up",
-    "dns": "{host} has no address; check its name and the network",
-    "tls": "no trusted connection to {host}; check its certificate and the address",
-    "timeout": "{host} did not answer in time ({timeout:g} s)",
-    "reset": "{host} broke the connection before its answer was complete",
-}
 
 
 class Transport:
@@ -84,7 +83,7 @@ class Transport:
         self.read_only = read_only
         self.pace = pace
         self._doors = {door: _url(door, address) for door, address in doors.items()}
-        self.host = self._host("api")
+        self.host = self._doors["api"].netloc.decode("ascii")
         self.exchanges: deque[Exchange] = deque(maxlen=5)
         self._token = token
         self._budget = Budget(pace)
@@ -102,18 +101,22 @@ class Transport:
     async def stream(self, call: Call) -> AsyncIterator[Incoming]:
         """The answer to a read while it comes, of any length. Raises as `send` does; so do its chunks."""
         response = await self._tried(call, self._opened)
-        size = response.headers.get("Content-Length", "")
-        packed = "Content-Encoding" in response.headers
+        size = stated_size(response.headers)
         try:
-            async with aclosing(self._chunks(call, response)) as chunks:
+            async with aclosing(self._chunks(call, response, size)) as chunks:
                 kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-                yield Incoming(int(size) if size.isdecimal() and not packed else None, kind, chunks)
+                yield Incoming(size, kind, chunks)
         finally:
             await response.aclose()
 
     def verdict(self, call: Call, answer: Answer) -> object:
         """The JSON that a whole answer brings. Raises Rejected where it says no, Unreadable for no JSON."""
         return answer.accepted(self.pace.now(), self._secrets(call))
+
+    def renew(self, token: Secret) -> None:
+        """Send that token from now on. Raises Misconfigured for one that no header can carry."""
+        self._client.headers["Authorization"] = f"Bearer {bearer(token)}"
+        self._token = token
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -153,12 +156,20 @@ class Transport:
         self._note(response)
         return self.verdict(call, answer)
 
+    def address(self, call: Call) -> str:
+        """Where that call goes."""
+        if call.link:
+            return call.link.reveal()
+        door = self._doors[call.door]
+        return str(door.copy_with(raw_path=door.raw_path.rstrip(b"/") + b"/" + call.path.encode()))
+
     async def _opened(self, call: Call) -> httpx.Response:
         """The answer with its body still to come, once its status is a good one."""
         response = await self._head(call)
         try:
             refused = None if response.is_success else await self._whole(call, response)
-            self._note(response)
+            if call.link is None:
+                self._note(response)
             if refused:
                 self.verdict(call, refused)
         except BaseException:
@@ -167,9 +178,9 @@ class Transport:
         return response
 
     async def _head(self, call: Call) -> httpx.Response:
-        door = self._doors[call.door]
-        url = door.copy_with(raw_path=door.raw_path.rstrip(b"/") + b"/" + call.path.encode())
-        request = self._client.build_request(call.method, url, params=_params(call), **_body(call))
+        request = self._client.build_request(call.method, self.address(call), params=params(call), **body(call))
+        if call.link:
+            del request.headers["Authorization"]  # it goes to the configured addresses only (trust.md, "Secrets")
         request.extensions["began"] = self.pace.timer()
         return await self._client.send(request, stream=True)
 
@@ -181,21 +192,24 @@ class Transport:
                 raise Unreadable(f"{call.what}: the answer is larger than {_LARGEST_ANSWER >> 20} MiB")
         return Answer(call.what, response.status_code, response.headers, bytes(body))
 
-    async def _chunks(self, call: Call, response: httpx.Response) -> AsyncGenerator[bytes, None]:
+    async def _chunks(self, call: Call, response: httpx.Response, size: int | None) -> AsyncGenerator[bytes, None]:
+        wire, body = response.extensions.get("network_stream"), response.aiter_bytes()
+        if wire and size and response.http_version == "HTTP/1.1":
+            body = plain_body(body, wire, size, self.pace.timeout)
         with self._mapped(call):
-            async for chunk in response.aiter_bytes():
+            async for chunk in body:
                 yield chunk
 
     def _note(self, response: httpx.Response) -> None:
         took = self.pace.timer() - response.request.extensions["began"]
         self.exchanges.append(Exchange(self.pace.now(), took, server_date(response.headers)))
 
-    def _host(self, door: Door) -> str:
-        return self._doors[door].netloc.decode("ascii")
+    def _host(self, call: Call) -> str:
+        return httpx.URL(self.address(call)).netloc.decode("ascii")
 
     def _secrets(self, call: Call) -> list[Secret]:
         sent = call.body.value if isinstance(call.body, Json) else None
-        return [self._token, *secrets_in(sent)]
+        return [self._token, *secrets_in([sent, call.link])]
 
     @contextmanager
     def _mapped(self, call: Call) -> Iterator[None]:
@@ -203,20 +217,20 @@ class Transport:
             yield
         except (httpx.InvalidURL, UnicodeError) as error:
             raise Misconfigured(f"{call.what}: {self.host} or what was asked for makes no URL") from error
-        except (httpx.HTTPError, OSError) as error:  # a broken TLS record passes httpx as it is
+        except (httpx.HTTPError, *_OFF_THE_WIRE, OSError) as error:  # a broken TLS record passes httpx as it is
             raise self._lost(call, error) from error
 
     def _lost(self, call: Call, error: Exception) -> ApiError:
         if isinstance(error, httpx.DecodingError):
             return Unreadable(f"{call.what}: the answer is packed in a way that cannot be unpacked")
         cause = _cause(error)
-        host = self._host(call.door)
+        host = self._host(call)
         if call.method not in _READS and not isinstance(error, _UNSENT):
             why = cause or "it was not HTTP"
             return Unknown(f"{call.what}: the answer was lost ({why}); it may have happened or not: read it again")
         if cause is None:
             return Unreadable(f"{call.what}: {host} does not speak HTTP; check the address")
-        return Unreachable(f"{call.what}: {_WORDS[cause].format(host=host, timeout=self.pace.timeout)}", cause)
+        return Unreachable(f"{call.what}: {LOST[cause].format(host=host, timeout=self.pace.timeout)}", cause)
 
 
 def _url(door: Door, address: str) -> httpx.URL:
@@ -229,7 +243,7 @@ def _url(door: Door, address: str) -> httpx.URL:
 def _client(token: Secret, timeout: float, mount: Mount | None, *, http2: bool) -> httpx.AsyncClient:
     try:
         return httpx.AsyncClient(
-            headers={"Authorization": f"Bearer {bearer(token)}", "User-Agent": _agent(), "Accept": "application/json"},
+            headers=_HEADERS | {"Authorization": f"Bearer {bearer(token)}"},
             timeout=timeout,
             limits=_LIMITS,
             http2=http2,
@@ -241,25 +255,6 @@ def _client(token: Secret, timeout: float, mount: Mount | None, *, http2: bool) 
         raise Misconfigured("HTTP/2 needs the package h2") from None
 
 
-def _params(call: Call) -> dict[str, Any] | None:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in call.params.items()} or None
-
-
-def _body(call: Call) -> dict[str, Any]:
-    """The body and the headers, as httpx takes them."""
-    headers = dict(call.headers)
-    match call.body:
-        case Json(value):
-            return {"content": encode(value), "headers": {"Content-Type": "application/json"} | headers}
-        case Form(fields, file_name, content):
-            return {"data": dict(fields), "files": {"file": (file_name, content)}, "headers": headers}
-        case Flow(size, chunks):
-            sized = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
-            return {"content": chunks, "headers": sized | headers}
-        case None:
-            return {"headers": headers}
-
-
 def _passing(error: ApiError) -> bool:
     """Whether the same read may well be answered a moment later."""
     if isinstance(error, Rejected):
@@ -268,16 +263,9 @@ def _passing(error: ApiError) -> bool:
     return isinstance(error, Unreachable) and unconnected and error.cause != "tls"
 
 
-def _agent() -> str:
-    try:
-        return f"livedeck/{version('livedeck')}"
-    except PackageNotFoundError:  # run from a checkout
-        return "livedeck"
-
-
 def _cause(error: Exception) -> Cause | None:
     """Why no answer came; None where one came that is not HTTP."""
-    if isinstance(error, httpx.TimeoutException | TimeoutError):
+    if isinstance(error, httpx.TimeoutException | httpcore.TimeoutException | TimeoutError):
         return "timeout"
     for link in _chain(error):
         if isinstance(link, gaierror):
