@@ -90,6 +90,25 @@ async def test_nobody_writes_before_the_start_nor_where_there_is_no_chat(
     assert (await api.get(f"{log}.txt")).text == ""
 
 
+async def test_what_was_said_in_an_earlier_stream_is_still_there(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, service: Service
+) -> None:
+    draft = {"name": "Vespers", "type": "recurring", "chat_active": True}
+    event = f"/v2/live/events/{data(await api.post('/v2/live/events', json=draft))['id']}"
+    logs = []
+    for _ in range(2):
+        stream = data(await api.post(f"{event}/stream", json={"started_at": "2026-11-21T10:00:00.000Z"}))
+        data(await api.put(f"{event}/enable"))
+        data(await admin.post(event.replace("/v2/live/events", "/_control/encoders"), json={"sending": True}))
+        service.clock.step(300)
+        data(await api.put(f"{event}/complete"))
+        logs.append(f"{event}/stream/{stream['id']}/chat.json")
+        service.clock.step(60)
+    first, second = [data(await api.get(log)) for log in logs]
+    assert len(first) > 50 < len(second)
+    assert first[-1]["created_at"] < second[0]["created_at"]
+
+
 async def test_an_unknown_stream_or_format_has_no_log(api: httpx.AsyncClient, log: str) -> None:
     event = log.partition("/stream")[0]
     for suffix in ("json", "csv", "txt"):

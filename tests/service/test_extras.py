@@ -237,17 +237,37 @@ async def test_a_material_is_renamed_and_deleted(api: httpx.AsyncClient, video: 
     assert refused(await api.get(link)) == (404, 404404)
 
 
-async def test_materials_are_put_in_order_by_a_full_list(api: httpx.AsyncClient, video: str, named: Named) -> None:
-    ids = [data(await uploaded(api, video))["id"] for _ in range(3)]
+async def test_materials_change_places_among_themselves(api: httpx.AsyncClient, video: str, named: Named) -> None:
+    """Materials cannot be listed, so no full list is asked for: those that are not named stay where they are."""
+
+    async def places(some: list[str]) -> list[int]:
+        return [data(await api.put(f"/v1/additional-materials/{one}", json={}))["position"] for one in some]
+
     path = "/v1/additional-materials/reorder"
-    orders: list[object] = [ids, [*ids, ids[0]], [], [7], {}]
-    for partial in orders:
-        assert refused(await api.patch(path, json=partial)) == (400, 400400)
-    assert refused(await api.patch(path, json=["nothing"])) == (404, 404404)
+    first, second, third = ids = [data(await uploaded(api, video))["id"] for _ in range(3)]
+    before = await places(ids)
+    assert data(await api.patch(path, json=[third, first])) == {"success": True}
+    assert await places([third, second, first]) == before
     event = await named("Abendmusik 東京")
     bare = data(await api.get(f"/v2/live/events/{event['id']}/videos"))[0]["id"]
     there = [data(await uploaded(api, bare))["id"] for _ in range(2)]
-    assert refused(await api.patch(path, json=there)) == (400, 400400)
+    held = await places(there)
+    data(await api.patch(path, json=[there[1], first, there[0], second, third]))
+    assert await places([there[1], there[0]]) == held
+    assert await places(ids) == before
+
+
+async def test_an_order_of_materials_names_known_ones_each_once(api: httpx.AsyncClient, video: str) -> None:
+    first, second = [data(await uploaded(api, video))["id"] for _ in range(2)]
+    path = "/v1/additional-materials/reorder"
+    orders: list[object] = [[first, first], [], [7], {}]
+    for order in orders:
+        assert refused(await api.patch(path, json=order)) == (400, 400400)
+    assert refused(await api.patch(path, json=[second, first, "nothing"])) == (404, 404404)
+    assert (
+        data(await api.put(f"/v1/additional-materials/{first}", json={}))["position"]
+        < (data(await api.put(f"/v1/additional-materials/{second}", json={}))["position"])
+    )
 
 
 @pytest.mark.parametrize(

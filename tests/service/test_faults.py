@@ -155,6 +155,16 @@ async def test_a_skewed_date_is_off_by_that_much(wire: httpx.AsyncClient, admin:
     assert (await wire.get(EVENTS)).headers["date"] == "Sat, 21 Nov 2026 08:59:30 GMT"
 
 
+async def test_a_skewed_platform_stamps_samples_by_the_same_clock(
+    wire: httpx.AsyncClient, admin: httpx.AsyncClient
+) -> None:
+    before = (await samples(wire)).json()["data"][-1]
+    await strike(admin, "skew", seconds=30)
+    after = (await samples(wire)).json()["data"][-1]
+    assert (before["time"], after["time"]) == ("2026-11-21T09:00:00.000Z", "2026-11-21T09:00:30.000Z")
+    assert after | {"time": ""} == before | {"time": ""}
+
+
 async def test_a_redirect_and_a_page_are_no_answers(wire: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
     await strike(admin, "redirect", status=307, path="*/qos")
     answer = await samples(wire)

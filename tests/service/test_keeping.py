@@ -66,6 +66,21 @@ async def test_a_token_that_is_given_replaces_the_kept_one(tmp_path: Path) -> No
     again.close()
 
 
+async def test_what_a_scenario_did_is_kept_and_a_restart_ends_it(tmp_path: Path) -> None:
+    first = Service(clock=clock(), data=tmp_path / "deck.db", scenario="ended-remotely")
+    first.clock.step(200)
+    kept = await events(first)
+    first.close()
+    again = Service(clock=clock(START.replace(hour=10)), data=tmp_path / "deck.db")
+    assert await events(again) == kept
+    assert b'"finished"' in kept
+    headers = {"Authorization": f"Bearer {again.control_token}"}
+    transport = httpx.ASGITransport(app=again.app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://platform.test", headers=headers) as admin:
+        assert (await admin.get("/_control/scenario")).json()["data"]["scenario"] is None
+    again.close()
+
+
 def test_a_data_file_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
     Service(clock=clock(), data=tmp_path / "deck.db").close()
     assert (tmp_path / "deck.db").stat().st_mode & 0o077 == 0

@@ -84,6 +84,17 @@ async def test_a_field_is_taken_at_birth_and_later_and_the_rest_stays(
     assert changed == event | {field: FULL[field], "updated_at": "2026-11-21T09:00:00.500Z"}
 
 
+async def test_title_and_description_change_what_an_event_calls_name_and_subtitle(
+    api: httpx.AsyncClient, path: str
+) -> None:
+    changed = data(await api.put(path, json={"title": "Soiree", "description": "Second half"}))
+    assert (changed["name"], changed["subtitle"]) == ("Soiree", "Second half")
+    assert data(await api.put(path, json={"subtitle": ""}))["subtitle"] == ""
+    assert named(await api.put(path, json={"title": "A", "name": "B"})) == ["title"]
+    assert named(await api.put(path, json={"title": "x" * 256})) == ["title"]
+    assert data(await api.get(path))["name"] == "Soiree"
+
+
 async def test_an_empty_change_changes_nothing_but_the_date(api: httpx.AsyncClient, event: Row, path: str) -> None:
     assert data(await api.put(path, json={})) | {"updated_at": None} == event
 
@@ -229,6 +240,38 @@ async def test_a_completed_event_is_not_enabled_nor_scheduled(api: httpx.AsyncCl
     data(await api.put(f"{path}/complete"))
     assert refused(await api.put(f"{path}/enable")) == (409, 409409)
     assert refused(await api.post(f"{path}/stream", json={"started_at": SOON})) == (409, 409409)
+
+
+async def test_a_completed_one_time_event_takes_no_new_time_and_every_other_change(
+    api: httpx.AsyncClient, path: str
+) -> None:
+    later = {"scheduled": {"time": "2026-11-22T10:00:00.000Z"}}
+    data(await api.put(path, json={"scheduled": {"time": SOON}}))
+    data(await api.put(f"{path}/complete"))
+    assert refused(await api.put(path, json=later)) == (409, 409409)
+    assert refused(await api.put(f"{path}/stream", json={"started_at": SOON})) == (409, 409409)
+    changed = data(await api.put(path, json={"name": "Soiree", "scheduled": {"time": SOON}}))
+    assert (changed["name"], changed["scheduled"]) == ("Soiree", {"time": SOON})
+    assert data(await api.put(path, json={"scheduled": {"time": None}}))["scheduled"] == {"time": None}
+
+
+@pytest.mark.parametrize("by", ["stream", "time"])
+async def test_a_completed_recurring_event_opens_again_by_its_next_schedule_alone(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, by: str
+) -> None:
+    path = f"{EVENTS}/{data(await api.post(EVENTS, json=DRAFT | {'type': 'recurring'}))['id']}"
+    encoder = path.replace(EVENTS, "/_control/encoders")
+    await on_air(api, admin, path)
+    data(await api.put(f"{path}/complete"))
+    assert refused(await api.put(f"{path}/enable")) == (409, 409409)
+    assert refused(await admin.post(encoder, json={"sending": True})) == (409, 409409)
+    if by == "time":
+        data(await api.put(path, json={"scheduled": {"time": SOON}}))
+        data(await api.put(f"{path}/enable"))
+        assert refused(await admin.post(encoder, json={"sending": True})) == (409, 409409)
+    data(await api.post(f"{path}/stream", json={"started_at": SOON}))
+    data(await api.put(f"{path}/enable"))
+    data(await admin.post(encoder, json={"sending": True}))
 
 
 async def test_a_recurring_event_gets_its_next_stream_once_the_last_has_ended(

@@ -81,6 +81,8 @@ async def test_16_profiles_are_400289_before_anything_is_wrong_with_them(
         ("name", "x"),
         ("name", "x" * 128),
         ("name", "東" * 128),
+        ("name", " "),
+        ("name", "\0"),
         ("stream_key", "k"),
         ("stream_key", "k" * 512),
         ("url", "rtmps://live.videoshare.example:443/app/x"),
@@ -246,7 +248,8 @@ async def test_a_deleted_room_is_gone_and_may_be_deleted_again(api: httpx.AsyncC
 async def test_a_broadcasting_profile_is_409298_until_it_stops(
     api: httpx.AsyncClient, admin: httpx.AsyncClient, room: Row, started: str
 ) -> None:
-    assert refused(await api.patch(started, json={"name": "x"})) == (409, 409298)
+    for body in (b'{"name":"x"}', b'{"name":""}', b"{}", b"not json"):
+        assert refused(await api.patch(started, content=body)) == (409, 409298)
     assert data(await api.get(f"{ROOMS}/{room['id']}"))["status"] == "active"
     assert data(await api.get(f"{ROOMS}/{room['id']}"))["restreams"] == room["restreams"]
     neighbour = f"{ROOMS}/{room['id']}/restreams/{room['restreams'][1]['id']}"

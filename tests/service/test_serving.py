@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import json
+import logging
+import socket
 
 import httpx
 import pytest
@@ -82,10 +85,51 @@ async def test_a_block_that_fails_fails_as_itself(service: Service) -> None:
             raise LookupError
 
 
-async def test_the_loopback_of_six_works_too(service: Service) -> None:
+async def test_the_loopback_of_six_works_where_there_is_one(service: Service) -> None:
     try:
-        async with serving(service, host="::1") as addresses, httpx.AsyncClient() as api:
-            assert addresses.base_url.startswith("http://[::1]:")
-            assert (await api.get(addresses.base_url)).status_code == 404
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError as error:
-        pytest.skip(f"no IPv6 loopback here: {error}")
+        with pytest.raises(OSError, match=str(error.strerror)):
+            await serving(service, host="::1").__aenter__()
+        return
+    async with serving(service, host="::1") as addresses, httpx.AsyncClient() as api:
+        assert addresses.base_url.startswith("http://[::1]:")
+        assert (await api.get(addresses.base_url)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"what?\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 100_000,
+        b"POST /_control/reset HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ],
+)
+async def test_bytes_that_are_no_http_get_the_documented_error_object(service: Service, sent: bytes) -> None:
+    async with serving(service) as addresses:
+        host, port = addresses.base_url.removeprefix("http://").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(sent)
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        writer.close()
+    assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert b"content-type: application/json" in head.lower()
+    assert json.loads(body)["error"]["code"] == 400400
+
+
+@pytest.mark.parametrize("verb", ["HEAD", "POST"])
+async def test_a_body_that_breaks_off_gets_one_answer_and_no_alarm_in_the_log(
+    service: Service, verb: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(service) as addresses:
+        host, port = addresses.base_url.removeprefix("http://").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(f"{verb} / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n".encode())
+        answer = await reader.read()
+        writer.close()
+    assert answer.count(b"HTTP/1.1 400") == 1
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []

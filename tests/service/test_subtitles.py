@@ -99,7 +99,9 @@ async def test_a_recognised_track_is_pending_until_it_is_done(
     assert all(cue["text"] in file for cue in ready["data"]["cues"])
 
 
-@pytest.mark.parametrize("languages", [["en", "xx"], ["en", ""], ["en", None], ["e" * 100], "en", None, ["en"] * 184])
+@pytest.mark.parametrize(
+    "languages", [[], ["en", "xx"], ["en", ""], ["en", None], ["e" * 100], "en", None, ["en"] * 184]
+)
 async def test_one_bad_language_makes_no_track(api: httpx.AsyncClient, tracks: str, languages: object) -> None:
     before = data(await api.get(tracks))
     assert refused(await api.post(f"{tracks}/auto", json={"languages": languages})) == (400, 400400)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from livedeck.service.clock import stamp_epoch
@@ -63,6 +64,15 @@ def frozen(content: Json, since: float) -> Json:
     """New samples come, but their time stands still."""
     limit = stamp_epoch(since)
     return _objects(content, lambda row: row | {"time": min(row["time"], limit)} if "time" in row else row)
+
+
+def ahead(content: Json, seconds: float) -> Json:
+    """Samples are stamped by a clock that is so many seconds ahead."""
+
+    def later(text: str) -> str:
+        return stamp_epoch(datetime.fromisoformat(text).timestamp() + seconds)
+
+    return _objects(content, lambda row: row | {"time": later(row["time"])} if "time" in row else row)
 
 
 def huge(content: Json, _since: float) -> Json:

@@ -155,8 +155,9 @@ async def _cut(scope: Scope) -> None:
 
 
 async def _skew(blow: Blow, scope: Scope, receive: Receive, send: Send) -> None:
+    """A platform has one clock: it dates its answers by it, and stamps samples."""
     scope.setdefault("extensions", {})[SKEW] = blow.fault.seconds
-    await blow.app(scope, receive, send)
+    await _distorting(lambda content, _: distortions.ahead(content, blow.fault.seconds))(blow, scope, receive, send)
 
 
 async def _drip(blow: Blow, scope: Scope, receive: Receive, send: Send) -> None:

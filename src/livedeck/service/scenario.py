@@ -18,7 +18,20 @@ from livedeck.service import demo
 from livedeck.service.acts import ACTS, perform
 from livedeck.service.agenda import Due, Programme
 from livedeck.service.errors import Refusal, ServiceError, unknown
-from livedeck.service.rules import Rule, Rules, choice, demand, each, gather, needed, nested, take, text
+from livedeck.service.rules import (
+    BOOLEAN,
+    Rule,
+    Rules,
+    choice,
+    demand,
+    each,
+    gather,
+    integer,
+    needed,
+    nested,
+    take,
+    text,
+)
 from livedeck.service.store import Document
 from livedeck.service.world import World
 
@@ -35,13 +48,23 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """An alarm that the fault brings about. `since` and `until` are when its cause begins and ends, in seconds; None:
-    it stays. `event` is empty for an alarm about the platform."""
+    """An alarm that the fault brings about.
+
+    `since` and `until` are when its cause begins and ends, in seconds; None: it stays. `event` is empty for an alarm
+    about the platform; `target` names the part of the event that is wrong. `severity`: the loudest that it becomes;
+    empty: any. `most`: how often it may come while the cause lasts; `flapping`: whether that is too often to ring each
+    time. `shown`: False where another alarm says it already, so that a person reads it for a moment at most.
+    """
 
     kind: str
     event: str
     since: float
     until: float | None
+    target: str = ""
+    severity: str = ""
+    most: int = 1
+    flapping: bool = False
+    shown: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +161,17 @@ def _targets(world: World, step: Step) -> list[Document]:
 
 
 _TABLES = each(Rule("a table", lambda value: demand(isinstance(value, dict), value)), 10_000)
-_ALARM: Rules = {"kind": needed(text(1, 64)), "event": text(0, 255), "since": needed(text(1, 32)), "until": text(1, 32)}
+_ALARM: Rules = {
+    "kind": needed(text(1, 64)),
+    "event": text(0, 255),
+    "target": text(1, 255),
+    "since": needed(text(1, 32)),
+    "until": text(1, 32),
+    "severity": choice("critical", "warning", "info"),
+    "most": integer(1, 100),
+    "flapping": BOOLEAN,
+    "shown": BOOLEAN,
+}
 _SHAPE: Rules = {
     "title": needed(text(1, 255)),
     "workspace": choice(*demo.names()),
@@ -169,6 +202,6 @@ def _steps(rows: list[dict[str, Any]]) -> Iterator[Step]:
         yield Step(demo.seconds(taken["at"]), taken["do"], taken.get(act.on, ""), gather(act.parameters, asked))
 
 
-def _expected(row: dict[str, str]) -> Expected:
+def _expected(row: dict[str, Any]) -> Expected:
     until = demo.seconds(row["until"]) if "until" in row else None
-    return Expected(row["kind"], row.get("event", ""), demo.seconds(row["since"]), until)
+    return Expected(**{"event": ""} | row | {"since": demo.seconds(row["since"]), "until": until})

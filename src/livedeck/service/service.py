@@ -28,7 +28,8 @@ class Service:
 
     `seed`: what ids, keys and signals are made from. `clock`: the service's time (None: this machine's). `data`: a file
     that keeps everything over restarts, and beside it a folder for uploads (None: in memory, uploads in a temporary
-    folder); it keeps its seed and its tokens too, but a `token` other than the default replaces the kept one.
+    folder); it keeps its seed and its tokens too, but a `token` other than the default replaces the kept one. What a
+    scenario has done so far is kept like every write; its place and the faults in force are not: a restart ends it.
     `workspace`: the table of `data/workspaces/` to serve. `cadence`: seconds between QoS samples. `scenario`: a name or
     a TOML file, played from the start on its own workspace. `faults`: likewise, faults that strike from the start.
 

@@ -84,6 +84,19 @@ SHAPES = {
         jitter=1.6,
         bursts=(Burst(every=70, chance=0.6, lasts=4, status=LOSS, video=0.95),),
     ),
+    "overloaded": Shape(
+        *(4_380_000, 128_000, 22.6),
+        noise=0.025,
+        jitter=1.6,
+        bursts=(Burst(every=40, chance=1, lasts=4, status=LOSS, video=0.95),),
+    ),
+    "keyframe-loose": Shape(bursts=(Burst(every=80, chance=1, lasts=58, status=KEY_FRAME),)),
+    "keyframe-severe": Shape(
+        bursts=(
+            Burst(every=80, chance=1, lasts=58, status=KEY_FRAME),
+            Burst(every=50, chance=1, lasts=14, status=KEY_FRAME_SEVERE),
+        ),
+    ),
     "ghost": Shape(video=0, audio=0, fps=0, jitter=0),
     "variable": Shape(noise=0.13),
     "static-picture": Shape(video=1_300_000, noise=0.13),

@@ -45,9 +45,10 @@ async def read_text(call: Call) -> Response:
 
 
 def _written(call: Call) -> Chat:
-    event, now = find_event(call), call.world.now()
-    stream = stream_now(event, now)
-    if stream is None or stream["id"] != call.identity("stream_id"):
+    event, now, asked = find_event(call), call.world.now(), call.identity("stream_id")
+    streams = [*event.get("earlier", ()), stream_now(event, now)]
+    stream = next((one for one in streams if one and one["id"] == asked), None)
+    if stream is None:
         raise unknown()
     if stream["status"] == "pending":
         return iter(())

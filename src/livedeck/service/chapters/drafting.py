@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from livedeck.service.chapters.chat import switched
-from livedeck.service.chapters.events import EVENT, PRESETS, find_event, new_event, present
+from livedeck.service.chapters.events import EVENT, PRESETS, find_event, new_event, present, reopened
 from livedeck.service.errors import invalid
 from livedeck.service.exchange import Call, Endpoint, one
 from livedeck.service.identity import key_of
@@ -33,11 +33,25 @@ async def create_event(call: Call) -> Response:
 
 async def update_event(call: Call) -> Response:
     """Change an event; an absent field stays."""
-    event, asked = find_event(call), await call.body()
+    event, asked = find_event(call), _renamed(await call.body())
     with call.world.store.transaction():
-        event = _changed(call, event, asked) | {"updated_at": call.world.stamp()}
+        event = _changed(call, _timed(event, asked), asked) | {"updated_at": call.world.stamp()}
         call.world.store.change("event", event)
     return one(present(event, call))
+
+
+def _renamed(asked: Fields) -> Fields:
+    """The document speaks of `title` and `description` where an event has `name` and `subtitle`: the same by either."""
+    for word, name in _WORDS.items():
+        if word in asked and name in asked:
+            raise invalid((word, f"must be left out where {name} is given"))
+    return {_WORDS.get(name, name): value for name, value in asked.items()}
+
+
+def _timed(event: Document, asked: Fields) -> Document:
+    """The event, open for a new time. Raises the refusal for a completed one; the time that it has is no news."""
+    time = asked.get("scheduled", {}).get("time")
+    return event if time in {None, event["scheduled"]["time"]} else reopened(event)
 
 
 def _changed(call: Call, event: Document, asked: Fields) -> Document:
@@ -114,9 +128,11 @@ _CHANGES: Rules = {
     "chat_preview": BOOLEAN,
 }
 
+_WORDS = {"title": "name", "description": "subtitle"}
+_UPDATE: Rules = _CHANGES | {"subtitle": text(0, 255), "title": _CHANGES["name"], "description": text(0, 255)}
 _CREATE: Rules = _CHANGES | {"name": needed(_CHANGES["name"]), "type": needed(choice("one-time", "recurring"))}
 
 ENDPOINTS = (
     Endpoint("POST", "/v2/live/events", create_event, _CREATE, EVENT),
-    Endpoint("PUT", "/v2/live/events/{event_id}", update_event, _CHANGES, EVENT, [400404]),
+    Endpoint("PUT", "/v2/live/events/{event_id}", update_event, _UPDATE, EVENT, [400404, 409409]),
 )

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from livedeck.service import schema
 from livedeck.service.clock import stamp_epoch
 from livedeck.service.encoder import first_sent, timeline
-from livedeck.service.errors import no_event
+from livedeck.service.errors import conflict, no_event
 from livedeck.service.exchange import PAGING, Call, Endpoint, one, page
 from livedeck.service.pictures import DEFAULT_POSTER, POSTER, shown_poster
 from livedeck.service.rules import FLAG, UUID, ordering
@@ -107,8 +107,8 @@ EVENT = schema.data(schema.record(FIELDS))
 def new_event(identity: str, workspace: str, name: str, created_at: str, streamkey: str) -> Document:
     """An event as it is stored, a draft with the documented defaults.
 
-    Ours alone are the project and folder that the parent stands in, whether it is enabled, when it was completed, the
-    encoder's turns, the seed of its signal, the turns of its chat, and its own poster.
+    Ours alone are the project and folder that the parent stands in, whether it is enabled, when it was completed, its
+    earlier streams, the encoder's turns, the seed of its signal, the turns of its chat, and its own poster.
     """
     return DEFAULTS | {
         "id": identity,
@@ -122,6 +122,7 @@ def new_event(identity: str, workspace: str, name: str, created_at: str, streamk
         "folder_id": None,
         "enabled": False,
         "completed_at": None,
+        "earlier": [],
         "encoder": [],
         "signal": 0,
         "chat": [],
@@ -174,6 +175,17 @@ def stream_now(event: Document, now: float) -> Document | None:
         return stream
     began = first_sent(timeline(event["encoder"]), now)
     return stream if began is None else stream | {"status": "live", "started_at": stamp_epoch(began)}
+
+
+def reopened(event: Document) -> Document:
+    """The event, fit for a new time. Raises the refusal for a completed one, unless it recurs.
+
+    Completing ends one round of a recurring event: what is scheduled next, a stream or `scheduled.time`, opens the next
+    one, and until then enabling and ingest are refused as on any completed event (decisions.md, "Codes not shown").
+    """
+    if event["completed_at"] and event["type"] == "one-time":
+        raise conflict("the event is completed")
+    return event | {"completed_at": None}
 
 
 _DISCONNECTED = {"status": "disconnected"}

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from starlette.responses import Response
 
 from livedeck.service import schema
-from livedeck.service.chapters.positions import last, order_of, put_in_order
+from livedeck.service.chapters.positions import last, order_of, put_among
 from livedeck.service.chapters.videos import find_video
 from livedeck.service.errors import unknown
 from livedeck.service.exchange import Call, Endpoint, done, one
@@ -83,9 +83,8 @@ async def change_material(call: Call) -> Response:
 
 
 async def reorder_materials(call: Call) -> Response:
-    """Put the materials of a video in that order; the list must be full."""
-    order = await call.array()
-    put_in_order(call, "material", _find(call, order[0])["video_id"], order)
+    """Put these materials in that order; those that are not named stay where they are."""
+    put_among(call, "material", [_find(call, identity) for identity in await call.array()])
     return done()
 
 

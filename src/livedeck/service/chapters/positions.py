@@ -1,19 +1,23 @@
-"""The order of what a video carries: `position` counts from 1, and a new order names every one of them."""
+"""The order of what a video carries: `position` counts from 1."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import defaultdict
 
 from livedeck.service.errors import invalid
 from livedeck.service.exchange import Call
-from livedeck.service.rules import Rule, each
+from livedeck.service.rules import Rule, demand, each
 from livedeck.service.store import Document, Store
 
 
 def order_of(rule: Rule) -> Rule:
-    """The full list of ids in the order that is wanted."""
+    """Ids in the order that is wanted, each once."""
     ids = each(rule, 10_000, least=1)
-    return replace(ids, schema=ids.schema | {"uniqueItems": True})
+    return Rule(f"{ids.says}, each once", lambda given: _once(ids.take(given)), ids.schema | {"uniqueItems": True})
+
+
+def _once(ids: list[str]) -> list[str]:
+    return demand(len({*ids}) == len(ids), ids)
 
 
 def last(store: Store, kind: str, workspace: str, video: str) -> int:
@@ -27,9 +31,20 @@ def put_in_order(call: Call, kind: str, video: str, order: list[str]) -> list[Do
     store = call.world.store
     placed = {document["id"]: document for document in store.every(kind, call.workspace, [("of_video", video)])}
     if sorted(placed) != sorted(order):
-        raise invalid(("body", "must be the full list of ids, each once"))
+        raise invalid(("body", "must be the full list of ids"))
     moved = [placed[identity] | {"position": place} for place, identity in enumerate(order, 1)]
     with store.transaction():
         for document in moved:
             store.change(kind, document)
     return moved
+
+
+def put_among(call: Call, kind: str, order: list[Document]) -> None:
+    """These in that order, in the places that they hold already: what is not named stays. Each video by itself."""
+    held: dict[str, list[int]] = defaultdict(list)
+    for document in order:
+        held[document["of_video"]].append(document["position"])
+    places = {video: iter(sorted(some)) for video, some in held.items()}
+    with call.world.store.transaction():
+        for document in order:
+            call.world.store.change(kind, document | {"position": next(places[document["of_video"]])})

@@ -106,11 +106,12 @@ async def delete_room(call: Call) -> Response:
 
 
 async def change_profile(call: Call) -> Response:
-    """Change a relay profile; an absent field stays. Refused while it broadcasts."""
+    """Change a relay profile; an absent field stays. Refused while it broadcasts, whatever the body says."""
     room = find_room(call)
-    profile, asked = find_profile(call, room), await call.body()
+    profile = find_profile(call, room)
     if profile["broadcasting"]:
         raise Refusal(409, 409298, "the relay is broadcasting and cannot be changed")
+    asked = await call.body()
     changed = profile | asked | {"updated_at": call.world.stamp()}
     changed["service"] = platform(changed["url"])
     call.world.store.change("room", _with(room, changed))
@@ -174,6 +175,7 @@ def _listed(*names: str) -> Rule:
     return Rule(says, lambda values: [fine.take(value) for value in values], schema.many(fine.schema))
 
 
+# The length is all that the document limits: a name may be blank or hold control characters (platform-api.md, 8).
 _PROFILE: Rules = {"name": text(1, 128), "url": ADDRESS, "stream_key": text(1, 512)}
 _PROFILES = each(nested({name: needed(rule) for name, rule in _PROFILE.items()}), MOST_PROFILES)
 _CREATE: Rules = {

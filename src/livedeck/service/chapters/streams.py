@@ -5,7 +5,8 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from livedeck.service import schema
-from livedeck.service.chapters.events import STREAM, find_event, stream_now
+from livedeck.service.chapters.chat import switched
+from livedeck.service.chapters.events import STREAM, find_event, reopened, stream_now
 from livedeck.service.errors import conflict, unknown
 from livedeck.service.exchange import Call, Endpoint, one
 from livedeck.service.rules import STAMP, needed
@@ -15,18 +16,22 @@ from livedeck.service.store import Document
 async def schedule(call: Call) -> Response:
     """Schedule a stream. A one-time event has one; a recurring event gets its next one once the current has ended."""
     event, asked = find_event(call), await call.body()
-    _demand_room(event, call.world.now())
+    event = reopened(event)
+    before = stream_now(event, call.world.now())
+    _demand_ended(before)
+    earlier = [*event.get("earlier", ()), *([before] if before else [])]
     with call.world.store.transaction():
         made = {"id": call.world.new_id(), "event_id": event["id"], "status": "pending", "finished_at": None}
         stream = {name: (made | asked)[name] for name in STREAM}
-        call.world.store.change("event", event | {"stream": stream, "completed_at": None, "encoder": []})
+        chat = event["chat"]
+        if before:  # the end of the last stream ended it
+            chat = switched(chat, call.world.now(), on=event["chat_active"])
+        begun = {"stream": stream, "earlier": earlier, "encoder": [], "chat": chat}
+        call.world.store.change("event", event | begun)
     return one(stream)
 
 
-def _demand_room(event: Document, now: float) -> None:
-    if event["completed_at"] and event["type"] == "one-time":
-        raise conflict("the event is completed")
-    stream = stream_now(event, now)
+def _demand_ended(stream: Document | None) -> None:
     if stream is not None and stream["status"] != "finished":
         raise conflict(f"the event has a stream that is {stream['status']}")
 
@@ -34,7 +39,7 @@ def _demand_room(event: Document, now: float) -> None:
 async def reschedule(call: Call) -> Response:
     """Put the current stream to another time, as long as it has not begun."""
     event, asked = find_event(call), await call.body()
-    stream = stream_now(event, call.world.now())
+    stream = stream_now(reopened(event), call.world.now())
     if stream is None:
         raise unknown()
     if stream["status"] != "pending":

@@ -130,7 +130,7 @@ def _kind(content: bytes) -> str:
 
 
 async def recognise(call: Call) -> Response:
-    """Order recognised tracks: all of them or none. They are pending until the recognition is done."""
+    """Order recognised tracks: all of them or none, and at least one. They are pending until they are recognised."""
     video, asked, world = find_video(call), await call.body(), call.world
     with world.store.transaction():
         tracks = [_recognised(call, video, language) for language in asked["languages"]]
@@ -221,7 +221,7 @@ _FORM = {
     "description": text(0, 1000),
     "file": needed(Rule("a .vtt or .srt file", _file, schema.BYTES)),
 }
-_AUTO = {"languages": needed(each(_LANGUAGE_RULE, len(CODES)))}
+_AUTO = {"languages": needed(each(_LANGUAGE_RULE, len(CODES), least=1))}
 
 ENDPOINTS = (
     Endpoint("GET", _PATH, list_tracks, _LIST, schema.paged(_TRACK), [404404]),
