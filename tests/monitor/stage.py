@@ -11,10 +11,11 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from math import inf, nan
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from livedeck.client import Api, Event, QosSamples
-from livedeck.monitor import Cadence, Monitor, Reading, Readings, Snapshot
+from livedeck.monitor import Monitor, Reading, Readings, Snapshot, Thresholds
+from livedeck.monitor.detection import Detection, detect
 from livedeck.monitor.series import gather
 from virtual_clock import VirtualClock
 
@@ -55,6 +56,16 @@ def _doubles(values: Iterable[float | None]) -> array[float]:
     return array("d", [nan if value is None else value for value in values])
 
 
+def judged(known: Detection, readings: Readings, thresholds: Thresholds) -> Detection:
+    """What `detect` finds, its slices taken one after the other."""
+    slices = detect(known, readings, thresholds)
+    while True:
+        try:
+            next(slices)
+        except StopIteration as done:
+            return cast("Detection", done.value)
+
+
 def signal(
     count: int,
     *,
@@ -78,11 +89,12 @@ def after(calm: int = 300, /, **fault: Any) -> Readings:
 
 
 class Stage:
-    """An ASGI app with the two calls that the monitor makes.
+    """An ASGI app with the three calls that the monitor makes.
 
-    `fails`: (status, headers) to answer with, for everything; `fails_qos`: the same, for samples alone. `ahead`:
-    seconds that its clock, and so its Date, is ahead. Every encoder sends a sample each two seconds, from ten minutes
-    before NOW to `silent_from`. `strays`: samples besides those, in seconds from NOW.
+    `fails`: (status, headers) to answer with, for everything; `fails_qos`: the same, for all but the list of events.
+    `ahead`: seconds that its clock, and so its Date, is ahead. Every encoder sends a sample each two seconds, from ten
+    minutes before NOW to `silent_from`; from `frozen_from` on their time stands still, and the rate moves. `strays`:
+    samples besides those, in seconds from NOW.
     """
 
     def __init__(self, clock: VirtualClock, *events: dict[str, Any]) -> None:
@@ -92,7 +104,9 @@ class Stage:
         self.fails_qos: tuple[int, dict[str, str]] | None = None
         self.ahead = 0.0
         self.silent_from = inf  # seconds from NOW
+        self.frozen_from = inf
         self.strays: list[float] = []
+        self.unsent: set[str] = set()  # events whose encoder was never started
         self.asked: list[tuple[float, str]] = []  # when, and "list" or an event id
         self.at_once: Counter[str] = Counter()
         self.most_at_once: Counter[str] = Counter()
@@ -119,7 +133,7 @@ class Stage:
     ) -> None:
         del receive
         parts = scope["path"].strip("/").split("/")
-        what = parts[3] if parts[-1] == _QOS else "list"
+        what = parts[3] if parts[-1] == _QOS else "rooms" if parts[-1] == "rooms" else "list"
         self.asked.append((self.clock.monotonic(), what))
         status, headers, body = await self._counted(what)
         server = self.clock.now() + timedelta(seconds=self.ahead)
@@ -146,15 +160,18 @@ class Stage:
         if what == "list":
             pagination = {"page": 1, "per_page": 100, "total": len(self.events)}
             return 200, {}, {"meta": {"pagination": pagination, "order": {}}, "data": self.events}
-        return 200, {}, {"data": self._sent()}
+        if what == "rooms":
+            room = {"id": "room", "name": "Green room", "restreams": []}
+            return 200, {}, {"meta": {"pagination": {"page": 1, "per_page": 100, "total": 1}}, "data": [room]}
+        return 200, {}, {"data": [] if what in self.unsent else self._sent()}
 
     def _sent(self) -> list[dict[str, Any]]:
         newest = min((self.clock.now() - NOW).total_seconds() + self.ahead, self.silent_from)
         newest -= newest % 2.0
         return [
             {
-                "time": at(when),
-                "bitrate_video": 4_500_000,
+                "time": at(min(when, self.frozen_from)),
+                "bitrate_video": 4_500_000 + round(max(0.0, when - self.frozen_from)),
                 "bitrate_audio": 128_000,
                 "frame_rate": 30,
                 "status": 0,
@@ -164,12 +181,12 @@ class Stage:
 
 
 class Deck:
-    """A monitor before a stage, driven snapshot by snapshot."""
+    """A monitor before a stage, driven snapshot by snapshot. `options`: of the monitor."""
 
-    def __init__(self, stage: Stage, *, cadence: Cadence | None = None) -> None:
+    def __init__(self, stage: Stage, **options: Any) -> None:
         self.stage, self.clock = stage, stage.clock
         self.api = Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=stage.clock.now, mount=stage)
-        self.monitor = Monitor(self.api, stage.clock, cadence=cadence, random=Random(1))
+        self.monitor = Monitor(self.api, stage.clock, random=Random(1), **options)
         self._snapshots = self.monitor.snapshots()
 
     async def next(self) -> Snapshot:

@@ -1,4 +1,4 @@
-"""Alarms follow findings: since the first of them, until there is none, the worst first."""
+"""Alarms follow faults, and persons answer for alarms: the states of ISA-18.2, one law a test."""
 
 from __future__ import annotations
 
@@ -8,91 +8,147 @@ from datetime import timedelta
 import pytest
 
 from livedeck.monitor import (
+    AlarmRefused,
+    AlarmState,
     EventState,
     Finding,
     Grade,
-    Health,
     Ingest,
     IngestState,
     Link,
     LinkState,
     Phase,
-    QosState,
     Severity,
     Tally,
     Trouble,
-    Verdict,
+    handling,
 )
-from livedeck.monitor.alarms import shown, step
+from livedeck.monitor.alarms import restored
 from livedeck.monitor.findings import of_asking
-from livedeck.monitor.ranking import worst_first
-from monitor.stage import NOW, model
+from livedeck.monitor.ranking import urgent_first, worst_first
+from monitor.alarm_stage import BLIND, RULES, WELL, Watcher, critical, finding, kinds, state
+from monitor.stage import NOW
 
 QOS_STALE = of_asking("", None)
 
-WELL = Link(LinkState.OK, NOW - timedelta(hours=1))
-BLIND = Link(LinkState.BLIND, NOW, why="no answer")
+ACKNOWLEDGED, UNACKNOWLEDGED = AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED
 
 
-def finding(kind: str, severity: Severity = Severity.WARNING, actual: str = "bad") -> Finding:
-    return Finding(kind, severity, actual, "good")
+def acknowledge(watcher: Watcher, kind: str, event: str = "one") -> None:
+    watcher.do(lambda alarm: handling.acknowledge(alarm, watcher.now, RULES), kind, event)
 
 
-def state(*findings: Finding, name: str = "one", tally: Tally = Tally.ON_AIR, grade: Grade = Grade.POOR) -> EventState:
-    return EventState(model(id=name), NOW, Phase(tally), QosState(), Verdict(Health(grade=grade), findings))
+def shelve(watcher: Watcher, kind: str, minutes: float | None, *, on_air: bool = True) -> None:
+    watcher.do(lambda alarm: handling.shelve(alarm, minutes, "known", watcher.now, on_air=on_air, rules=RULES), kind)
+
+
+# An alarm follows its fault
 
 
 def test_since_is_the_first_finding_and_the_words_are_the_latest() -> None:
-    first, raised = step((), [state(finding("FPS_LOW"))], WELL, NOW)
-    worse = finding("FPS_LOW", Severity.CRITICAL, "worse")
-    second, nothing = step(first, [state(worse)], WELL, NOW + timedelta(seconds=9))
-    assert [(change.alarm.kind, change.raised) for change in raised] == [("FPS_LOW", True)]
-    assert nothing == ()
-    assert (second[0].since, second[0].severity, second[0].actual) == (NOW, Severity.CRITICAL, "worse")
+    watcher = Watcher()
+    watcher.look(state(finding("FPS_LOW")))
+    (alarm,) = watcher.look(state(finding("FPS_LOW", actual="worse")), after=9)
+    assert (alarm.since, alarm.actual, alarm.state) == (NOW, "worse", UNACKNOWLEDGED)
+    assert watcher.told("FPS_LOW") == ["raised"]
 
 
-def test_an_alarm_goes_with_its_finding_and_with_its_event() -> None:
-    before, _ = step((), [state(finding("FPS_LOW")), state(finding("FPS_LOW"), name="two")], WELL, NOW)
-    after, changes = step(before, [state()], WELL, NOW)
-    assert after == ()
-    assert [change.raised for change in changes] == [False, False]
+def test_an_alarm_began_when_its_finding_did_but_never_in_the_future() -> None:
+    begun = NOW - timedelta(seconds=40)
+    old, new = critical(since=begun), finding("AUDIO_LOW", since=NOW + timedelta(seconds=40))
+    assert [alarm.since for alarm in Watcher().look(state(old, new))] == [begun, NOW]
+
+
+def test_what_nobody_acknowledged_stays_when_it_is_over_and_goes_when_it_is_acknowledged() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    (alarm,) = watcher.look(state(), after=10)
+    assert alarm.state is AlarmState.RETURNED
+    watcher.every(600, 24, state())
+    assert kinds(watcher.shown) == ["BLACKOUT"]
+    acknowledge(watcher, "BLACKOUT")
+    assert (watcher.shown, kinds(watcher.quiet)) == ((), ["BLACKOUT"])
+    assert watcher.told("BLACKOUT") == ["raised", "returned", "cleared"]
+
+
+def test_what_was_acknowledged_is_done_when_it_is_over() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    acknowledge(watcher, "BLACKOUT")
+    assert watcher.look(state(), after=10) == ()
+    assert watcher.told("BLACKOUT") == ["raised", "acknowledged", "cleared"]
+
+
+def test_a_cleared_alarm_is_listed_for_five_minutes() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    acknowledge(watcher, "BLACKOUT")
+    watcher.look(state(), after=1)
+    watcher.look(state(), after=299)
+    assert kinds(watcher.quiet) == ["BLACKOUT"]
+    watcher.look(state(), after=1)
+    assert watcher.quiet == ()
+    watcher.look(state(), after=300)
+    assert watcher.board.alarms == {}
+
+
+def test_information_owes_nothing() -> None:
+    watcher = Watcher()
+    watcher.look(state(finding("UNKNOWN_STATUS", Severity.INFO)))
+    assert (kinds(watcher.shown), watcher.bells) == (["UNKNOWN_STATUS"], 0)
+    assert watcher.look(state(), after=5) == ()
+
+
+def test_one_event_may_have_the_same_alarm_for_two_targets() -> None:
+    one, two = (finding("RESTREAM_DOWN", target=target) for target in ("a", "b"))
+    watcher = Watcher()
+    assert len(watcher.look(state(one, two))) == 2
+    watcher.look(state(two), after=20)
+    assert watcher.alarm("RESTREAM_DOWN", target="a").state is AlarmState.RETURNED
+    assert watcher.alarm("RESTREAM_DOWN", target="b").state is UNACKNOWLEDGED
+
+
+def test_an_event_that_is_gone_has_no_fault_but_its_unacknowledged_critical_stays() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    (alarm,) = watcher.look(after=10)
+    assert alarm.state is AlarmState.RETURNED
+
+
+# What cannot be judged
 
 
 def test_an_event_that_cannot_be_judged_keeps_its_alarms() -> None:
-    before, _ = step((), [state(finding("FPS_LOW"))], WELL, NOW)
-    after, _ = step(before, [state(QOS_STALE, grade=Grade.STALE)], WELL, NOW + timedelta(seconds=20))
-    assert {(alarm.kind, alarm.since) for alarm in after} == {
-        ("FPS_LOW", NOW),
-        ("QOS_STALE", NOW + timedelta(seconds=20)),
-    }
+    watcher = Watcher()
+    watcher.look(state(finding("FPS_LOW")))
+    watcher.look(state(QOS_STALE, grade=Grade.STALE), after=20)
+    seconds = {alarm.kind: (alarm.since - NOW).total_seconds() for alarm in watcher.shown}
+    assert seconds == {"FPS_LOW": 0.0, "QOS_STALE": 20.0}
 
 
 def test_a_blind_deck_shows_its_own_alarm_alone_and_forgets_none() -> None:
-    before, _ = step((), [state(finding("FPS_LOW"))], WELL, NOW)
-    blind, _ = step(before, [state(grade=Grade.STALE)], BLIND, NOW)
-    assert [alarm.kind for alarm in shown(blind, BLIND)] == ["API_BLIND"]
-    after, _ = step(blind, [state(finding("FPS_LOW"))], WELL, NOW + timedelta(seconds=60))
-    assert [(alarm.kind, alarm.since) for alarm in shown(after, WELL)] == [("FPS_LOW", NOW)]
+    watcher = Watcher()
+    watcher.look(state(finding("FPS_LOW")))
+    assert kinds(watcher.look(state(grade=Grade.STALE), link=BLIND)) == ["API_BLIND"]
+    acknowledge(watcher, "API_BLIND", "")
+    (alarm,) = watcher.look(state(finding("FPS_LOW")), after=60)
+    assert (alarm.kind, alarm.since, alarm.state) == ("FPS_LOW", NOW, UNACKNOWLEDGED)
 
 
 def test_silence_is_the_links_fault_while_the_link_is_in_trouble_or_just_back() -> None:
     silent = state(QOS_STALE, grade=Grade.STALE)
-    back = Link(LinkState.OK, NOW, recovered=NOW - timedelta(seconds=5))
-    for link in (Link(LinkState.FAILING, NOW), back):
-        assert step((), [silent], link, NOW)[0] == ()
-    assert len(step((), [silent], back, NOW + timedelta(seconds=5))[0]) == 1
+    back = replace(WELL, recovered=NOW - timedelta(seconds=5))
+    for link in (replace(WELL, state=LinkState.FAILING), back):
+        assert Watcher().look(silent, link=link) == ()
+    assert len(Watcher().look(silent, link=back, after=5)) == 1
 
 
 def test_silence_right_after_a_start_is_the_events_own() -> None:
     """A link that was never in trouble is not to blame, however young it is."""
-    alarms, _ = step((), [state(QOS_STALE, grade=Grade.STALE)], Link(LinkState.OK, NOW), NOW)
-    assert [alarm.kind for alarm in alarms] == ["QOS_STALE"]
+    assert kinds(Watcher().look(state(QOS_STALE, grade=Grade.STALE))) == ["QOS_STALE"]
 
 
-def test_an_alarm_began_when_its_finding_did() -> None:
-    begun = NOW - timedelta(seconds=40)
-    alarms, _ = step((), [state(of_asking("no answer", begun), grade=Grade.STALE)], WELL, NOW)
-    assert [(alarm.actual, alarm.since) for alarm in alarms] == [("no answer", begun)]
+# The deck's own
 
 
 @pytest.mark.parametrize(
@@ -100,45 +156,384 @@ def test_an_alarm_began_when_its_finding_did() -> None:
     [(0.0, None), (3.0, Severity.WARNING), (-9.0, Severity.WARNING), (11.0, Severity.CRITICAL)],
 )
 def test_a_clock_that_is_off_is_an_alarm_of_the_deck(skew: float, severity: Severity | None) -> None:
-    alarms, _ = step((), [], replace(WELL, skew=skew), NOW)
-    found = [(alarm.event_id, alarm.kind, alarm.severity) for alarm in alarms]
-    assert found == ([("", "CLOCK_SKEW", severity)] if severity else [])
+    found = [(*alarm.key, alarm.severity) for alarm in Watcher().look(link=replace(WELL, skew=skew))]
+    assert found == ([("", "CLOCK_SKEW", "", severity)] if severity else [])
 
 
 def test_a_platform_that_asks_for_fewer_calls_is_a_warning_of_the_deck() -> None:
-    limited = Link(LinkState.FAILING, NOW, why="too many requests", trouble=Trouble.RATE_LIMITED)
-    alarms, _ = step((), [], limited, NOW)
-    assert [(alarm.kind, alarm.severity) for alarm in alarms] == [("RATE_LIMITED", Severity.WARNING)]
+    limited = replace(WELL, state=LinkState.FAILING, why="too many requests", trouble=Trouble.RATE_LIMITED)
+    found = [(alarm.kind, alarm.severity) for alarm in Watcher().look(link=limited)]
+    assert found == [("RATE_LIMITED", Severity.WARNING)]
 
 
-def test_critical_comes_first_then_on_air_then_the_oldest() -> None:
-    older, _ = step((), [state(finding("OLD", Severity.CRITICAL), name="old")], WELL, NOW)
-    alarms, _ = step(
-        older,
-        [
-            state(finding("MILD"), name="mild"),
-            state(finding("LATE_START", Severity.CRITICAL), name="late", tally=Tally.LATE),
-            state(finding("NEW", Severity.CRITICAL), name="new"),
-            state(finding("OLD", Severity.CRITICAL), name="old"),
-        ],
-        WELL,
-        NOW + timedelta(seconds=5),
+def test_a_history_that_fails_is_a_warning_of_the_deck_for_as_long_as_it_fails() -> None:
+    watcher = Watcher()
+    (alarm,) = watcher.look(fault="disk full: history.db")
+    assert (alarm.kind, alarm.severity, alarm.actual) == ("HISTORY_FAILED", Severity.WARNING, "disk full: history.db")
+    assert [one.state for one in watcher.look(after=5)] == [AlarmState.RETURNED]
+
+
+# Acknowledgement
+
+
+@pytest.mark.parametrize(("severity", "seconds"), [(Severity.CRITICAL, 300), (Severity.WARNING, 1800)])
+def test_an_acknowledgement_is_silent_until_it_runs_out(severity: Severity, seconds: int) -> None:
+    watcher, bad = Watcher(), state(finding("AUDIO_LOST", severity))
+    watcher.look(bad)
+    acknowledge(watcher, "AUDIO_LOST")
+    watcher.every((seconds - 1) / 10, 10, bad)
+    assert (watcher.alarm("AUDIO_LOST").state, watcher.bells) == (ACKNOWLEDGED, 1)
+    watcher.look(bad, after=1)
+    assert (watcher.alarm("AUDIO_LOST").state, watcher.bells) == (UNACKNOWLEDGED, 2)
+    assert watcher.told("AUDIO_LOST")[-1] == "acknowledgement ran out"
+
+
+@pytest.mark.parametrize("worse", [critical("PACKET_LOSS"), finding("PACKET_LOSS", stage=1)], ids=["severity", "stage"])
+def test_what_gets_worse_asks_again(worse: Finding) -> None:
+    watcher = Watcher()
+    watcher.look(state(finding("PACKET_LOSS")))
+    acknowledge(watcher, "PACKET_LOSS")
+    watcher.look(state(worse), after=5)
+    assert (watcher.alarm("PACKET_LOSS").state, watcher.bells) == (UNACKNOWLEDGED, 2)
+    assert watcher.told("PACKET_LOSS") == ["raised", "acknowledged", "raised"]
+
+
+def test_what_gets_better_stays_acknowledged() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical("PACKET_LOSS", stage=2)))
+    acknowledge(watcher, "PACKET_LOSS")
+    (alarm,) = watcher.look(state(finding("PACKET_LOSS")), after=5)
+    assert (alarm.state, alarm.severity) == (ACKNOWLEDGED, Severity.WARNING)
+    assert watcher.told("PACKET_LOSS")[-1] == "severity changed"
+
+
+def test_a_warning_that_becomes_critical_rings_again_though_nobody_acknowledged_it() -> None:
+    watcher = Watcher()
+    watcher.look(state(finding("PACKET_LOSS")))
+    watcher.look(state(critical("PACKET_LOSS")), after=5)
+    assert (watcher.bells, watcher.told("PACKET_LOSS")) == (2, ["raised", "severity changed"])
+
+
+def test_there_is_nothing_to_acknowledge_twice() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    acknowledge(watcher, "BLACKOUT")
+    assert handling.acknowledge(watcher.alarm("BLACKOUT"), watcher.now, RULES) is None
+
+
+# Shelving
+
+
+def test_a_shelf_ends_by_itself_and_what_is_still_there_asks_again() -> None:
+    watcher, bad = Watcher(), state(critical())
+    watcher.look(bad)
+    shelve(watcher, "BLACKOUT", 15)
+    watcher.every(89, 10, bad)
+    assert (watcher.shown, [alarm.reason for alarm in watcher.quiet]) == ((), ["known"])
+    (alarm,) = watcher.look(bad, after=10)
+    assert (alarm.state, alarm.reason, watcher.bells) == (UNACKNOWLEDGED, "", 2)
+    assert watcher.told("BLACKOUT") == ["raised", "shelved", "unshelved"]
+
+
+def test_a_fault_that_comes_back_stays_on_its_timed_shelf() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    shelve(watcher, "BLACKOUT", 15)
+    watcher.look(state(), after=60)
+    assert watcher.look(state(critical()), after=60) == ()
+
+
+def test_a_one_shot_shelf_ends_with_the_fault() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    shelve(watcher, "BLACKOUT", None)
+    assert watcher.look(state(critical()), after=1800) == ()
+    assert watcher.look(state(), after=60) == ()
+    assert [alarm.state for alarm in watcher.quiet] == [AlarmState.CLEARED]
+    assert kinds(watcher.look(state(critical()), after=60)) == ["BLACKOUT"]
+
+
+@pytest.mark.parametrize("minutes", [None, 600])
+def test_no_shelf_on_air_is_older_than_an_hour(minutes: float | None) -> None:
+    """Whenever it was filled: what was shelved before the show does not deafen it."""
+    watcher, waiting = Watcher(), state(critical(), tally=Tally.LATE)
+    watcher.look(waiting)
+    shelve(watcher, "BLACKOUT", minutes, on_air=False)
+    assert watcher.look(waiting, after=7000) == ()
+    assert kinds(watcher.look(state(critical()), after=1)) == ["BLACKOUT"]
+
+
+@pytest.mark.parametrize(
+    ("minutes", "reason", "words"),
+    [
+        (61, "known", "on air at most 60 min"),
+        (0, "known", "more than 0 minutes"),
+        (float("nan"), "known", "more than 0 minutes"),
+        (5, " ", "a reason is needed"),
+    ],
+)
+def test_a_shelf_that_cannot_be_is_refused_in_words(minutes: float, reason: str, words: str) -> None:
+    watcher = Watcher()
+    (alarm,) = watcher.look(state(critical()))
+    with pytest.raises(AlarmRefused, match=words):
+        handling.shelve(alarm, minutes, reason, watcher.now, on_air=True, rules=RULES)
+
+
+def test_what_is_over_cannot_be_shelved_until_it_is_over() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    (alarm,) = watcher.look(state(), after=5)
+    with pytest.raises(AlarmRefused, match="is over"):
+        handling.shelve(alarm, None, "known", watcher.now, on_air=False, rules=RULES)
+
+
+def test_out_of_service_lasts_until_somebody_ends_it() -> None:
+    watcher, bad = Watcher(), state(finding("AUDIO_LOW"))
+    watcher.look(bad)
+    watcher.do(lambda alarm: handling.out_of_service(alarm, "no sound by intent", watcher.now), "AUDIO_LOW")
+    watcher.every(3600, 24, bad, state())
+    assert (watcher.shown, [alarm.state for alarm in watcher.quiet]) == ((), [AlarmState.OUT_OF_SERVICE])
+    watcher.do(lambda alarm: handling.in_service(alarm, watcher.now), "AUDIO_LOW")
+    assert kinds(watcher.look(bad)) == ["AUDIO_LOW"]
+    with pytest.raises(AlarmRefused, match="in service"):
+        handling.in_service(watcher.alarm("AUDIO_LOW"), watcher.now)
+
+
+def test_a_note_stays_with_its_alarm_as_plain_text() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    watcher.do(lambda alarm: handling.noted(alarm, "cable\x1b[31m\nswapped"), "BLACKOUT")
+    (alarm,) = watcher.look(state(), after=5)
+    assert alarm.note == "cable[31m swapped"
+    assert watcher.told("BLACKOUT") == ["raised", "noted", "returned"]
+
+
+# Coming again and again
+
+
+def come_and_go(watcher: Watcher, times: int, *, on: float = 10, off: float = 20) -> None:
+    for _ in range(times):
+        watcher.look(state(finding("FPS_LOW")), after=off)
+        watcher.look(state(), after=on)
+
+
+def test_the_third_time_in_two_minutes_is_one_flapping_alarm_and_three_bells_at_most() -> None:
+    watcher = Watcher()
+    come_and_go(watcher, 2)
+    assert not watcher.alarm("FPS_LOW").flapping
+    come_and_go(watcher, 20)
+    alarm = watcher.alarm("FPS_LOW")
+    assert (alarm.flapping, alarm.state, watcher.bells) == (True, UNACKNOWLEDGED, 3)
+    assert len(watcher.shown) == 1
+
+
+def test_flapping_ends_two_minutes_after_it_last_came() -> None:
+    watcher = Watcher()
+    come_and_go(watcher, 3)
+    watcher.look(state(), after=109)
+    assert watcher.alarm("FPS_LOW").lasting
+    watcher.look(state(), after=1)
+    assert (watcher.alarm("FPS_LOW").flapping, watcher.alarm("FPS_LOW").state) == (False, AlarmState.RETURNED)
+
+
+def test_flapping_that_was_acknowledged_is_silent() -> None:
+    watcher = Watcher()
+    come_and_go(watcher, 4)
+    acknowledge(watcher, "FPS_LOW")
+    come_and_go(watcher, 5)
+    assert (watcher.alarm("FPS_LOW").state, watcher.bells) == (ACKNOWLEDGED, 3)
+
+
+def test_a_warning_that_comes_four_times_in_ten_minutes_is_critical() -> None:
+    watcher = Watcher()
+    come_and_go(watcher, 3, off=130)
+    assert watcher.alarm("FPS_LOW").severity is Severity.WARNING
+    come_and_go(watcher, 1, off=130)
+    alarm = watcher.alarm("FPS_LOW")
+    assert (alarm.severity, alarm.escalated, alarm.flapping, alarm.episodes) == (Severity.CRITICAL, True, False, 4)
+
+
+def test_more_than_ten_alarms_in_ten_minutes_are_a_flood() -> None:
+    watcher = Watcher()
+    watcher.look(*(state(finding("FPS_LOW"), name=str(number)) for number in range(10)))
+    assert not watcher.board.flood(watcher.now, RULES)
+    watcher.look(*(state(finding("FPS_LOW"), name=str(number)) for number in range(11)), after=5)
+    assert watcher.board.flood(watcher.now, RULES)
+    assert not watcher.board.flood(watcher.now + timedelta(minutes=10), RULES)
+
+
+# Parents
+
+
+@pytest.mark.parametrize(
+    ("parent", "child"),
+    [
+        ("NO_INGEST", "VIDEO_LOW"),
+        ("RECONNECTING", "PACKET_LOSS"),
+        ("BLACKOUT", "FPS_COLLAPSE"),
+        ("VIDEO_STARVED", "VIDEO_LOW"),
+        ("FPS_COLLAPSE", "FPS_LOW"),
+        ("KEYFRAME_SEVERE", "KEYFRAME_DRIFT"),
+    ],
+)
+def test_a_parent_hides_its_children_of_the_same_event(parent: str, child: str) -> None:
+    watcher = Watcher()
+    other = state(finding(child), name="two")
+    shown = watcher.look(state(critical(parent), finding(child)), other)
+    assert [(alarm.event_id, alarm.kind) for alarm in shown] == [("one", parent), ("two", child)]
+    assert [(alarm.kind, alarm.parent) for alarm in watcher.quiet] == [(child, parent)]
+    assert watcher.bells == 2
+
+
+def test_a_blackout_hides_nothing_of_the_sound() -> None:
+    assert len(Watcher().look(state(critical(), critical("AUDIO_LOST")))) == 2
+
+
+def test_what_outlives_its_parent_asks_then_and_what_does_not_was_never_there() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical(), finding("FPS_LOW"), finding("VIDEO_LOW")))
+    watcher.look(state(finding("FPS_LOW")), after=20)
+    assert [(alarm.kind, alarm.state) for alarm in watcher.shown] == [
+        ("BLACKOUT", AlarmState.RETURNED),
+        ("FPS_LOW", UNACKNOWLEDGED),
+    ]
+    assert watcher.told("FPS_LOW") == ["suppressed", "no longer suppressed"]
+
+
+def test_a_parent_that_was_put_away_hides_nothing() -> None:
+    watcher, bad = Watcher(), state(critical(), finding("FPS_LOW"))
+    watcher.look(bad)
+    shelve(watcher, "BLACKOUT", 30)
+    assert kinds(watcher.look(bad, after=5)) == ["FPS_LOW"]
+
+
+def test_an_acknowledgement_outlives_a_parent() -> None:
+    watcher = Watcher()
+    watcher.look(state(finding("FPS_LOW")))
+    acknowledge(watcher, "FPS_LOW")
+    watcher.look(state(critical(), finding("FPS_LOW")), after=5)
+    watcher.look(state(finding("FPS_LOW")), after=20)
+    assert (watcher.alarm("FPS_LOW").state, watcher.bells) == (ACKNOWLEDGED, 2)
+
+
+# The platform
+
+
+def names(count: int) -> list[str]:
+    return [f"event-{number}" for number in range(count)]
+
+
+def gone(name: str, after: float = 0.0) -> EventState:
+    return state(critical("RECONNECTING", since=NOW + timedelta(seconds=after)), name=name, tally=Tally.RECONNECTING)
+
+
+def test_three_events_and_half_of_those_on_air_within_a_minute_are_one_incident() -> None:
+    watcher, bad = Watcher(), [gone(name, place * 30.0) for place, name in enumerate(names(3))]
+    (alarm,) = watcher.look(*bad, *(state(name=f"calm-{n}") for n in range(3)), after=60)
+    assert (alarm.kind, alarm.affects, alarm.since) == ("PLATFORM", tuple(names(3)), NOW)
+    assert alarm.actual == "3 of 6 events on air: RECONNECTING"
+    assert {one.parent for one in watcher.quiet} == {"PLATFORM"}
+    assert watcher.bells == 1
+
+
+@pytest.mark.parametrize(
+    ("bad", "calm", "apart"), [(2, 0, 0.0), (3, 4, 0.0), (3, 0, 31.0)], ids=["two", "less than half", "too far apart"]
+)
+def test_less_than_that_is_none(bad: int, calm: int, apart: float) -> None:
+    faulty = [gone(name, place * apart) for place, name in enumerate(names(bad))]
+    shown = Watcher().look(*faulty, *(state(name=f"calm-{n}") for n in range(calm)), after=90)
+    assert kinds(shown) == ["RECONNECTING"] * bad
+
+
+def test_who_fails_soon_after_joins_the_incident_and_it_asks_again() -> None:
+    watcher = Watcher()
+    bad = [gone(name, 20.0 * place) for place, name in enumerate(names(5))]
+    watcher.look(*bad[:3], state(name="event-3"), state(name="event-4"), after=60)
+    acknowledge(watcher, "PLATFORM", "")
+    (alarm,) = watcher.look(*bad, after=40)
+    assert (len(alarm.affects), alarm.state) == (5, UNACKNOWLEDGED)
+
+
+def test_an_incident_ends_when_fewer_remain_and_they_speak_for_themselves() -> None:
+    watcher = Watcher()
+    bad = [gone(name) for name in names(3)]
+    watcher.look(*bad)
+    acknowledge(watcher, "PLATFORM", "")
+    shown = watcher.look(bad[0], bad[1], state(name="event-2"), after=60)
+    assert [(alarm.event_id, alarm.state) for alarm in shown] == [(name, UNACKNOWLEDGED) for name in names(2)]
+
+
+# After a restart
+
+
+def test_a_restart_keeps_every_state_until_the_platform_has_told_more() -> None:
+    watcher, bad = Watcher(), state(critical(), finding("AUDIO_LOW"), finding("UNKNOWN_DATA"))
+    watcher.look(bad)
+    acknowledge(watcher, "BLACKOUT")
+    shelve(watcher, "AUDIO_LOW", 30)
+    again = Watcher(restored(watcher.board.alarms.values(), watcher.now), watcher.now)
+    again.look(link=Link(LinkState.CONNECTING, NOW), after=5)
+    unheard = replace(bad, phase=Phase(Tally.ON_AIR), verdict=replace(bad.verdict, findings=()))
+    again.look(unheard, after=5)
+    again.look(bad, after=5)
+    states = {alarm.kind: alarm.state for alarm in again.board.alarms.values()}
+    assert states == {
+        "BLACKOUT": ACKNOWLEDGED,
+        "AUDIO_LOW": AlarmState.SHELVED,
+        "UNKNOWN_DATA": UNACKNOWLEDGED,
+    }
+    assert (again.changes, again.bells) == ([], 0)
+
+
+def test_an_unacknowledged_critical_outlives_a_restart_though_its_fault_did_not() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    again = Watcher(restored(watcher.board.alarms.values(), watcher.now), watcher.now)
+    assert [alarm.state for alarm in again.look(state(), after=60)] == [AlarmState.RETURNED]
+
+
+def test_a_shelf_that_cannot_be_trusted_comes_back_empty() -> None:
+    """Its time is over, or it was filled in a future that has not come."""
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    shelve(watcher, "BLACKOUT", 10)
+    for moment in (watcher.now + timedelta(minutes=11), watcher.now - timedelta(days=1)):
+        again = Watcher(restored(watcher.board.alarms.values(), moment), moment)
+        assert [alarm.state for alarm in again.look(state(critical()))] == [UNACKNOWLEDGED]
+
+
+# Order
+
+
+def test_unacknowledged_comes_before_acknowledged_critical_before_warning_then_the_oldest() -> None:
+    watcher = Watcher()
+    watcher.look(
+        state(critical("BAD"), name="old"), state(critical("BAD"), name="known"), state(critical("BAD"), name="over")
     )
-    assert [alarm.event_id for alarm in alarms] == ["old", "new", "late", "mild"]
+    acknowledge(watcher, "BAD", "known")
+    states = [
+        state(finding("FPS_LOW"), name="mild"),
+        state(critical("LATE_START"), name="late", tally=Tally.LATE),
+        state(critical("AUDIO_LOST"), name="new"),
+        *(state(critical("BAD"), name=name) for name in ("known", "old")),
+        state(name="over"),
+    ]
+    shown = watcher.look(*states, after=5)
+    assert [alarm.event_id for alarm in shown] == ["old", "new", "late", "known", "over", "mild"]
 
 
 def test_alarms_and_events_stand_in_one_order_and_silence_before_bad_pictures() -> None:
     """Within a severity: nothing arrives, it arrives badly, not on air; only then the oldest."""
-    bad, gone = finding("BLACKOUT", Severity.CRITICAL), finding("RECONNECTING", Severity.CRITICAL)
+    watcher = Watcher()
     silent = replace(
-        state(gone, name="gone", tally=Tally.RECONNECTING),
+        state(critical("RECONNECTING"), name="gone"),
         phase=Phase(Tally.RECONNECTING, ingest=Ingest(IngestState.INTERRUPTED)),
     )
-    late = state(finding("LATE_START", Severity.CRITICAL), name="late", tally=Tally.LATE)
+    late = state(critical("LATE_START"), name="late", tally=Tally.LATE)
     calm, told = state(name="calm"), state(finding("UNKNOWN_STATUS", Severity.INFO), name="a-told")
-    older, _ = step((), [late, state(bad, name="bad")], WELL, NOW)
-    states = [calm, told, late, state(finding("MILD"), name="mild"), state(bad, name="bad"), silent]
-    alarms, _ = step(older, states, WELL, NOW + timedelta(seconds=9))
-    assert [alarm.event_id for alarm in alarms] == ["gone", "bad", "late", "mild", "a-told"]
-    ranked = [one.id for one in worst_first(states, alarms)]
+    watcher.look(late, state(critical(), name="bad"))
+    states = [calm, told, late, state(finding("MILD"), name="mild"), state(critical(), name="bad"), silent]
+    shown = watcher.look(*states, after=9)
+    assert [alarm.event_id for alarm in shown] == ["gone", "bad", "late", "mild", "a-told"]
+    ranked = [one.id for one in worst_first(states, urgent_first(watcher.board.alarms.values(), states))]
     assert ranked == ["gone", "bad", "late", "mild", "a-told", "calm"]

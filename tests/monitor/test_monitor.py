@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from random import Random
 
 import pytest
 
 from livedeck.client import Api
-from livedeck.monitor import Grade, IngestState, LinkState, Monitor, Severity, Snapshot, Tally
+from livedeck.monitor import (
+    AlarmKey,
+    AlarmRefused,
+    AlarmState,
+    Grade,
+    IngestState,
+    LinkState,
+    Monitor,
+    Severity,
+    Snapshot,
+    Tally,
+    Thresholds,
+    Turn,
+)
 from livedeck.service import Service, ServiceClock
 from monitor.conftest import Raise
-from monitor.stage import NOW, at, event
+from monitor.stage import NOW, Deck, at, event
 from virtual_clock import VirtualClock
 
 
@@ -29,6 +43,21 @@ async def test_frozen_time_is_never_green(deck: Raise) -> None:
             assert state.phase.tally in {Tally.RECONNECTING, Tally.LOST}
 
 
+async def test_a_time_that_stands_still_while_samples_come_is_stale_and_no_lost_encoder(deck: Raise) -> None:
+    one = deck(event())
+    one.stage.frozen_from = 20.0
+    snapshot = await one.until(45)
+    (state,) = snapshot.events
+    assert (state.phase.tally, state.verdict.health.grade) == (Tally.ON_AIR, Grade.STALE)
+    (alarm,) = snapshot.alarms
+    assert (alarm.kind, alarm.actual) == ("QOS_STALE", "new samples come, their time stands still")
+    assert alarm.since == NOW + timedelta(seconds=20)
+    one.stage.frozen_from = float("inf")
+    back = await one.until(75)
+    assert back.events[0].verdict.health.grade is Grade.GOOD
+    assert [alarm.state for alarm in back.alarms] == [AlarmState.RETURNED]
+
+
 async def test_a_sample_dated_in_the_future_is_left_out_and_told_and_hides_no_death(deck: Raise) -> None:
     one = deck(event())
     one.stage.strays = [86_400.0]
@@ -42,7 +71,8 @@ async def test_a_sample_dated_in_the_future_is_left_out_and_told_and_hides_no_de
     assert gone.events[0].phase.tally is Tally.RECONNECTING
     assert {alarm.kind for alarm in gone.alarms} == {"RECONNECTING", "FUTURE_SAMPLES"}
     one.stage.strays, one.stage.silent_from = [], float("inf")
-    assert (await one.until(100)).alarms == ()
+    back = await one.until(100)
+    assert [(alarm.kind, alarm.state) for alarm in back.alarms] == [("RECONNECTING", AlarmState.RETURNED)]
 
 
 async def test_the_servers_clock_and_not_ours_tells_what_is_the_future(deck: Raise) -> None:
@@ -77,7 +107,7 @@ async def test_an_encoder_that_leaves_and_comes_back_is_followed(deck: Raise) ->
     one.stage.silent_from = float("inf")
     back = await one.until(680)
     assert back.events[0].phase.tally is Tally.ON_AIR
-    assert back.alarms == ()
+    assert [(over.kind, over.state) for over in back.alarms] == [("RECONNECTING", AlarmState.RETURNED)]
 
 
 async def test_a_lost_encoder_is_seen_within_its_limit_and_one_poll(deck: Raise) -> None:
@@ -204,3 +234,78 @@ def assert_demo(snapshot: Snapshot) -> None:
     assert seen["Untitled event"].phase.tally is Tally.DRAFT
     assert snapshot.events[-1].phase.tally is Tally.COMPLETED
     assert snapshot.events[0].id == cup.id
+
+
+async def silent(deck: Raise) -> tuple[Deck, AlarmKey]:
+    """A deck that told of a lost encoder."""
+    one = deck(event())
+    one.stage.silent_from = 20.0
+    snapshot = await one.until(60)
+    return one, snapshot.alarms[0].key
+
+
+async def test_what_a_person_does_is_shown_at_once_and_asks_the_platform_nothing(deck: Raise) -> None:
+    one, key = await silent(deck)
+    asked, time = len(one.stage.asked), one.clock.monotonic()
+    assert one.monitor.acknowledge(key)
+    snapshot = await one.next()
+    assert (one.clock.monotonic(), len(one.stage.asked)) == (time, asked)
+    assert [(alarm.kind, alarm.state) for alarm in snapshot.alarms] == [("RECONNECTING", AlarmState.ACKNOWLEDGED)]
+    assert [change.turn for change in snapshot.changes] == [Turn.ACKNOWLEDGED]
+    assert (await one.next()).changes == ()
+
+
+async def test_a_platform_that_hangs_does_not_hold_up_what_a_person_does(deck: Raise) -> None:
+    one, key = await silent(deck)
+    one.stage.hang()
+    await one.until(72)
+    time = one.clock.monotonic()
+    one.monitor.note(key, "called the venue")
+    snapshot = await one.next()
+    assert (one.clock.monotonic(), snapshot.alarms[0].note) == (time, "called the venue")
+
+
+async def test_no_answer_is_lost_when_a_person_acts_while_it_comes(deck: Raise) -> None:
+    one, key = await silent(deck)
+    for _ in range(40):
+        one.monitor.note(key, str(one.clock.monotonic()))
+        snapshot = await one.next()
+        await one.next()
+    as_of = snapshot.events[0].qos.as_of
+    assert as_of is not None
+    assert (snapshot.at - as_of).total_seconds() <= 5.5
+
+
+async def test_every_deed_of_a_person_has_its_way_back(deck: Raise) -> None:
+    one, key = await silent(deck)
+    one.monitor.shelve(key, 30, "known")
+    shelved = await one.next()
+    assert (shelved.alarms, [alarm.reason for alarm in shelved.quiet]) == ((), ["known"])
+    one.monitor.unshelve(key)
+    one.monitor.out_of_service(key, "no encoder tonight")
+    assert [alarm.state for alarm in (await one.next()).quiet] == [AlarmState.OUT_OF_SERVICE]
+    one.monitor.in_service(key)
+    assert [alarm.state for alarm in (await one.next()).alarms] == [AlarmState.UNACKNOWLEDGED]
+    assert one.monitor.acknowledge(key)
+    assert not one.monitor.acknowledge(key)
+
+
+async def test_what_cannot_be_done_to_an_alarm_is_refused_in_words(deck: Raise) -> None:
+    one, key = await silent(deck)
+    with pytest.raises(AlarmRefused, match="on air at most 60 min"):
+        one.monitor.shelve(key, 90, "known")
+    with pytest.raises(AlarmRefused, match="RECONNECTING is not shelved"):
+        one.monitor.unshelve(key)
+    with pytest.raises(AlarmRefused, match="no such alarm"):
+        one.monitor.note(AlarmKey("nobody", "BLACKOUT"), "?")
+
+
+async def test_an_event_may_be_judged_by_numbers_of_its_own(deck: Raise) -> None:
+    patient = replace(Thresholds(), late_after=60.0, stale_after=120.0)
+    one = deck(event(), event("slow"), overrides={"slow": patient})
+    one.stage.silent_from = 20.0
+    snapshot = await one.until(60)
+    assert {state.id: state.phase.tally for state in snapshot.events} == {
+        "one": Tally.RECONNECTING,
+        "slow": Tally.ON_AIR,
+    }

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from livedeck.monitor import Cadence
+from livedeck.monitor import Cadence, Trouble
 from monitor.conftest import Raise
 from monitor.stage import at, event
 
@@ -129,6 +129,30 @@ async def test_a_list_that_hangs_makes_no_storm_of_probes(deck: Raise) -> None:
     assert len(one.stage.asked) - asked <= 2
 
 
+async def test_a_call_that_begins_to_fail_is_a_reason_to_ask_for_the_list_and_one_that_goes_on_is_none(
+    deck: Raise,
+) -> None:
+    one = deck(event())
+    await one.until(20)
+    one.stage.fails_qos = 500, {}
+    begun = one.clock.monotonic()
+    await one.until(begun + 60)
+    failed = next(when for when in one.stage.times("one") if when > begun)
+    lists = [when - failed for when in one.stage.times("list") if when > begun]
+    assert min(lag for lag in lists if lag > 0) < 1.0
+    assert len(lists) <= 6
+
+
+async def test_a_rate_limit_that_one_call_meets_is_told_of_the_link_and_not_of_the_event(deck: Raise) -> None:
+    one = deck(event())
+    await one.until(20)
+    one.stage.fails_qos = 429, {"retry-after": "20"}
+    for seconds in range(35, 100, 10):
+        snapshot = await one.until(seconds)
+        assert snapshot.link.trouble is Trouble.RATE_LIMITED
+        assert {alarm.kind for alarm in snapshot.alarms} == {"RATE_LIMITED"}
+
+
 @pytest.mark.parametrize("status", [429, 503])
 async def test_retry_after_is_obeyed_even_when_somebody_pokes(deck: Raise, status: int) -> None:
     one = deck(event())
@@ -151,3 +175,51 @@ async def test_the_cadence_can_be_set(deck: Raise) -> None:
     assert all(53.5 <= gap <= 66 for gap in gaps(one.stage.times("list")))
     assert snapshot.link.interval == 60.0
     assert snapshot.events[0].verdict.health.score == 100
+
+
+async def test_all_polling_shares_one_budget_and_what_is_on_air_goes_first(deck: Raise) -> None:
+    """Twelve calls are wanted in each five seconds and five are affordable."""
+    pending = {"id": "p", "status": "pending"}
+    waiting = [event(f"late-{n}", stream=pending, scheduled={"time": at(-60)}) for n in range(3)]
+    one = deck(*waiting, *(event(f"air-{n}") for n in range(8)), cadence=Cadence(budget=1.0))
+    one.stage.unsent = {"late-0", "late-1", "late-2"}
+    last = await one.until(120)
+    times = [when for when, _ in one.stage.asked]
+    assert all(len([when for when in times if begin <= when < begin + 30]) <= 31 for begin in range(0, 90, 5))
+    on_air = [len(one.stage.times(f"air-{n}")) for n in range(8)]
+    assert max(on_air) - min(on_air) <= 2
+    assert min(on_air) >= 2 * max(len(one.stage.times(f"late-{n}")) for n in range(3))
+    assert not any(alarm.kind == "QOS_STALE" for alarm in last.alarms)
+
+
+async def test_a_budget_that_suffices_changes_nothing(deck: Raise) -> None:
+    free, bound = (deck(event(), event("two"), cadence=Cadence(budget=budget)) for budget in (1000.0, 5.0))
+    await free.until(60)
+    await bound.until(60)
+    assert bound.stage.asked == free.stage.asked
+
+
+async def test_rooms_are_asked_for_every_half_minute_while_they_are_wanted(deck: Raise) -> None:
+    one = deck(event())
+    assert (await one.until(60)).rooms.as_of is None
+    assert not one.stage.times("rooms")
+    one.monitor.want_rooms(True)
+    seen = await one.until(200)
+    asked = one.stage.times("rooms")
+    assert asked[0] <= 66
+    assert all(26.0 <= gap <= 33.5 for gap in gaps(asked))
+    assert [room.name for room in seen.rooms.rooms] == ["Green room"]
+    one.monitor.want_rooms(False)
+    await one.until(300)
+    assert one.stage.times("rooms") == asked
+
+
+async def test_rooms_that_are_refused_keep_what_was_known_and_say_why(deck: Raise) -> None:
+    one = deck(event())
+    one.monitor.want_rooms(True)
+    known = (await one.until(20)).rooms
+    one.stage.fails_qos = 403, {}
+    after = (await one.until(100)).rooms
+    assert (after.rooms, after.as_of) == (known.rooms, known.as_of)
+    assert "the platform does not allow this" in after.error
+    assert after.stale(one.clock.now())

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from livedeck.monitor.attention import Attention
+from livedeck.monitor.board import Alarm, AlarmKey, AlarmState, Change, Diagnosis, Turn
 from livedeck.monitor.connection import stale
+from livedeck.monitor.diagnosis import diagnose
 from livedeck.monitor.facts import (
-    Alarm,
     Clock,
+    Episode,
     EventState,
     Finding,
     Freshness,
@@ -18,40 +21,86 @@ from livedeck.monitor.facts import (
     Phase,
     QosState,
     Severity,
-    Snapshot,
     Tally,
     Trouble,
     Verdict,
 )
+from livedeck.monitor.handling import AlarmRefused
+from livedeck.monitor.history import History
 from livedeck.monitor.monitor import Monitor
+from livedeck.monitor.past_streams import KnownStream, current_stream, known_streams, remembered_streams
 from livedeck.monitor.readings import MISSING, NO_STATUS, Reading, Readings
-from livedeck.monitor.thresholds import Cadence, Thresholds
+from livedeck.monitor.records import (
+    ActionRecord,
+    AlarmRecord,
+    Band,
+    Buckets,
+    Edit,
+    LinkRecord,
+    Marker,
+    MaterialRecord,
+    NotificationRecord,
+    Outcome,
+    StreamRecord,
+)
+from livedeck.monitor.rooms import RoomsState
+from livedeck.monitor.snapshot import Snapshot
+from livedeck.monitor.thresholds import Cadence, Hold, Share, Thresholds, tuned
 
 __all__ = [
     "MISSING",
     "NO_STATUS",
+    "ActionRecord",
     "Alarm",
+    "AlarmKey",
+    "AlarmRecord",
+    "AlarmRefused",
+    "AlarmState",
+    "Attention",
+    "Band",
+    "Buckets",
     "Cadence",
+    "Change",
     "Clock",
+    "Diagnosis",
+    "Edit",
+    "Episode",
     "EventState",
     "Finding",
     "Freshness",
     "Grade",
     "Health",
+    "History",
+    "Hold",
     "Ingest",
     "IngestState",
+    "KnownStream",
     "Link",
+    "LinkRecord",
     "LinkState",
+    "Marker",
+    "MaterialRecord",
     "Monitor",
+    "NotificationRecord",
+    "Outcome",
     "Phase",
     "QosState",
     "Reading",
     "Readings",
+    "RoomsState",
     "Severity",
+    "Share",
     "Snapshot",
+    "StreamRecord",
     "Tally",
     "Thresholds",
     "Trouble",
+    "Turn",
     "Verdict",
+    "current_stream",
+    "diagnose",
+    "known_streams",
+    "remembered_streams",
     "stale",
+    "tuned",
 ]

@@ -1,125 +1,153 @@
-"""Alarms: what is wrong, since when, and in which order it is read (monitoring.md, "Alarms"). Pure.
+"""Alarms: from what is wrong now and the alarms of the last look to those of this one (monitoring.md, "Alarms"). Pure.
 
-An alarm follows its finding: `since` is when the fault began as far as the data tell, else when it was first seen;
-severity and words are its latest. Its later states
-(acknowledged, shelved, cleared but listed) and its delays need only `Change` and the alarms of the step before.
+An alarm follows its fault; what a person owes it follows ISA-18.2 (`board.AlarmState`). `since` is when the fault began
+as far as the data tell; severity and words are its latest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from livedeck.monitor.facts import Alarm, EventState, Finding, Grade, Link, LinkState, Severity, Trouble
-from livedeck.monitor.findings import QOS_STALE
+from livedeck.monitor import faults, handling, incident, life, recurrence
+from livedeck.monitor.attention import Attention
+from livedeck.monitor.board import DECK, Alarm, AlarmKey, AlarmState, Change
+from livedeck.monitor.facts import EventState
+from livedeck.monitor.faults import Sight
+from livedeck.monitor.parents import parent, rank
 from livedeck.monitor.thresholds import Thresholds
 
-SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.INFO)
-"""Loudest first."""
-
-DECK = ""
-"""The `event_id` of the deck's own alarms."""
-
 _DEFAULTS = Thresholds()
-
-_Key = tuple[str, str]
+_PLATFORM = AlarmKey(DECK, incident.PLATFORM)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """An alarm that came (`raised`) or went."""
+class Board:
+    """Every alarm that is remembered, when the newest came, and each event's newest sample (server clock)."""
 
-    alarm: Alarm
-    raised: bool
+    alarms: Mapping[AlarmKey, Alarm] = field(default_factory=dict)
+    came: tuple[datetime, ...] = ()
+    seen: Mapping[str, datetime] = field(default_factory=dict)
+
+    def flood(self, now: datetime, rules: Attention) -> bool:
+        """Whether more came in the last 10 min than a person can follow."""
+        window = timedelta(seconds=rules.flood_window)
+        return sum(now - moment < window for moment in self.came) > rules.flood_count
+
+    def quiet(self, now: datetime, rules: Attention) -> tuple[Alarm, ...]:
+        """What needs nobody now, the newest change first: put away, hidden by a parent, or lately cleared."""
+        listed = timedelta(seconds=rules.cleared_listed)
+        alarms = [
+            alarm
+            for alarm in self.alarms.values()
+            if not alarm.active and (alarm.state is not AlarmState.CLEARED or now - alarm.changed < listed)
+        ]
+        return tuple(sorted(alarms, key=lambda alarm: (now - alarm.changed, alarm.key)))
 
 
-def step(
-    alarms: Iterable[Alarm],
-    states: Iterable[EventState],
-    link: Link,
-    now: datetime,
-    thresholds: Thresholds = _DEFAULTS,
-) -> tuple[tuple[Alarm, ...], tuple[Change, ...]]:
-    """The alarms after one look at everything, most urgent first, and what changed; `now` is this machine's clock.
+def step(board: Board, sight: Sight, thresholds: Thresholds = _DEFAULTS) -> tuple[Board, tuple[Change, ...], int]:
+    """The board after one look at everything, what changed, and how many bells that is worth.
 
-    An event that cannot be judged keeps the alarms it had: nothing proves that they are over. Where the link itself is
-    in trouble, the silence of an event is no alarm of its own.
+    An event that cannot be judged keeps the alarms it had: nothing proves that they are over.
     """
-    states = tuple(states)
-    before = {_key(alarm): alarm for alarm in alarms}
-    after = {_key(alarm): alarm for alarm in _deck(before, link, now, thresholds)}
-    for state in states:
-        after |= {_key(alarm): alarm for alarm in _event(before, state, link, now, thresholds.recovery)}
-    changes = [Change(after[key], raised=True) for key in after if key not in before]
-    changes += [Change(before[key], raised=False) for key in before if key not in after]
-    places = {DECK: 0} | {state.id: _place(state) for state in states}
-    return tuple(sorted(after.values(), key=lambda alarm: urgency(alarm, places))), tuple(changes)
+    rules = thresholds.attention
+    broadcasts = on_air(sight.states)
+    after = _with_incident(board, _followed(board, sight, thresholds), sight, rules)
+    for key in sorted(after, key=lambda key: rank(key.kind)):
+        alarm, hidden_by, airs = after[key], parent(after[key], after), key.event_id in broadcasts
+        after[key] = life.stand(board.alarms.get(key), alarm, hidden_by, sight.now, on_air=airs, rules=rules)
+    return _told(board, _bounded(after, sight, rules), sight, rules)
 
 
-def shown(alarms: Iterable[Alarm], link: Link) -> tuple[Alarm, ...]:
-    """What a person should read: while the deck is blind its own alarms hide those of the events."""
-    return tuple(alarm for alarm in alarms if link.state is not LinkState.BLIND or alarm.event_id == DECK)
+def restored(alarms: Iterable[Alarm], now: datetime, thresholds: Thresholds = _DEFAULTS) -> Board:
+    """The board of a deck that starts again, from the alarms that it had. A shelf from the future is no shelf."""
+    known = {alarm.key: _mended(alarm, now) for alarm in alarms}
+    count = thresholds.attention.flood_count + 1
+    return Board(known, tuple(sorted(moment for alarm in known.values() for moment in alarm.activations)[-count:]))
 
 
-def urgency(alarm: Alarm, places: Mapping[str, int]) -> tuple[int, int, datetime, str, str]:
-    """Sort key, the one order of what is wrong: critical first, then by the place of whose it is, then the oldest.
-
-    Places: the deck itself, events on air from which nothing arrives, other events on air, the rest.
-    """
-    return SEVERITIES.index(alarm.severity), places[alarm.event_id], alarm.since, alarm.event_id, alarm.kind
+def on_air(states: Iterable[EventState]) -> frozenset[str]:
+    """Whose alarms concern a broadcast: the events on air, and the deck itself while there are any."""
+    events = frozenset(state.id for state in states if state.phase.tally.owes_bits)
+    return events | {DECK} if events else events
 
 
-def _place(state: EventState) -> int:
-    if state.phase.silent:
-        return 1
-    return 2 if state.phase.tally.owes_bits else 3
+def handled(board: Board, alarm: Alarm, now: datetime) -> tuple[Board, tuple[Change, ...]]:
+    """The board after a person did something to an alarm, and what that changed."""
+    change = life.changed(board.alarms.get(alarm.key), alarm, now)
+    return replace(board, alarms={**board.alarms, alarm.key: alarm}), (change,) if change else ()
 
 
-def _key(alarm: Alarm) -> _Key:
-    return alarm.event_id, alarm.kind
+def _mended(alarm: Alarm, now: datetime) -> Alarm:
+    if alarm.changed <= now or alarm.state is not AlarmState.SHELVED:
+        return alarm
+    return handling.brought_back(alarm, now)
 
 
-def _deck(before: dict[_Key, Alarm], link: Link, now: datetime, thresholds: Thresholds) -> Iterator[Alarm]:
-    for finding in (*_link_findings(link), *_skew_findings(link, thresholds)):
-        yield _alarm(before, DECK, "platform", finding, now)
+def _followed(board: Board, sight: Sight, thresholds: Thresholds) -> dict[AlarmKey, Alarm]:
+    """Every alarm with its fault, but for PLATFORM, which is drawn from them."""
+    rules, now = thresholds.attention, sight.now
+    wrong, past = faults.present(sight, thresholds), faults.past(board.alarms, board.seen, sight)
+    kept = set(faults.kept(board.alarms.values(), sight)) - set(wrong)
+    after = {}
+    for key in {**board.alarms, **past, **wrong}:
+        alarm = board.alarms.get(key)
+        if key in kept:
+            after[key] = recurrence.aged(board.alarms[key], now, rules)
+        elif key != _PLATFORM:
+            after[key] = life.live(key, alarm, past.get(key, []), wrong.get(key), now=now, rules=rules)
+    return after
 
 
-def _link_findings(link: Link) -> Iterator[Finding]:
-    if link.state is LinkState.BLIND:
-        yield Finding("API_BLIND", Severity.CRITICAL, link.why or "no answer", "an answer from the platform")
-    if link.refused:
-        yield Finding("AUTH_FAILED", Severity.CRITICAL, link.why, "a token that the platform accepts")
-    if link.trouble is Trouble.RATE_LIMITED:
-        yield Finding("RATE_LIMITED", Severity.WARNING, link.why, "a platform that takes our calls")
+def _with_incident(
+    board: Board, alarms: Mapping[AlarmKey, Alarm], sight: Sight, rules: Attention
+) -> dict[AlarmKey, Alarm]:
+    """The alarms, and the PLATFORM incident that they make together."""
+    known = board.alarms.get(_PLATFORM)
+    broadcasts = on_air(sight.states) - {DECK}
+    found = incident.find(known if known and known.lasting else None, alarms.values(), broadcasts, rules)
+    fault = faults.of_incident(found) if found else None
+    if known and sight.unlisted:
+        return {**alarms, _PLATFORM: known}
+    if known:
+        return {**alarms, _PLATFORM: life.follow(known, fault, sight.now, rules)}
+    return {**alarms, _PLATFORM: life.begin(_PLATFORM, fault, sight.now, rules)} if fault else dict(alarms)
 
 
-def _skew_findings(link: Link, thresholds: Thresholds) -> Iterator[Finding]:
-    """A skew that counts at all is a warning (`connection.skew` leaves the rest out)."""
-    if link.skew:
-        severity = Severity.CRITICAL if abs(link.skew) > thresholds.skew_critical else Severity.WARNING
-        actual = f"this machine's clock is {abs(link.skew):.0f} s {'behind' if link.skew > 0 else 'ahead'}"
-        expected = f"the platform's time, within {thresholds.skew_least:.0f} s"
-        yield Finding("CLOCK_SKEW", severity, actual, expected)
+def _bounded(alarms: Mapping[AlarmKey, Alarm], sight: Sight, rules: Attention) -> dict[AlarmKey, Alarm]:
+    """Without what is long over, and with no more that nobody answers than a list can hold."""
+    kept = {key: alarm for key, alarm in alarms.items() if not _forgotten(alarm, sight, rules)}
+    returned = sorted(
+        (alarm for alarm in kept.values() if alarm.state is AlarmState.RETURNED),
+        key=lambda alarm: (-life.SEVERITIES.index(alarm.severity), alarm.changed),
+    )
+    for alarm in returned[: max(0, len(kept) - rules.listed_most)]:
+        kept[alarm.key] = replace(alarm, state=AlarmState.CLEARED, owed=False, changed=sight.now)
+    return kept
 
 
-def _event(before: dict[_Key, Alarm], state: EventState, link: Link, now: datetime, recovery: float) -> Iterator[Alarm]:
-    blamed = link.state is not LinkState.OK or _just_back(link, now, recovery)
-    found = [finding for finding in state.verdict.findings if not (blamed and finding.kind == QOS_STALE)]
-    if state.verdict.health.grade is Grade.STALE:
-        kinds = {finding.kind for finding in found}
-        yield from (alarm for key, alarm in before.items() if key[0] == state.id and key[1] not in kinds)
-    for finding in found:
-        begun = now if finding.since is None else min(now, finding.since - timedelta(seconds=link.skew))
-        yield _alarm(before, state.id, state.event.name or state.id, finding, begun)
+def _forgotten(alarm: Alarm, sight: Sight, rules: Attention) -> bool:
+    """Cleared for long and not of late recurring; or put away, of an event that is no more."""
+    if alarm.lasting:
+        return False
+    if alarm.state is AlarmState.CLEARED:
+        listed = sight.now - alarm.changed < timedelta(seconds=rules.cleared_listed)
+        return not (listed or alarm.activations)
+    return alarm.state is not AlarmState.RETURNED and not sight.knows(alarm.event_id)
 
 
-def _just_back(link: Link, now: datetime, recovery: float) -> bool:
-    """After an outage every event is silent until it was asked again; after a start each has its first answer due."""
-    return link.recovered is not None and (now - link.recovered).total_seconds() < recovery
+def _told(
+    board: Board, alarms: dict[AlarmKey, Alarm], sight: Sight, rules: Attention
+) -> tuple[Board, tuple[Change, ...], int]:
+    now = sight.now
+    pairs = [(board.alarms.get(key), alarm) for key, alarm in alarms.items()]
+    changes = [life.changed(before, alarm, now) for before, alarm in pairs]
+    came = [now for before, alarm in pairs if alarm.active and _came(before, alarm)]
+    newest = (*board.came, *came)[-rules.flood_count - 1 :]
+    bells = sum(life.rings(before, alarm) for before, alarm in pairs)
+    return Board(alarms, newest, faults.seen(sight, board.seen)), tuple(change for change in changes if change), bells
 
 
-def _alarm(before: dict[_Key, Alarm], event_id: str, subject: str, finding: Finding, begun: datetime) -> Alarm:
-    known = before.get((event_id, finding.kind))
-    since = known.since if known else begun
-    return Alarm(event_id, finding.kind, finding.severity, since, subject, finding.actual, finding.expected)
+def _came(before: Alarm | None, alarm: Alarm) -> bool:
+    return alarm.present and not (before and before.present)

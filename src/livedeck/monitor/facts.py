@@ -6,7 +6,6 @@ server's. `Link.skew` is the distance between them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -139,7 +138,9 @@ class Phase:
 class Finding:
     """One thing that is wrong now, with the actual and the expected in words.
 
-    `since`: when it began by the samples or the schedule (server clock); None where they do not tell.
+    `since`: when it began by the samples or the schedule (server clock); None where they do not tell. `target`: the
+    part of the event that is wrong (a restream's id), empty for the whole. `stage` grows when it deserves attention
+    again though it never ended.
     """
 
     kind: str
@@ -147,6 +148,26 @@ class Finding:
     actual: str
     expected: str
     since: datetime | None = None
+    target: str = ""
+    target_name: str = ""
+    stage: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A fault of a stream, present (`until` None) or past, as its samples tell it (server clock).
+
+    `since`: its first bad sample; `until`: when it was good again, which its end confirmed. `severity`: the loudest
+    that it had; `actual` and `expected`: in words, at its last bad sample.
+    """
+
+    kind: str
+    severity: Severity
+    target: str
+    since: datetime
+    until: datetime | None
+    actual: str
+    expected: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +203,8 @@ class QosState:
     """The samples of an event and how far they may be believed.
 
     `as_of`: last good answer (this machine's clock). `cadence`: seconds between samples, learnt. `error`: why the last
-    try failed, or empty. `ahead`: how many samples of the last answer were left out, being dated in the future.
+    try failed, or empty; `failed`: when the first one since `as_of` failed. `ahead`: how many samples of the last
+    answer were left out, being dated in the future.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -191,11 +213,14 @@ class QosState:
     cadence: float | None = None
     error: str = ""
     ahead: int = 0
+    failed: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EventState:
     """One event as the operator sees it: the platform's object, and what the monitor made of it.
+
+    `episodes`: what the kept samples tell of this stream: present and past faults, oldest first, 200 at most.
 
     `doubtful`: asking for it fails, or has for two intervals brought nothing: what is shown may be over. Samples that
     stopped while the platform answers make no doubt: that silence is known.
@@ -207,24 +232,12 @@ class EventState:
     qos: QosState
     verdict: Verdict
     doubtful: bool = False
+    episodes: tuple[Episode, ...] = ()
 
     @property
     def id(self) -> str:
         """The identity that a cursor, a dialog and an action follow."""
         return self.event.id
-
-
-@dataclass(frozen=True, slots=True)
-class Alarm:
-    """Something that is wrong, since when. Identity is `(event_id, kind)`; `event_id` is empty for the deck's own."""
-
-    event_id: str
-    kind: str
-    severity: Severity
-    since: datetime
-    subject: str
-    actual: str
-    expected: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,25 +266,3 @@ class Link:
     def refused(self) -> bool:
         """Whether the platform answers, but not to this token."""
         return self.trouble is Trouble.UNAUTHORIZED
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """All that is known at `at` (this machine's clock). `seq` grows by one with each; events are worst first."""
-
-    seq: int
-    at: datetime
-    link: Link
-    events: tuple[EventState, ...] = ()
-    alarms: tuple[Alarm, ...] = ()
-
-    def find(self, event_id: str) -> EventState | None:
-        """The state of that event, or None where it is gone."""
-        return next((state for state in self.events if state.id == event_id), None)
-
-    def counts(self) -> Mapping[Severity, int]:
-        """How many alarms of each severity."""
-        counts = dict.fromkeys(Severity, 0)
-        for alarm in self.alarms:
-            counts[alarm.severity] += 1
-        return counts

@@ -11,9 +11,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from livedeck.monitor import findings
-from livedeck.monitor.baseline import Usual, usual
-from livedeck.monitor.facts import Finding, Freshness, Grade, Health, IngestState, Phase, Tally, Verdict
+from livedeck.monitor.detection import Detection
+from livedeck.monitor.facts import Finding, Freshness, Grade, Health, IngestState, Phase, Severity, Tally, Verdict
 from livedeck.monitor.readings import Readings
+from livedeck.monitor.rules import KEY_DRIFT, KEY_SEVERE, LOSS
 from livedeck.monitor.series import known_mean, missing, occurrences
 from livedeck.monitor.thresholds import Curve, Thresholds
 from livedeck.wording import bits, frames
@@ -21,25 +22,50 @@ from livedeck.wording import bits, frames
 _DEFAULTS = Thresholds()
 _OFF_AIR = frozenset({Tally.DRAFT, Tally.SCHEDULED, Tally.LATE, Tally.COMPLETED})
 
+_AXES = {
+    "BLACKOUT": "video",
+    "VIDEO_STARVED": "video",
+    "VIDEO_LOW": "video",
+    "BITRATE_UNSTABLE": "video",
+    "FPS_COLLAPSE": "fps",
+    "FPS_LOW": "fps",
+    "AUDIO_LOST": "audio",
+    "AUDIO_LOW": "audio",
+    "AUDIO_HIGH": "audio",
+    "KEYFRAME_SEVERE": "key",
+    "KEYFRAME_DRIFT": "key",
+    "PACKET_LOSS": "loss",
+}
+"""The component that each kind belongs to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """How far the last answer may be believed: STALE where we cannot ask, LATE where its samples are.
+    """How far the last answer may be believed: STALE where we cannot ask or its time stands still, LATE where its
+    samples are.
 
     `since`: the last good answer, or the first failure where there was none (server time). `error`: why the last try
-    failed, or empty. `ahead`: how many of its samples were left out, being dated in the future.
+    failed, or empty. `ahead`: how many of its samples were left out, being dated in the future. `empty`: the last
+    good answer without any sample (server time).
     """
 
     freshness: Freshness = Freshness.FRESH
     since: datetime | None = None
     error: str = ""
     ahead: int = 0
+    empty: datetime | None = None
 
 
 def assess(
-    readings: Readings, phase: Phase, trust: Trust, now: datetime, thresholds: Thresholds = _DEFAULTS
+    known: Detection,
+    phase: Phase,
+    trust: Trust,
+    now: datetime,
+    *,
+    thresholds: Thresholds = _DEFAULTS,
+    besides: tuple[Finding, ...] = (),
 ) -> Verdict:
-    """The verdict on an event at `now` (server time).
+    """The verdict on an event at `now` (server time). `besides`: what is wrong that no sample tells.
 
     Only believed samples of an event on air get a score, and only where they tell of a picture; while we cannot ask it
     is STALE, and where the encoder sends nothing NO DATA.
@@ -49,21 +75,14 @@ def assess(
         return Verdict(findings=(*findings.of_start(phase, now, thresholds), *future))
     if trust.freshness is Freshness.STALE:
         return Verdict(Health(grade=Grade.STALE), (findings.of_asking(trust.error, trust.since),))
-    match phase.ingest.state:
-        case IngestState.RECEIVING:
-            return _judge(readings, trust.freshness, future, thresholds)
-        case IngestState.WARMING_UP:
-            return Verdict(Health(grade=Grade.WARM_UP), future)
-        case _:
-            return Verdict(Health(grade=Grade.NO_DATA), (*findings.of_silence(phase, now, thresholds), *future))
-
-
-def _judge(readings: Readings, freshness: Freshness, future: tuple[Finding, ...], thresholds: Thresholds) -> Verdict:
-    normal, absent = usual(readings, thresholds), missing(readings, thresholds.window)
-    health = _health(readings, normal, freshness, absent, thresholds)
-    found = (*findings.of_samples(readings, normal, thresholds), *findings.of_missing(readings, absent), *future)
+    silence = findings.of_silence(known, phase, trust.since or now, trust.empty, thresholds)
+    found = (*silence, *findings.of_samples(known), *besides, *future)
+    if phase.ingest.state is not IngestState.RECEIVING:
+        warming = phase.ingest.state is IngestState.WARMING_UP
+        return Verdict(Health(grade=Grade.WARM_UP if warming else Grade.NO_DATA), found)
+    normal = known.usual
     limit = None if normal.video is None else normal.video * thresholds.low_video
-    return Verdict(health, found, normal.fps, normal.video, limit)
+    return Verdict(_health(known, trust.freshness, thresholds), found, normal.fps, normal.video, limit)
 
 
 class _Component(NamedTuple):
@@ -72,12 +91,13 @@ class _Component(NamedTuple):
     detail: str
 
 
-def _health(
-    readings: Readings, normal: Usual, freshness: Freshness, absent: tuple[str, ...], thresholds: Thresholds
-) -> Health:
+def _health(known: Detection, freshness: Freshness, thresholds: Thresholds) -> Health:
+    readings = known.readings
+    absent = missing(readings, thresholds.window)
     late = [_Component(thresholds.late_score, "late", "samples late")] if freshness is Freshness.LATE else []
     unknown = [_Component(thresholds.unknown_score, "unknown", f"{', '.join(absent)} missing")] if absent else []
-    components = [*_measured(readings, normal, thresholds), *_delivery(readings, thresholds), *late, *unknown]
+    measured = [*_measured(known, thresholds), *_delivery(readings, thresholds)]
+    components = [*measured, *late, *unknown, *_standing(known, thresholds)]
     lost = min(components, key=lambda component: component.score)
     if "video" in absent and lost.score >= thresholds.fair:  # what is known to be bad is said, but nothing better
         return Health(None, Grade.NO_DATA, unknown[0].name, unknown[0].detail)
@@ -86,18 +106,28 @@ def _health(
     return Health(lost.score, _grade(lost.score, thresholds), lost.name, lost.detail)
 
 
+def _standing(known: Detection, thresholds: Thresholds) -> Iterator[_Component]:
+    """A fault that is not over yet, whatever the newest samples say."""
+    for kind, axis in _AXES.items():
+        spell = known.spells.get(kind)
+        if spell and spell.severity is not Severity.INFO:
+            yield _Component(thresholds.fault_score, axis, spell.words[0])
+
+
 def _grade(score: int, thresholds: Thresholds) -> Grade:
     if score >= thresholds.good:
         return Grade.GOOD
     return Grade.FAIR if score >= thresholds.fair else Grade.POOR
 
 
-def _measured(readings: Readings, normal: Usual, thresholds: Thresholds) -> Iterator[_Component]:
-    """Video, audio and frame rate, each where it was measured at all."""
+def _measured(known: Detection, thresholds: Thresholds) -> Iterator[_Component]:
+    """Video, audio and frame rate, each where it was measured at all. A still picture needs few bits."""
+    readings, normal = known.readings, known.usual
     start = bisect_left(readings.time, readings.time[-1] - thresholds.window) if readings.time else 0
     video, audio, fps = _now(readings.video, start), _now(readings.audio, start), _now(readings.fps, start)
     if video:
-        score = _rated(video, normal.video, thresholds.dark_video, thresholds.video_curve)
+        needed = normal.video if known.seen and known.seen.short else None
+        score = _rated(video, needed, thresholds.dark_video, thresholds.video_curve)
         yield _Component(
             score, "video", f"video {bits(video.shown)}" + (f"/{bits(normal.video)}" if normal.video else "")
         )
@@ -150,9 +180,9 @@ def _on(curve: Curve, ratio: float) -> float:
 def _delivery(readings: Readings, thresholds: Thresholds) -> Iterator[_Component]:
     """Key frames and loss, by how often the platform complained lately."""
     rows = (
-        (findings.KEY_DRIFT, thresholds.drift_share.window, thresholds.drift_scores, "key", "key>20%"),
-        (findings.KEY_SEVERE, thresholds.severe_share.window, thresholds.severe_scores, "key", "key>50%"),
-        (findings.LOSS, thresholds.loss_share.window, thresholds.loss_scores, "loss", "loss"),
+        (KEY_DRIFT, thresholds.drift_share.window, thresholds.drift_scores, "key", "key>20%"),
+        (KEY_SEVERE, thresholds.severe_share.window, thresholds.severe_scores, "key", "key>50%"),
+        (LOSS, thresholds.loss_share.window, thresholds.loss_scores, "loss", "loss"),
     )
     for status, window, scores, name, word in rows:
         hits = occurrences(readings, status, window, thresholds.memory)

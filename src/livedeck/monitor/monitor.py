@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Callable, Mapping
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 import structlog
 
-from livedeck.client import Api, ApiError
-from livedeck.monitor import alarms, connection
-from livedeck.monitor.facts import Alarm, Clock, Link, LinkState, Snapshot
+from livedeck.client import Api
+from livedeck.monitor import alarms, connection, handling
+from livedeck.monitor.board import Alarm, AlarmKey, Change
+from livedeck.monitor.facts import Clock, LinkState
+from livedeck.monitor.faults import Sight
+from livedeck.monitor.handling import AlarmRefused
+from livedeck.monitor.history import History
+from livedeck.monitor.lookout import Lookout
 from livedeck.monitor.plan import LIST, Plan, plan
 from livedeck.monitor.poller import Answer, Poller
 from livedeck.monitor.race import first
-from livedeck.monitor.ranking import worst_first
+from livedeck.monitor.ranking import urgent_first, worst_first
+from livedeck.monitor.snapshot import Snapshot
 from livedeck.monitor.thresholds import Cadence, Thresholds
-from livedeck.monitor.watch import Instant, Watch, heard, look, renewed
+from livedeck.monitor.watch import Instant
 
 _BREATH = 0.01
 """Seconds of rest at least: moments are sums of floats, and one just missed must not spin the loop."""
+
+_NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
 
 _log: Any = structlog.get_logger("livedeck.monitor")
 
@@ -29,7 +37,9 @@ _log: Any = structlog.get_logger("livedeck.monitor")
 class Monitor:
     """Watches every event of the workspace. `random` spreads the calls in time; `api` is closed by its owner.
 
-    One listener at a time: `snapshots()` and `settled()` both ask the platform.
+    `overrides`: thresholds of single events, by id. `history` keeps what is seen and gives back, after a restart, what
+    was; its owner closes it. One listener at a time: `snapshots()` and `settled()` both ask the
+    platform. What a person does to an alarm makes a new snapshot at once, without asking; AlarmRefused says why not.
     """
 
     def __init__(
@@ -40,18 +50,22 @@ class Monitor:
         thresholds: Thresholds | None = None,
         cadence: Cadence | None = None,
         random: Random | None = None,
+        overrides: Mapping[str, Thresholds] = _NO_OVERRIDES,
+        history: History | None = None,
     ) -> None:
-        self._api, self._clock = api, clock
+        self._clock, self._history = clock, history
         self._thresholds, self._cadence = thresholds or Thresholds(), cadence or Cadence()
+        self._rules = self._thresholds.attention
         self._poller = Poller(api, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
-        self._awake = asyncio.Event()
+        self._awake, self._handled = asyncio.Event(), asyncio.Event()
         self._focus: str | None = None
-        self._watches: dict[str, Watch] = {}
-        self._alarms: tuple[Alarm, ...] = ()
-        begun = self._moment()
-        self._heard = begun.tick  # the last good answer of all
-        start = Link(LinkState.CONNECTING, begun.wall, interval=self._cadence.events)
-        self._last = Snapshot(0, begun.wall, start)
+        self._rooms = False
+        self._board = alarms.Board()
+        self._changes: list[Change] = []  # that a person made since the last snapshot
+        self._answers: list[Answer] = []
+        begun = _instant(clock)
+        self._lookout = Lookout(api, begun, self._thresholds, self._cadence, overrides)
+        self._last = Snapshot(0, begun.wall, self._lookout.link)
 
     async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
         """All that is known: at once, after each round of answers, and every few seconds though none came.
@@ -87,6 +101,48 @@ class Monitor:
         self._focus = event_id
         self._awake.set()
 
+    def want_rooms(self, wanted: bool) -> None:
+        """Ask for the meeting rooms too, at once and at their cadence: somebody is looking at them; or no more."""
+        self._rooms = wanted
+        self._awake.set()
+
+    def acknowledge(self, key: AlarmKey) -> bool:
+        """Promise to act: silent until it is over or the promise runs out. False where nothing was owed."""
+        return self._handle(key, lambda alarm: handling.acknowledge(alarm, self._clock.now(), self._rules))
+
+    def shelve(self, key: AlarmKey, minutes: float | None, reason: str) -> None:
+        """Put that alarm out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
+        now, on_air = self._clock.now(), key.event_id in alarms.on_air(self._lookout.states)
+        self._handle(key, lambda alarm: handling.shelve(alarm, minutes, reason, now, on_air=on_air, rules=self._rules))
+
+    def unshelve(self, key: AlarmKey) -> None:
+        """Bring that alarm back in sight. Raises AlarmRefused."""
+        self._handle(key, lambda alarm: handling.unshelve(alarm, self._clock.now()))
+
+    def out_of_service(self, key: AlarmKey, reason: str) -> None:
+        """Put that alarm out of sight until it is put in service again. Raises AlarmRefused."""
+        self._handle(key, lambda alarm: handling.out_of_service(alarm, reason, self._clock.now()))
+
+    def in_service(self, key: AlarmKey) -> None:
+        """End that. Raises AlarmRefused."""
+        self._handle(key, lambda alarm: handling.in_service(alarm, self._clock.now()))
+
+    def note(self, key: AlarmKey, text: str) -> None:
+        """Keep these words beside that alarm. Raises AlarmRefused."""
+        self._handle(key, lambda alarm: handling.noted(alarm, text))
+
+    def _handle(self, key: AlarmKey, deed: Callable[[Alarm], Alarm | None]) -> bool:
+        known = self._board.alarms.get(key)
+        if known is None:
+            raise AlarmRefused(f"{key.kind}: there is no such alarm any more")
+        alarm = deed(known)
+        if alarm is None:
+            return False
+        self._board, changes = alarms.handled(self._board, alarm, self._clock.now())
+        self._changes += changes
+        self._handled.set()
+        return True
+
     async def _settle(self) -> None:
         while not self._reportable(await self._round()):
             await self._rest()
@@ -94,75 +150,65 @@ class Monitor:
     def _reportable(self, snapshot: Snapshot) -> bool:
         if snapshot.link.refused or snapshot.link.failures >= self._cadence.give_up:
             return True
-        asked = (self._watches[key] for key in self._plan() if key != LIST)
-        return snapshot.link.as_of is not None and all(watch.answered or watch.error for watch in asked)
+        told = all(self._lookout.told(key) for key in self._plan() if key != LIST)
+        return snapshot.link.as_of is not None and told
 
     async def _round(self) -> Snapshot:
-        answers = await self._poller.round(self._plan())
-        self._heard = max([self._heard, *(answer.tick for answer in answers if answer.good)])
-        moment = self._moment()
-        link = self._link(_outcome(answers), moment)
-        for answer in answers:
-            self._take(answer, link)
-        self._last = self._look(link, moment)
+        """Ask what is due and look at everything; what a person did is shown without waiting for an answer."""
+        if self._history:
+            if self._last.seq == 0:
+                self._board = alarms.restored(await self._history.restored(), self._clock.now(), self._thresholds)
+            await self._lookout.recall(self._history, self._clock.now())
+        await first(self._ask(), self._handled.wait())
+        self._handled.clear()
+        answers, self._answers = tuple(self._answers), []
+        self._last = await self._look(answers)
+        if self._history:
+            await self._history.append(self._last)
         return self._last
+
+    async def _ask(self) -> None:
+        self._answers += await self._poller.round(self._plan())
 
     async def _rest(self) -> None:
         """Until a call is due, one that was slow is done, somebody asks, or time alone has changed the picture."""
         waits = [self._cadence.tick, self._poller.wait(self._plan())]
         if self._last.link.state is not LinkState.BLIND:
-            blind = self._heard + connection.blind_limit(self._last.link, self._thresholds)
-            waits.append(blind - self._clock.monotonic())
-        await first(self._clock.sleep(max(_BREATH, min(waits))), self._awake.wait(), self._poller.arrival())
+            waits.append(self._lookout.blind_at - self._clock.monotonic())
+        rest = self._clock.sleep(max(_BREATH, min(waits)))
+        await first(rest, self._awake.wait(), self._handled.wait(), self._poller.arrival())
         self._awake.clear()
 
     def _plan(self) -> Plan:
         now = connection.server_time(self._last.link, self._clock.now())
-        return plan(self._last.events, now, self._focus, self._cadence)
+        return plan(self._last.events, now, self._focus, self._lookout.cadence, rooms=self._rooms)
 
-    def _moment(self) -> Instant:
-        return Instant(self._clock.now(), self._clock.monotonic())
-
-    def _take(self, answer: Answer, link: Link) -> None:
-        moment = Instant(answer.at, answer.tick)
-        if isinstance(answer.brought, tuple):
-            self._watches = renewed(self._watches, answer.brought, moment)
-        elif answer.key in self._watches:
-            watch = self._watches[answer.key]
-            self._watches[answer.key] = heard(watch, answer.brought, link, moment, self._thresholds)
-
-    def _look(self, link: Link, moment: Instant) -> Snapshot:
+    async def _look(self, answers: tuple[Answer, ...]) -> Snapshot:
         """Everything at this moment, from what is known."""
-        before = self._last
-        last = {state.id: state for state in before.events}
-        states = [
-            look(watch, link, moment, last.get(key), thresholds=self._thresholds, cadence=self._cadence)
-            for key, watch in self._watches.items()
-        ]
-        self._alarms, changes = alarms.step(self._alarms, states, link, moment.wall, self._thresholds)
+        moment = _instant(self._clock)
+        await self._lookout.take(answers, moment)
+        await asyncio.sleep(0)  # what is seen, what it means and how it is listed: a turn of the loop each
+        fault = self._history.fault if self._history else ""
+        sight = Sight(self._lookout.states, self._lookout.link, moment.wall, fault)
+        self._board, changes, bells = alarms.step(self._board, sight, self._thresholds)
+        changes, self._changes = (*self._changes, *changes), []
         for change in changes:
-            what = "alarm raised" if change.raised else "alarm cleared"
-            _log.info(what, kind=change.alarm.kind, event_id=change.alarm.event_id)
-        ranked = worst_first(states, self._alarms)
-        return Snapshot(before.seq + 1, moment.wall, link, ranked, alarms.shown(self._alarms, link))
+            _log.info(f"alarm {change.turn}", kind=change.alarm.kind, event_id=change.alarm.event_id)
+        await asyncio.sleep(0)
+        listed = urgent_first(self._board.alarms.values(), sight.states)
+        return Snapshot(
+            seq=self._last.seq + 1,
+            at=moment.wall,
+            link=sight.link,
+            events=worst_first(sight.states, listed),
+            alarms=tuple(alarm for alarm in listed if alarm.active),
+            quiet=self._board.quiet(moment.wall, self._rules),
+            changes=changes,
+            bells=bells,
+            flood=self._board.flood(moment.wall, self._rules),
+            rooms=self._lookout.rooms,
+        )
 
-    def _link(self, outcome: connection.Outcome, moment: Instant) -> Link:
-        before, exchanges = self._last.link, self._api.exchanges
-        after = connection.step(before, outcome, moment.wall, moment.tick - self._heard, self._thresholds)
-        if before.failures == 0 < after.failures:
-            _log.warning("platform lost", why=after.why)
-        if after.failures == 0 < before.failures:
-            _log.warning("platform back", failed_rounds=before.failures)
-        if not exchanges:
-            return after
-        skew = connection.skew(exchanges, before.skew, self._thresholds)
-        return replace(after, round_trip=exchanges[-1].round_trip, skew=skew)
 
-
-def _outcome(answers: tuple[Answer, ...]) -> connection.Outcome:
-    pulse = next((answer.brought for answer in answers if answer.key == LIST), None)
-    return connection.Outcome(
-        good=max((answer.at for answer in answers if answer.good), default=None),
-        listed=isinstance(pulse, tuple),
-        failure=pulse if isinstance(pulse, ApiError) else None,
-    )
+def _instant(clock: Clock) -> Instant:
+    return Instant(clock.now(), clock.monotonic())

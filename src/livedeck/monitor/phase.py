@@ -19,12 +19,14 @@ class Evidence:
 
     `as_of`: the last good answer. `newest`: the newest sample, None where the answer was empty. `first`: where the
     present run of samples began, None where that is older than what is kept. `cadence`: seconds between samples.
+    `frozen`: samples come, but their time stands still.
     """
 
     as_of: datetime
     newest: datetime | None = None
     first: datetime | None = None
     cadence: float | None = None
+    frozen: bool = False
 
 
 def derive(event: Event, evidence: Evidence | None, now: datetime, thresholds: Thresholds = _DEFAULTS) -> Phase:
@@ -44,7 +46,8 @@ def derive(event: Event, evidence: Evidence | None, now: datetime, thresholds: T
     | a status not known            | empty, or none yet | UNKNOWN                                                   |
 
     The gap is measured at the last good answer, never at `now`: an answer that did not come is no proof that the
-    encoder left. The window is the event's `reconnect_window` (platform-api.md, 2).
+    encoder left, and nor is a time that stands still while samples come. The window is the event's
+    `reconnect_window` (platform-api.md, 2).
     """
     stream = event.stream
     if stream is None:
@@ -86,7 +89,7 @@ def _ingest(evidence: Evidence | None, window: float, thresholds: Thresholds) ->
     newest = evidence.newest
     if newest is None:
         return _nothing()
-    if _gap(evidence, newest) > late_limit(evidence.cadence, thresholds):
+    if not evidence.frozen and _gap(evidence, newest) > late_limit(evidence.cadence, thresholds):
         return Ingest(IngestState.INTERRUPTED, since=newest, window_ends=newest + timedelta(seconds=window))
     warming = evidence.first is not None and (newest - evidence.first).total_seconds() < thresholds.warm_up
     return Ingest(IngestState.WARMING_UP if warming else IngestState.RECEIVING, since=evidence.first)

@@ -3,31 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from livedeck.client import Event
-from livedeck.monitor.facts import EventState, Phase, Tally
+from livedeck.monitor.facts import EventState, IngestState, Phase, Tally
+from livedeck.monitor.restreams import CONNECTED, RESTREAM_DOWN
 from livedeck.monitor.thresholds import Cadence
 
 LIST = ""
 """Stands for the event list where a call is named by its event id."""
 
-Plan = Mapping[str, float]
-"""What to ask -> seconds between asks. The list comes first, then what is most urgent."""
+ROOMS = "\0rooms"
+"""Stands for the room list there: no id can be in a path with that in it."""
+
+
+class Ask(NamedTuple):
+    """Seconds between asks, and who goes first where not all can be asked in time: the lowest rank."""
+
+    interval: float
+    rank: int
+
+
+Plan = Mapping[str, Ask]
+"""What to ask, the list first, then what is most urgent."""
+
+_SPARE = 0.9
+"""Of the budget: the list, and who is looked at, want their part."""
 
 _MAY_SEND_NOW = frozenset({Tally.ON_AIR, Tally.RECONNECTING, Tally.UNKNOWN})
 
 
-def plan(states: Iterable[EventState], now: datetime, focus: str | None, cadence: Cadence) -> Plan:
-    """The wanted calls at `now` (server time), the states being worst first."""
+def plan(
+    states: Iterable[EventState], now: datetime, focus: str | None, cadence: Cadence, *, rooms: bool = False
+) -> Plan:
+    """The wanted calls at `now` (server time), the states being worst first. `rooms`: somebody looks at them."""
     states = tuple(states)
-    near = any(_near(state.phase, now, cadence) for state in states)
-    wanted = {LIST: cadence.events_near if near else cadence.events}
+    near = any(_near(state.phase, now, cadence) or _unsure(state) for state in states)
+    wanted = {LIST: Ask(cadence.events_near if near else cadence.events, 0)}
     for state in states:
         interval = qos_interval(state.event, state.phase, now, cadence)
         if interval is not None:
-            wanted[state.id] = cadence.qos_focus if state.id == focus else interval
+            rank = 1 if state.phase.tally.owes_bits else 2
+            wanted[state.id] = Ask(cadence.qos_focus if state.id == focus else interval, rank)
+    if rooms:
+        wanted[ROOMS] = Ask(cadence.rooms, 3)
     return wanted
+
+
+def paced(cadence: Cadence, states: Iterable[EventState]) -> Cadence:
+    """The cadence that the budget allows: with too many events on air each is asked less often.
+
+    It is known to be so, therefore: an answer that was never due is not missed.
+    """
+    asked = sum(state.phase.tally in _MAY_SEND_NOW for state in states)
+    return replace(cadence, qos=max(cadence.qos, asked / (_SPARE * cadence.budget)))
 
 
 def qos_interval(event: Event, phase: Phase, now: datetime, cadence: Cadence) -> float | None:
@@ -52,6 +83,15 @@ def _near(phase: Phase, now: datetime, cadence: Cadence) -> bool:
     left = _left(phase, now)
     waiting = phase.tally in {Tally.SCHEDULED, Tally.LATE}
     return waiting and left is not None and -cadence.near_after <= left <= cadence.near_before
+
+
+def _unsure(state: EventState) -> bool:
+    """Whether a restream was listed otherwise than it is told: it must be known before the list is due again."""
+    if state.phase.tally is not Tally.ON_AIR or state.phase.ingest.state is not IngestState.RECEIVING:
+        return False
+    listed = [one for one in state.event.restreams or () if one.id and one.enabled and one.status]
+    down = {one.id for one in listed if one.status != CONNECTED}
+    return down != {finding.target for finding in state.verdict.findings if finding.kind == RESTREAM_DOWN}
 
 
 def _left(phase: Phase, now: datetime) -> float | None:

@@ -9,26 +9,30 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from math import inf
+from math import floor, inf
 from random import Random
 
 from livedeck.client import Api, ApiError, Event, QosSamples, RateLimited, Rejected, Unauthorized, Unreachable
 from livedeck.monitor.facts import Clock
-from livedeck.monitor.plan import LIST, Plan
+from livedeck.monitor.plan import LIST, ROOMS, Plan
 from livedeck.monitor.race import first
+from livedeck.monitor.rooms import Listed
 from livedeck.monitor.thresholds import Cadence
+
+Brought = tuple[Event, ...] | Listed | QosSamples | ApiError
+"""What a call may come back with."""
 
 _OF_THE_LINK = (Unreachable, Unauthorized, RateLimited)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one call brought, and when (wall clock; monotonic seconds). `key`: LIST or an event id."""
+    """What one call brought, and when (wall clock; monotonic seconds). `key`: LIST, ROOMS or an event id."""
 
     key: str
     at: datetime
     tick: float
-    brought: tuple[Event, ...] | QosSamples | ApiError
+    brought: Brought
 
     @property
     def good(self) -> bool:
@@ -48,7 +52,9 @@ class Poller:
         self._seats = asyncio.Semaphore(cadence.at_once)
         self._out: dict[str, asyncio.Task[Answer | None]] = {}
         self._asked: dict[str, tuple[float, float]] = {}  # when, and the jitter of the wait that follows
+        self._budget, self._counted = cadence.budget, clock.monotonic()  # requests that may be made, and as of when
         self._failures = 0  # of the list, in a row
+        self._failing: set[str] = set()  # whose last call failed
         self._down = False
         self._broken = False  # a call of this round failed for a reason that those in the queue share
         self._quiet_until = -inf  # Retry-After
@@ -59,8 +65,8 @@ class Poller:
 
     def wait(self, plan: Plan) -> float:
         """Seconds until a call is due, 0 where one is; infinite while all that is wanted is already under way."""
-        now = self._clock.monotonic()
-        return max(0.0, min((self._due(key, plan) for key in self._wanted(plan)), default=inf) - now)
+        due = min((self._due(key, plan) for key in self._wanted(plan)), default=inf)
+        return max(0.0, due - self._clock.monotonic(), self._until_affordable())
 
     async def round(self, plan: Plan) -> tuple[Answer, ...]:
         """Ask what is due and give the answers that came, in the end or within the cadence's patience."""
@@ -99,7 +105,7 @@ class Poller:
         if key == LIST and self._failures:
             steps = self._cadence.backoff
             return steps[min(self._failures, len(steps)) - 1]
-        return plan[key]
+        return plan[key].interval
 
     def _begin(self, plan: Plan) -> None:
         self._broken = False
@@ -108,8 +114,23 @@ class Poller:
         if now < self._quiet_until:
             return
         soon = now if self._failures else now + self._cadence.together
-        for key in [key for key in self._wanted(plan) if self._due(key, plan) <= soon]:
+        due = [key for key in self._wanted(plan) if self._due(key, plan) <= soon]
+        due.sort(key=lambda key: (plan[key].rank, self._due(key, plan)))
+        for key in due[: self._afford(now)]:
+            self._budget -= 1
             self._out[key] = asyncio.create_task(self._call(key))
+
+    def _afford(self, now: float) -> int:
+        """How many calls may be made now: a second's worth at most."""
+        most = self._cadence.budget
+        self._budget, self._counted = min(most, self._budget + (now - self._counted) * most), now
+        return max(0, floor(self._budget))
+
+    def _until_affordable(self) -> float:
+        """Seconds until enough calls for a round may be made: one at a time would make a round of each."""
+        most = self._cadence.budget
+        lacking = max(1.0, most * self._cadence.together) - self._budget
+        return lacking / most - (self._clock.monotonic() - self._counted)
 
     async def _call(self, key: str) -> Answer | None:
         """The answer, or None where asking was pointless by the time its turn came."""
@@ -122,10 +143,12 @@ class Poller:
             self._broken = isinstance(brought, _OF_THE_LINK)
             return Answer(key, self._clock.now(), self._clock.monotonic(), brought)
 
-    async def _fetch(self, key: str) -> tuple[Event, ...] | QosSamples | ApiError:
+    async def _fetch(self, key: str) -> Brought:
         try:
             if key == LIST:
                 return tuple([event async for event in self._api.events.iterate()])
+            if key == ROOMS:
+                return Listed(tuple([room async for room in self._api.rooms.iterate()]))
             return await self._api.qos.get(key)
         except ApiError as error:
             return error
@@ -140,6 +163,7 @@ class Poller:
         """Count failures, and change between asking everything and probing."""
         if not answers:
             return
+        news = self._news(answers)
         listing = next((answer for answer in answers if answer.key == LIST), None)
         if listing:
             self._failures = 0 if listing.good else self._failures + 1
@@ -147,9 +171,16 @@ class Poller:
             self._recover()
         elif self._failures and (len(plan) == 1 or any(answer.key != LIST for answer in answers)):
             self._down = True
-        elif not self._failures and any(isinstance(answer.brought, _OF_THE_LINK) for answer in answers):
+        elif not self._failures and (news or any(isinstance(answer.brought, _OF_THE_LINK) for answer in answers)):
             self._asked.pop(LIST, None)  # feel the pulse now
         self._heed(answers)
+
+    def _news(self, answers: Iterable[Answer]) -> bool:
+        """Whether a call failed that was well the last time: the platform may fail as a whole."""
+        bad = {answer.key for answer in answers if not answer.good}
+        news = bad - self._failing
+        self._failing = self._failing - {answer.key for answer in answers} | bad
+        return bool(news)
 
     def _recover(self) -> None:
         """Leave the probing: all but the list is due now."""

@@ -16,6 +16,9 @@ KEPT = 3600
 
 _RECENT = 20
 
+_RESOLUTION = 0.001
+"""Seconds to which a record may have rounded its times."""
+
 
 def gather(known: Readings, samples: QosSamples, limit: int = KEPT, until: float = inf) -> Readings:
     """`known` and `samples` of one stream as one series: ascending, one row a time, the newest `limit` rows.
@@ -32,9 +35,26 @@ def gather(known: Readings, samples: QosSamples, limit: int = KEPT, until: float
     return known if _same(known, merged) else merged
 
 
+def preceded(past: Readings, readings: Readings, gap: float, limit: int = KEPT) -> Readings:
+    """`readings` with what an older record knows from before them, the newest `limit` rows.
+
+    Without it where more than `gap` seconds lie between: what happened then is not known, and is no silence.
+    """
+    older = _rows(past, 0, bisect_left(past.time, readings.time[0] - _RESOLUTION))
+    if not len(older) or readings.time[0] - older.time[-1] > gap:
+        return readings
+    both = _join(older, readings)
+    return _rows(both, max(0, len(both) - limit), len(both))
+
+
 def cadence(readings: Readings) -> float | None:
     """Seconds between samples: the median of the last 20 deltas; None where there are fewer than two samples."""
-    recent = readings.time[-_RECENT - 1 :]
+    return cadence_before(readings, len(readings))
+
+
+def cadence_before(readings: Readings, index: int) -> float | None:
+    """The cadence as it was learnt before the sample of that index came."""
+    recent = readings.time[max(0, index - _RECENT - 1) : index]
     deltas = [later - earlier for earlier, later in pairwise(recent)]
     return median(deltas) if deltas else None
 
@@ -62,21 +82,40 @@ def occurrences(readings: Readings, status: int, window: int, memory: float) -> 
     return max(statuses[max(0, end + 1 - window) : end + 1].count(status) for end in ends)
 
 
-def episode_start(readings: Readings, status: int, pause: float) -> float | None:
-    """When the present episode of that QoS status began (epoch s): no two of its samples are `pause` s apart."""
-    begun: float | None = None
-    for index in range(len(readings) - 1, -1, -1):
-        time = readings.time[index]
-        if begun is not None and begun - time > pause:
-            break
-        if readings.status[index] == status:
-            begun = time
-    return begun
+def first_change(known: Readings, other: Readings) -> float:
+    """Time of the earliest row in which two series of one stream differ; inf where `other` only goes on.
+
+    Rows that fell off the front, because so many came, make no difference.
+    """
+    start = bisect_left(known.time, other.time[0]) if len(other) else 0
+    length = min(len(known) - start, len(other))
+    same = length
+    if not _alike(known, start, other, length):
+        same = bisect_left(range(1, length + 1), x=True, key=lambda rows: not _alike(known, start, other, rows))
+    ends = [rows.time[place] for rows, place in ((known, start + same), (other, same)) if place < len(rows)]
+    return inf if start + same == len(known) else min(ends)
+
+
+def _alike(known: Readings, start: int, other: Readings, rows: int) -> bool:
+    return _bytes(_rows(known, start, start + rows)) == _bytes(_rows(other, 0, rows))
 
 
 def later(samples: QosSamples, until: float) -> int:
     """How many of the samples are dated after `until` (epoch s)."""
     return sum(time > until for time in samples.time)
+
+
+def stands_still(samples: QosSamples, known: Readings) -> bool:
+    """Whether new samples come at a time that does not move: the newest is there twice, or is not what it was."""
+    newest = max(samples.time, default=None)
+    if newest is None:
+        return False
+    if samples.time.count(newest) == 1 and (not len(known) or known.time[-1] != newest):
+        return False
+    rows = {samples[index][1:] for index, time in enumerate(samples.time) if time == newest}
+    if len(known) and known.time[-1] == newest:
+        rows.add(known[-1][1:])
+    return len(rows) > 1
 
 
 def missing(readings: Readings, window: float) -> tuple[str, ...]:

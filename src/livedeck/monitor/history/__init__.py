@@ -1,0 +1,10 @@
+"""The history: what was measured, what went wrong and what was done, in an SQLite file (monitoring.md, "History").
+
+Knows its records and the monitor's facts; `database.py` alone imports sqlite3.
+"""
+
+from __future__ import annotations
+
+from livedeck.monitor.history.history import History
+
+__all__ = ["History"]

@@ -1,0 +1,166 @@
+"""The face of the history. It never raises for its file: `fault` says what is wrong, and monitoring goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from livedeck.monitor.board import Alarm
+from livedeck.monitor.history import columns as charts
+from livedeck.monitor.history import journal, samples
+from livedeck.monitor.history.database import Database
+from livedeck.monitor.history.desk import Desk
+from livedeck.monitor.history.journal import Entry
+from livedeck.monitor.history.recorder import Batch, Recorder
+from livedeck.monitor.history.samples import StreamKey
+from livedeck.monitor.readings import Readings
+from livedeck.monitor.records import (
+    ActionRecord,
+    AlarmRecord,
+    Buckets,
+    LinkRecord,
+    Marker,
+    MaterialRecord,
+    NotificationRecord,
+    StreamRecord,
+)
+from livedeck.monitor.snapshot import Snapshot
+
+
+@dataclass(eq=False)
+class History:
+    """Keeps and gives back; made by `open`. Nothing of it blocks the event loop: one thread writes, another reads.
+
+    A write returns once it is on its way (`append`) or has been tried (the others). What cannot be written is kept in
+    memory, bounded, and tried again with the next write. A read while the file cannot be read gives nothing, and
+    `fault` says so.
+    """
+
+    _desk: Desk
+    _seen: Snapshot | None = field(default=None, init=False)
+
+    @classmethod
+    async def open(
+        cls, path: Path | None, now: datetime, *, retention_days: float = 30, limit: int | None = None
+    ) -> History:
+        """The history in that file, made anew where there is none; None: in memory. See `fault` for what is wrong.
+
+        `limit`: bytes that the file may take; None: what the disk has.
+        """
+        desk = Desk(Recorder(path, now, timedelta(days=retention_days), limit), path, now)
+        await desk.open()
+        return cls(desk)
+
+    @property
+    def fault(self) -> str:
+        """What is wrong, with which file, and what to do; empty while all is kept."""
+        return self._desk.fault
+
+    async def flush(self) -> None:
+        """Return once all that was given has been tried."""
+        await self._desk.flush()
+
+    async def close(self) -> None:
+        """Write what is left, tidy the file and let go of it, within two seconds."""
+        await self._desk.close()
+
+    async def append(self, snapshot: Snapshot) -> None:
+        """Keep what a snapshot brought: new samples, what became of alarms, the link's changes. Returns at once."""
+        before, self._seen = self._seen, snapshot
+        self._desk.now = snapshot.at
+        self._desk.give(_news(before, snapshot))
+
+    async def record_action(self, record: ActionRecord) -> None:
+        """Keep what a person did."""
+        await self._desk.keep(journal.entry(record, record.at, record.target_id))
+
+    async def mark(self, event_id: str, at: datetime, text: str = "") -> None:
+        """Keep a marker of that event (server clock)."""
+        await self._desk.keep(journal.entry(Marker(at, event_id, text), at, event_id))
+
+    async def notified(self, record: NotificationRecord) -> None:
+        """Keep what the deck told."""
+        await self._desk.keep(journal.entry(record, record.at, record.event_id))
+
+    async def remember_material(self, record: MaterialRecord) -> None:
+        """Keep the id of a material that this deck made."""
+        await self._desk.keep(journal.entry(record, record.at, record.video_id))
+
+    async def forget_material(self, material_id: str) -> None:
+        """It was deleted."""
+        await self._desk.keep(Entry(journal.FORGOTTEN, journal.milliseconds(self._desk.now), material_id))
+
+    async def series(self, event_id: str, stream_id: str, since: float, until: float, columns: int) -> Buckets:
+        """The stretch from `since` to `until` (epoch s, server clock) in so many columns."""
+
+        def gather(db: Database) -> Buckets | None:
+            stream = samples.find_stream(db, StreamKey(event_id, stream_id))
+            return charts.gather(db, stream, since, until, columns) if stream else None
+
+        return await self._desk.ask(gather, None) or charts.empty(since, until, columns)
+
+    async def samples(self, event_id: str, stream_id: str, since: float, until: float, *, newest: int = -1) -> Readings:
+        """The samples of that stretch (epoch s, server clock), both ends included; at most `newest`, -1 is all."""
+
+        def find(db: Database) -> Readings:
+            stream = samples.find_stream(db, StreamKey(event_id, stream_id))
+            if stream is None:
+                return Readings()
+            first, last = (round(time * 1000) - stream.base for time in (since, until))
+            rows = samples.stored(db, stream, first, last, newest)
+            return samples.readings_of(rows, stream.base)
+
+        return await self._desk.ask(find, Readings())
+
+    async def streams(self, event_id: str) -> tuple[StreamRecord, ...]:
+        """The streams of that event, the earliest first."""
+        return await self._desk.ask(lambda db: samples.streams_of(db, event_id), ())
+
+    async def alarm_log(self, since: datetime, event_id: str | None = None) -> tuple[AlarmRecord, ...]:
+        """What became of alarms since then, oldest first; of one event, or of all and the deck."""
+        return await self._desk.ask(lambda db: journal.read(db, AlarmRecord, since, event_id), ())
+
+    async def audit(self, since: datetime) -> tuple[ActionRecord, ...]:
+        """What was done since then, oldest first."""
+        return await self._desk.ask(lambda db: journal.read(db, ActionRecord, since), ())
+
+    async def markers(self, event_id: str) -> tuple[Marker, ...]:
+        """The markers of that event, oldest first."""
+        return await self._desk.ask(lambda db: journal.read(db, Marker, topic=event_id), ())
+
+    async def connection_log(self, since: datetime) -> tuple[LinkRecord, ...]:
+        """How the link changed since then, oldest first."""
+        return await self._desk.ask(lambda db: journal.read(db, LinkRecord, since), ())
+
+    async def notifications(self, since: datetime) -> tuple[NotificationRecord, ...]:
+        """What the deck told since then, oldest first."""
+        return await self._desk.ask(lambda db: journal.read(db, NotificationRecord, since), ())
+
+    async def materials(self, video_id: str) -> tuple[MaterialRecord, ...]:
+        """The materials of that video that this deck made and did not delete, oldest first."""
+        return await self._desk.ask(lambda db: journal.materials(db, video_id), ())
+
+    async def restored(self) -> tuple[Alarm, ...]:
+        """The alarms as they last stood: what a deck that starts again goes on from."""
+        return await self._desk.ask(journal.kept, ())
+
+
+def _news(before: Snapshot | None, now: Snapshot) -> Batch:
+    entries = [journal.entry(AlarmRecord.of(change), change.at, change.alarm.event_id) for change in now.changes]
+    if before is None or (before.link.state, before.link.trouble) != (now.link.state, now.link.trouble):
+        entries.append(journal.entry(LinkRecord.of(now.link), now.at, ""))
+    alarms = (*now.alarms, *now.quiet) if now.changes else None
+    present = _present(now)
+    known = _present(before) if before else {}
+    moved = present.keys() != known.keys() or any(known[key] is not readings for key, readings in present.items())
+    return Batch(present if moved else {}, tuple(entries), alarms)
+
+
+def _present(snapshot: Snapshot) -> dict[StreamKey, Readings]:
+    """The streams that have samples now."""
+    return {
+        StreamKey(state.id, stream.id): state.qos.readings
+        for state in snapshot.events
+        if (stream := state.event.stream) and stream.id and len(state.qos.readings)
+    }

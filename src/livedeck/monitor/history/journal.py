@@ -1,0 +1,122 @@
+"""Records in the file, each a line of JSON with its kind, its moment and what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from livedeck.monitor.board import Alarm
+from livedeck.monitor.history.database import Database
+from livedeck.monitor.records import (
+    ActionRecord,
+    AlarmRecord,
+    LinkRecord,
+    Marker,
+    MaterialRecord,
+    NotificationRecord,
+    masked,
+)
+
+T = TypeVar("T")
+
+KINDS: dict[Any, str] = {
+    AlarmRecord: "alarm",
+    LinkRecord: "link",
+    ActionRecord: "action",
+    Marker: "marker",
+    NotificationRecord: "notification",
+    MaterialRecord: "material",
+}
+
+FORGOTTEN = "forgotten"
+"""A material that was deleted; its topic is the id."""
+
+LASTING = ("material", FORGOTTEN)
+"""Kinds that no retention ends: nothing else knows these ids (decisions.md, "What has no endpoint")."""
+
+
+class Entry(NamedTuple):
+    """One line to be: `at` in epoch ms, `topic` the id of what it is about. Made into JSON on the writer's thread."""
+
+    kind: str
+    at: int
+    topic: str
+    record: object = None
+
+
+def entry(record: object, at: datetime, topic: str) -> Entry:
+    """The line of a record."""
+    return Entry(KINDS[type(record)], milliseconds(at), topic, record)
+
+
+def write(db: Database, entries: Iterable[Entry]) -> None:
+    """Store them, in a transaction of the caller's. Raises StorageError."""
+    rows = [(entry.kind, entry.at, entry.topic, _json(entry.record)) for entry in entries]
+    db.run_many("INSERT INTO journal (kind, at, topic, body) VALUES (?, ?, ?, ?)", rows)
+
+
+def read(db: Database, kind: type[T], since: datetime | None = None, topic: str | None = None) -> tuple[T, ...]:
+    """The records of that kind since then, about that topic, oldest first; one of another version is left out."""
+    rows = db.rows(
+        "SELECT body FROM journal WHERE kind = ? AND at >= ? AND topic = coalesce(?, topic) ORDER BY at, id",
+        (KINDS[kind], -(2**62) if since is None else milliseconds(since), topic),
+    )
+    return tuple(_valid(kind, (from_json(body) for (body,) in rows)))
+
+
+def materials(db: Database, video_id: str) -> tuple[MaterialRecord, ...]:
+    """The materials of that video that were made and not deleted, oldest first."""
+    gone = {topic for (topic,) in db.rows("SELECT topic FROM journal WHERE kind = ?", [FORGOTTEN])}
+    return tuple(record for record in read(db, MaterialRecord, topic=video_id) if record.id not in gone)
+
+
+def keep(db: Database, alarms: tuple[Alarm, ...]) -> None:
+    """Store how the alarms stand, in place of how they stood. Raises StorageError."""
+    body = _adapter(tuple[Alarm, ...]).dump_json(tuple(map(_without_secrets, alarms))).decode()
+    db.run("INSERT OR REPLACE INTO kept VALUES (1, ?)", [body])
+
+
+def kept(db: Database) -> tuple[Alarm, ...]:
+    """How the alarms last stood; one that cannot be read is left out."""
+    rows = db.rows("SELECT alarms FROM kept")
+    items = from_json(rows[0][0]) if rows else []
+    return tuple(_valid(Alarm, items))
+
+
+def milliseconds(at: datetime) -> int:
+    """Since the epoch."""
+    return round(at.timestamp() * 1000)
+
+
+def _json(record: object) -> str:
+    kind: Any = type(record)
+    return _adapter(kind).dump_json(record).decode()
+
+
+def _without_secrets(alarm: Alarm) -> Alarm:
+    return replace(
+        alarm,
+        actual=masked(alarm.actual),
+        expected=masked(alarm.expected),
+        reason=masked(alarm.reason),
+        note=masked(alarm.note),
+    )
+
+
+def _valid(kind: Any, items: Iterable[object]) -> Iterator[Any]:
+    for item in items:
+        try:
+            yield _adapter(kind).validate_python(item)
+        except ValidationError:
+            continue
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

@@ -1,0 +1,41 @@
+"""Old rows leave the file in small steps, so that nobody waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from livedeck.monitor.history.database import Database
+from livedeck.monitor.history.journal import LASTING
+from livedeck.monitor.history.samples import SLOT
+
+_STEP = 500
+"""Rows that one step deletes at most: a millisecond or two."""
+
+_OLD_SAMPLES = (
+    "DELETE FROM sample WHERE stream = :stream AND time < :end AND time <= coalesce("
+    "(SELECT time FROM sample WHERE stream = :stream ORDER BY time LIMIT 1 OFFSET :step), :end)"
+)
+_OLD_SLOTS = "DELETE FROM rollup WHERE stream = :stream AND slot < :end"
+_OLD_ENTRIES = "DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ? AND kind NOT IN (?, ?) LIMIT ?)"
+
+
+def prune(db: Database, before: int) -> Iterator[None]:
+    """Delete what is older than `before` (epoch ms), a step each time that the next item is asked for.
+
+    Events and streams stay, a few bytes each: another deck may be writing to them. Raises StorageError.
+    """
+    for stream, base in db.rows("SELECT id, base FROM stream"):
+        end = (before - base) // SLOT * SLOT
+        while _any(db, "SELECT 1 FROM sample WHERE stream = ? AND time < ? LIMIT 1", stream, end):
+            db.run(_OLD_SAMPLES, {"stream": stream, "end": end, "step": _STEP})
+            yield
+        if _any(db, "SELECT 1 FROM rollup WHERE stream = ? AND slot < ? LIMIT 1", stream, end // SLOT):
+            db.run(_OLD_SLOTS, {"stream": stream, "end": end // SLOT})
+            yield
+    while _any(db, "SELECT 1 FROM journal WHERE at < ? AND kind NOT IN (?, ?) LIMIT 1", before, *LASTING):
+        db.run(_OLD_ENTRIES, (before, *LASTING, _STEP))
+        yield
+
+
+def _any(db: Database, query: str, *values: object) -> bool:
+    return bool(db.rows(query, values))

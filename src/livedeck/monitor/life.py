@@ -1,0 +1,206 @@
+"""The life of one alarm, from one look to the next: first its fault, then how it stands (ISA-18.2). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from livedeck.monitor import recurrence
+from livedeck.monitor.attention import Attention
+from livedeck.monitor.board import Alarm, AlarmKey, AlarmState, Change, Turn
+from livedeck.monitor.diagnosis import held
+from livedeck.monitor.facts import Severity
+from livedeck.monitor.faults import Fault
+from livedeck.monitor.handling import brought_back
+
+_TOGETHER = timedelta(seconds=2)
+
+SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.INFO)
+"""Loudest first."""
+
+
+def begin(key: AlarmKey, fault: Fault, now: datetime, rules: Attention) -> Alarm:
+    """The alarm of a fault that was not known."""
+    finding = fault.finding
+    alarm = Alarm(key.event_id, key.kind, finding.severity, fault.since, "", "", "", key.target, changed=now)
+    return recurrence.aged(_told(recurrence.came(alarm, fault.since, rules), fault), now, rules)
+
+
+def follow(alarm: Alarm, fault: Fault | None, now: datetime, rules: Attention) -> Alarm:
+    """A known alarm with its fault as it is now, or (None) without one."""
+    if fault is not None and not alarm.present:
+        return recurrence.aged(_again(alarm, fault, rules), now, rules)
+    alarm = recurrence.aged(alarm, now, rules)
+    return _ended(alarm) if fault is None else _lasts(alarm, fault)
+
+
+def live(
+    key: AlarmKey, alarm: Alarm | None, past: Iterable[Fault], fault: Fault | None, *, now: datetime, rules: Attention
+) -> Alarm:
+    """The alarm after the faults that are over, the oldest first, and the one that is there now.
+
+    One of which nobody has heard, and that is over already, is present for this one look: so what a person is told
+    follows from the samples, and not from how often they were asked for.
+    """
+    lived = alarm
+    for one in past:
+        if not (fault and _same(one, fault)):
+            lived = _passed(key, lived, one, now, rules)
+    unheard = lived is not None and lived.present and (alarm is None or lived.since != alarm.since)
+    if lived is None:
+        assert fault, "an alarm comes from something"
+        return begin(key, fault, now, rules)
+    if fault is None:
+        return lived if unheard else follow(lived, None, now, rules)
+    return follow(follow(lived, None, fault.since, rules) if unheard else lived, fault, now, rules)
+
+
+def _passed(key: AlarmKey, alarm: Alarm | None, fault: Fault, now: datetime, rules: Attention) -> Alarm:
+    """The alarm after a fault that is over; it is left present where that is news."""
+    if alarm is None:
+        return begin(key, fault, now, rules)
+    if _same(fault, alarm):
+        return follow(alarm, None, fault.since, rules)
+    if fault.since < alarm.since:
+        return alarm
+    return follow(follow(alarm, None, fault.since, rules), fault, now, rules)
+
+
+def _same(fault: Fault, other: Fault | Alarm) -> bool:
+    """Whether both are one occurrence: they began together, but for what a clock's correction moves."""
+    return abs(fault.since - other.since) < _TOGETHER
+
+
+def _again(alarm: Alarm, fault: Fault, rules: Attention) -> Alarm:
+    """It came back. While it flaps that is no news: it lasts, and who acknowledged it is not asked again."""
+    alarm = recurrence.aged(alarm, fault.since, rules)
+    known = alarm.flapping
+    came = recurrence.came(replace(alarm, present=True, escalated=alarm.escalated and known), fault.since, rules)
+    if known:
+        return _lasts(came, fault)
+    came = replace(came, since=fault.since, owed=True, acknowledged_until=None)
+    return _told(came, fault)
+
+
+def _lasts(alarm: Alarm, fault: Fault) -> Alarm:
+    told = replace(_told(alarm, fault), diagnosis=held(alarm.diagnosis, fault.diagnosis))
+    worse = SEVERITIES.index(told.severity) < SEVERITIES.index(alarm.severity) or told.stage > alarm.stage
+    return replace(told, owed=True, acknowledged_until=None) if worse else told
+
+
+def _told(alarm: Alarm, fault: Fault) -> Alarm:
+    """The alarm in the latest words. A warning that became a habit is critical."""
+    finding = fault.finding
+    loud = alarm.escalated and finding.severity is Severity.WARNING
+    return replace(
+        alarm,
+        severity=Severity.CRITICAL if loud else finding.severity,
+        subject=fault.subject,
+        actual=finding.actual,
+        expected=finding.expected,
+        target_name=finding.target_name,
+        stage=finding.stage,
+        affects=fault.affects,
+        diagnosis=fault.diagnosis,
+    )
+
+
+def _ended(alarm: Alarm) -> Alarm:
+    alarm = replace(alarm, present=False) if alarm.present else alarm
+    if alarm.lasting:
+        return alarm
+    owed = alarm.owed and alarm.severity is not Severity.INFO
+    return replace(alarm, owed=owed, acknowledged_until=None)
+
+
+def stand(before: Alarm | None, alarm: Alarm, parent: str, now: datetime, *, on_air: bool, rules: Attention) -> Alarm:
+    """The alarm in its state at `now`. `parent`: the kind that hides it; `before`: the alarm at the last look."""
+    if alarm.state is AlarmState.SHELVED and _shelf_ended(alarm, now, on_air=on_air, rules=rules):
+        alarm = brought_back(alarm, now)
+    if alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}:
+        return replace(alarm, owed=False, acknowledged_until=None) if alarm.owed or alarm.acknowledged_until else alarm
+    if parent and alarm.lasting:
+        told = before is not None and before.owed
+        return _in_state(replace(alarm, owed=alarm.owed and told), AlarmState.SUPPRESSED, parent, now)
+    if _lapsed(alarm, now):
+        alarm = replace(alarm, owed=True, acknowledged_until=None)
+    return _in_state(alarm, _state(alarm), "", now)
+
+
+def _shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, rules: Attention) -> bool:
+    """On air no shelf is older than an hour, whenever it was filled: the show must not begin half deaf."""
+    if alarm.shelved_until is None and not alarm.lasting:
+        return True
+    over = alarm.shelved_until is not None and alarm.shelved_until <= now
+    return over or (on_air and now - alarm.changed >= timedelta(seconds=rules.shelved_most))
+
+
+def _lapsed(alarm: Alarm, now: datetime) -> bool:
+    """Whether it asks again: its acknowledgement ran out, or its parent went and nobody was told of it yet."""
+    if not alarm.lasting or alarm.owed:
+        return False
+    if alarm.acknowledged_until:
+        return alarm.acknowledged_until <= now
+    return alarm.state is AlarmState.SUPPRESSED
+
+
+def _state(alarm: Alarm) -> AlarmState:
+    if alarm.lasting:
+        return AlarmState.UNACKNOWLEDGED if alarm.owed else AlarmState.ACKNOWLEDGED
+    return AlarmState.RETURNED if alarm.owed else AlarmState.CLEARED
+
+
+def _in_state(alarm: Alarm, state: AlarmState, parent: str, now: datetime) -> Alarm:
+    if (state, parent) == (alarm.state, alarm.parent):
+        return alarm
+    return replace(alarm, state=state, parent=parent, changed=alarm.changed if state is alarm.state else now)
+
+
+def rings(before: Alarm | None, after: Alarm) -> bool:
+    """Whether the alarm asks for attention anew, aloud. What flaps already has rung often enough."""
+    if after.state is not AlarmState.UNACKNOWLEDGED or after.severity is Severity.INFO:
+        return False
+    if before is None or before.state is not after.state:
+        return True
+    louder = SEVERITIES.index(after.severity) < SEVERITIES.index(before.severity)
+    return (louder or after.stage > before.stage) and not after.flapping
+
+
+_ENTERED = {
+    AlarmState.UNACKNOWLEDGED: Turn.RAISED,
+    AlarmState.ACKNOWLEDGED: Turn.ACKNOWLEDGED,
+    AlarmState.RETURNED: Turn.RETURNED,
+    AlarmState.CLEARED: Turn.CLEARED,
+    AlarmState.SHELVED: Turn.SHELVED,
+    AlarmState.SUPPRESSED: Turn.SUPPRESSED,
+    AlarmState.OUT_OF_SERVICE: Turn.OUT_OF_SERVICE,
+}
+_LEFT = {AlarmState.SHELVED: Turn.UNSHELVED, AlarmState.OUT_OF_SERVICE: Turn.IN_SERVICE}
+
+
+def changed(before: Alarm | None, after: Alarm, now: datetime) -> Change | None:
+    """What became of the alarm, if anything did that a log should tell."""
+    turn = _turn(before, after)
+    return Change(now, turn, after) if turn else None
+
+
+def _turn(before: Alarm | None, after: Alarm) -> Turn | None:
+    if before is None:
+        return _ENTERED[after.state]
+    if before.state is not after.state:
+        return _crossed(before, after)
+    if before.severity is not after.severity:
+        return Turn.SEVERITY
+    return Turn.NOTED if before.note != after.note else None
+
+
+def _crossed(before: Alarm, after: Alarm) -> Turn:
+    if before.state in _LEFT and after.state is not AlarmState.SHELVED:
+        return _LEFT[before.state]
+    if before.state is AlarmState.SUPPRESSED and after.lasting:
+        return Turn.RELEASED
+    if (before.state, after.state) == (AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED):
+        worse = before.severity is not after.severity or before.stage < after.stage
+        return Turn.RAISED if worse else Turn.LAPSED
+    return _ENTERED[after.state]

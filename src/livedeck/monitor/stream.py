@@ -1,0 +1,182 @@
+"""What is remembered of a stream from sample to sample, so that each is judged in its context."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from math import inf, isnan, nan, sqrt
+from typing import NamedTuple
+
+from livedeck.monitor.baseline import NORMAL, SLOT, Lesson, Usual, usual
+from livedeck.monitor.rates import Seen
+from livedeck.monitor.readings import Readings
+from livedeck.monitor.rules import KEY_DRIFT, KEY_SEVERE, LOSS
+from livedeck.monitor.thresholds import Share, Thresholds
+
+_SWAY = 0.1
+"""Share of the usual rate: a minute in which none strays further has no deviation worth measuring."""
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Samples of one status that are less than a pause apart: the first and the last of them."""
+
+    first: float
+    last: float
+
+
+class _Row(NamedTuple):
+    """What a sample teaches; NaN where it teaches nothing."""
+
+    time: float
+    video: float
+    audio: float
+    fps: float
+
+
+@dataclass(slots=True)
+class Memory:
+    """Changed by each sample, in order. Times in epoch s, server clock.
+
+    `first` of the stream, `run`: first since the last silence. `hits`: status -> its last samples as bits, the newest
+    lowest. `bursts`: status -> the present one. `losses`: when the last bursts of loss began; `heavy`: since when it
+    is over its share. `minute`: (time, video) of the last minute, and `swung`: when one of
+    them was last far from the usual. `lessons`, `rows`: what was and what is being learnt.
+    """
+
+    first: float | None = None
+    run: float = -inf
+    last: float = -inf
+    hits: dict[int, int] = field(default_factory=dict)
+    bursts: dict[int, Burst] = field(default_factory=dict)
+    losses: tuple[float, ...] = ()
+    heavy: float | None = None
+    minute: deque[tuple[float, float]] = field(default_factory=deque)
+    swung: float = -inf
+    lessons: tuple[Lesson, ...] = ()
+    rows: list[_Row] = field(default_factory=list)
+    usual: Usual = field(default_factory=Usual)
+
+    def copy(self) -> Memory:
+        """One that may go another way."""
+        return replace(
+            self, hits=self.hits.copy(), bursts=self.bursts.copy(), minute=self.minute.copy(), rows=self.rows.copy()
+        )
+
+    def restart(self, time: float) -> None:
+        """A new run begins: counts and deviations do not reach over a silence."""
+        self.first = time if self.first is None else self.first
+        self.run, self.heavy = time, None
+        self.hits.clear()
+        self.minute.clear()
+
+    def see(self, readings: Readings, index: int, thresholds: Thresholds) -> Seen:
+        """That sample, in its context, and remembered. While a run warms up, nothing is counted."""
+        time, video, fps = readings.time[index], readings.video[index], readings.fps[index]
+        audio, status = readings.audio[index], readings.status[index]
+        if time // SLOT != self.last // SLOT:
+            self._measure(time, thresholds)
+        self.last = time
+        dark = video < thresholds.dark_video or fps < thresholds.dark_fps
+        warm = time - self.run >= thresholds.warm_up
+        if warm:
+            self._count(time, status, thresholds)
+        if not dark and not isnan(video):
+            self._swing(time, video, thresholds)
+        return Seen(
+            time=time,
+            video=video,
+            audio=audio,
+            fps=fps,
+            status=status,
+            usual=self.usual,
+            dark=dark,
+            short=status == LOSS or _short(audio, fps, self.usual, thresholds),
+            drift=self._hits(KEY_DRIFT),
+            severe=self._hits(KEY_SEVERE),
+            loss=self._hits(LOSS),
+            heavy=self.heavy is not None and time - self.heavy >= thresholds.loss_hold.seconds,
+            bursts=len(self.losses),
+            cv=self._cv(time, thresholds) if warm else nan,
+        )
+
+    def learn(self, seen: Seen, spoilt: set[str], thresholds: Thresholds) -> None:
+        """What this sample tells of the usual, but for the rates that a fault has spoilt."""
+        if seen.dark or seen.time - self.run < thresholds.warm_up:
+            return
+        normal = seen.status == NORMAL
+        video = seen.video if normal and "video" not in spoilt else nan
+        audio = seen.audio if normal and "audio" not in spoilt else nan
+        fps = seen.fps if "fps" not in spoilt else nan
+        self.rows.append(_Row(seen.time, video, audio, fps))
+
+    def _measure(self, time: float, thresholds: Thresholds) -> None:
+        if self.rows:
+            self.lessons = (*self.lessons, _lesson(self.rows))
+            self.rows = []
+        begin = time - thresholds.baseline
+        self.lessons = tuple(lesson for lesson in self.lessons if lesson.last >= begin)
+        self.usual = usual(self.usual, self.lessons, thresholds)
+
+    def _count(self, time: float, status: int, thresholds: Thresholds) -> None:
+        if status == NORMAL and not self.hits and not self.losses:
+            return
+        for one, share in _counted(thresholds):
+            hits = (self.hits.pop(one, 0) << 1 | (status == one)) & ((1 << share.window) - 1)
+            if hits:
+                self.hits[one] = hits
+        if status in {KEY_DRIFT, KEY_SEVERE, LOSS}:
+            self._burst(time, status, thresholds)
+        self.losses = tuple(begun for begun in self.losses if begun > time - thresholds.loss_bursts_within)
+        if self._hits(LOSS) < thresholds.loss_share.hits:
+            self.heavy = None
+        elif self.heavy is None:
+            self.heavy = time
+
+    def _burst(self, time: float, status: int, thresholds: Thresholds) -> None:
+        known = self.bursts.get(status)
+        if status == LOSS and (known is None or time - known.last > thresholds.loss_pause):
+            self.losses = (*self.losses, time)
+        joined = known is not None and time - known.last <= thresholds.memory
+        self.bursts[status] = Burst(known.first if known and joined else time, time)
+
+    def _hits(self, status: int) -> int:
+        return self.hits[status].bit_count() if status in self.hits else 0
+
+    def _swing(self, time: float, video: float, thresholds: Thresholds) -> None:
+        normal = self.usual.video
+        if normal is None or abs(video - normal) > _SWAY * normal:
+            self.swung = time
+        self.minute.append((time, video))
+        while self.minute[0][0] <= time - thresholds.unstable_window:
+            self.minute.popleft()
+
+    def _cv(self, time: float, thresholds: Thresholds) -> float:
+        if time - self.run < thresholds.unstable_window or len(self.minute) < 2:
+            return nan
+        if time - self.swung > thresholds.unstable_window:
+            return 0.0
+        rates = [rate for _, rate in self.minute]
+        mean = sum(rates) / len(rates)
+        return sqrt(sum((rate - mean) ** 2 for rate in rates) / len(rates)) / mean
+
+
+def _counted(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:
+    shares = thresholds.drift_share, thresholds.severe_share, thresholds.loss_share
+    return tuple(zip((KEY_DRIFT, KEY_SEVERE, LOSS), shares, strict=True))
+
+
+def _short(audio: float, fps: float, normal: Usual, thresholds: Thresholds) -> bool:
+    """Whether few bits would be a shortage: something else suffers, or the rate is constant by habit."""
+    return (
+        normal.spread < thresholds.constant_cv
+        or (normal.fps is not None and fps < thresholds.low_fps * normal.fps)
+        or (normal.audio is not None and audio < thresholds.starved_audio * normal.audio)
+    )
+
+
+def _lesson(rows: list[_Row]) -> Lesson:
+    told = [row.time for row in rows if not isnan(row.video)] or [rows[-1].time]
+    columns = ((row.video for row in rows), (row.audio for row in rows), (row.fps for row in rows))
+    video, audio, fps = (tuple(sorted(rate for rate in column if not isnan(rate))) for column in columns)
+    return Lesson(told[0], told[-1], video, audio, fps)

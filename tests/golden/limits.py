@@ -1,0 +1,79 @@
+"""How soon an alarm must come and go (monitoring.md, "Golden logs"), and what of a log breaks that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from golden.log import Log, Spell
+from livedeck.monitor import Cadence
+from livedeck.service import Expected
+
+SAMPLE = 2.0
+"""Seconds between samples: a fault is between two of them."""
+
+_KEYS_AND_LOSS = {"KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS"}
+_ABSENCE = {"API_BLIND": 30.0, "QOS_STALE": 30.0}  # monitoring.md, "Freshness first"
+_LISTED = {"RESTREAM_DOWN"}  # seen in one event list, and still so in another
+
+
+def detection(kind: str) -> float:
+    """Seconds of stream time from the fault to its alarm, at most."""
+    return 60.0 if kind in _KEYS_AND_LOSS else _ABSENCE.get(kind, 15.0)
+
+
+def clearing(kind: str) -> float:
+    """Seconds of stream time from the end of the fault to the end of its alarm, at most."""
+    return 60.0 if kind in _KEYS_AND_LOSS else 30.0
+
+
+def asking(kind: str) -> float:
+    """Seconds that pass besides, until the monitor has heard of it."""
+    cadence = Cadence()
+    interval = 2 * cadence.events if kind in _LISTED else cadence.qos
+    return interval * (1 + cadence.jitter) + SAMPLE
+
+
+def complaints(log: Log) -> Iterator[str]:
+    """Everything in which the log is not what its scenario expects."""
+    left = [spell for spell in log.spells if spell.read]
+    for expected in log.scenario.alarms:
+        mine = [spell for spell in log.spells if _is(spell, expected)]
+        left = [spell for spell in left if spell not in mine]
+        yield from (f"{expected.kind} of {expected.event}: {wrong}" for wrong in _wrong(mine, expected))
+    yield from (f"nobody expects {spell}" for spell in left)
+
+
+def _is(spell: Spell, expected: Expected) -> bool:
+    named = (spell.kind, spell.event, spell.target) == (expected.kind, expected.event, expected.target)
+    return named and expected.since <= spell.since and (expected.until is None or spell.since <= expected.until)
+
+
+def _wrong(spells: list[Spell], expected: Expected) -> Iterator[str]:
+    if not 1 <= len(spells) <= expected.most:
+        yield f"came {len(spells)} times, not 1 to {expected.most}"
+    if not spells:
+        return
+    soon = expected.since + detection(expected.kind) + asking(expected.kind)
+    if spells[0].since > soon:
+        yield f"came at {spells[0].since:.1f} s, after {soon:.1f} s"
+    yield from _wrong_end(spells[-1].until, expected)
+    loudest = max((spell.severity for spell in spells), key=["info", "warning", "critical"].index)
+    if expected.severity and loudest != expected.severity:
+        yield f"was {loudest}, not {expected.severity}"
+    if expected.flapping != any(spell.flapping for spell in spells):
+        yield f"flapping was not {expected.flapping}"
+    read = sum(spell.read for spell in spells)
+    if not (read > 0 if expected.shown else read <= detection(expected.kind) + asking(expected.kind)):
+        yield f"was read for {read:.0f} s"
+
+
+def _wrong_end(until: float | None, expected: Expected) -> Iterator[str]:
+    if until is None or expected.until is None:
+        if until != expected.until:
+            yield f"ended at {until}, not at {expected.until}"
+        return
+    late = expected.until + clearing(expected.kind) + asking(expected.kind)
+    if until > late:
+        yield f"went at {until:.1f} s, after {late:.1f} s"
+    if until < expected.until and expected.most == 1:
+        yield f"went at {until:.1f} s, before {expected.until:.1f} s"

@@ -1,0 +1,98 @@
+"""A scenario of the simulated platform, and a monitor that watches it: one clock for both, and nobody waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import aclosing, asynccontextmanager, closing
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from random import Random
+from typing import Any, Literal
+
+from golden.log import Log
+from golden.warp import Warp
+from livedeck.client import Api
+from livedeck.monitor import Monitor
+from livedeck.service import Service, ServiceClock, load_scenario, serving
+
+START = datetime(2026, 11, 21, 9, tzinfo=UTC)
+PATIENCE = 4.0
+"""Seconds that an answer may take (monitoring.md, "Cadence")."""
+
+Wire = Literal["in process", "http"]
+_Message = MutableMapping[str, Any]
+_App = Callable[[_Message, Callable[[], Awaitable[_Message]], Callable[[_Message], Awaitable[None]]], Awaitable[None]]
+
+
+class Clock:
+    """The monitor's: the time of the loop that runs it."""
+
+    def now(self) -> datetime:
+        """Aware, UTC."""
+        return START + timedelta(seconds=self.monotonic())
+
+    def monotonic(self) -> float:
+        """Seconds since the play began."""
+        return asyncio.get_running_loop().time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after that many seconds of this clock."""
+        await asyncio.sleep(seconds)
+
+
+class Following(ServiceClock):
+    """The platform's: the same."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock.now(), paused=True)
+        self._clock = clock
+
+    def now(self) -> datetime:
+        """The time of the clock that it follows."""
+        return self._clock.now()
+
+
+@cache
+def play(name: str, seed: int, wire: Wire = "in process") -> Log:
+    """What the monitor said while that scenario was played to its end."""
+    log = Log(load_scenario(name))
+    with asyncio.Runner(loop_factory=Warp) as runner:
+        runner.run(_play(log, seed, wire))
+    return log
+
+
+async def _play(log: Log, seed: int, wire: Wire) -> None:
+    clock, chance = Clock(), Random(seed)
+    with closing(Service(seed=seed, clock=Following(clock), scenario=log.scenario.name)) as service:
+        async with _api(service, wire, clock, chance) as api:
+            monitor = Monitor(api, clock, random=chance)
+            async with aclosing(monitor.snapshots()) as snapshots:
+                async for snapshot in snapshots:
+                    log.note(snapshot, clock.monotonic())
+                    if clock.monotonic() >= log.scenario.lasts:
+                        break
+
+
+@asynccontextmanager
+async def _api(service: Service, wire: Wire, clock: Clock, chance: Random) -> AsyncIterator[Api]:
+    clocks: dict[str, Any] = {"now": clock.now, "timer": clock.monotonic, "jitter": chance.random, "retry": 0.0}
+    if wire == "in process":
+        async with Api(base_url="http://127.0.0.1", token=service.token, mount=_hasty(service.app), **clocks) as api:
+            yield api
+        return
+    async with (
+        serving(service) as addresses,
+        Api(base_url=addresses.base_url, token=service.token, timeout=PATIENCE, **clocks) as api,
+    ):
+        yield api
+
+
+def _hasty(app: _App) -> _App:
+    """The app without a wire: there an answer that takes too long is given up, here it fails."""
+
+    async def hasty(scope: _Message, receive: Any, send: Any) -> None:
+        async with asyncio.timeout(PATIENCE):
+            await app(scope, receive, send)
+
+    return hasty

@@ -1,0 +1,29 @@
+"""Every scenario raises exactly the alarms that it expects, in time: 3 seeds each, in process and over real HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from golden.limits import complaints
+from golden.player import Wire, play
+from livedeck.service import scenario_names
+
+SEEDS = (1, 2, 3)
+WIRES: tuple[Wire, ...] = ("in process", "http")
+GUARDS = ("clean-show", "warm-up", "static-picture", "api-5xx", "reordered-samples")
+"""Where nothing is wrong that a person should hear of (monitoring.md, "Golden logs")."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("name", scenario_names())
+def test_a_scenario_raises_exactly_what_it_expects(name: str, wire: Wire, seed: int) -> None:
+    assert [*complaints(play(name, seed, wire))] == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", GUARDS)
+def test_a_guard_raises_nothing_not_even_for_a_parent_to_hide(name: str, seed: int) -> None:
+    log = play(name, seed)
+    assert (log.scenario.alarms, log.spells) == ((), [])
+    assert sum(snapshot.bells for _, snapshot in log.snapshots) == 0

@@ -1,0 +1,109 @@
+"""Events with the findings that a test wants, and a board that sees them moment by moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from livedeck.monitor import (
+    Alarm,
+    AlarmKey,
+    Change,
+    EventState,
+    Finding,
+    Grade,
+    Health,
+    Ingest,
+    IngestState,
+    Link,
+    LinkState,
+    Phase,
+    QosState,
+    Severity,
+    Tally,
+    Thresholds,
+    Verdict,
+)
+from livedeck.monitor.alarms import Board, handled, step
+from livedeck.monitor.faults import Sight
+from livedeck.monitor.ranking import urgent_first
+from monitor.stage import NOW, model
+
+WELL = Link(LinkState.OK, NOW - timedelta(hours=1), as_of=NOW)
+BLIND = Link(LinkState.BLIND, NOW, why="no answer", as_of=NOW)
+RULES = Thresholds().attention
+
+
+def finding(kind: str, severity: Severity = Severity.WARNING, actual: str = "bad", **fields: Any) -> Finding:
+    """Something wrong, critical or not as told."""
+    return replace(Finding(kind, severity, actual, "good"), **fields)
+
+
+def critical(kind: str = "BLACKOUT", **fields: Any) -> Finding:
+    """Something wrong that nobody may miss."""
+    return finding(kind, Severity.CRITICAL, **fields)
+
+
+def state(*findings: Finding, name: str = "one", tally: Tally = Tally.ON_AIR, grade: Grade = Grade.POOR) -> EventState:
+    """An event with those findings, its encoder heard."""
+    phase = Phase(tally, ingest=Ingest(IngestState.RECEIVING))
+    return EventState(model(id=name), NOW, phase, QosState(), Verdict(Health(grade=grade), findings))
+
+
+class Watcher:
+    """A board before which time passes: `look` is one look at everything, some seconds after the last."""
+
+    def __init__(self, board: Board | None = None, now: datetime = NOW) -> None:
+        self.board, self.now = board or Board(), now
+        self.states: tuple[EventState, ...] = ()
+        self.changes: list[Change] = []
+        self.bells = 0
+
+    def look(
+        self, *states: EventState, after: float = 0.0, link: Link | None = None, fault: str = ""
+    ) -> tuple[Alarm, ...]:
+        """The alarms that a person must read now, most urgent first. The link is well unless told otherwise."""
+        self.now += timedelta(seconds=after)
+        link = link or replace(WELL, as_of=self.now)
+        self.states = states
+        self.board, changes, bells = step(self.board, Sight(states, link, self.now, fault))
+        self.changes += changes
+        self.bells += bells
+        return self.shown
+
+    def every(self, seconds: float, times: int, *states: EventState) -> None:
+        """Look so many times, at the same."""
+        for _ in range(times):
+            self.look(*states, after=seconds)
+
+    def do(self, deed: Callable[[Alarm], Alarm | None], kind: str, event: str = "one") -> None:
+        """What a person does to that alarm."""
+        alarm = deed(self.alarm(kind, event))
+        assert alarm is not None
+        self.board, changes = handled(self.board, alarm, self.now)
+        self.changes += changes
+
+    def alarm(self, kind: str, event: str = "one", target: str = "") -> Alarm:
+        """That alarm, wherever it stands."""
+        return self.board.alarms[AlarmKey(event, kind, target)]
+
+    @property
+    def shown(self) -> tuple[Alarm, ...]:
+        """What a person must read now."""
+        return urgent_first((alarm for alarm in self.board.alarms.values() if alarm.active), self.states)
+
+    @property
+    def quiet(self) -> tuple[Alarm, ...]:
+        """What needs nobody now."""
+        return self.board.quiet(self.now, RULES)
+
+    def told(self, kind: str, event: str = "one") -> list[str]:
+        """What became of that alarm, in words."""
+        return [change.turn.value for change in self.changes if change.alarm.key[:2] == (event, kind)]
+
+
+def kinds(alarms: Iterable[Alarm]) -> list[str]:
+    """Their kinds, in their order."""
+    return [alarm.kind for alarm in alarms]

@@ -1,0 +1,264 @@
+"""What holds of alarms whatever happens: random faults, acts of persons, links and restarts."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import accumulate
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from livedeck.monitor import (
+    Alarm,
+    AlarmKey,
+    AlarmRefused,
+    AlarmState,
+    Episode,
+    EventState,
+    Finding,
+    Grade,
+    QosState,
+    Readings,
+    Severity,
+    Tally,
+    handling,
+)
+from livedeck.monitor.alarms import on_air, restored
+from monitor.alarm_stage import BLIND, RULES, Watcher, state
+from monitor.stage import NOW
+
+KINDS = ("NO_INGEST", "BLACKOUT", "FPS_LOW", "AUDIO_LOST", "PACKET_LOSS", "UNKNOWN_STATUS")
+EVENTS = ("one", "two", "three", "four")
+SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.INFO)
+ACTS: dict[str, Callable[[Alarm, datetime, bool], Alarm | None]] = {
+    "acknowledge": lambda alarm, now, _: handling.acknowledge(alarm, now, RULES),
+    "shelve": lambda alarm, now, air: handling.shelve(alarm, 20, "known", now, on_air=air, rules=RULES),
+    "one shot": lambda alarm, now, air: handling.shelve(alarm, None, "known", now, on_air=air, rules=RULES),
+    "unshelve": lambda alarm, now, _: handling.unshelve(alarm, now),
+    "out of service": lambda alarm, now, _: handling.out_of_service(alarm, "known", now),
+    "in service": lambda alarm, now, _: handling.in_service(alarm, now),
+    "note": lambda alarm, *_: handling.noted(alarm, "seen"),
+}
+PUT_AWAY = {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One look: what is wrong with which event, whether it can be judged, and what else happens before."""
+
+    after: float
+    wrong: dict[str, list[Finding]]
+    tally: Tally
+    stale: bool
+    blind: bool
+    act: str
+    target: int
+    restart: bool
+
+
+NOBODYS = AlarmKey("nobody", "")
+
+FINDINGS = st.builds(
+    lambda kind, severity, stage: Finding(
+        kind, Severity.INFO if kind == "UNKNOWN_STATUS" else severity, "bad", "good", stage=stage
+    ),
+    st.sampled_from(KINDS),
+    st.sampled_from((Severity.CRITICAL, Severity.WARNING)),
+    st.integers(0, 2),
+)
+STEPS = st.builds(
+    Step,
+    st.sampled_from((1.0, 5.0, 30.0, 120.0, 400.0, 2000.0)),
+    st.dictionaries(
+        st.sampled_from(EVENTS), st.lists(FINDINGS, max_size=3, unique_by=lambda one: one.kind), max_size=4
+    ),
+    st.sampled_from((Tally.ON_AIR, Tally.ON_AIR, Tally.LATE)),
+    st.booleans(),
+    st.sampled_from((False, False, False, True)),
+    st.sampled_from(("", *ACTS)),
+    st.integers(0, 20),
+    st.sampled_from((False, False, False, False, True)),
+)
+
+
+def play(step: Step, watcher: Watcher) -> Watcher:
+    """What happens before the look, then the look; the watcher after it (another one after a restart)."""
+    watcher = restarted(step, watcher)
+    act(step, watcher)
+    look(step, watcher)
+    return watcher
+
+
+def restarted(step: Step, watcher: Watcher) -> Watcher:
+    if not step.restart:
+        return watcher
+    return Watcher(restored(watcher.board.alarms.values(), watcher.now), watcher.now)
+
+
+def look(step: Step, watcher: Watcher) -> None:
+    watcher.changes, watcher.bells = [], 0
+    grade = Grade.STALE if step.stale else Grade.POOR
+    states = [state(*step.wrong.get(name, ()), name=name, tally=step.tally, grade=grade) for name in EVENTS]
+    moment = watcher.now + timedelta(seconds=step.after)
+    watcher.look(*states, after=step.after, link=replace(BLIND, as_of=moment) if step.blind else None)
+
+
+def act(step: Step, watcher: Watcher) -> AlarmKey:
+    """Which alarm a person did something to."""
+    alarms = sorted(watcher.board.alarms.values(), key=lambda alarm: alarm.key)
+    if step.act and alarms:
+        one = alarms[step.target % len(alarms)]
+        airs = one.event_id in on_air(watcher.states)
+        with suppress(AlarmRefused):
+            if ACTS[step.act](one, watcher.now, airs):
+                watcher.do(lambda alarm: ACTS[step.act](alarm, watcher.now, airs), one.kind, one.event_id)
+                return one.key if step.act != "note" else NOBODYS
+    return NOBODYS
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(STEPS, max_size=20))
+def test_every_alarm_is_in_a_state_that_its_facts_allow(steps: list[Step]) -> None:
+    watcher = Watcher()
+    for step in steps:
+        watcher = play(step, watcher)
+        for alarm in watcher.board.alarms.values():
+            expected = {
+                AlarmState.UNACKNOWLEDGED: alarm.lasting and alarm.owed and not alarm.parent,
+                AlarmState.ACKNOWLEDGED: alarm.lasting and not alarm.owed and not alarm.parent,
+                AlarmState.RETURNED: not alarm.lasting and alarm.owed,
+                AlarmState.CLEARED: not alarm.lasting and not alarm.owed,
+                AlarmState.SUPPRESSED: alarm.lasting and bool(alarm.parent),
+                AlarmState.SHELVED: bool(alarm.reason) and not alarm.owed,
+                AlarmState.OUT_OF_SERVICE: bool(alarm.reason) and not alarm.owed,
+            }
+            assert expected[alarm.state], alarm
+            assert alarm.since <= watcher.now
+            assert alarm.changed <= watcher.now
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(STEPS, max_size=20))
+def test_every_critical_is_in_sight_or_put_away_by_a_person_or_said_by_one_that_is(steps: list[Step]) -> None:
+    watcher = Watcher()
+    for step in steps:
+        watcher = play(step, watcher)
+        for name, findings in step.wrong.items():
+            for finding in findings:
+                assert said(watcher.alarm(finding.kind, name), watcher)
+
+
+def said(alarm: Alarm, watcher: Watcher) -> bool:
+    """Whether a person reads of it, chose not to, or reads of what hides it."""
+    if alarm.active or alarm.state in PUT_AWAY:
+        return True
+    above = [one for one in watcher.board.alarms.values() if one.kind == alarm.parent]
+    return any(said(one, watcher) for one in above if one.lasting and one.event_id in {"", alarm.event_id})
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(STEPS, max_size=20))
+def test_no_critical_that_somebody_was_told_of_is_forgotten_until_a_person_took_it(steps: list[Step]) -> None:
+    watcher, owed = Watcher(), set[AlarmKey]()
+    for step in steps:
+        watcher = restarted(step, watcher)
+        owed.discard(act(step, watcher))
+        look(step, watcher)
+        for key in owed:
+            assert watcher.board.alarms[key].owed, key
+        owed |= {alarm.key for alarm in watcher.shown if alarm.owed and alarm.severity is Severity.CRITICAL}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(STEPS, max_size=20))
+def test_an_acknowledged_alarm_stays_silent_until_it_is_over_runs_out_or_gets_worse(steps: list[Step]) -> None:
+    watcher = Watcher()
+    for step in steps:
+        watcher = restarted(step, watcher)
+        act(step, watcher)
+        before = watcher.board.alarms
+        look(step, watcher)
+        for key, alarm in before.items():
+            if alarm.state is not AlarmState.ACKNOWLEDGED:
+                continue
+            now = watcher.board.alarms[key]
+            ran_out = alarm.acknowledged_until is not None and alarm.acknowledged_until <= watcher.now
+            worse = now.stage > alarm.stage or SEVERITIES.index(now.severity) < SEVERITIES.index(alarm.severity)
+            assert not now.owed or ran_out or worse
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(STEPS, max_size=20))
+def test_nothing_is_shelved_for_longer_than_an_hour_on_air(steps: list[Step]) -> None:
+    watcher = Watcher()
+    for step in steps:
+        watcher = play(step, watcher)
+        for alarm in watcher.board.alarms.values():
+            if alarm.state is AlarmState.SHELVED and alarm.event_id in on_air(watcher.states):
+                assert watcher.now - alarm.changed < timedelta(hours=1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(STEPS, max_size=15))
+def test_looking_twice_changes_nothing(steps: list[Step]) -> None:
+    watcher = Watcher()
+    for step in steps:
+        watcher = play(step, watcher)
+        board = watcher.board
+        again = replace(step, after=0.0, act="", restart=False)
+        look(again, watcher)
+        assert watcher.board.alarms == board.alarms
+        assert (watcher.changes, watcher.bells) == ([], 0)
+
+
+FAULTS = st.lists(
+    st.tuples(st.integers(0, 1200), st.integers(5, 120), st.sampled_from(("FPS_LOW", "AUDIO_LOST"))), max_size=8
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(FAULTS, st.lists(st.integers(1, 240), min_size=1, max_size=40))
+def test_alarms_follow_from_the_samples_and_not_from_how_often_they_were_asked_for(
+    faults: list[tuple[int, int, str]], waits: list[int]
+) -> None:
+    """Who looks each five seconds and who looks now and then have the same alarms in the end, and heard of the same."""
+    episodes = merged(faults)
+    often, seldom = Watcher(), Watcher()
+    for watcher, moments in ((often, range(0, 1500, 5)), (seldom, accumulate(waits, initial=0))):
+        for moment in [*(one for one in moments if one < 1500), 1500, 1500]:
+            watcher.look(at(moment, episodes), after=moment - (watcher.now - NOW).total_seconds())
+    assert facts(often) == facts(seldom)
+
+
+def merged(faults: list[tuple[int, int, str]]) -> list[Episode]:
+    """Faults as a stream can have them: each kind in turn, with a minute between two of a kind."""
+    episodes: list[Episode] = []
+    free = {"FPS_LOW": 1, "AUDIO_LOST": 1}
+    for begin, lasts, kind in sorted(faults):
+        since = max(begin, free[kind])
+        free[kind] = since + lasts + 240
+        moment = NOW + timedelta(seconds=since)
+        episodes.append(Episode(kind, Severity.WARNING, "", moment, moment + timedelta(seconds=lasts), "bad", "good"))
+    return episodes
+
+
+def at(moment: float, episodes: list[Episode]) -> EventState:
+    """The event at that many seconds from NOW, its newest sample that old, and the findings and episodes of then."""
+    now = NOW + timedelta(seconds=moment)
+    told = [one if one.until and one.until <= now else replace(one, until=None) for one in episodes if one.since <= now]
+    wrong = [Finding(one.kind, one.severity, "bad", "good", one.since) for one in told if one.until is None]
+    one = array("d", [1.0])
+    readings = Readings(array("d", [now.timestamp()]), one, one, one, array("q", [0]))
+    return replace(state(*wrong), qos=QosState(readings), episodes=tuple(told))
+
+
+def facts(watcher: Watcher) -> set[tuple[object, ...]]:
+    """What must not depend on how often somebody looked."""
+    return {
+        (alarm.key, alarm.state, alarm.since, alarm.severity, alarm.activations, alarm.flapping, alarm.escalated)
+        for alarm in watcher.board.alarms.values()
+    }

@@ -1,0 +1,294 @@
+"""The rows of the alarm table, one by one: when a fault is raised, what it outlives, and when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from livedeck.monitor import Episode, Reading, Readings, Severity, Thresholds
+from livedeck.monitor.detection import Detection, episodes
+from livedeck.monitor.series import gather
+from livedeck.service.signal import SHAPES, qos
+from monitor.stage import NOW, judged, samples
+
+EVERY = 2.0
+CALM = 300
+"""Samples before the fault: ten minutes."""
+
+USUAL: dict[str, Any] = {"video": 4.5e6, "audio": 128e3, "fps": 30.0, "status": 0}
+
+
+def stretch(count: int, **fault: Any) -> list[dict[str, Any]]:
+    return [USUAL | fault] * count
+
+
+def swinging(count: int, **fault: Any) -> list[dict[str, Any]]:
+    """A variable rate: its samples are 15 % off its middle."""
+    return [USUAL | {"video": 4.5e6 * (0.85 if place % 2 else 1.15)} | fault for place in range(count)]
+
+
+def rows(parts: Iterable[dict[str, Any]]) -> list[Reading]:
+    return [Reading(NOW.timestamp() + EVERY * place, **part) for place, part in enumerate(parts)]
+
+
+def seen(*parts: list[dict[str, Any]]) -> Detection:
+    """After a calm ten minutes and those parts, one sample each two seconds."""
+    return folded(rows([*stretch(CALM), *(row for part in parts for row in part)]))
+
+
+def folded(readings: list[Reading]) -> Detection:
+    return judged(Detection(), gather(Readings(), samples(readings)), Thresholds())
+
+
+def past(known: Detection) -> list[Episode]:
+    return [episode for episode in episodes(known) if episode.until]
+
+
+def after(count: int) -> datetime:
+    """The time of the sample after so many since the calm."""
+    return datetime.fromtimestamp(NOW.timestamp() + EVERY * (CALM + count), UTC)
+
+
+ROWS = [
+    ("BLACKOUT", {"video": 49_999.0}, 6, 10),
+    ("BLACKOUT", {"fps": 0.9}, 6, 10),
+    ("VIDEO_LOW", {"video": 0.69 * 4.5e6}, 16, 20),
+    ("VIDEO_STARVED", {"video": 0.49 * 4.5e6}, 10, 20),
+    ("FPS_LOW", {"fps": 28.0}, 16, 20),
+    ("FPS_COLLAPSE", {"fps": 23.0}, 10, 20),
+    ("AUDIO_LOST", {"audio": 0.0}, 6, 10),
+    ("AUDIO_LOW", {"audio": 31_999.0}, 16, 30),
+    ("AUDIO_HIGH", {"audio": 320_001.0}, 16, 30),
+    ("KEYFRAME_DRIFT", {"status": 3}, 34, 60),  # the third hit is 4 s in
+    ("KEYFRAME_SEVERE", {"status": 4}, 12, 60),  # the second is 2 s in
+    ("PACKET_LOSS", {"status": 5}, 0, 60),
+    ("UNKNOWN_STATUS", {"status": 7}, 0, 0),
+    ("UNKNOWN_DATA", {"fps": None}, 10, 10),
+    ("UNKNOWN_DATA", {"status": None}, 10, 10),
+]
+"""Kind, its signal, seconds from the first bad sample to the raising one, seconds of the good until it is over."""
+
+COUNTED = {"KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS"}
+"""Those that count a status end so long after its last sample; the others after the first good one."""
+
+
+@pytest.mark.parametrize(("kind", "fault", "on", "off"), ROWS)
+def test_a_fault_is_raised_when_it_has_held_and_not_before(
+    kind: str, fault: dict[str, Any], on: float, off: float
+) -> None:
+    del off
+    edge = round(on / EVERY) + 1
+    assert kind not in seen(stretch(edge - 1, **fault)).spells
+    spell = seen(stretch(edge, **fault)).spells[kind]
+    assert spell.since == after(0).timestamp()
+
+
+@pytest.mark.parametrize(("kind", "fault", "on", "off"), ROWS)
+def test_a_fault_is_over_after_its_delay_and_not_before(
+    kind: str, fault: dict[str, Any], on: float, off: float
+) -> None:
+    length = round(on / EVERY) + 5
+    good = round(off / EVERY) + (0 if kind in COUNTED else 1)
+    if off:
+        assert kind in seen(stretch(length, **fault), stretch(good - 1)).spells
+    known = seen(stretch(length, **fault), stretch(good))
+    assert kind not in known.spells
+    (told,) = [episode for episode in past(known) if episode.kind == kind]
+    ended = length - 1 if kind in COUNTED else length
+    assert (told.since, told.until) == (after(0), after(ended))
+
+
+@pytest.mark.parametrize(
+    "almost",
+    [
+        {"video": 0.7 * 4.5e6},
+        {"fps": 28.5},
+        {"audio": 32_000.0},
+        {"audio": 320_000.0},
+        {"audio": None},
+        {"video": 5.2e6},
+    ],
+)
+def test_what_is_just_within_its_limit_raises_nothing(almost: dict[str, Any]) -> None:
+    assert seen(stretch(90, **almost)).spells == {}
+
+
+@pytest.mark.parametrize(
+    ("fault", "kinds"),
+    [
+        ({"video": 50_000.0}, {"VIDEO_STARVED", "VIDEO_LOW"}),
+        ({"video": 0.5 * 4.5e6}, {"VIDEO_LOW"}),
+        ({"fps": 24.0}, {"FPS_LOW"}),
+        ({"audio": 1.0}, {"AUDIO_LOW"}),
+        ({"video": 0.0, "fps": 0.0}, {"BLACKOUT"}),
+        ({"video": 0.0, "audio": 0.0, "fps": 0.0}, {"BLACKOUT"}),
+        ({"video": None, "audio": 0.0}, {"UNKNOWN_DATA"}),
+    ],
+)
+def test_the_level_and_not_its_neighbour_is_raised(fault: dict[str, Any], kinds: set[str]) -> None:
+    assert set(seen(stretch(40, **fault)).spells) == kinds
+
+
+def test_a_fault_clears_ten_points_over_the_level_that_raised_it() -> None:
+    low = stretch(12, video=0.69 * 4.5e6)
+    assert "VIDEO_LOW" in seen(low, stretch(100, video=0.79 * 4.5e6)).spells
+    assert "VIDEO_LOW" not in seen(low, stretch(100, video=0.81 * 4.5e6)).spells
+    starved = stretch(12, video=0.49 * 4.5e6)
+    assert "VIDEO_STARVED" in seen(starved, stretch(100, video=0.59 * 4.5e6)).spells
+    assert "VIDEO_STARVED" not in seen(starved, stretch(100, video=0.61 * 4.5e6)).spells
+
+
+def test_a_good_run_that_breaks_begins_anew() -> None:
+    mute = stretch(8, audio=0.0)
+    known = seen(mute, stretch(4), stretch(1, audio=0.0), stretch(5))
+    assert "AUDIO_LOST" in known.spells
+    assert past(known) == []
+
+
+def test_what_is_missing_neither_raises_nor_clears() -> None:
+    assert "AUDIO_LOST" not in seen(stretch(2, audio=0.0), stretch(1, audio=None), stretch(2, audio=0.0)).spells
+    assert "AUDIO_LOST" in seen(stretch(8, audio=0.0), stretch(60, audio=None)).spells
+
+
+@pytest.mark.parametrize("evidence", [{"status": 5}, {"fps": 28.0}, {"audio": 0.79 * 128e3}])
+def test_few_bits_of_a_variable_rate_are_a_fault_only_where_something_suffers(evidence: dict[str, Any]) -> None:
+    history = rows([*swinging(CALM), *stretch(20, video=0.4 * 4.5e6)])
+    assert folded(history).spells == {}
+    starved = folded(rows([*swinging(CALM), *stretch(20, video=0.4 * 4.5e6, **evidence)]))
+    assert {"VIDEO_STARVED", "VIDEO_LOW"} <= set(starved.spells)
+
+
+@pytest.mark.parametrize(
+    ("counted", "kind"),
+    [((3, 3), "KEYFRAME_DRIFT"), ((4, 2), "KEYFRAME_SEVERE")],
+)
+def test_a_key_frame_now_and_then_is_no_pattern(counted: tuple[int, int], kind: str) -> None:
+    """One hit fewer than counts, in every window of its length."""
+    status, hits = counted
+    window = 10 if status == 3 else 6
+    sparse = [*stretch(hits - 1, status=status), *stretch(window - hits + 1)] * 20
+    dense = [*stretch(hits, status=status), *stretch(window - hits)] * 20
+    assert kind not in seen(sparse).spells
+    assert kind in seen(dense).spells
+
+
+def test_severe_key_frames_are_critical_after_a_minute() -> None:
+    assert seen(stretch(30, status=4)).spells["KEYFRAME_SEVERE"].severity is Severity.WARNING
+    assert seen(stretch(31, status=4)).spells["KEYFRAME_SEVERE"].severity is Severity.CRITICAL
+
+
+def test_loss_is_critical_when_three_of_six_last_or_at_the_fourth_burst() -> None:
+    def severity(*parts: list[dict[str, Any]]) -> Severity:
+        return seen(*parts).spells["PACKET_LOSS"].severity
+
+    burst = [*stretch(2, status=5), *stretch(20)]
+    assert severity(stretch(10, status=5)) is Severity.WARNING
+    assert severity(stretch(11, status=5)) is Severity.CRITICAL  # the third, and 16 s
+    assert severity(burst * 3) is Severity.WARNING
+    assert severity(burst * 3, stretch(1, status=5)) is Severity.CRITICAL
+
+
+def test_a_fault_stays_as_loud_as_it_was() -> None:
+    known = seen(stretch(20, status=5), stretch(15), stretch(1, status=5))
+    assert known.spells["PACKET_LOSS"].severity is Severity.CRITICAL
+
+
+def test_a_constant_rate_that_swings_for_a_minute_is_unstable_and_one_step_is_not() -> None:
+    saw = [USUAL | {"video": 4.5e6 * (1.0 if place % 6 < 3 else 0.45)} for place in range(90)]
+    assert "BITRATE_UNSTABLE" in seen(saw).spells
+    assert "BITRATE_UNSTABLE" not in seen(saw, stretch(90)).spells
+    assert "BITRATE_UNSTABLE" not in seen(stretch(60, video=0.45 * 4.5e6)).spells
+    assert "BITRATE_UNSTABLE" not in seen(stretch(15, video=0.0)).spells
+
+
+@pytest.mark.parametrize("share", [0.6, 0.3])
+def test_a_fault_does_not_become_the_usual(share: float) -> None:
+    """Half an hour of it, and it is still held against what was usual before; so is the good that follows."""
+    known = seen(stretch(900, video=share * 4.5e6))
+    assert known.usual.video == 4.5e6
+    assert "VIDEO_LOW" in known.spells
+    assert seen(stretch(900, video=share * 4.5e6), stretch(10)).usual.video == 4.5e6
+
+
+def test_a_higher_rate_becomes_the_usual() -> None:
+    assert seen(stretch(300, video=6e6)).usual.video == 6e6
+
+
+def test_the_usual_frame_rate_and_sound_are_not_learnt_from_faults() -> None:
+    known = seen(stretch(900, fps=15.0, audio=0.0))
+    assert (known.usual.fps, known.usual.audio) == (30.0, 128e3)
+
+
+@pytest.mark.parametrize("fault", [fault for _, fault, _, _ in ROWS])
+def test_a_run_that_warms_up_raises_nothing(fault: dict[str, Any]) -> None:
+    grace = rows(stretch(15, **fault))
+    assert folded(grace).spells == {}
+    gap = 40.0
+    again = [row._replace(time=row.time + EVERY * CALM + gap) for row in grace]
+    assert set(folded([*rows(stretch(CALM)), *again]).spells) <= {"RECONNECTING"}
+
+
+def test_a_silence_between_samples_is_told_though_nobody_asked_meanwhile() -> None:
+    away = 60.0
+    before = rows(stretch(CALM))
+    back = [row._replace(time=row.time + EVERY * CALM + away) for row in rows(stretch(6))]
+    left, returned = (datetime.fromtimestamp(row.time, UTC) for row in (before[-1], back[0]))
+    assert folded([*before, *back[:5]]).spells["RECONNECTING"].raised
+    known = folded([*before, *back])
+    assert known.spells == {}
+    assert [(one.kind, one.since, one.until) for one in past(known)] == [("RECONNECTING", left, returned)]
+
+
+def test_a_fault_outlasts_a_silence_for_nothing_proves_that_it_is_over() -> None:
+    mute = rows([*stretch(CALM), *stretch(10, audio=0.0)])
+    back = [row._replace(time=row.time + EVERY * (CALM + 10) + 60.0) for row in rows(stretch(6))]
+    assert "AUDIO_LOST" in folded([*mute, *back[:5]]).spells
+    assert "AUDIO_LOST" not in folded([*mute, *back]).spells
+
+
+def test_a_run_of_bad_samples_does_not_reach_over_a_silence() -> None:
+    mute = rows([*stretch(CALM), *stretch(2, audio=0.0)])
+    back = [
+        row._replace(time=mute[-1].time + 60.0 + EVERY * place) for place, row in enumerate(rows(stretch(3, audio=0.0)))
+    ]
+    assert "AUDIO_LOST" not in folded([*mute, *back]).spells
+
+
+@pytest.mark.parametrize("fault", [fault for _, fault, _, _ in ROWS])
+def test_a_late_sample_is_folded_in_where_it_belongs(fault: dict[str, Any]) -> None:
+    """Some minutes late, with a fault that comes and goes around it: the counts before it are those of that time."""
+    every = rows([*stretch(CALM), *[*stretch(7, **fault), *stretch(5)] * 15])
+    for late in (CALM + 9, CALM + 70, CALM + 133):
+        readings = gather(Readings(), samples([*every[:late], *every[late + 1 :]]))
+        known = judged(
+            judged(Detection(), readings, Thresholds()), gather(readings, samples([every[late]])), Thresholds()
+        )
+        whole = folded(every)
+        assert (known.spells, known.past, known.seen) == (whole.spells, whole.past, whole.seen)
+
+
+def test_a_slow_cadence_is_no_silence() -> None:
+    slow = [row._replace(time=NOW.timestamp() + 30.0 * place) for place, row in enumerate(rows(stretch(60)))]
+    assert episodes(folded(slow)) == ()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("after", [("clean", "clean"), ("variable", "static-picture"), ("static-picture", "variable")])
+def test_a_show_in_which_nothing_goes_wrong_raises_nothing(after: tuple[str, str], seed: int) -> None:
+    """Clean, and from camera to slides and back at a variable rate: twenty minutes of the service's encoder."""
+    first, second = after
+    shapes = [*[SHAPES[first]] * 300, *[SHAPES[second]] * 300]
+    sent = [qos(seed, EVERY * place, shape) for place, shape in enumerate(shapes)]
+    known = folded([Reading(NOW.timestamp() + EVERY * place, *row) for place, row in enumerate(sent) if row])
+    assert episodes(known) == ()
+
+
+def test_a_stream_keeps_its_last_two_hundred_episodes() -> None:
+    odd = [*stretch(1, status=7), *stretch(1)] * 300
+    told = episodes(seen(odd))
+    assert len(told) == 200
+    assert told[-1].until is not None
+    assert [one.since for one in told] == sorted(one.since for one in told)

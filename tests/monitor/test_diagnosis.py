@@ -1,0 +1,103 @@
+"""Every alarm says why, what viewers see, and what to do; the samples name the eight patterns."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from livedeck.monitor import EventState, Ingest, IngestState, Phase, QosState, Reading, Readings, Tally, Thresholds
+from livedeck.monitor.detection import Detection
+from livedeck.monitor.diagnosis import diagnose
+from livedeck.monitor.health import Trust, assess
+from livedeck.monitor.pattern import Pattern, Signs, named, of
+from livedeck.monitor.series import gather
+from livedeck.service.signal import SHAPES, qos
+from monitor.stage import NOW, judged, model, samples
+
+KINDS = (
+    *("NO_INGEST", "BLACKOUT", "VIDEO_LOW", "VIDEO_STARVED", "FPS_LOW", "FPS_COLLAPSE", "AUDIO_LOST", "AUDIO_LOW"),
+    *("AUDIO_HIGH", "KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS", "BITRATE_UNSTABLE", "UNKNOWN_STATUS"),
+    *("RECONNECTING", "LATE_START", "RESTREAM_DOWN", "QOS_STALE", "API_BLIND", "AUTH_FAILED", "RATE_LIMITED"),
+    *("CLOCK_SKEW", "HISTORY_FAILED", "PLATFORM", "UNKNOWN_DATA", "FUTURE_SAMPLES"),
+)
+"""Those of monitoring.md, and the two that the monitor adds."""
+
+
+def on_air(shape: str, *, calm: int = 300, faulty: int = 90, seed: int = 1) -> EventState:
+    """A stream that was clean for ten minutes and then, for three, as that shape of the service."""
+    rows, begin = [], NOW.timestamp() - 2.0 * (calm + faulty - 1)
+    for place in range(calm + faulty):
+        sample = qos(seed, 2.0 * place, SHAPES["clean" if place < calm else shape])
+        assert sample is not None
+        rows.append(Reading(begin + 2.0 * place, *sample))
+    readings = gather(Readings(), samples(rows))
+    phase = Phase(Tally.ON_AIR, NOW - timedelta(hours=1), Ingest(IngestState.RECEIVING))
+    verdict = assess(judged(Detection(), readings, Thresholds()), phase, Trust(), NOW)
+    return EventState(model(), NOW, phase, QosState(readings), verdict)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_told_in_three_short_sentences(kind: str) -> None:
+    told = diagnose(kind)
+    for sentence in (told.cause, told.viewers, told.advice):
+        assert sentence.endswith(".")
+        assert 0 < len(sentence) <= 100
+    assert told != diagnose("A_KIND_THAT_NOBODY_KNOWS")
+
+
+@pytest.mark.parametrize(
+    ("signs", "pattern"),
+    [
+        (Signs(), Pattern.NONE),
+        (Signs(video=0.5, audio=0.7, fps=0.8, lossy=True), Pattern.NETWORK),
+        (Signs(video=0.4, audio=0.7, fps=0.8), Pattern.NETWORK),
+        (Signs(fps=0.75), Pattern.OVERLOAD),
+        (Signs(fps=0.75, lossy=True, bursts=1), Pattern.OVERLOAD),
+        (Signs(audio=0.0, mute=True), Pattern.AUDIO),
+        (Signs(video=0.0, fps=0.0, dark=True), Pattern.CAMERA),
+        (Signs(video=0.0, audio=0.0, fps=0.0, dark=True, mute=True), Pattern.GONE),
+        (Signs(video=0.6), Pattern.STEP),
+        (Signs(keys=True), Pattern.KEYS),
+        (Signs(lossy=True, bursts=3), Pattern.BURSTS),
+        (Signs(lossy=True, bursts=2), Pattern.NETWORK),
+    ],
+)
+def test_each_pattern_has_its_signs(signs: Signs, pattern: Pattern) -> None:
+    assert named(signs) is pattern
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("shape", "pattern"),
+    [
+        ("clean", Pattern.NONE),
+        ("sustained-loss", Pattern.NETWORK),
+        ("starvation", Pattern.NETWORK),
+        ("encoder-overload", Pattern.OVERLOAD),
+        ("fps-halving", Pattern.OVERLOAD),
+        ("audio-lost", Pattern.AUDIO),
+        ("camera-lost", Pattern.CAMERA),
+        ("bitrate-cliff", Pattern.STEP),
+        ("keyframe-drift", Pattern.KEYS),
+        ("loss-bursts", Pattern.BURSTS),
+        ("ghost", Pattern.GONE),
+    ],
+)
+def test_the_pattern_of_each_simulated_fault_is_named(shape: str, pattern: Pattern, seed: int) -> None:
+    assert of(on_air(shape, seed=seed)) is pattern
+
+
+@pytest.mark.parametrize("ingest", [IngestState.INTERRUPTED, IngestState.NONE])
+def test_where_nothing_arrives_the_last_good_samples_explain_nothing(ingest: IngestState) -> None:
+    state = on_air("clean")
+    gone = EventState(state.event, NOW, Phase(Tally.RECONNECTING, ingest=Ingest(ingest)), state.qos, state.verdict)
+    assert of(gone) is Pattern.GONE
+
+
+def test_the_pattern_and_not_the_kind_tells_the_cause_where_it_knows_better() -> None:
+    overload, network = on_air("encoder-overload"), on_air("starvation")
+    assert diagnose("PACKET_LOSS", overload).cause.startswith("Encoder overload")
+    assert diagnose("VIDEO_STARVED", network).cause.startswith("Network")
+    assert diagnose("RESTREAM_DOWN", network) == diagnose("RESTREAM_DOWN")
+    assert "key-frame interval to 2 s, scene-cut off" in diagnose("KEYFRAME_DRIFT", on_air("keyframe-drift")).advice

@@ -1,0 +1,189 @@
+"""What the fold promises of any samples: the same faults however they came, and none in a state that makes no sense."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from random import Random
+from typing import NamedTuple
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from livedeck.monitor import Episode, Reading, Readings, Severity, Thresholds
+from livedeck.monitor.baseline import Usual
+from livedeck.monitor.detection import Detection, detect, episodes
+from livedeck.monitor.rates import Seen
+from livedeck.monitor.rules import RULES, calm
+from livedeck.monitor.series import first_change, gather
+from livedeck.monitor.spell import BAD
+from monitor.stage import NOW, judged, samples
+
+quick = settings(max_examples=40, deadline=None)
+"""Streams of minutes: some dozens find what there is to find."""
+
+T = Thresholds()
+SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.CRITICAL)
+OFF = {rule.kind: rule.hold(T).off for rule in RULES} | {"RECONNECTING": T.silence_off}
+
+
+class Part(NamedTuple):
+    """So many samples alike, after so many seconds of nothing."""
+
+    length: int
+    pause: float
+    video: float | None
+    audio: float | None
+    fps: float | None
+    status: int | None
+
+
+faults = st.builds(
+    Part,
+    st.integers(1, 35),
+    st.sampled_from([0.0, 0.0, 0.0, 14.0, 60.0]),
+    st.sampled_from([4.5e6, 4.5e6, 4.5e6, 2.9e6, 1.3e6, 0.0, None]),
+    st.sampled_from([128e3, 128e3, 128e3, 96e3, 16e3, 0.0, None]),
+    st.sampled_from([30.0, 30.0, 30.0, 28.0, 15.0, 0.0, None]),
+    st.sampled_from([0, 0, 0, 3, 4, 5, 7, None]),
+)
+streams = st.lists(faults, min_size=1, max_size=6).map(lambda parts: list(_rows(parts)))
+
+
+def _rows(parts: Iterable[Part]) -> Iterable[Reading]:
+    time = NOW.timestamp()
+    calm_start = Part(55, 0.0, 4.5e6, 128e3, 30.0, 0)
+    for part in (calm_start, *parts):
+        time += part.pause
+        for _ in range(part.length):
+            yield Reading(time, *part[2:])
+            time += 2.0
+
+
+def told(known: Detection) -> tuple[object, ...]:
+    return known.spells, known.past, known.usual, known.first, episodes(known)
+
+
+def whole(rows: list[Reading]) -> Detection:
+    return judged(Detection(), gather(Readings(), samples(rows)), T)
+
+
+def in_chunks(rows: list[Reading], sizes: Iterable[int]) -> Iterable[list[Reading]]:
+    start = 0
+    for size in sizes:
+        yield rows[start : start + size]
+        start += size
+    yield rows[start:]
+
+
+@quick
+@given(streams, st.lists(st.integers(1, 90), max_size=12))
+def test_the_same_samples_are_the_same_faults_one_by_one_or_all_at_once(rows: list[Reading], sizes: list[int]) -> None:
+    known, readings = Detection(), Readings()
+    for chunk in in_chunks(rows, sizes):
+        readings = gather(readings, samples(chunk))
+        known = judged(known, readings, T)
+    assert told(known) == told(whole(rows))
+
+
+@quick
+@given(streams, st.randoms(use_true_random=False))
+def test_late_and_reordered_and_doubled_samples_make_no_difference(rows: list[Reading], random: Random) -> None:
+    chunks = [chunk for chunk in in_chunks(rows, [random.randint(1, 60) for _ in range(8)]) if chunk]
+    random.shuffle(chunks)
+    known, readings = Detection(), Readings()
+    for chunk in [*chunks, random.choice(chunks)]:
+        readings = gather(readings, samples(random.sample(chunk * 2, len(chunk) * 2)))
+        known = judged(known, readings, T)
+    assert told(known) == told(whole(rows))
+
+
+@quick
+@given(streams)
+def test_an_answer_without_news_costs_nothing(rows: list[Reading]) -> None:
+    known = whole(rows)
+    assert judged(known, gather(known.readings, samples(rows)), T) is known
+
+
+@quick
+@given(streams)
+def test_an_episode_begins_once_never_gets_quieter_and_ends_after_its_delay(rows: list[Reading]) -> None:
+    known, readings, before = Detection(), Readings(), dict[str, Episode]()
+    for row in rows:
+        readings = gather(readings, samples([row]))
+        known = judged(known, readings, T)
+        now = {one.kind: one for one in episodes(known) if one.until is None}
+        assert set(now) == set(known.spells)
+        for kind, one in before.items():
+            if kind in now:
+                assert now[kind].since == one.since
+                assert SEVERITIES.index(now[kind].severity) >= SEVERITIES.index(one.severity)
+            else:
+                ended = next(last for last in reversed(known.past) if last.kind == kind)
+                assert (ended.since, ended.severity) == (one.since, one.severity)
+                assert ended.until is not None
+                assert row.time - ended.until.timestamp() >= OFF[kind]
+        before = now
+
+
+@quick
+@given(streams)
+def test_episodes_of_a_kind_do_not_overlap(rows: list[Reading]) -> None:
+    every = episodes(whole(rows))
+    for kind in OFF:
+        own = [one for one in every if one.kind == kind]
+        assert all(one.until is None or one.since <= one.until for one in own)
+        for earlier, later in pairwise(own):
+            assert earlier.until is not None
+            assert earlier.until <= later.since
+
+
+rates = st.sampled_from(
+    [float("nan"), 0.0, 0.9, 1.0, 23.0, 28.4, 28.6, 30.0, 31_999.0, 33e3, 128e3, 321e3, 4e4, 2e6, 5e6]
+)
+
+
+@given(
+    st.builds(
+        Seen,
+        time=st.just(0.0),
+        video=rates,
+        audio=rates,
+        fps=rates,
+        status=st.sampled_from([-1, 0, 1, 3, 4, 5]),
+        usual=st.sampled_from([Usual(), Usual(4.5e6, 128e3, 30.0), Usual(4.5e6, None, 25.0, 0.3)]),
+        dark=st.just(False),
+        short=st.booleans(),
+        drift=st.integers(0, 10),
+        severe=st.integers(0, 6),
+        loss=st.integers(0, 6),
+        heavy=st.booleans(),
+        bursts=st.integers(0, 5),
+        cv=st.sampled_from([float("nan"), 0.0, 0.2, 0.26]),
+    )
+)
+def test_a_calm_sample_is_bad_by_no_rule(seen: Seen) -> None:
+    seen = seen._replace(dark=seen.video < T.dark_video or seen.fps < T.dark_fps)
+    assert not calm(seen, T) or all(rule.sign(seen, T) != BAD for rule in RULES)
+
+
+@quick
+@given(streams, st.data())
+def test_the_first_change_is_where_two_series_part(rows: list[Reading], data: st.DataObject) -> None:
+    known = gather(Readings(), samples(rows))
+    place = data.draw(st.integers(0, len(rows) - 1))
+    changed = [*rows[:place], rows[place]._replace(audio=7.0), *rows[place + 1 :]]
+    less = gather(Readings(), samples([*rows[:place], *rows[place + 1 :]]))
+    assert first_change(known, gather(Readings(), samples(changed))) == rows[place].time
+    assert first_change(known, gather(known, samples([Reading(rows[-1].time + 1.0, *rows[-1][1:])]))) == float("inf")
+    if place > 0:
+        assert first_change(known, less) == rows[place].time
+        assert first_change(less, known) == (rows[place].time if place < len(rows) - 1 else float("inf"))
+
+
+def test_an_hour_of_samples_is_folded_in_slices_of_a_minute_or_two() -> None:
+    """Nobody waits for the whole of it (performance.md, 5)."""
+    hour = gather(
+        Readings(), samples(Reading(NOW.timestamp() + 2.0 * place, 4.5e6, 128e3, 30.0, 5) for place in range(3600))
+    )
+    assert len(list(detect(Detection(), hour, T))) == 3600 // 64

@@ -1,0 +1,162 @@
+"""A deck that starts again goes on from where it left off, and one that cannot record says so and goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+from time import monotonic
+from typing import Any
+
+from livedeck.client import Api
+from livedeck.monitor import AlarmKey, AlarmState, History, Monitor, Severity, Snapshot
+from monitor.recordings import everything, locked
+from monitor.stage import NOW, Stage, event
+from virtual_clock import VirtualClock
+
+
+class MovedClock:
+    """The time of this machine, begun `at` seconds from NOW: threads answer in time of their own."""
+
+    def __init__(self, at: float) -> None:
+        self._begun = NOW + timedelta(seconds=at - monotonic())
+
+    def now(self) -> datetime:
+        """Aware, UTC."""
+        return self._begun + timedelta(seconds=monotonic())
+
+    def monotonic(self) -> float:
+        """Seconds."""
+        return monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after that many seconds."""
+        await asyncio.sleep(seconds)
+
+
+class Newest(Stage):
+    """A platform that answers the newest so many samples."""
+
+    def __init__(self, at: float, newest: int, *events: dict[str, Any]) -> None:
+        super().__init__(VirtualClock(NOW + timedelta(seconds=at)), *events)
+        self._newest = newest
+
+    def _sent(self) -> list[dict[str, Any]]:
+        return super()._sent()[-self._newest :]
+
+
+@asynccontextmanager
+async def run(path: Path, stage: Stage, at: float) -> AsyncIterator[tuple[Monitor, History]]:
+    """A deck from its start to its end, `at` seconds from NOW."""
+    history = await History.open(path, NOW + timedelta(seconds=at))
+    clock = MovedClock(at)
+    api = Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=stage)
+    async with api:
+        yield Monitor(api, clock, random=Random(1), history=history), history
+    await history.close()
+
+
+def kinds(snapshot: Snapshot) -> dict[str, AlarmState]:
+    """The state of every alarm."""
+    return {alarm.kind: alarm.state for alarm in (*snapshot.alarms, *snapshot.quiet)}
+
+
+async def test_the_chart_is_complete_but_for_the_gap(tmp_path: Path) -> None:
+    """And the gap is no silence of the encoder's: nobody knows what happened in it."""
+    path = tmp_path / "deck.sqlite"
+    async with run(path, Newest(0, 3600, event()), 0) as (monitor, _):
+        await monitor.settled()
+    async with run(path, Newest(1200, 10, event()), 1200) as (monitor, history):
+        snapshot = await monitor.settled()
+        assert kinds(snapshot) == {}
+        assert snapshot.events[0].episodes == ()
+        await history.flush()
+        start = NOW.timestamp() - 600
+        buckets = await history.series("one", "stream-one", start, start + 1802, 1802 // 34)
+        assert list(buckets.count) == [17] * 17 + [12] + [0] * 34 + [10]
+
+
+async def test_a_stream_goes_on_as_if_the_deck_had_never_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "deck.sqlite"
+    async with run(path, Newest(0, 3600, event()), 0) as (monitor, _):
+        await monitor.settled()
+    async with run(path, Newest(10, 3, event()), 10) as (monitor, _):
+        (state,) = (await monitor.settled()).events
+        times = [time - NOW.timestamp() for time in state.qos.readings.time]
+        assert times == [*range(-600, 1, 2), 6, 8, 10]
+        assert state.verdict.baseline_video is not None, "what is usual need not be learnt anew"
+
+
+async def test_what_the_platform_answers_wins_over_what_was_recorded_of_the_same_stretch(tmp_path: Path) -> None:
+    path = tmp_path / "deck.sqlite"
+    for at, newest in ((0, 3600), (1, 100)):
+        async with run(path, Newest(at, newest, event()), at) as (monitor, _):
+            (state,) = (await monitor.settled()).events
+            assert len(state.qos.readings) == 301
+            assert len(set(state.qos.readings.time)) == 301
+
+
+async def test_another_stream_of_the_event_begins_with_no_samples(tmp_path: Path) -> None:
+    path = tmp_path / "deck.sqlite"
+    async with run(path, Newest(0, 3600, event()), 0) as (monitor, _):
+        await monitor.settled()
+    other = event()
+    other["stream"]["id"] = "another"
+    async with run(path, Newest(60, 5, other), 60) as (monitor, history):
+        (state,) = (await monitor.settled()).events
+        assert len(state.qos.readings) == 5
+        await history.flush()
+        assert [stream.stream_id for stream in await history.streams("one")] == ["stream-one", "another"]
+
+
+async def test_alarms_stand_as_a_person_left_them(tmp_path: Path) -> None:
+    path = tmp_path / "deck.sqlite"
+    silent = event("one"), event("two")
+    shelved, acknowledged = AlarmKey("one", "RECONNECTING"), AlarmKey("two", "RECONNECTING")
+    stage = Newest(60, 3600, *silent)
+    stage.silent_from = 0.0
+    async with run(path, stage, 60) as (monitor, _):
+        await monitor.settled()
+        monitor.acknowledge(acknowledged)
+        monitor.shelve(shelved, 30, "the line is being changed")
+        await monitor.settled()
+    async with run(path, stage, 61) as (monitor, _):
+        snapshot = await monitor.settled()
+    states = {alarm.key: alarm.state for alarm in (*snapshot.alarms, *snapshot.quiet)}
+    assert states[acknowledged] is AlarmState.ACKNOWLEDGED
+    assert states[shelved] is AlarmState.SHELVED
+
+
+async def test_a_history_that_cannot_be_written_is_an_alarm_and_monitoring_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "deck.sqlite"
+    await (await History.open(path, NOW)).close()
+    with locked(path):
+        async with run(path, Newest(0, 3600, event()), 0) as (monitor, history):
+            snapshot = await monitor.settled()
+            assert snapshot.events[0].verdict.health.score == 100
+            (alarm,) = snapshot.alarms
+            assert (alarm.kind, alarm.severity, alarm.state) == (
+                "HISTORY_FAILED",
+                Severity.WARNING,
+                AlarmState.UNACKNOWLEDGED,
+            )
+            assert str(path) in alarm.actual
+            assert "locked" in alarm.actual
+            await history.flush()
+            assert (await monitor.settled()).seq > snapshot.seq
+
+
+async def test_the_alarm_ends_when_all_that_waited_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "deck.sqlite"
+    await (await History.open(path, NOW)).close()
+    lock = locked(path)
+    lock.__enter__()
+    async with run(path, Newest(0, 3600, event()), 0) as (monitor, history):
+        assert "HISTORY_FAILED" in kinds(await monitor.settled())
+        lock.__exit__(None, None, None)
+        await history.flush()
+        assert kinds(await monitor.settled())["HISTORY_FAILED"] is AlarmState.RETURNED
+        assert len(await everything(history)) == 301
