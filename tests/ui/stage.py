@@ -11,20 +11,28 @@ from typing import Any
 from textual.pilot import Pilot
 
 from livedeck.cli.screenshots import framed, still_deck
-from livedeck.monitor import Link, Snapshot
+from livedeck.monitor import History, Link, Snapshot
+from livedeck.ui.actions import BY_NAME
 from livedeck.ui.app import Deck
 
 
 @asynccontextmanager
 async def running(
-    size: tuple[int, int] = (120, 40), *keys: str, read_only: bool = False
+    size: tuple[int, int] = (120, 40), *keys: str, read_only: bool = False, history: History | None = None
 ) -> AsyncIterator[tuple[Deck, Pilot[int]]]:
     """A deck of that size after those keys, and its pilot."""
-    async with still_deck(read_only=read_only) as deck, deck.run_test(size=size) as pilot:
+    async with still_deck(read_only=read_only, history=history) as deck, deck.run_test(size=size) as pilot:
         await pilot.pause()
         await pilot.press(*keys)
         await pilot.pause()
         yield deck, pilot
+
+
+async def act(pilot: Pilot[int], *names: str) -> None:
+    """Press the first key of each of these actions."""
+    for name in names:
+        await pilot.press(BY_NAME[name].keys[0])
+        await pilot.pause()
 
 
 def text_of(deck: Deck) -> str:

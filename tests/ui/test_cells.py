@@ -23,7 +23,8 @@ from livedeck.monitor import (
     Tally,
     Verdict,
 )
-from livedeck.ui.renderables import cells, event_rows
+from livedeck.ui.renderables import cells, columns
+from livedeck.ui.renderables.event_rows import EVENTS
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import plain, width
 from livedeck.ui.renderables.moment import Moment
@@ -132,8 +133,8 @@ def test_outputs_count_what_is_connected_of_what_is_enabled() -> None:
 @pytest.mark.parametrize("cells_wide", [40, 60, 79, 80, 119, 200, 400])
 @pytest.mark.parametrize("name", ["Choir", "Abendmusik 東京 " * 20, "\x1b[31m[red]bold[/]\u202e\n", ""])
 def test_a_row_is_as_wide_as_its_head_whatever_the_event_is_called(cells_wide: int, name: str) -> None:
-    columns = event_rows.layout(cells_wide)
-    line = event_rows.row(state(name=name), FRESH, columns)
-    assert width(line) == width(event_rows.head(columns))
+    fitting = columns.layout(EVENTS.columns, cells_wide)
+    line = columns.row(state(name=name), FRESH, fitting)
+    assert width(line) == width(columns.head(fitting)) == width(columns.head(fitting, "health", down=True))
     assert not set(plain(line)) & {"\x1b", "\n", "\u202e"}
-    assert {"HEALTH", "EVENT", " TALLY"} <= {column.head for column, _ in columns}
+    assert {"HEALTH", "EVENT", " TALLY"} <= {column.head for column, _ in fitting}

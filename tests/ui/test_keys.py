@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
-from textual.binding import Binding
 from textual.pilot import Pilot
 
 from livedeck.cli.screenshots import framed
 from livedeck.monitor import EventState, Freshness, Grade, Health
 from livedeck.ui.app import Deck
 from livedeck.ui.renderables import cells
-from livedeck.ui.screens.events import EventsScreen
-from livedeck.ui.screens.help import KEYS, HelpScreen
+from livedeck.ui.screens.help import HelpScreen
 from livedeck.ui.screens.qos import QosScreen
-from livedeck.ui.widgets.event_table import EventTable
 from livedeck.ui.widgets.inked import Canvas
-from livedeck.ui.widgets.qos_chart import QosChart
-from ui.stage import known, running, show, text_of
+from livedeck.ui.widgets.table import Table
+from ui.stage import act, known, running, show, text_of
 
 
 def chosen(deck: Deck) -> EventState:
@@ -38,19 +34,24 @@ async def test_the_worst_event_is_selected_until_the_operator_chooses() -> None:
         assert chosen(deck).id == known(deck).events[0].id
 
 
-async def test_arrows_and_letters_move_one_row_and_stop_at_the_ends() -> None:
-    async with running() as (deck, pilot):
+async def test_rows_are_walked_one_by_one_by_the_screenful_and_to_the_ends() -> None:
+    async with running((80, 24)) as (deck, pilot):
         ids = [state.id for state in known(deck).events]
-        for keys, row in (
-            (("up",), 0),
-            (("down", "j"), 2),
-            (("k",), 1),
-            (("end",), 11),
-            (("down",), 11),
-            (("home",), 0),
+        screenful = deck.screen.query_one(Table).size.height - 2
+        for names, row in (
+            (("row.up",), 0),
+            (("row.down", "row.down"), 2),
+            (("row.up",), 1),
+            (("row.page_down",), min(1 + screenful, 11)),
+            (("row.page_up",), max(0, min(1 + screenful, 11) - screenful)),
+            (("row.last",), 11),
+            (("row.down",), 11),
+            (("row.first",), 0),
         ):
-            await pressed(pilot, *keys)
-            assert chosen(deck).id == ids[row], keys
+            await act(pilot, *names)
+            assert chosen(deck).id == ids[row], names
+        await pressed(pilot, "j", "j", "k")
+        assert chosen(deck).id == ids[1]
 
 
 async def test_the_cursor_follows_the_event_when_the_rows_change_places() -> None:
@@ -59,7 +60,7 @@ async def test_the_cursor_follows_the_event_when_the_rows_change_places() -> Non
         before = chosen(deck).id
         await show(deck, pilot, events=tuple(reversed(known(deck).events)))
         assert chosen(deck).id == before
-        assert deck.screen.query_one(EventTable).cursor == before
+        assert deck.screen.query_one(Table).cursor == before
 
 
 async def test_an_event_that_vanished_gives_way_to_the_worst_one() -> None:
@@ -72,10 +73,10 @@ async def test_an_event_that_vanished_gives_way_to_the_worst_one() -> None:
 
 async def test_enter_opens_the_event_under_the_cursor_and_escape_returns_to_it() -> None:
     async with running() as (deck, pilot):
-        await pressed(pilot, "down", "down", "enter")
+        await act(pilot, "row.down", "row.down", "row.open")
         meant = known(deck).events[2].id
         assert (deck.current_mode, chosen(deck).id) == ("qos", meant)
-        await pressed(pilot, "escape")
+        await act(pilot, "qos.back")
         assert (deck.current_mode, chosen(deck).id) == ("events", meant)
 
 
@@ -98,40 +99,39 @@ async def test_the_qos_screen_says_that_its_event_is_gone_and_takes_no_other() -
 
 async def test_number_keys_switch_screens() -> None:
     async with running() as (deck, pilot):
-        for key, mode in (("3", "qos"), ("1", "events"), ("3", "qos")):
-            await pressed(pilot, key)
+        for name, mode in (("screen.qos", "qos"), ("screen.events", "events"), ("screen.qos", "qos")):
+            await act(pilot, name)
             assert deck.current_mode == mode
 
 
 async def test_a_click_selects_and_a_double_click_opens() -> None:
     async with running() as (deck, pilot):
-        await pilot.click(EventTable, offset=(20, 3))
+        await pilot.click(Table, offset=(20, 3))
         await pilot.pause()
         assert chosen(deck).id == known(deck).events[2].id
-        await pilot.click(EventTable, offset=(20, 5), times=2)
+        await pilot.click(Table, offset=(20, 5), times=2)
         await pilot.pause()
         assert (deck.current_mode, chosen(deck).id) == ("qos", known(deck).events[4].id)
 
 
 async def test_plus_and_minus_change_the_range_and_stop_at_its_ends() -> None:
     async with running((120, 40), "3") as (deck, pilot):
-        chart = deck.screen.query_one(QosChart)
-        spans = []
-        for key in ("minus", "minus", "plus", "plus", "plus", "plus", "plus"):
-            await pressed(pilot, key)
-            spans.append(chart.span)
-        assert spans == [300, 300, 900, 3600, 7200, 7200, 7200]
+        screen, names = deck.screen_of(QosScreen), []
+        for name in (*["qos.shorter"] * 2, *["qos.longer"] * 6):
+            await act(pilot, name)
+            names.append(screen.span_name)
+        assert names == ["5m", "5m", "15m", "1h", "6h", "all", "all", "all"]
 
 
-async def test_brackets_walk_through_the_events_that_should_be_sending() -> None:
+async def test_arrows_walk_through_the_events_that_should_be_sending() -> None:
     async with running((120, 40), "3") as (deck, pilot):
         sending = [state.id for state in known(deck).events if state.phase.tally in {"ON AIR", "RECONNECTING", "LOST"}]
         walked = []
         for _ in sending:
-            await pressed(pilot, "right_square_bracket")
+            await act(pilot, "qos.next")
             walked.append(chosen(deck).id)
         assert walked == [*sending[1:], sending[0]]
-        await pressed(pilot, "left_square_bracket")
+        await act(pilot, "qos.previous")
         assert chosen(deck).id == sending[-1]
 
 
@@ -145,47 +145,19 @@ async def test_help_opens_over_any_screen_and_closes_to_it() -> None:
             assert not isinstance(deck.screen, HelpScreen)
 
 
-SHOWN = {
-    "up": "↑",
-    "down": "↓",
-    "pageup": "page up",
-    "pagedown": "page down",
-    "escape": "esc",
-    "plus": "+",
-    "minus": "-",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "question_mark": "?",
-    "ctrl+c": "ctrl-c",
-    "ctrl+z": "ctrl-z",
-}
-SILENT = {"equals_sign"}
-"""Bound because it is `+` without the shift key."""
-
-
-def bound() -> set[str]:
-    """Every key of the deck, as a person would write it."""
-    owners = (Deck, EventsScreen, QosScreen, EventTable)
-    bindings = [each for owner in owners for each in vars(owner).get("BINDINGS", ())]
-    keys = {key for each in bindings if isinstance(each, Binding) for key in each.key.split(",")}
-    return {SHOWN.get(key, key) for key in keys - SILENT}
-
-
-def test_every_key_is_in_the_help() -> None:
-    words = "  ".join(key for key, _ in KEYS)
-    assert not [key for key in bound() if not re.search(rf"(^|\s){re.escape(key)}(\s|$)", words)]
-
-
-def test_every_key_is_in_the_readme() -> None:
-    table = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").split("## Keys")[1].split("## ")[0]
-    assert not [key for key in bound() if f"`{key}`" not in table]
-
-
 async def test_q_and_ctrl_c_leave() -> None:
-    for key in ("q", "ctrl+c"):
+    for name in ("app.quit", "app.interrupt"):
         async with running() as (deck, pilot):
-            await pressed(pilot, key)
+            await act(pilot, name)
             assert deck.return_value == 0
+
+
+async def test_the_platform_is_asked_when_the_operator_says_so() -> None:
+    async with running() as (deck, pilot):
+        seen = known(deck).seq
+        await act(pilot, "app.ask")
+        await pilot.pause()
+        assert known(deck).seq > seen
 
 
 async def test_a_hidden_screen_catches_up_when_it_is_shown() -> None:
@@ -211,7 +183,7 @@ async def test_an_unchanged_snapshot_paints_nothing() -> None:
     for keys in ((), ("3",)):
         async with running((120, 40), *keys) as (deck, _):
             assert [canvas.repaint() for canvas in deck.screen.query(Canvas)] == [0] * len(deck.screen.query(Canvas))
-            for table in deck.screen.query(EventTable):
+            for table in deck.screen.query(Table):
                 assert table.repaint() == 0
 
 

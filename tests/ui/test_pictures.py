@@ -13,11 +13,20 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import EVENING, PICTURES, framed
-from livedeck.monitor import Link, LinkState, Trouble
-from ui.stage import linked, running, show, text_of
+from livedeck.monitor import LinkState, Trouble
+from ui.stage import known, linked, running, show, text_of
 
 SIZES = ((80, 24), (120, 40), (200, 60))
-SCREENS: dict[str, tuple[str, ...]] = {"events": (), "qos": ("down", "3"), "qos-away": ("3",)}
+SCREENS: dict[str, tuple[str, ...]] = {
+    "events": (),
+    "streams": ("2",),
+    "qos": ("down", "3"),
+    "qos-away": ("3",),
+    "chat": ("4",),
+    "rooms": ("5", "down", "down"),
+    "alarms": ("7",),
+}
+THEMES = ("dark", "light", "mono")
 SMALL = (80, 24)
 
 
@@ -25,11 +34,16 @@ def _size(size: tuple[int, int]) -> str:
     return f"{size[0]}x{size[1]}"
 
 
-@pytest.mark.parametrize("size", SIZES, ids=_size)
 @pytest.mark.parametrize("screen", SCREENS)
-async def test_a_screen(picture: SnapshotAssertion, screen: str, size: tuple[int, int]) -> None:
-    async with running(size, *SCREENS[screen]) as (deck, _):
-        assert framed(deck) == picture
+async def test_a_screen(picture: SnapshotAssertion, screen: str) -> None:
+    """In every size and theme, from one deck: that it can be resized and repainted is part of it."""
+    async with running(SIZES[0], *SCREENS[screen]) as (deck, pilot):
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            for theme in THEMES:
+                deck.theme = theme
+                await pilot.pause()
+                assert framed(deck) == picture(name=f"{_size(size)}-{theme}")
 
 
 @pytest.mark.parametrize("size", [(60, 20), (80, 24)], ids=_size)
@@ -38,7 +52,7 @@ async def test_the_help(picture: SnapshotAssertion, size: tuple[int, int]) -> No
         assert framed(deck) == picture
 
 
-@pytest.mark.parametrize("screen", ["events", "qos"])
+@pytest.mark.parametrize("screen", ["events", "streams", "qos", "alarms"])
 async def test_blind(picture: SnapshotAssertion, screen: str) -> None:
     async with running((120, 40), *SCREENS[screen]) as (deck, pilot):
         since, last = EVENING - timedelta(seconds=41), EVENING - timedelta(seconds=71)
@@ -47,38 +61,55 @@ async def test_blind(picture: SnapshotAssertion, screen: str) -> None:
         assert framed(deck) == picture
 
 
-async def test_failing(picture: SnapshotAssertion) -> None:
-    async with running(SMALL) as (deck, pilot):
-        since = EVENING - timedelta(seconds=4)
-        why = "list events: 127.0.0.1:8787 did not answer in time (4 s)"
-        await show(
-            deck,
-            pilot,
-            link=linked(deck, state=LinkState.FAILING, trouble=Trouble.NO_ANSWER, since=since, why=why, failures=2),
-        )
-        assert framed(deck) == picture
+WHY = "list events: 127.0.0.1:8787 did not answer in time (4 s)"
+FAILING = {"state": LinkState.FAILING, "trouble": Trouble.NO_ANSWER, "why": WHY, "failures": 2}
+STATES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "loading": ({"state": LinkState.CONNECTING, "as_of": None}, {"events": (), "alarms": (), "quiet": ()}),
+    "empty": ({}, {"events": (), "alarms": (), "quiet": ()}),
+    "error": ({**FAILING, "since": EVENING - timedelta(seconds=4)}, {}),
+    "stale": ({"as_of": EVENING - timedelta(seconds=31)}, {}),
+}
+"""A state of the screens: what is otherwise with the link, and with the snapshot."""
 
 
-async def test_stale_though_the_monitor_says_nothing(picture: SnapshotAssertion) -> None:
-    async with running(SMALL) as (deck, pilot):
-        await show(deck, pilot, link=linked(deck, as_of=EVENING - timedelta(seconds=31)))
-        assert framed(deck) == picture
+@pytest.mark.parametrize("screen", ["events", "streams", "qos", "alarms"])
+async def test_a_state(picture: SnapshotAssertion, screen: str) -> None:
+    """Each state from the same deck, stale though the monitor says nothing; at last frozen, while alarms go on."""
+    async with running(SMALL, *SCREENS[screen]) as (deck, pilot):
+        whole = known(deck)
+        for name, (link, changes) in STATES.items():
+            deck.snapshot = whole
+            await show(deck, pilot, link=linked(deck, **link), **changes)
+            assert framed(deck) == picture(name=name)
+        await show(deck, pilot, **{field: getattr(whole, field) for field in ("link", "events", "alarms", "quiet")})
+        await pilot.press("p")
+        await show(deck, pilot, alarms=())
+        assert framed(deck) == picture(name="frozen")
 
 
-async def test_connecting(picture: SnapshotAssertion) -> None:
-    async with running(SMALL) as (deck, pilot):
-        await show(deck, pilot, link=Link(LinkState.CONNECTING, EVENING), events=(), alarms=())
-        assert framed(deck) == picture
-
-
-async def test_no_event_at_all(picture: SnapshotAssertion) -> None:
-    async with running(SMALL) as (deck, pilot):
-        await show(deck, pilot, events=(), alarms=())
+@pytest.mark.parametrize("screen", ["streams", "qos", "alarms"])
+async def test_read_only_elsewhere(picture: SnapshotAssertion, screen: str) -> None:
+    async with running(SMALL, *SCREENS[screen], read_only=True) as (deck, _):
         assert framed(deck) == picture
 
 
 async def test_read_only(picture: SnapshotAssertion) -> None:
-    async with running(SMALL, read_only=True) as (deck, _):
+    async with running(SMALL, read_only=True) as (deck, pilot):
+        assert framed(deck) == picture
+        for keys in SCREENS.values():
+            await pilot.press(*keys)
+            await pilot.pause()
+            assert ">RO<" in framed(deck)
+
+
+async def test_frozen_and_filtered(picture: SnapshotAssertion) -> None:
+    async with running(SMALL, "p", "slash", *"air", "enter") as (deck, _):
+        assert framed(deck) == picture
+
+
+@pytest.mark.parametrize("size", [(59, 20), (60, 19), (20, 5)], ids=_size)
+async def test_too_small_a_terminal_says_so_in_one_line(picture: SnapshotAssertion, size: tuple[int, int]) -> None:
+    async with running(size) as (deck, _):
         assert framed(deck) == picture
 
 
@@ -104,7 +135,7 @@ UNBELIEVABLE: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("word", UNBELIEVABLE)
-@pytest.mark.parametrize("screen", ["events", "qos"])
+@pytest.mark.parametrize("screen", ["events", "streams", "qos"])
 async def test_nothing_looks_good_on_a_screen_that_cannot_be_believed(screen: str, word: str) -> None:
     """monitoring.md, Freshness first: no score, no GOOD, no link ok, and the reason in words."""
     async with running((120, 40), *SCREENS[screen]) as (deck, pilot):

@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Sequence
 from datetime import tzinfo
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, TypedDict, TypeVar
 
 import structlog
 from rich.text import Text
 from textual.app import App
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.signal import Signal
-from textual.theme import Theme
 
-from livedeck.monitor import Clock, EventState, Monitor, Snapshot
+from livedeck.client import Api
+from livedeck.monitor import Clock, EventState, History, Monitor, NotificationRecord, Severity, Snapshot
+from livedeck.ui import bindings, themes
+from livedeck.ui.actions import BY_NAME, Action, Target
+from livedeck.ui.actions.keymap import Keymap
+from livedeck.ui.arrangement import Arrangement, Keep
+from livedeck.ui.copying import osc52
+from livedeck.ui.desk import Desk
+from livedeck.ui.exports import Exports, Opener
+from livedeck.ui.filters import Ascii, Plain
+from livedeck.ui.handlers import handler
+from livedeck.ui.library import Library
 from livedeck.ui.renderables.moment import Moment
-from livedeck.ui.screens.base import TALL
+from livedeck.ui.screens.alarms import AlarmsScreen
+from livedeck.ui.screens.base import TALL, DeckScreen
+from livedeck.ui.screens.chat import ChatScreen
 from livedeck.ui.screens.events import EventsScreen
-from livedeck.ui.screens.help import HelpScreen
+from livedeck.ui.screens.rooms import RoomsScreen
+from livedeck.ui.screens.streams import StreamsScreen
+from livedeck.ui.screens.videos import SCREENS as VIDEO_SCREENS
+from livedeck.ui.shelf import Shelf
 
 log = structlog.get_logger()
 
-NIGHT = Theme(
-    name="night",
-    primary="#7fb2d9",
-    background="#0e1216",
-    surface="#0e1216",
-    panel="#171d23",
-    foreground="#d5dce2",
-    dark=True,
-)
+ScreenType = TypeVar("ScreenType", bound=Screen[Any])
 
 
 def _qos() -> Screen[None]:
@@ -40,6 +49,11 @@ def _qos() -> Screen[None]:
     from livedeck.ui.screens.qos import QosScreen
 
     return QosScreen()
+
+
+async def _import_the_rest() -> None:
+    """With the first picture up, fetch in a thread what the next one will need."""
+    await asyncio.to_thread(import_module, "livedeck.ui.screens.qos")
 
 
 class Identity(TypedDict):
@@ -55,23 +69,27 @@ class Deck(App[int]):
     """Shows what a monitor says. It is given everything and constructs nothing.
 
     `zone`: of the local clock in the header, None for the machine's. `log_file`: named when the deck has to give up.
+    `api`: where writes go, by the one road for them; None: nothing is ever written. `history`: what was, and where
+    marks and actions are kept. `keymap`: see `actions.keymap`. `theme`: a name of `themes.PALETTES`, or AUTO. `keep`:
+    where the arrangement outlives the deck. `multiplexer`: `tmux` or `screen` where the terminal is one. `downloads`:
+    where files go that name no folder. `opener`: shows a file by the program that this machine has for it.
     """
 
     CSS_PATH = "app.tcss"
     TITLE = "livedeck"
     ENABLE_COMMAND_PALETTE = False
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (TALL, "-tall")]  # noqa: RUF012  as Textual has it
-    MODES: ClassVar[dict[str, Any]] = {"events": EventsScreen, "qos": _qos}
+    MODES: ClassVar[dict[str, Any]] = {
+        "events": EventsScreen,
+        "streams": StreamsScreen,
+        "qos": _qos,
+        "chat": ChatScreen,
+        "rooms": RoomsScreen,
+        **{screen.MODE: screen for screen in VIDEO_SCREENS},
+        "alarms": AlarmsScreen,
+    }
     DEFAULT_MODE = "events"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1", "switch_mode('events')", "Events"),
-        Binding("3", "switch_mode('qos')", "QoS"),
-        Binding("question_mark", "help", "help"),
-        Binding("r", "ask", "ask now"),
-        Binding("q", "quit", "quit"),
-        Binding("ctrl+c", "quit", "quit", priority=True),
-        Binding("ctrl+z", "suspend_process", "suspend"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings.everywhere()
 
     def __init__(
         self,
@@ -83,38 +101,62 @@ class Deck(App[int]):
         read_only: bool,
         zone: tzinfo | None = None,
         log_file: Path | None = None,
+        api: Api | None = None,
+        history: History | None = None,
+        keymap: Keymap | None = None,
+        keep: Keep | None = None,
+        multiplexer: str = "",
+        downloads: Path = Path(),
+        opener: Opener | None = None,
+        theme: str = themes.AUTO,
+        ascii_only: bool = False,
     ) -> None:
         super().__init__()
+        for each in themes.textual():
+            self.register_theme(each)
+        self.arrangement = Arrangement(keep)
+        wanted = self.arrangement.theme if theme == themes.AUTO else theme
+        self.theme = themes.fitting(wanted, no_color=self.no_color, colours=self.console.color_system)
+        self._filters_of_ours = (Plain(), Ascii(enabled=ascii_only))
+        self.monitor, self.api, self.history = monitor, api, history
+        self.read_only, self.keymap = read_only, keymap or {}
+        self.set_keymap(bindings.textual(self.keymap))
         self.identity: Identity = {"profile": profile, "host": host, "read_only": read_only, "zone": zone}
         self.snapshot: Snapshot | None = None
         self.fault = ""
         self.news: Signal[None] = Signal(self, "news")
-        self._monitor, self._clock, self._log_file = monitor, clock, log_file
+        self.clock, self._log_file = clock, log_file
+        self.desk = Desk(self, history)
+        self.library = Library(api, Shelf(history, clock), clock)
+        self.exports, self.downloads, self.opener = Exports(self), downloads, opener
         self._chosen: str | None = None
+        self._following = self._lit = True
+        self._begun: float | None = None
         self._attended: str | None = None
+        self._multiplexer = multiplexer
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Textual's, then ours: no colour code in a theme without colour, only ASCII where that is asked."""
+        plain, characters = self._filters_of_ours
+        plain.enabled = themes.PALETTES[self.theme].plain
+        return [*super().get_line_filters(), *(each for each in (plain, characters) if each.enabled)]
 
     def on_mount(self) -> None:
-        self.register_theme(NIGHT)
-        self.theme = NIGHT.name
         self.run_worker(self._watch(), name="monitor", exit_on_error=False)
-        self.set_interval(1.0, self._tick)
-        self.call_after_refresh(self._import_the_rest)
+        self.set_interval(0.5, self._tick)
+        self.call_after_refresh(_import_the_rest)
         self.app_resume_signal.subscribe(self, self._repaint_all)
 
     async def _watch(self) -> None:
         """Publish each snapshot. Should the monitor ever end, the screen says so: frozen is not fine."""
         try:
-            async for snapshot in self._monitor.snapshots():
+            async for snapshot in self.monitor.snapshots():
                 self.snapshot = snapshot
                 self.news.publish(None)
         except Exception as error:
             log.exception("the monitor stopped")
             self.fault = f"{type(error).__name__}; see {self._log_file or 'the log'}"
             self.news.publish(None)
-
-    async def _import_the_rest(self) -> None:
-        """With the first picture up, fetch in a thread what the next one will need."""
-        await asyncio.to_thread(import_module, "livedeck.ui.screens.qos")
 
     def _repaint_all(self, _: App[int]) -> None:
         """Back from a suspension: the terminal has forgotten every line."""
@@ -123,44 +165,119 @@ class Deck(App[int]):
         self.screen.refresh(layout=True)
 
     def _tick(self) -> None:
-        self.news.publish(None)
+        """Each second everything that is a matter of time; half a second later what blinks (1 Hz)."""
+        self._begun = self.clock.monotonic() if self._begun is None else self._begun
+        self._lit = round((self.clock.monotonic() - self._begun) * 2) % 2 == 0
+        if self._lit:
+            self.news.publish(None)
+        elif isinstance(self.screen, DeckScreen):
+            self.screen.blink()
 
     def moment(self) -> Moment | None:
         """The instant to paint for; None before the first snapshot."""
         if self.snapshot is None:
             return None
-        return Moment.of(self.snapshot, self._clock.now(), watched=not self.fault)
+        return Moment.of(self.snapshot, self.clock.now(), watched=not self.fault, lit=self._lit)
+
+    def shown(self) -> tuple[Snapshot, Moment] | None:
+        """What the bodies of the screens show: the newest there is, or what the operator holds still."""
+        moment = self.moment()
+        if self.arrangement.frozen or self.snapshot is None or moment is None:
+            return self.arrangement.frozen
+        return self.snapshot, moment
 
     def chosen(self) -> EventState | None:
-        """The selected event, by its id; the worst one until the operator chooses. None where it is gone."""
-        if self.snapshot is None:
+        """The selected event as it is shown, by its id; the first one until the operator chooses. None: it is gone."""
+        shown = self.shown()
+        if shown is None:
             return None
         if self._chosen is None:
-            return next(iter(self.snapshot.events), None)
-        return self.snapshot.find(self._chosen)
+            return next(iter(shown[0].events), None)
+        return shown[0].find(self._chosen)
 
     def choose(self, event_id: str | None) -> None:
-        """Select an event for every screen; None follows the worst one again."""
-        self._chosen = event_id
+        """Select an event for every screen; None follows the first one again."""
+        self._chosen, self._following = event_id, event_id is None
         self.news.publish(None)
+
+    def settle(self, ids: Sequence[str]) -> None:
+        """A table shows these: nothing that is out of its sight stays selected, for what is done is done to that."""
+        if self._following or self._chosen not in ids:
+            self._following = True
+            self._chosen = next(iter(ids), "")
 
     def attend(self, event_id: str | None) -> None:
         """Have that event's quality asked for most often; None: no event's more than the others'."""
         if event_id != self._attended:
             self._attended = event_id
-            self._monitor.focus(event_id)
+            self.monitor.focus(event_id)
 
-    def action_ask(self) -> None:
-        """Ask the platform now, not at the next round."""
-        self._monitor.poke()
+    def action_do(self, name: str) -> None:
+        """The action that a key is bound to."""
+        self.do(name)
 
-    def action_help(self) -> None:
-        """Show the keys and the signs."""
-        self.push_screen(HelpScreen())
+    def do(self, name: str, argument: str = "") -> None:
+        """Carry out an action of the registry, or say why not: the one way in from keys, palette and commands.
 
-    async def action_quit(self) -> None:
-        """Leave; the terminal is left as it was found."""
-        self.exit(0)
+        No `check_action`: it would swallow the key without a word.
+        """
+        action = BY_NAME[name]
+        why = self._refusal(action)
+        if why:
+            self.tell(why, Severity.WARNING)
+            return
+        work = handler(action)(self, argument)
+        if work is not None:
+            self.run_worker(self._carry(action, work), name=name, group="actions", exit_on_error=False)
+
+    def _refusal(self, action: Action) -> str:
+        """Why that cannot be done now. A courtesy: the lock of a read-only deck is the client's gate."""
+        if self.read_only and action.writes:
+            return f"RO: this deck is read-only, :{action.name} would change the platform"
+        if self.api is None and action.writes:
+            return f":{action.name} would change the platform, and this deck was given no way to it"
+        if not action.works_on(self.current_mode):
+            return f":{action.name} works on {', '.join(action.screens)}"
+        if action.target is Target.EVENT and self.chosen() is None:
+            return f":{action.name} needs an event: none is selected"
+        if action.target is Target.VIDEO and self.library.video is None:
+            return f":{action.name} needs a video: none is selected"
+        return ""
+
+    async def _carry(self, action: Action, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except Exception as error:
+            log.exception("an action failed", action=action.name)
+            why = f"{type(error).__name__}; see {self._log_file or 'the log'}"
+            self.tell(f":{action.name} ended by a fault of the deck: {why}", Severity.CRITICAL)
+
+    def tell(self, text: str, severity: Severity = Severity.INFO) -> None:
+        """Say that above the keys, and keep it among the notices."""
+        now = self.clock.now()
+        self.arrangement.note(now, severity, text)
+        if self.history is not None:
+            self.run_worker(self.history.notified(NotificationRecord(now, severity, text)), exit_on_error=False)
+        log.info("told", severity=severity.value, text=text)
+        self.news.publish(None)
+
+    def copy(self, text: str, what: str) -> None:
+        """To the clipboard of the terminal's machine; what is too long for it goes to a file."""
+        sequence = osc52(text, self._multiplexer)
+        if sequence is not None and self._driver is not None:
+            self._driver.write(sequence)
+            self.tell(f"{what} copied")
+        elif self.arrangement.keep is None:
+            self.tell(f"{what} is too long for the clipboard, and there is no place for a file", Severity.WARNING)
+        else:
+            self.tell(
+                f"{what} is too long for the clipboard; it is in {self.arrangement.keep.spill('copied.txt', text)}"
+            )
+
+    def screen_of(self, kind: type[ScreenType]) -> ScreenType:
+        """The screen in front, which is of that kind: an action works only where the registry says so."""
+        assert isinstance(self.screen, kind)
+        return self.screen
 
     def _fatal_error(self) -> None:
         """A crash says where to read about it. It shows no local variables: they may hold a key or a token."""

@@ -106,13 +106,13 @@ def _restreams(state: EventState, moment: Moment) -> Line:
         return [("none", Ink.DIM)]
     line: Line = []
     for one in restreams:
-        glyph, ink = _destination(enabled=bool(one.enabled), status=one.status)
+        glyph, ink = destination(enabled=bool(one.enabled), status=one.status)
         name, status = wording.safe(one.name or wording.UNKNOWN, 40), wording.safe(one.status or wording.UNKNOWN, 20)
         line.append((f"{glyph} {name} {status}   ", Ink.STALE if moment.stale else ink))
     return line
 
 
-def _destination(*, enabled: bool, status: str | None) -> tuple[str, Ink]:
+def destination(*, enabled: bool, status: str | None) -> tuple[str, Ink]:
     if not enabled:
         return "·", Ink.DIM
     return ("✓", Ink.OK) if status == "connected" else ("○", Ink.TEXT)

@@ -1,14 +1,15 @@
-"""The events table as lines: which columns fit a width, the head, and a row."""
+"""The events table: what its columns say of an event."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from math import isfinite
 
-from livedeck.monitor import EventState
+from livedeck import wording
+from livedeck.monitor import EventState, IngestState, Severity
 from livedeck.ui.renderables import buckets, cells
+from livedeck.ui.renderables.columns import Column, Said, Sheet, Value
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, fit
+from livedeck.ui.renderables.lines import Line
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.renderables.spark import spark, strip
 
@@ -22,19 +23,6 @@ SPARK_CELLS = 10
 NAME_CELLS = 16
 """Below this an event's name cannot be told from its neighbour's: columns go before the name does."""
 
-GAP = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column: its head, its cells, its place in line to be dropped (0 never), and what it says."""
-
-    head: str
-    cells: int
-    rank: int
-    say: Callable[[EventState, Moment], Line]
-    right: bool = False
-
 
 def _name(state: EventState, _: Moment) -> Line:
     return [(cells.name(state), cells.title_ink(state))]
@@ -42,6 +30,19 @@ def _name(state: EventState, _: Moment) -> Line:
 
 def _clock(state: EventState, moment: Moment) -> Line:
     return [(cells.clock(state, moment), Ink.TEXT if state.phase.tally.owes_bits else Ink.DIM)]
+
+
+def _latency(state: EventState, _: Moment) -> Line:
+    return [(wording.safe(state.event.latency_mode or wording.UNKNOWN, 20), Ink.DIM)]
+
+
+def _updated(state: EventState, moment: Moment) -> Line:
+    """How old the platform's word on this event is."""
+    return [(wording.brief(moment.since(state.as_of)), Ink.STALE if moment.stale else Ink.DIM)]
+
+
+def _updated_at(state: EventState, _: Moment) -> Value:
+    return state.as_of.timestamp()
 
 
 def _recent(state: EventState, moment: Moment) -> Line:
@@ -70,46 +71,81 @@ def recent_status(state: EventState, moment: Moment, columns: int) -> Line:
     return strip(looks)
 
 
-EVENT = Column("EVENT", NAME_CELLS, 0, _name)
-COLUMNS = (
-    Column(" TALLY", 13, 0, cells.tally),
-    EVENT,
-    Column("T-/ELAPSED", 11, 1, _clock, right=True),
-    Column("INGEST", 10, 3, cells.ingest),
-    Column("HEALTH", 16, 0, cells.health),
-    Column("VIDEO", 6, 4, cells.video, right=True),
-    Column("AUDIO", 5, 6, cells.audio, right=True),
-    Column("FPS", 5, 5, cells.fps, right=True),
-    Column("LAST 5 MIN", 2 * SPARK_CELLS + 1, 8, _recent),
-    Column("OUT", 4, 7, cells.outputs, right=True),
+def _text(state: EventState) -> str:
+    event = state.event
+    words = (event.name, event.subtitle, event.id, *(one.name for one in event.restreams or ()))
+    return " ".join(word for word in words if word).casefold()
+
+
+def _seconds(state: EventState, moment: Moment) -> Value:
+    """Elapsed on air; negative before the start."""
+    mark = state.phase.mark
+    return None if mark is None else moment.server_since(mark)
+
+
+def _ingest(state: EventState, _: Moment) -> Value:
+    known = state.phase.ingest.state
+    return ("lost", known.value) if known is IngestState.INTERRUPTED else (known.value,)
+
+
+def _measured(name: str) -> Said[EventState]:
+    def value(state: EventState, _: Moment) -> Value:
+        known = cells.reading(state)
+        return None if known is None or not isfinite(getattr(known, name)) else float(getattr(known, name))
+
+    return value
+
+
+def _score(state: EventState, moment: Moment) -> Value:
+    return None if moment.stale else state.verdict.health.score
+
+
+def _connected(state: EventState, _: Moment) -> Value:
+    enabled = [one for one in state.event.restreams or () if one.enabled]
+    return sum(one.status == "connected" for one in enabled) / len(enabled) if enabled else None
+
+
+def _alarms(state: EventState, _: Moment) -> Value:
+    return tuple(f"{one.severity} {one.kind}" for one in state.verdict.findings)
+
+
+def _tally(state: EventState, _: Moment) -> Value:
+    return state.phase.tally.value
+
+
+def _title(state: EventState, _: Moment) -> Value:
+    return cells.name(state)
+
+
+def grave(state: EventState) -> bool:
+    """Whether something is critical there."""
+    return any(one.severity is Severity.CRITICAL for one in state.verdict.findings)
+
+
+EVENTS: Sheet[EventState] = Sheet(
+    columns=(
+        Column("tally", " TALLY", 13, 0, cells.tally, _tally),
+        Column("event", "EVENT", NAME_CELLS, 0, _name, _title, wide=True),
+        Column("time", "T-/ELAPSED", 11, 1, _clock, _seconds, right=True),
+        Column("ingest", "INGEST", 10, 3, cells.ingest, _ingest),
+        Column("health", "HEALTH", 16, 0, cells.health, _score),
+        Column("video", "VIDEO", 6, 4, cells.video, _measured("video"), right=True),
+        Column("audio", "AUDIO", 6, 6, cells.audio, _measured("audio"), right=True),
+        Column("fps", "FPS", 5, 5, cells.fps, _measured("fps"), right=True),
+        Column("recent", "LAST 5 MIN", 2 * SPARK_CELLS + 1, 8, _recent),
+        Column("out", "OUT", 4, 7, cells.outputs, _connected, right=True),
+        Column("latency", "LATENCY", 8, 9, _latency, lambda state, _: state.event.latency_mode),
+        Column("updated", "UPDATED", 8, 10, _updated, _updated_at, right=True),
+    ),
+    key=lambda state: state.id,
+    text=_text,
+    grave=grave,
+    rows=lambda snapshot: snapshot.events,
+    fields={
+        "alarm": _alarms,
+        "id": lambda state, _: state.id,
+        "type": lambda state, _: state.event.type,
+        "project": lambda state, _: state.event.parent_id,
+    },
 )
-
-
-def layout(width: int) -> list[tuple[Column, int]]:
-    """The columns that fit and the cells of each; what is left over goes to the event's name."""
-    kept = list(COLUMNS)
-    while _needed(kept) > width and any(column.rank for column in kept):
-        kept.remove(max(kept, key=lambda column: column.rank))
-    spare = max(0, width - _needed(kept))
-    return [(column, column.cells + (spare if column is EVENT else 0)) for column in kept]
-
-
-def _needed(kept: list[Column]) -> int:
-    return sum(column.cells + GAP for column in kept)
-
-
-def head(columns: list[tuple[Column, int]]) -> Line:
-    """The names of the columns."""
-    line: Line = []
-    for column, size in columns:
-        line += [*fit([(column.head, Ink.HEAD)], size, right=column.right), (" " * GAP, Ink.TEXT)]
-    return line
-
-
-def row(state: EventState, moment: Moment, columns: list[tuple[Column, int]]) -> Line:
-    """One event."""
-    line: Line = []
-    for column, size in columns:
-        cell = fit(column.say(state, moment), size, right=column.right, ellipsis=True)
-        line += [*cell, (" " * GAP, Ink.TEXT)]
-    return line
+"""The Events screen, worst first until somebody sorts it."""

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import tzinfo
 
+from textual.geometry import Size
+
 from livedeck import wording
-from livedeck.monitor import Alarm, LinkState, Severity, Snapshot
+from livedeck.monitor import Alarm, AlarmState, LinkState, Severity, Snapshot
+from livedeck.ui.actions import Action
+from livedeck.ui.actions.keymap import Keymap, keys_of, written
+from livedeck.ui.renderables.alarm_rows import sign
 from livedeck.ui.renderables.cells import SEVERITIES
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, between, clip, flow, spread
+from livedeck.ui.renderables.lines import Line, between, clip, flow, plain, spread
 from livedeck.ui.renderables.moment import Moment
 
 LINKS = {
@@ -108,6 +113,21 @@ def banner(snapshot: Snapshot, moment: Moment, fault: str = "") -> Line:
     return []
 
 
+def small(snapshot: Snapshot, size: Size, least: Size) -> Line:
+    """All that a terminal says that is too small for the deck: the alarms it has, and the cells it needs."""
+    return [
+        (" ", Ink.TEXT),
+        *alarm_counts(snapshot),
+        (f"  livedeck needs {least.width}x{least.height}, this is {size.width}x{size.height} ", Ink.STRONG),
+    ]
+
+
+def frozen(held: Moment, moment: Moment) -> Line:
+    """That the operator holds the screen still, since when; the lines around it go on."""
+    words = f" ‖ FROZEN at {held.now:%H:%M:%S}Z, {wording.age(moment.since(held.now))} ago"
+    return [(f"{words}  polling and alarms go on ", Ink.BANNER)]
+
+
 SUBJECT_CELLS = 24
 """What an alarm's subject may take at most, so that its kind is always read."""
 
@@ -116,16 +136,32 @@ def alarm(one: Alarm, moment: Moment) -> Line:
     """Severity, since when, whose, what: actual against expected."""
     glyph, word, ink = SEVERITIES[one.severity]
     return [
-        (f" {glyph} {word} {wording.brief(moment.since(one.since)):>6}  ", ink),
+        (f" {sign(one, glyph, moment)} {word} {wording.brief(moment.since(one.since)):>6}  ", ink),
         *clip([(wording.safe(one.subject), Ink.STRONG)], SUBJECT_CELLS),
         (f"  {one.kind}  ", ink),
         (wording.safe(one.actual), Ink.TEXT),
         (f"  expected {wording.safe(one.expected)}" if one.expected else "", Ink.DIM),
+        ("" if one.state is AlarmState.UNACKNOWLEDGED else f"  {one.state}", Ink.DIM),
     ]
 
 
-def keys(pairs: Sequence[tuple[str, str]], cells: int) -> Line:
-    """The keys that do something here; the last ones go first where the line is short."""
-    return flow(
-        [(rank, [(f" {key}", Ink.STRONG), (f" {what}", Ink.DIM)]) for rank, (key, what) in enumerate(pairs)], cells, 1
-    )
+FLOOD: Line = [(" ▲ ALARM FLOOD  more than ten in ten minutes: work from the top, shelve what is known ", Ink.BANNER)]
+
+
+MEANT_CELLS = 12
+
+
+def keys(actions: Sequence[Action], keymap: Keymap, cells: int, *, read_only: bool, meant: Alarm | None = None) -> Line:
+    """The keys that do something here; the last ones go first where the line is short. What writes says RO.
+
+    `meant`: the alarm that an acknowledgement goes to, named where no cursor shows it.
+    """
+    parts = []
+    for rank, action in enumerate(actions):
+        refused = read_only and action.writes
+        key = written(keys_of(action, keymap)[0])
+        said = f" {action.label} RO" if refused else f" {action.label}"
+        if meant and action.name == "alarm.acknowledge":
+            said = f" ack {plain(clip([(wording.safe(meant.subject), Ink.DIM)], MEANT_CELLS))} {meant.kind}"
+        parts.append((rank, [(f" {key}", Ink.DIM if refused else Ink.STRONG), (said, Ink.DIM)]))
+    return flow(parts, cells, 1)

@@ -1,4 +1,4 @@
-"""Inks name what a piece of text means. What each looks like is written in app.tcss alone."""
+"""Inks name what a piece of text means. What each looks like is written in themes.py alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Ink(StrEnum):
-    """The meaning of a span; `ink--<value>` is its component class."""
+    """The meaning of a span."""
 
     TEXT = "text"
     STRONG = "strong"
@@ -35,6 +35,8 @@ class Ink(StrEnum):
     AUDIO = "audio"
     FPS = "fps"
     LIMIT = "limit"
+    BAND = "band"
+    OVER = "over"
 
     BANNER = "banner"
     BANNER_BLIND = "banner-blind"

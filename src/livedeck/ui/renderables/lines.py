@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
@@ -45,6 +45,22 @@ def difference(old: Sequence[Span], new: Sequence[Span]) -> tuple[int, int] | No
         return 0, max(len(before), len(after))
     unlike = [cell for cell, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
     return (unlike[0], unlike[-1] + 1) if unlike else None
+
+
+def differences(old: Sequence[Span], new: Sequence[Span], least: int) -> list[tuple[int, int]]:
+    """The stretches in which two lines of equal length differ; a gap of fewer than `least` cells divides none."""
+    whole = difference(old, new)
+    if whole is None:
+        return []
+    before, after = _cells(old), _cells(new)
+    if len(before) != len(after):
+        return [whole]
+    found: list[tuple[int, int]] = []
+    for cell in range(*whole):
+        if before[cell] != after[cell]:
+            near = found and cell - found[-1][1] < least
+            found[-1:] = [(found[-1][0], cell + 1)] if near else [*found[-1:], (cell, cell + 1)]
+    return found
 
 
 def _cells(line: Sequence[Span]) -> list[tuple[str, Ink]]:
@@ -104,3 +120,16 @@ def _joined(parts: Sequence[Part], gap: int) -> Line:
 
 def _length(parts: Sequence[Part], gap: int) -> int:
     return sum(width(part) for _, part in parts) + gap * max(0, len(parts) - 1)
+
+
+def wrapped(text: str, ink: Ink, cells: int) -> Iterator[Line]:
+    """A paragraph in lines of at most that many cells, broken between words; a word that is longer is cut."""
+    row = ""
+    for word in text.split():
+        if row and cell_len(row) + 1 + cell_len(word) > cells:
+            yield clip([(row, ink)], cells)
+            row = word
+        else:
+            row = f"{row} {word}" if row else word
+    if row:
+        yield clip([(row, ink)], cells)

@@ -11,17 +11,21 @@ from livedeck.monitor import stale as is_stale
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """`now` is this machine's clock, `server` the platform's. `stale`: nothing on the screen may look good."""
+    """`now` is this machine's clock, `server` the platform's. `stale`: nothing on the screen may look good.
+
+    `lit`: whether what blinks is to be seen.
+    """
 
     now: datetime
     server: datetime
     stale: bool
+    lit: bool = True
 
     @classmethod
-    def of(cls, snapshot: Snapshot, now: datetime, *, watched: bool = True) -> Moment:
+    def of(cls, snapshot: Snapshot, now: datetime, *, watched: bool = True, lit: bool = True) -> Moment:
         """Judged again at each paint, so a monitor that hangs, or stopped, cannot keep the screen looking fresh."""
         stale = not watched or is_stale(snapshot.link, now)
-        return cls(now, now + timedelta(seconds=snapshot.link.skew), stale)
+        return cls(now, now + timedelta(seconds=snapshot.link.skew), stale, lit)
 
     def to_server(self, local: datetime) -> datetime:
         """That instant of this machine's clock by the platform's."""

@@ -2,71 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 
 from livedeck import wording
 from livedeck.monitor import EventState
 from livedeck.ui.renderables import buckets, cells
-from livedeck.ui.renderables.chart import curve, row_of
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import Line, Part, fit, flow, spread
 from livedeck.ui.renderables.moment import Moment
+from livedeck.ui.renderables.plot import GUTTER, OVER, Marked, Measure, plot
 from livedeck.ui.renderables.spark import strip
-from livedeck.ui.renderables.status import HIGHLIGHTED, LOOKS, ODD, Look
+from livedeck.ui.renderables.status import LOOKS, ODD, Look
+from livedeck.ui.renderables.stretch import Stretch
 
-GUTTER = 9
-"""Cells left of every plot, for the scale."""
-
-RANGES: tuple[tuple[str, float], ...] = (("5m", 300), ("15m", 900), ("1h", 3600), ("2h", 7200))
-"""What can be looked at: the document's service answers at most the last 3600 samples (decisions.md)."""
+RANGES: tuple[tuple[str, float | None], ...] = (("5m", 300), ("15m", 900), ("1h", 3600), ("6h", 21_600), ("all", None))
+"""What can be looked at; None: since the stream began. What the platform no longer answers comes from the history."""
 
 MBIT, KBIT = 1e6, 1e3
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """One curve: its head, its unit's size, the scale it is drawn on, and a value to mark across it."""
-
-    head: str
-    ink: Ink
-    values: list[buckets.Bucket | None]
-    low: float
-    high: float
-    unit: float
-    decimals: int
-    now: Line
-    mark: float | None = None
-
-
-def view(state: EventState, moment: Moment, span: float, width: int, height: int) -> list[Line]:
+def view(state: EventState, moment: Moment, shown: Stretch, marked: Marked, *, width: int, height: int) -> list[Line]:
     """The whole picture in exactly `height` lines; the plots take what the other lines leave."""
-    axis = buckets.axis_of(state, moment, span, max(8, width - GUTTER - 1))
-    if axis is None:
-        reason = state.qos.error or "no samples yet"
-        return [[(f" {cells.name(state)}: {wording.safe(reason)}", Ink.STALE if state.qos.error else Ink.DIM)]]
-    looks = buckets.statuses(axis, state.qos.readings)
-    measures = _measures(state, moment, axis)
     stale = cells.doubtful(state, moment)
-    tail = [_status_line(looks, stale=stale), *_time_axis(axis), _legend(state, axis, width, stale=stale)]
-    return [*_plots(measures, looks, height - len(tail), width, stale=stale), *tail]
+    tail = [
+        _status_line("status", shown.looks, stale=stale),
+        *_over_line(marked.over, stale=stale),
+        *_flag_line(marked, shown.axis),
+        *_time_axis(shown.axis),
+        _legend(shown, width, stale=stale) if marked.cursor is None else _readout(shown, marked.cursor, width),
+    ]
+    measures = _measures(state, moment, shown, marked.over)
+    return [*_plots(measures, shown.looks, marked, height - len(tail), width, stale=stale), *tail]
 
 
-def _measures(state: EventState, moment: Moment, axis: buckets.Axis) -> list[Measure]:
-    readings, verdict = state.qos.readings, state.verdict
-    video = buckets.columns(axis, readings, readings.video)
-    audio = buckets.columns(axis, readings, readings.audio)
-    fps = buckets.columns(axis, readings, readings.fps)
-    base, nominal = verdict.baseline_video, verdict.nominal_fps
-    floor = verdict.limit_video
-    low, high = _scale(video, [value for value in (base, floor) if value is not None])
+def empty(state: EventState) -> list[Line]:
+    """Why there is no picture."""
+    reason = state.qos.error or "no samples yet"
+    return [[(f" {cells.name(state)}: {wording.safe(reason)}", Ink.STALE if state.qos.error else Ink.DIM)]]
+
+
+def _measures(state: EventState, moment: Moment, shown: Stretch, over: Stretch | None) -> list[Measure]:
+    verdict = state.verdict
+    base, nominal, floor = verdict.baseline_video, verdict.nominal_fps, verdict.limit_video
+    video, audio, fps = (over.video, over.audio, over.fps) if over else ([], [], [])
+    low, high = _scale([*shown.video, *video], [value for value in (base, floor) if value is not None])
     return [
-        Measure("video Mbit/s", Ink.VIDEO, video, low, high, MBIT, 2, _video_now(state, moment, base, floor), floor),
-        Measure("audio kbit/s", Ink.AUDIO, audio, 0, _top(audio, 160e3), KBIT, 0, cells.audio(state, moment)),
         Measure(
-            "fps", Ink.FPS, fps, 0, _top(fps, (nominal or 30) * 1.1), 1, 0, _fps_now(state, moment, nominal), nominal
+            "video Mbit/s",
+            Ink.VIDEO,
+            shown.video,
+            low,
+            high,
+            MBIT,
+            2,
+            _video_now(state, moment, base, floor),
+            (floor, base),
+            video,
+        ),
+        Measure(
+            "audio kbit/s",
+            Ink.AUDIO,
+            shown.audio,
+            0,
+            _top([*shown.audio, *audio], 160e3),
+            KBIT,
+            0,
+            cells.audio(state, moment),
+            over=audio,
+        ),
+        Measure(
+            "fps",
+            Ink.FPS,
+            shown.fps,
+            0,
+            _top([*shown.fps, *fps], (nominal or 30) * 1.1),
+            1,
+            0,
+            _fps_now(state, moment, nominal),
+            (nominal,),
+            fps,
         ),
     ]
 
@@ -99,7 +115,7 @@ def _top(values: Iterable[buckets.Bucket | None], least: float) -> float:
 
 
 def _plots(
-    measures: Sequence[Measure], looks: Sequence[Look | None], height: int, width: int, *, stale: bool
+    measures: Sequence[Measure], looks: Sequence[Look | None], marked: Marked, height: int, width: int, *, stale: bool
 ) -> list[Line]:
     rows = _share(max(height, len(measures) * 2))
     lines: list[Line] = []
@@ -107,7 +123,7 @@ def _plots(
         scale = f"scale from {measure.low / measure.unit:.{measure.decimals}f}" if measure.low else ""
         head: list[Part] = [(0, [(f" {measure.head}", Ink.HEAD)]), (1, [(scale, Ink.DIM)])]
         lines.append(spread(head, [(0, [*measure.now, (" ", Ink.TEXT)])], width))
-        lines += _plot(measure, looks, count - 1, stale=stale)
+        lines += plot(measure, looks, marked, count - 1, stale=stale)
     return lines
 
 
@@ -117,53 +133,51 @@ def _share(height: int) -> tuple[int, int, int]:
     return height - 2 * small, small, small
 
 
-def _plot(measure: Measure, looks: Sequence[Look | None], rows: int, *, stale: bool) -> list[Line]:
-    drawn = curve(measure.values, rows, measure.low, measure.high)
-    marked = None if measure.mark is None else row_of(measure.mark, rows, measure.low, measure.high)
-    return [
-        [*_gutter(measure, row, rows), *_painted(text, looks, measure.ink, marked=row == marked, stale=stale)]
-        for row, text in enumerate(drawn)
-    ]
+def _flag_line(marked: Marked, axis: buckets.Axis) -> list[Line]:
+    """Where faults began and people marked something; no line where there is nothing."""
+    if not marked.flags and marked.cursor is None:
+        return []
+    line: Line = [(f" {'marks':<{GUTTER - 2}}", Ink.HEAD), ("│", Ink.RULE)]
+    for column in range(axis.columns):
+        sign = marked.flags.get(column, (" ", Ink.TEXT))
+        line.append(("^", Ink.STRONG) if column == marked.cursor and sign[0] == " " else sign)
+    return [line]
 
 
-def _gutter(measure: Measure, row: int, rows: int) -> Line:
-    """The scale: the top and the bottom value, and the middle where there is room for it."""
-    marked = {0, rows - 1} | ({rows // 2} if rows >= 5 else set())
-    if row not in marked or (rows == 1 and row):
-        return [(f"{'│':>{GUTTER}}", Ink.RULE)]
-    share = 1 - row / (rows - 1) if rows > 1 else 1
-    value = (measure.low + (measure.high - measure.low) * share) / measure.unit
-    return [(f"{value:>{GUTTER - 2}.{measure.decimals}f} ", Ink.DIM), ("┤", Ink.RULE)]
+def _readout(shown: Stretch, cursor: int, width: int) -> Line:
+    """What was measured in the column under the cursor."""
+    cursor = min(max(cursor, 0), shown.axis.columns - 1)
+    at = shown.axis.start + shown.axis.step * cursor
+    known = shown.looks[cursor]
+    parts: list[Part] = [(0, [(f" {datetime.fromtimestamp(at, UTC):%H:%M:%S}Z", Ink.STRONG)])]
+    for name, column, word in (
+        ("video", shown.video[cursor], wording.bits),
+        ("audio", shown.audio[cursor], wording.bits),
+        ("fps", shown.fps[cursor], wording.frames),
+    ):
+        parts.append((0, [(f"{name} ", Ink.HEAD), (_between(column, word), Ink.TEXT)]))
+    parts.append((0, [(f"{known.glyph} {known.word}", known.ink)] if known else [("gap", Ink.DIM)]))
+    parts.append((1, [(f"each column {wording.age(shown.axis.step)}", Ink.DIM)]))
+    return fit(flow(parts, width), width)
 
 
-def _painted(text: str, looks: Sequence[Look | None], ink: Ink, *, marked: bool, stale: bool) -> Line:
-    """A row of a plot: each cell in the ink of its column's status, the marked value dashed where the curve is not."""
-    line: Line = []
-    for char, look in zip(text, looks, strict=False):
-        blank = char in " ⠀"
-        shown, cell = (
-            ("╌", Ink.LIMIT)
-            if blank and marked
-            else (char, _cell_ink(look, ink, stale=stale) if not blank else Ink.TEXT)
-        )
-        if line and line[-1][1] is cell:
-            line[-1] = (line[-1][0] + shown, cell)
-        else:
-            line.append((shown, cell))
-    return line
+def _between(column: buckets.Bucket | None, word: Callable[[float], str]) -> str:
+    if column is None:
+        return wording.NO_DATA
+    low, high = word(column.low), word(column.high)
+    return low if low == high else f"{low} to {high}"
 
 
-def _cell_ink(look: Look | None, ink: Ink, *, stale: bool) -> Ink:
-    if stale:
-        return Ink.STALE
-    return look.ink if look in HIGHLIGHTED else ink
+def _over_line(over: Stretch | None, *, stale: bool) -> list[Line]:
+    """The status of the second event, where there is one."""
+    return [_status_line(f"{OVER} other", over.looks, stale=stale)] if over else []
 
 
-def _status_line(looks: Sequence[Look | None], *, stale: bool) -> Line:
+def _status_line(name: str, looks: Sequence[Look | None], *, stale: bool) -> Line:
     drawn = strip(looks)
     if stale:
         drawn = [("".join(text for text, _ in drawn), Ink.STALE)]
-    return [(f" {'status':<{GUTTER - 2}}", Ink.HEAD), ("│", Ink.RULE), *drawn]
+    return [(f" {name:<{GUTTER - 2}}", Ink.HEAD), ("│", Ink.RULE), *drawn]
 
 
 def _time_axis(axis: buckets.Axis) -> list[Line]:
@@ -188,19 +202,16 @@ def _label_step(axis: buckets.Axis) -> int:
     return next((step for step in (15, 30, 60, 120, 300, 600, 900, 1800, 3600) if step >= wanted), 7200)
 
 
-def _legend(state: EventState, axis: buckets.Axis, width: int, *, stale: bool) -> Line:
+def _legend(shown: Stretch, width: int, *, stale: bool) -> Line:
     """What the highlighted glyphs mean and how many samples in view carry each."""
-    readings = state.qos.readings
-    cuts = axis.cuts(readings.time)
-    shown = readings.status[cuts[0] : cuts[-1]]
-    counts = {LOOKS.get(status, ODD): 0 for status in (3, 4, 5)}
-    for status in shown:
+    counts = {LOOKS[status]: 0 for status in (3, 4, 5)}
+    for status, count in shown.counts.items():
         look = LOOKS.get(status, ODD)
-        counts[look] = counts.get(look, 0) + 1
+        counts[look] = counts.get(look, 0) + count
     normal = counts.pop(LOOKS[0], 0)
     parts = [
         (0, [(f" {look.glyph} {look.word} ", Ink.STALE if stale else look.ink), (str(count), Ink.TEXT)])
         for look, count in counts.items()
     ]
-    parts.append((1, [(f"normal {normal}  of {len(shown)} samples", Ink.DIM)]))
+    parts.append((1, [(f"normal {normal}  of {sum(shown.counts.values())} samples", Ink.DIM)]))
     return fit(flow(parts, width), width)

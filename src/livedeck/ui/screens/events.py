@@ -5,44 +5,42 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
+from textual.binding import BindingType
 from textual.widget import Widget
 
 from livedeck.monitor import Snapshot
+from livedeck.ui import bindings
+from livedeck.ui.renderables.event_rows import EVENTS
 from livedeck.ui.renderables.moment import Moment
-from livedeck.ui.screens.base import DeckScreen
+from livedeck.ui.screens.base import WAITING, DeckScreen
 from livedeck.ui.widgets.event_detail import EventDetail
-from livedeck.ui.widgets.event_table import EventTable
+from livedeck.ui.widgets.table import Table
 
 
 class EventsScreen(DeckScreen):
     """What is on air, what is wrong, since when."""
 
     NAME = "Events"
-    KEYS: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("q", "quit"),
-        ("?", "help"),
-        ("enter", "QoS"),
-        ("↑↓", "select"),
-        ("r", "ask now"),
-        ("1 3", "screens"),
-    )
+    MODE = "events"
+    BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
 
     def body(self) -> Iterable[Widget]:
-        yield EventTable()
+        yield Table(EVENTS)
         yield EventDetail()
 
     def paint(self, snapshot: Snapshot, moment: Moment) -> None:
-        if snapshot.events and self.deck.chosen() is None:  # gone from the list: back to the worst one
-            self.deck.choose(None)
+        known, view = self.arranged(snapshot, moment)
+        self.deck.settle([state.id for state in known.rows])
         chosen = self.deck.chosen()
         unasked = snapshot.link.as_of is None
-        empty = "waiting for the platform's first answer" if unasked else "this workspace has no events"
-        self.query_one(EventTable).show(snapshot.events, moment, chosen.id if chosen else None, empty)
+        empty = WAITING if unasked else "this workspace has no events"
+        cursor = chosen.id if chosen else None
+        self.query_one(Table).show(known.rows, moment, cursor, "" if known.total else empty, view)
         self.query_one(EventDetail).show(chosen, moment)
 
-    def on_event_table_moved(self, message: EventTable.Moved) -> None:
-        self.deck.choose(message.event_id)
+    def on_table_moved(self, message: Table.Moved) -> None:
+        self.deck.choose(message.key)
 
-    async def on_event_table_opened(self, message: EventTable.Opened) -> None:
-        self.deck.choose(message.event_id)
-        await self.deck.switch_mode("qos")
+    def on_table_opened(self, message: Table.Opened) -> None:
+        self.deck.choose(message.key)
+        self.deck.switch_mode("qos")

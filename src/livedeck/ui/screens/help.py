@@ -9,25 +9,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 
+from livedeck.ui.actions import table
+from livedeck.ui.actions.keymap import Keymap, keys_of, written
 from livedeck.ui.renderables import cells
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line
+from livedeck.ui.renderables.lines import Line, fit
 from livedeck.ui.renderables.status import HIGHLIGHTED, NORMAL, ODD
 from livedeck.ui.widgets.frame import Lines
-
-KEYS: tuple[tuple[str, str], ...] = (
-    ("1  3", "Events, QoS of the selected event"),
-    ("↑ ↓  k j", "previous, next event"),
-    ("page up  page down", "a screenful"),
-    ("home end", "first, last event"),
-    ("enter", "from the table to the QoS of that event"),
-    ("esc", "back"),
-    ("+ -", "QoS: longer, shorter range"),
-    ("[ ]", "QoS: previous, next event on air"),
-    ("r", "ask the platform now"),
-    ("?", "this help"),
-    ("q  ctrl-c  ctrl-z", "quit, quit, suspend"),
-)
 
 
 class HelpScreen(ModalScreen[None]):
@@ -35,18 +23,33 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,enter,q", "dismiss", "close")]
 
+    def __init__(self, keymap: Keymap) -> None:
+        super().__init__()
+        self._keymap = keymap
+
     def compose(self) -> ComposeResult:
         with VerticalScroll():
             yield Lines(id="help")
 
     def on_mount(self) -> None:
-        self.query_one("#help", Lines).show(help_lines())
+        self.query_one("#help", Lines).show(help_lines(self._keymap))
 
 
-def help_lines() -> list[Line]:
-    """Two short tables: keys, signs."""
-    lines: list[Line] = [[("KEYS", Ink.HEAD)], *[_row(key, what, Ink.STRONG) for key, what in KEYS], []]
-    lines.append([("SIGNS", Ink.HEAD)])
+def help_lines(keymap: Keymap) -> list[Line]:
+    """The keys in force by group, then the signs."""
+    lines: list[Line] = []
+    for title, actions in table.groups():
+        lines.append([(title.upper(), Ink.HEAD)])
+        for action in actions:
+            keys = "  ".join(written(key) for key in keys_of(action, keymap)) or f":{action.name}"
+            lines.append(_row(keys, action.help, Ink.STRONG))
+        lines.append([])
+    return lines + sign_lines()
+
+
+def sign_lines() -> list[Line]:
+    """Every sign that stands in a cell."""
+    lines: list[Line] = [[("SIGNS", Ink.HEAD)]]
     lines += [_row(f"{look.glyph} {look.word}", look.meaning, look.ink) for look in (NORMAL, *HIGHLIGHTED, ODD)]
     lines.append([("  ", Ink.TEXT), *_severities()])
     lines.append(_row("0  ?  --  -", "zero, unknown, no fresh data, not measured", Ink.TEXT))
@@ -66,4 +69,4 @@ def _severities() -> Line:
 
 
 def _row(left: str, right: str, ink: Ink) -> Line:
-    return [(f"  {left:<20}", ink), (right, Ink.TEXT)]
+    return [*fit([(f"  {left}", ink)], 22, ellipsis=True), (right, Ink.TEXT)]

@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widget import Widget
 
 from livedeck import wording
 from livedeck.monitor import Alarm, EventState, Snapshot
-from livedeck.ui.renderables import cells, detail, qos_view
+from livedeck.ui import bindings
+from livedeck.ui.past import Past
+from livedeck.ui.renderables import cells, detail, episodes, qos_view
+from livedeck.ui.renderables.buckets import Axis
+from livedeck.ui.renderables.episodes import flags
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import Line, spread
 from livedeck.ui.renderables.moment import Moment
-from livedeck.ui.screens.base import DeckScreen
+from livedeck.ui.renderables.plot import OVER, Marked
+from livedeck.ui.renderables.stretch import Stretch, at_hand, axis_for, joined
+from livedeck.ui.screens.base import TALL, WAITING, DeckScreen
 from livedeck.ui.widgets.frame import Lines
 from livedeck.ui.widgets.qos_chart import QosChart
+
+UNCHOSEN = "no event selected: choose one on the Events screen"
 
 GONE: list[Line] = [[(" this event is no longer in the platform's list: esc leads back to the others", Ink.WARNING)]]
 
@@ -25,30 +33,26 @@ class QosScreen(DeckScreen):
     """Video, audio, frame rate and status on one time axis."""
 
     NAME = "QoS"
-    KEYS: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("q", "quit"),
-        ("?", "help"),
-        ("esc", "events"),
-        ("+ -", "range"),
-        ("[ ]", "event"),
-        ("r", "ask now"),
-    )
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("plus,equals_sign", "span(1)", "longer range"),
-        Binding("minus", "span(-1)", "shorter range"),
-        Binding("left_square_bracket", "step(-1)", "previous event"),
-        Binding("right_square_bracket", "step(1)", "next event"),
-        Binding("escape", "app.switch_mode('events')", "back to the events"),
-    ]
+    MODE = "qos"
+    BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
 
     def __init__(self) -> None:
         super().__init__()
         self._range = 1
+        self._cursor: float | None = None  # epoch s, server clock
+        self._episode: tuple[str, int] = ("", 0)
+        self._over: str | None = None
+        self._past, self._past_over = Past(self), Past(self, "past of another")
 
     def body(self) -> Iterable[Widget]:
         yield Lines(id="title")
         yield QosChart()
-        yield Lines(id="findings")
+        yield Lines(id="episodes")
+
+    @property
+    def span_name(self) -> str:
+        """The range that is shown, by its name."""
+        return qos_view.RANGES[self._range][0]
 
     def on_screen_resume(self) -> None:
         """What is shown stays the same event until the operator takes another one."""
@@ -61,24 +65,90 @@ class QosScreen(DeckScreen):
         self.deck.attend(None)
 
     def tells(self, alarm: Alarm) -> bool:
-        """The findings of the shown event stand right above."""
+        """What the list of the shown event's faults, right above, does not say."""
         state = self.deck.chosen()
-        return state is None or alarm.event_id != state.id
+        return state is None or alarm.event_id != state.id or alarm.kind not in _lasting(state)
 
     def paint(self, snapshot: Snapshot, moment: Moment) -> None:
-        state = self.deck.chosen()
+        state, chart = self.deck.chosen(), self.query_one(QosChart)
         self.deck.attend(state.id if state else None)
         gone = GONE if snapshot.events else []
         self.query_one("#title", Lines).show(gone if state is None else self._title(state, moment))
-        findings = state.verdict.findings[:3] if state else ()
-        self.query_one("#findings", Lines).show(
-            [[(" ", Ink.TEXT), *detail.finding_line(one, moment)] for one in findings]
-        )
-        self.query_one(QosChart).show(state, moment, qos_view.RANGES[self._range][1])
+        listed = self._listed(state, moment) if state else []
+        self.query_one("#episodes", Lines).show(listed)
+        axis = axis_for(state, moment, qos_view.RANGES[self._range][1], chart.columns) if state else None
+        if state is None or axis is None:
+            chart.show(state, moment, None, Marked(), UNCHOSEN if snapshot.link.as_of else WAITING)
+            return
+        other, flagged = self._second(), flags(axis, state.episodes, self._past.markers(state.id))
+        over = _stretch(self._past_over, other, axis) if other else None
+        chart.show(state, moment, _stretch(self._past, state, axis), Marked(self._column(axis), flagged, over))
+
+    def _second(self) -> EventState | None:
+        """The event whose curves lie over those of the shown one, where that is another."""
+        shown, chosen = self.deck.shown(), self.deck.chosen()
+        found = shown[0].find(self._over) if shown and self._over else None
+        return found if found and (chosen is None or found.id != chosen.id) else None
+
+    def lay_over(self, event_id: str | None) -> None:
+        """Draw that event's curves over those that are shown; None: no longer."""
+        self._over = event_id
+        self.refresh_all()
+
+    @property
+    def laid_over(self) -> str | None:
+        """The id of the second event."""
+        second = self._second()
+        return second.id if second else None
+
+    def _listed(self, state: EventState, moment: Moment) -> list[Line]:
+        rows = 5 if self.size.height >= TALL else 2
+        at = self._episode[1] if self._episode[0] == state.id else 0
+        return episodes.lines(state, at, moment, self.size.width, rows)
+
+    def _column(self, axis: Axis) -> int | None:
+        """Where the cursor stands: it keeps its moment while the axis moves on, until that is out of sight."""
+        if self._cursor is None or not axis.start <= self._cursor < axis.end:
+            return None
+        return int((self._cursor - axis.start) // axis.step)
+
+    def point(self, step: int) -> None:
+        """Move the cursor by columns; the first step puts it to the newest column, one past that takes it away."""
+        shown = self.deck.shown()
+        state, chart = self.deck.chosen(), self.query_one(QosChart)
+        if shown is None or state is None:
+            return
+        axis = axis_for(state, shown[1], qos_view.RANGES[self._range][1], chart.columns)
+        if axis is None:
+            return
+        column = self._column(axis)
+        column = axis.columns - 1 if column is None and step < 0 else None if column is None else column + step
+        within = column is not None and column < axis.columns
+        self._cursor = axis.start + (max(column, 0) + 0.5) * axis.step if within and column is not None else None
+        self.refresh_all()
+
+    def walk(self, step: int) -> None:
+        """To an older (1) or a newer episode: the list marks it, the cursor shows where it began."""
+        state = self.deck.chosen()
+        if state is None or not state.episodes:
+            self.deck.tell("no fault of this event is known")
+            return
+        at = self._episode[1] + step if self._episode[0] == state.id else 0
+        at = min(max(at, 0), len(state.episodes) - 1)
+        self._episode = state.id, at
+        self._cursor = state.episodes[-1 - at].since.timestamp()
+        self.refresh_all()
+
+    def marked(self) -> None:
+        """Something was marked: it is shown at once."""
+        self._past.forget()
+        self.refresh_all()
 
     def _title(self, state: EventState, moment: Moment) -> list[Line]:
         width = self.size.width
-        return [detail.title(state, moment, width), spread(_age(state, moment), [(1, self._ranges())], width)]
+        lines = [detail.title(state, moment, width), spread(_age(state, moment), [(1, self._ranges())], width)]
+        second = self._second()
+        return [*lines, [(f" {OVER}", Ink.OVER), *detail.title(second, moment, width - 2)]] if second else lines
 
     def _ranges(self) -> Line:
         return [
@@ -86,18 +156,28 @@ class QosScreen(DeckScreen):
             for at, (name, _) in enumerate(qos_view.RANGES)
         ]
 
-    def action_span(self, step: int) -> None:
+    def span(self, step: int) -> None:
         """A longer or a shorter stretch of time."""
         self._range = min(max(self._range + step, 0), len(qos_view.RANGES) - 1)
         self.refresh_all()
 
-    def action_step(self, step: int) -> None:
+    def step(self, step: int) -> None:
         """The next or the previous event that should be sending, in the order of the Events screen."""
-        snapshot, chosen = self.deck.snapshot, self.deck.chosen()
-        sending = [state.id for state in snapshot.events if state.phase.tally.owes_bits] if snapshot else []
+        shown, chosen = self.deck.shown(), self.deck.chosen()
+        sending = [state.id for state in shown[0].events if state.phase.tally.owes_bits] if shown else []
         if sending:
             at = sending.index(chosen.id) + step if chosen and chosen.id in sending else 0
             self.deck.choose(sending[at % len(sending)])
+
+
+def _lasting(state: EventState) -> set[str]:
+    """The kinds of fault that are listed and not over: what comes of samples, and not of their absence."""
+    return {one.kind for one in state.episodes if one.until is None}
+
+
+def _stretch(past: Past, state: EventState, axis: Axis) -> Stretch:
+    """What is known of the event on that axis: at hand, and from the history."""
+    return joined(past.known(state, axis), at_hand(axis, state.qos.readings))
 
 
 def _age(state: EventState, moment: Moment) -> list[tuple[int, Line]]:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from livedeck.monitor import Snapshot
+from livedeck.monitor import Alarm, Snapshot
+from livedeck.ui.actions import footer
+from livedeck.ui.actions.keymap import Keymap
 from livedeck.ui.renderables import frame
 from livedeck.ui.renderables.lines import Line
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.widgets.inked import Canvas
 
-TABS = (("1", "Events"), ("3", "QoS"))
-"""The screens by their number key; the numbers in between are kept for screens to come."""
+TABS = (
+    ("1", "Events"),
+    ("2", "Streams"),
+    ("3", "QoS"),
+    ("4", "Chat"),
+    ("5", "Rooms"),
+    ("6", "Videos"),
+    ("7", "Alarms"),
+)
+"""The screens by their number key."""
 
 
 class Header(Canvas):
@@ -67,9 +77,15 @@ class Lines(Canvas):
 class Footer(Canvas):
     """The keys that do something here."""
 
-    def __init__(self, keys: tuple[tuple[str, str], ...]) -> None:
+    def __init__(self, mode: str, keymap: Keymap, *, read_only: bool) -> None:
         super().__init__()
-        self._keys = keys
+        self._actions, self._keymap, self._read_only = footer(mode), keymap, read_only
+        self._meant: Alarm | None = None
+
+    def show(self, meant: Alarm | None) -> None:
+        """Name the alarm that an acknowledgement would go to; None: the screen's cursor shows it, or there is none."""
+        self._meant = meant
+        self.repaint()
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        return [frame.keys(self._keys, width)]
+        return [frame.keys(self._actions, self._keymap, width, read_only=self._read_only, meant=self._meant)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -11,29 +10,20 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from livedeck.ui import themes
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, difference, fit
+from livedeck.ui.renderables.lines import Line, difference, differences, fit
+
+SKIPPED = 20
+"""Cells that did not change and are yet sent, where they lie between two that did."""
 
 
 class Inked(Widget):
-    """Resolves inks to the styles that app.tcss gives them, once a theme."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{ink}" for ink in Ink}
-
-    def __init__(self, *children: Widget, **options: Any) -> None:
-        super().__init__(*children, **options)
-        self._inks: dict[Ink, Style] = {}
-
-    def notify_style_update(self) -> None:
-        """The theme or a class changed: what was resolved is void."""
-        self._inks.clear()
-        super().notify_style_update()
+    """Resolves inks to the styles that the theme in force gives them."""
 
     def ink(self, ink: Ink) -> Style:
-        """The style of an ink in this widget, its background left to the line where it has none of its own."""
-        if ink not in self._inks:
-            self._inks[ink] = self.get_component_rich_style(f"ink--{ink}", partial=True)
-        return self._inks[ink]
+        """The style of an ink in the theme in force, its ground left to the line where it has none of its own."""
+        return themes.style(self.app.theme, ink)
 
     def mark(self, regions: Iterable[Region | None]) -> int:
         """Have these regions sent to the terminal. Returns how many they are."""
@@ -48,7 +38,7 @@ class Inked(Widget):
 
 
 class Canvas(Inked):
-    """A widget whose whole content is `draw`; only lines that differ from what is shown are sent to the terminal."""
+    """A widget whose whole content is `draw`; only cells that differ from what is shown are sent to the terminal."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -59,14 +49,19 @@ class Canvas(Inked):
         return []
 
     def repaint(self) -> int:
-        """Draw again and mark the lines that changed. Returns how many they are."""
+        """Draw again and mark the parts of lines that changed. Returns how many they are."""
         width, height = self.size
         if not width or not height:
             return 0
         lines = self.draw(width, height)[:height]
-        changed = [changes(row, _at(self._lines, row), _at(lines, row), width) for row in range(height)]
+        changed = [self.changed(row, _at(self._lines, row), _at(lines, row), width) for row in range(height)]
         self._lines = lines
-        return self.mark(changed)
+        return self.mark(part for parts in changed for part in parts)
+
+    def changed(self, row: int, old: Line, new: Line, width: int) -> list[Region]:
+        """The parts of that row that differ: one, for Textual sends each from the left edge of the widget on."""
+        unlike = None if old == new else changes(row, old, new, width)
+        return [unlike] if unlike else []
 
     def on_resize(self) -> None:
         """Another size is another drawing."""
@@ -87,6 +82,14 @@ def changes(row: int, old: Line, new: Line, width: int) -> Region | None:
     """The part of that row of a widget in which two lines differ."""
     unlike = difference(fit(old, width, ellipsis=True), fit(new, width, ellipsis=True))
     return None if unlike is None else Region(unlike[0], row, unlike[1] - unlike[0], 1)
+
+
+def parts(row: int, old: Line, new: Line, width: int) -> list[Region]:
+    """The parts of that row that differ; to move the cursor and set a colour costs as much as some twenty cells."""
+    if old == new:
+        return []
+    before, after = fit(old, width, ellipsis=True), fit(new, width, ellipsis=True)
+    return [Region(start, row, end - start, 1) for start, end in differences(before, after, SKIPPED)]
 
 
 def _at(lines: Sequence[Line], row: int) -> Line:

@@ -1,0 +1,114 @@
+"""What can be done with the subtitle tracks of a video."""
+
+from __future__ import annotations
+
+from livedeck import wording
+from livedeck.client import Api, Subtitle, SubtitleDraft, SubtitleFile, untimely
+from livedeck.ui.acts.act import Act, Target
+from livedeck.ui.acts.extras import Ask, Seen, asking, changing, gone, making, saving
+from livedeck.ui.dialogs.confirm import Question
+from livedeck.ui.dialogs.edits import Change
+from livedeck.ui.library import Video, tracks
+from livedeck.ui.renderables.extra_rows import position
+from livedeck.ui.renderables.ink import Ink
+
+FACTS = {"language": "language", "description": "description", "file_name": "file"}
+
+
+def named(one: Subtitle) -> str:
+    """A track in a few words."""
+    return wording.safe(f"{one.language or ''} {one.description or ''}".strip() or one.id, 60)
+
+
+def seen(api: Api, video: Video, one: Subtitle) -> Seen:
+    """That track as it is shown."""
+    state = f"a track of {wording.safe(video.title, 40)}" + (
+        ", still being recognised" if one.status == "pending" else ""
+    )
+    target = Target("subtitle", one.id, named(one), state)
+    return Seen(target, one, lambda: api.subtitles.get(video.id, one.id), FACTS)
+
+
+def upload(api: Api, video: Video, language: str, description: str, file: SubtitleFile) -> Act[object]:
+    """A track of a file that was checked. What is odd about its times is asked about."""
+    target = Target("subtitle", "", f"{wording.safe(file.name, 60)} ({language}, {len(file.cues)} cues)")
+
+    def like(one: Subtitle) -> bool:
+        return (one.language, one.file_name) == (language, file.name)
+
+    return making(
+        "subtitle.upload",
+        target,
+        lambda: tracks(api, video.id),
+        lambda: api.subtitles.upload(video.id, language, description, file),
+        like=like,
+        ask=_odd(video, target, file),
+        edits=(Change("File", "", wording.safe(file.name, 60)), Change("Language", "", language)),
+    )
+
+
+def _odd(video: Video, target: Target, file: SubtitleFile) -> Ask:
+    found = [f"{text}." for text in untimely(file.cues)]
+    late = [cue for cue in file.cues if video.duration is not None and cue.start >= video.duration]
+    if late and video.duration is not None:
+        end = position(video.duration)
+        found.append(f"{len(late)} begin after the end of the video ({end}), the first in line {late[0].line}.")
+    if not found:
+        return lambda *_: None
+    told = tuple((f"▲ {text}", Ink.WARNING) for text in found)
+    body = (*told, ("Players may show such cues late, stacked, or not at all.", Ink.TEXT))
+    return lambda *_: Question(f"Upload {target.name} as it is?", body, "Upload")
+
+
+def recognise(api: Api, video: Video, languages: tuple[str, ...]) -> Act[object]:
+    """A track for each language: all of them, or none."""
+    target = Target("subtitle", "", f"{' '.join(languages)} of {wording.safe(video.title, 40)}")
+    return making(
+        "subtitle.recognise",
+        target,
+        lambda: tracks(api, video.id),
+        lambda: api.subtitles.generate(video.id, languages),
+        like=lambda one: one.language in languages,
+    )
+
+
+def edit(api: Api, video: Video, one: Subtitle, draft: SubtitleDraft, edits: tuple[Change, ...]) -> Act[object]:
+    """Change what the draft sets."""
+    it = seen(api, video, one)
+    wanted = draft.body()
+
+    def stands(_: Subtitle, after: Subtitle | None) -> bool:
+        return after is not None and all(getattr(after, name) == value for name, value in wanted.items())
+
+    call = lambda: api.subtitles.update(video.id, one.id, draft)  # noqa: E731
+    return changing(it, "edit", call, shown=stands, ask=saving(it.target, edits), edits=edits)
+
+
+def copy(api: Api, video: Video, one: Subtitle) -> Act[object]:
+    """A second one like it, which comes last."""
+    it = seen(api, video, one)
+
+    def like(other: Subtitle) -> bool:
+        return (other.language, other.description) == (one.language, one.description)
+
+    return making(
+        "subtitle.copy",
+        it.target,
+        lambda: tracks(api, video.id),
+        lambda: api.subtitles.copy(video.id, one.id),
+        like=like,
+        ask=asking(it.target, "copy", "A second track like it comes behind the last one. Viewers see both."),
+    )
+
+
+def delete(api: Api, video: Video, one: Subtitle) -> Act[object]:
+    """Delete it for good."""
+    it = seen(api, video, one)
+    effect = "It is deleted for good, with its file. Viewers lose it at once."
+    return changing(
+        it,
+        "delete",
+        lambda: api.subtitles.delete(video.id, one.id),
+        shown=gone,
+        ask=asking(it.target, "delete", effect),
+    )

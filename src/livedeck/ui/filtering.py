@@ -1,0 +1,94 @@
+"""The language of filters: what is typed after `/`. Pure.
+
+Words that must all hold: `choir` is sought in the text of a row; `tally:air` in one field; `health<70`, `video>=2M`
+compare numbers (k, M and G are thousands); `!` before any of them turns it round; quotes keep blanks together. What is
+not known meets no comparison, neither way round.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TypeVar
+
+from livedeck.ui.renderables.columns import Said, Value
+from livedeck.ui.renderables.moment import Moment
+
+T = TypeVar("T")
+
+_TERM = re.compile(r"(?P<not>!?)(?P<field>[A-Za-z_]+)(?P<op><=|>=|[:<>=])(?P<wanted>.*)", re.DOTALL)
+_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)([kKmMgG]?)")
+_SIZES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
+_ORDER = frozenset({"<", ">", "<=", ">="})
+_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
+    "<": lambda one, other: one < other,
+    ">": lambda one, other: one > other,
+    "<=": lambda one, other: one <= other,
+    ">=": lambda one, other: one >= other,
+    "=": lambda one, other: one == other,
+}
+
+
+class FilterError(Exception):
+    """What was typed is no filter: why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One condition. `field` empty: the text of the row. `number`: what a comparison is made with."""
+
+    field: str
+    op: str
+    wanted: str
+    negated: bool = False
+    number: float | None = None
+
+
+def parse(text: str, fields: Mapping[str, object]) -> tuple[Term, ...]:
+    """The conditions of a filter, () for an empty one. Raises FilterError."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        raise FilterError("a quote is not closed") from None
+    return tuple(_term(word, fields) for word in words)
+
+
+def _term(word: str, fields: Mapping[str, object]) -> Term:
+    found = _TERM.fullmatch(word)
+    if not found:
+        negated = word.startswith("!")
+        return Term("", ":", word.removeprefix("!").casefold(), negated)
+    name, op, wanted = found["field"].lower(), found["op"], found["wanted"]
+    if name not in fields:
+        near = get_close_matches(name, fields, 2) or sorted(fields)
+        raise FilterError(f"no field {name!r}; {'near it' if len(near) < 3 else 'there are'}: {', '.join(near)}")
+    number = _number(wanted)
+    if op in _ORDER and number is None:
+        raise FilterError(f"{name}{op} needs a number" + (f", {wanted!r} is none" if wanted else ""))
+    if not wanted:
+        raise FilterError(f"{name}{op} needs a word")
+    return Term(name, op, wanted.casefold(), bool(found["not"]), number)
+
+
+def _number(text: str) -> float | None:
+    found = _NUMBER.fullmatch(text)
+    return float(found[1]) * _SIZES[found[2].lower()] if found else None
+
+
+def matches(terms: tuple[Term, ...], subject: T, moment: Moment, fields: Mapping[str, Said[T]], text: str) -> bool:
+    """Whether all conditions hold for that row."""
+    return all(_holds(term, fields[term.field](subject, moment) if term.field else text) for term in terms)
+
+
+def _holds(term: Term, value: Value) -> bool:
+    if isinstance(value, float | int) and term.number is not None and term.op in _COMPARED:
+        return _COMPARED[term.op](float(value), term.number) is not term.negated
+    if term.op in _ORDER:
+        return False
+    words = value if isinstance(value, tuple) else ("" if value is None else f"{value}",)
+    exact = term.op == "="
+    hit = any(term.wanted == word.casefold() if exact else term.wanted in word.casefold() for word in words)
+    return hit is not term.negated

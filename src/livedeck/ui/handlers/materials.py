@@ -1,0 +1,146 @@
+"""What is done with the additional materials of a video. The deck remembers those it made: nothing lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from livedeck.client import ApiError, Material, NotFound
+from livedeck.monitor import Severity
+from livedeck.ui.acts import materials as acts
+from livedeck.ui.acts.act import Act, Outcome
+from livedeck.ui.dialogs import extra_sheets
+from livedeck.ui.dialogs.form import Blank, Filled, Form
+from livedeck.ui.handlers.extras import download as save
+from livedeck.ui.handlers.extras import filled, perform, renew, selected, video_of
+from livedeck.ui.library import Video
+from livedeck.ui.screens.videos import MaterialsScreen
+from livedeck.ui.shelf import Thing
+
+if TYPE_CHECKING:
+    from livedeck.ui.app import Deck
+
+
+def upload(deck: Deck, argument: str) -> Awaitable[None]:
+    """A file of this machine."""
+    return _uploaded(deck, video_of(deck), argument)
+
+
+async def _uploaded(deck: Deck, video: Video, typed: str) -> None:
+    api, sheet = deck.desk.api, extra_sheets.MATERIAL_FILE
+
+    def act(form: Filled) -> Act[object]:
+        file = extra_sheets.path_of(form.entries["file"])
+        return acts.upload(api, video, file, str(form.entries["title"]).strip() or file.name)
+
+    entered = {"file": typed} if typed else None
+    blank = Blank(f"Material of {video.title}", sheet, sheet.blank(), entered, save="Upload")
+    outcome = await filled(deck, blank, act)
+    if outcome and isinstance(outcome.answer, Material):
+        await deck.library.shelf.put([Thing.of(outcome.answer, video.id, "this deck")])
+        renew(deck)
+    elif outcome and outcome.done:
+        deck.tell("the platform did not say the id of the material: it cannot be shown here", Severity.WARNING)
+
+
+def link(deck: Deck, _: str) -> Awaitable[None] | None:
+    """Its address to the clipboard; it is never shown."""
+    one = selected(deck, Thing, "material")
+    return _linked(deck, one) if one else None
+
+
+async def _linked(deck: Deck, one: Thing) -> None:
+    target = acts.target_of(one)
+    try:
+        address = await deck.desk.api.materials.link(one.id)
+    except ApiError as error:
+        deck.tell(f"link of {target.name}: {error}", Severity.CRITICAL)
+        return
+    deck.copy(address.reveal(), f"link of {target.name}, good for a short while,")
+    await deck.desk.did("material.link", target, str(address))
+
+
+def download(deck: Deck, argument: str) -> Awaitable[None] | None:
+    """Its file."""
+    one = selected(deck, Thing, "material")
+    if one is None:
+        return None
+    api = deck.desk.api
+    return save(
+        deck,
+        acts.target_of(one),
+        one.file_name or one.title or one.id,
+        lambda: api.materials.link(one.id),
+        typed=argument,
+    )
+
+
+def rename(deck: Deck, argument: str) -> Awaitable[None] | None:
+    """Another title."""
+    one = selected(deck, Thing, "material")
+    return _renamed(deck, one, argument) if one else None
+
+
+async def _renamed(deck: Deck, one: Thing, typed: str) -> None:
+    api = deck.desk.api
+    things: tuple[Thing, ...] = tuple(deck.screen_of(MaterialsScreen).rows())
+    blank = Blank(
+        f"Rename {acts.target_of(one).name}",
+        extra_sheets.TITLE,
+        {"title": one.title},
+        {"title": typed} if typed else None,
+    )
+    outcome = await filled(deck, blank, lambda form: acts.rename(api, one, str(form.entries["title"])))
+    if outcome and isinstance(outcome.answer, Material):
+        said = replace(Thing.of(outcome.answer, one.video_id, one.source), at=one.at)
+        await deck.library.shelf.put([said if each.id == one.id else each for each in things])
+        renew(deck)
+    elif outcome:
+        await _missed(deck, one, outcome)
+
+
+def delete(deck: Deck, _: str) -> Awaitable[None] | None:
+    """Delete it for good."""
+    one = selected(deck, Thing, "material")
+    return _deleted(deck, one) if one else None
+
+
+async def _deleted(deck: Deck, one: Thing) -> None:
+    outcome = await perform(deck, acts.delete(deck.desk.api, one))
+    if outcome.done:
+        await deck.library.shelf.drop([one.id])
+        renew(deck)
+    else:
+        await _missed(deck, one, outcome)
+
+
+async def _missed(deck: Deck, one: Thing, outcome: Outcome) -> None:
+    """Forget one that turned out not to be there."""
+    if isinstance(outcome.error, NotFound):
+        await deck.library.shelf.drop([one.id])
+        renew(deck)
+
+
+def know(deck: Deck, argument: str) -> Awaitable[None]:
+    """Take in one that somebody else made."""
+    return _known(deck, video_of(deck), argument)
+
+
+async def _known(deck: Deck, video: Video, typed: str) -> None:
+    blank = Blank(f"A material of {video.title}", extra_sheets.KNOWN, {"material_id": ""}, save="Take in")
+    while True:
+        if not typed:
+            form = await deck.push_screen_wait(Form(blank, deck.clock.monotonic, deck.desk.present))
+            if form is None:
+                return
+            typed = str(form.entries["material_id"]).strip()
+        try:
+            await deck.desk.api.materials.link(typed)
+        except ApiError as error:
+            blank = replace(blank, entered={"material_id": typed}, note=str(error))
+            typed = ""
+        else:
+            await deck.library.shelf.put([Thing(typed, video.id, at=deck.clock.now(), source="its id")])
+            renew(deck)
+            return

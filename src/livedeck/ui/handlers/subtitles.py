@@ -1,0 +1,100 @@
+"""What is done with the subtitle tracks of a video."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from livedeck.client import Api, Secret, Subtitle, SubtitleDraft, Unfinished, subtitle_file
+from livedeck.ui.acts import subtitles as acts
+from livedeck.ui.acts.act import Act
+from livedeck.ui.dialogs import extra_sheets
+from livedeck.ui.dialogs.edits import edits
+from livedeck.ui.dialogs.form import Blank, Filled
+from livedeck.ui.handlers.extras import download as save
+from livedeck.ui.handlers.extras import filled, perform, selected, video_of
+from livedeck.ui.library import Video
+from livedeck.ui.screens.videos import SubtitlesScreen
+
+if TYPE_CHECKING:
+    from livedeck.ui.app import Deck
+
+
+def read(deck: Deck, _: str) -> None:
+    """What it says."""
+    if selected(deck, Subtitle, "subtitle track"):
+        deck.screen_of(SubtitlesScreen).open()
+
+
+def upload(deck: Deck, argument: str) -> Awaitable[Any]:
+    """A file, checked before it leaves."""
+    api, video = deck.desk.api, video_of(deck)
+
+    async def act(form: Filled) -> Act[object]:
+        file = await subtitle_file(extra_sheets.path_of(form.entries["file"]))
+        return acts.upload(api, video, str(form.entries["language"]), str(form.entries["description"]), file)
+
+    sheet = extra_sheets.TRACK_FILE
+    entered = {"file": argument} if argument else None
+    blank = Blank(f"Subtitles of {video.title}", sheet, sheet.blank(), entered, save="Upload")
+    return filled(deck, blank, act)
+
+
+def recognise(deck: Deck, argument: str) -> Awaitable[Any]:
+    """Have speech recognised."""
+    api, video = deck.desk.api, video_of(deck)
+    entered = {"languages": argument} if argument else None
+    blank = Blank(
+        f"Recognise the speech of {video.title}", extra_sheets.SPEECH, {"languages": ""}, entered, save="Order"
+    )
+    return filled(
+        deck, blank, lambda form: acts.recognise(api, video, extra_sheets.languages(str(form.entries["languages"])))
+    )
+
+
+def edit(deck: Deck, _: str) -> Awaitable[Any] | None:
+    """Its language and description."""
+    one = selected(deck, Subtitle, "subtitle track")
+    if one is None:
+        return None
+    api, video, sheet = deck.desk.api, video_of(deck), extra_sheets.TRACK
+    initial = extra_sheets.track_entries(one)
+
+    def act(form: Filled) -> Act[object]:
+        values: dict[str, Any] = sheet.values(form.entries, form.changed, deck.desk.present())
+        changes = edits(sheet, initial, form.entries, form.changed, deck.desk.present())
+        return acts.edit(api, video, one, SubtitleDraft(**values), changes)
+
+    return filled(deck, Blank(f"Edit {acts.named(one)}", sheet, initial), act)
+
+
+def copy(deck: Deck, _: str) -> Awaitable[Any] | None:
+    """A second one like it."""
+    return _done(deck, acts.copy)
+
+
+def delete(deck: Deck, _: str) -> Awaitable[Any] | None:
+    """Delete it for good."""
+    return _done(deck, acts.delete)
+
+
+def download(deck: Deck, argument: str) -> Awaitable[Any] | None:
+    """Its file."""
+    one = selected(deck, Subtitle, "subtitle track")
+    if one is None:
+        return None
+    api, video = deck.desk.api, video_of(deck)
+    target = acts.seen(api, video, one).target
+
+    async def link() -> Secret:
+        track = await api.subtitles.get(video.id, one.id)  # its address is good for a short while
+        if not track.url or not track.url.reveal():
+            raise Unfinished(f"download {target.name}: it has no file yet")
+        return track.url
+
+    return save(deck, target, one.file_name or f"{one.language or 'track'}.vtt", link, typed=argument)
+
+
+def _done(deck: Deck, act: Callable[[Api, Video, Subtitle], Act[object]]) -> Awaitable[Any] | None:
+    one = selected(deck, Subtitle, "subtitle track")
+    return perform(deck, act(deck.desk.api, video_of(deck), one)) if one else None

@@ -1,0 +1,185 @@
+"""The one road of every change: it acts on what was seen, once, and says what became of it.
+
+In order (architecture.md, "One action"): refused where nothing may be sent; asked, by how much it can break; read again
+and compared; sent; where the answer was lost, read again until it is known whether it happened; recorded, told, and the
+platform asked anew. A change is never sent twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+import structlog
+
+from livedeck.client import ApiError, NotFound, Rejected, Unknown, Unreadable
+from livedeck.monitor import Clock
+from livedeck.ui.acts.act import Act, Outcome, Target, Verdict
+from livedeck.ui.dialogs.confirm import Confirm, Question
+from livedeck.ui.dialogs.dialog import Dialog
+from livedeck.ui.dialogs.working import Working
+
+log = structlog.get_logger()
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+SHOW_AFTER = 0.5
+"""Seconds of silence after which a dialog says that something is under way."""
+
+LOOKS = (0.0, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0, 8.0)
+"""Pauses in seconds between the looks after an answer was lost; what was on its way may still arrive."""
+
+GOOD_LOOKS = 4
+"""So many looks that show no change make a verdict."""
+
+DOUBTFUL = frozenset({500, 502, 504})
+"""A proxy, or a platform that broke, may say these of a change that happened."""
+
+
+class Desk(Protocol):
+    """What performing needs of the deck."""
+
+    def hindrance(self, target: Target) -> str:
+        """Why nothing may be done to the target now; empty where it may."""
+
+    async def ask(self, dialog: Dialog[R]) -> R:
+        """Show a dialog; what it returns."""
+
+    def tell(self, outcome: Outcome, act: Act[T]) -> None:
+        """Say what became of it, where people see it and where they find it later."""
+
+    async def record(self, outcome: Outcome, act: Act[T]) -> None:
+        """Write it into the audit."""
+
+    def poke(self) -> None:
+        """Have the platform asked anew."""
+
+
+@dataclass(slots=True)
+class Performer:
+    """One change on one target at a time. `clock`: its pauses, and what tells early keys."""
+
+    desk: Desk
+    clock: Clock
+    busy: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    async def perform(self, act: Act[T]) -> Outcome:
+        """Take the act down the road. Every end of it is told; every end after something was sent is recorded."""
+        outcome = await self._performed(act)
+        if outcome.verdict is not Verdict.CANCELLED:
+            self.desk.tell(outcome, act)
+        if outcome.verdict not in {Verdict.CANCELLED, Verdict.REFUSED}:
+            await self.desk.record(outcome, act)
+            self.desk.poke()
+        return outcome
+
+    async def _performed(self, act: Act[T]) -> Outcome:
+        place = act.target.kind, act.target.id
+        if place in self.busy:
+            return Outcome(Verdict.REFUSED, f"{self.busy[place]} is still under way; wait for its end")
+        self.busy[place] = act.verb
+        try:
+            before = await self._agreed(act)
+            return before if isinstance(before, Outcome) else await self._sent(act, before)
+        finally:
+            del self.busy[place]
+
+    async def _agreed(self, act: Act[T]) -> T | Outcome:
+        """The object as it is now, once what was seen of it is still so and the person wants it."""
+        seen = act.seen
+        changes: tuple[str, ...] = ()
+        while True:
+            if why := self.desk.hindrance(act.target):
+                return Outcome(Verdict.REFUSED, f"nothing was sent: {why}")
+            question = act.question(seen, changes)
+            if question and not await self.desk.ask(self._confirm(act, question)):
+                return Outcome(Verdict.CANCELLED)
+            if why := self.desk.hindrance(act.target):
+                return Outcome(Verdict.REFUSED, f"nothing was sent: {why}")
+            try:
+                now = await act.look()
+            except NotFound as error:
+                return Outcome(Verdict.REFUSED, "nothing was sent: it is not there any more", error)
+            except ApiError as error:
+                return Outcome(Verdict.REFUSED, f"nothing was sent: it could not be read again: {error}", error)
+            if not (changes := act.differences(seen, now)):
+                return now
+            seen = now
+
+    def _confirm(self, act: Act[T], question: Question) -> Confirm:
+        return Confirm(question, self.clock.monotonic, lambda: self.desk.hindrance(act.target))
+
+    async def _sent(self, act: Act[T], before: T) -> Outcome:
+        """The one call, and what became of it."""
+        working = Working(f"{act.verb} {act.target.name}", self.clock.monotonic)
+        try:
+            answer = await self.watched(act.send(working.progress), working)
+        except Stopped:
+            return await self._settled(act, before, None)
+        except ApiError as error:
+            if doubtful(error):
+                return await self._settled(act, before, error)
+            return Outcome(Verdict.FAILED, str(error), error)
+        return Outcome(Verdict.DONE, f"{act.verb}: done", answer=answer)
+
+    async def _settled(self, act: Act[T], before: T, error: ApiError | None) -> Outcome:
+        """UNKNOWN, checking: read again until it shows, or has not shown often enough."""
+        working = Working(f"UNKNOWN, checking: {act.verb} {act.target.name}", self.clock.monotonic)
+        try:
+            found = await self.watched(self._found(act, before), working)
+        except Stopped:
+            found = None
+        if found is None:
+            return Outcome(Verdict.UNKNOWN, "nobody knows whether it happened: look again before you repeat it", error)
+        if found:
+            return Outcome(Verdict.APPLIED, "applied: its answer was lost, and reading again shows it", error)
+        return Outcome(
+            Verdict.NOT_APPLIED, "not applied: its answer was lost, and reading again shows no change", error
+        )
+
+    async def _found(self, act: Act[T], before: T) -> bool | None:
+        good = 0
+        for pause in LOOKS:
+            await self.clock.sleep(pause)
+            try:
+                after: T | None = await act.look()
+            except NotFound:
+                after = None
+            except ApiError as error:
+                log.warning("a look after a lost answer failed", why=str(error))
+                continue
+            if act.applied(before, after):
+                return True
+            good += 1
+            if good == GOOD_LOOKS:
+                return False
+        return None
+
+    async def watched(self, work: Awaitable[R], working: Working) -> R:
+        """The work; a dialog where it takes long. Raises Stopped where the person waits no longer: it was cancelled."""
+        task = asyncio.ensure_future(work)
+        patience = asyncio.ensure_future(self.clock.sleep(SHOW_AFTER))
+        try:
+            await asyncio.wait({task, patience}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                task.add_done_callback(lambda _: working.finish())
+                if await self.desk.ask(working):
+                    task.cancel()
+                    await asyncio.wait({task})
+                    raise Stopped
+            return await task
+        finally:
+            patience.cancel()
+            task.cancel()
+
+
+class Stopped(Exception):  # noqa: N818  read after `except`
+    """The person waits no longer."""
+
+
+def doubtful(error: ApiError) -> bool:
+    """Whether a change that ended so may have happened all the same."""
+    return isinstance(error, Unknown | Unreadable) or (isinstance(error, Rejected) and error.status in DOUBTFUL)

@@ -1,0 +1,114 @@
+"""The command line and the palette: one list of everything that can be done, completed or searched."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from livedeck.ui.actions import BY_NAME, Action, commands
+from livedeck.ui.actions.keymap import Keymap, keys_of, written
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.lines import Line, fit
+from livedeck.ui.widgets.frame import Lines
+
+Picked = tuple[str, str]
+"""The name of an action and what stands after its command."""
+
+LISTED = 8
+
+
+class CommandScreen(ModalScreen[Picked | None]):
+    """`search`: by words, enter takes the marked one. Else by name, and only a whole command is taken."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "close"),
+        Binding("up", "move(-1)", "up", priority=True),
+        Binding("down", "move(1)", "down", priority=True),
+        Binding("tab", "complete", "complete", priority=True),
+    ]
+
+    def __init__(self, mode: str, *, keymap: Keymap, read_only: bool, typed: str = "", search: bool = False) -> None:
+        super().__init__()
+        self._mode, self._keymap, self._read_only = mode, keymap, read_only
+        self._typed, self._search = typed, search
+        self._found: list[Action] = []
+        self._at = 0
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="command"):
+            yield Lines(id="found")
+            yield Lines(id="said")
+            line = Input(self._typed, compact=True, placeholder="search what can be done" if self._search else "")
+            line.cursor_blink = False
+            yield line
+
+    def on_mount(self) -> None:
+        self.query_one("#said", Lines).show([])
+        self.query_one(Input).focus()
+        self._look()
+
+    def on_input_changed(self) -> None:
+        self._at = 0
+        self.query_one("#said", Lines).show([])
+        self._look()
+
+    def on_input_submitted(self) -> None:
+        text = self.query_one(Input).value.strip()
+        if self._search:
+            self.dismiss((self._found[self._at].name, "") if self._found else None)
+            return
+        if not text.removeprefix(":"):
+            self.dismiss(None)
+            return
+        try:
+            action, argument = commands.parse(text, self._mode)
+        except commands.CommandError as error:
+            self.query_one("#said", Lines).show([[(f" ▲ {error}", Ink.WARNING)]])
+            return
+        self.dismiss((action.name, argument))
+
+    def action_move(self, step: int) -> None:
+        """Mark the next or the previous one."""
+        if self._found:
+            self._at = (self._at + step) % len(self._found)
+            self._paint()
+
+    def action_complete(self) -> None:
+        """Take the marked one's name into the line."""
+        if self._found:
+            line = self.query_one(Input)
+            line.value = self._found[self._at].name + (" " if self._found[self._at].takes else "")
+            line.cursor_position = len(line.value)
+
+    def _look(self) -> None:
+        text = self.query_one(Input).value
+        if self._search:
+            self._found = list(commands.search(text, self._mode))
+        else:
+            self._found = [BY_NAME[name] for name in commands.completions(text, self._mode)]
+        self._paint()
+
+    def _paint(self) -> None:
+        first = max(0, self._at - LISTED + 1)
+        rows = [self._row(one, marked=first + at == self._at) for at, one in enumerate(self._found[first:][:LISTED])]
+        more = len(self._found) - first - len(rows)
+        rows.append([(f"   {more} more" if more > 0 else "", Ink.DIM)])
+        self.query_one("#found", Lines).show(rows)
+
+    def _row(self, action: Action, *, marked: bool) -> Line:
+        refused = self._read_only and action.writes
+        ink = Ink.DIM if refused else Ink.STRONG if marked else Ink.TEXT
+        keys = " ".join(written(key) for key in keys_of(action, self._keymap))
+        command = f":{action.name}{f' {action.takes}' if action.takes else ''}"
+        return [
+            ("> " if marked else "  ", Ink.STRONG),
+            *fit([(command, ink)], 26, ellipsis=True),
+            *fit([(f" {keys}", Ink.DIM)], 10, ellipsis=True),
+            (" RO  " if refused else "     ", Ink.DIM),
+            (action.help, Ink.DIM if refused else Ink.TEXT),
+        ]

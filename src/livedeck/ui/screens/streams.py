@@ -1,0 +1,77 @@
+"""Screen 2: the current stream of every event, where it goes, and what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from livedeck.client import ApiError
+from livedeck.monitor import EventState, Snapshot
+from livedeck.ui import bindings
+from livedeck.ui.renderables.moment import Moment
+from livedeck.ui.renderables.stream_panel import Recordings
+from livedeck.ui.renderables.stream_rows import STREAMS
+from livedeck.ui.screens.base import WAITING, DeckScreen
+from livedeck.ui.widgets.stream_panel import StreamPanel
+from livedeck.ui.widgets.table import Table
+
+RECORDINGS_AGE = 30.0
+"""Seconds after which the recordings of the selected event are asked for again."""
+
+
+class StreamsScreen(DeckScreen):
+    """What arrives, since when, and whereto."""
+
+    NAME = "Streams"
+    MODE = "streams"
+    BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._recordings: Recordings | None = None
+        self._asking = ""
+
+    def body(self) -> Iterable[Widget]:
+        yield Table(STREAMS)
+        yield StreamPanel()
+
+    def paint(self, snapshot: Snapshot, moment: Moment) -> None:
+        known, view = self.arranged(snapshot, moment)
+        self.deck.settle([state.id for state in known.rows])
+        chosen = self.deck.chosen()
+        unasked = snapshot.link.as_of is None
+        empty = WAITING if unasked else "no event of this workspace has a stream"
+        cursor = chosen.id if chosen else None
+        self.query_one(Table).show(known.rows, moment, cursor, "" if known.total else empty, view)
+        self.query_one(StreamPanel).show(chosen, self._recordings, moment)
+        if chosen is not None:
+            self._ask(chosen, moment)
+
+    def _ask(self, state: EventState, moment: Moment) -> None:
+        """Have the recordings of that event asked for, where they are not known or old; one question at a time."""
+        known = self._recordings
+        fresh = known and known.event_id == state.id and moment.since(known.at) < RECORDINGS_AGE
+        if self.deck.api is not None and not fresh and self._asking != state.id:
+            self._asking = state.id
+            self.run_worker(self._asked(state.id), group="recordings", exclusive=True)
+
+    async def _asked(self, event_id: str) -> None:
+        assert self.deck.api is not None
+        try:
+            items, why = (await self.deck.api.events.videos(event_id)).items, ""
+        except ApiError as error:
+            items, why = (), str(error)
+        finally:
+            self._asking = ""
+        self._recordings = Recordings(event_id, self.deck.clock.now(), items, why)
+        self.refresh_all()
+
+    def on_table_moved(self, message: Table.Moved) -> None:
+        self.deck.choose(message.key)
+
+    def on_table_opened(self, message: Table.Opened) -> None:
+        self.deck.choose(message.key)
+        self.deck.switch_mode("qos")

@@ -1,0 +1,155 @@
+"""The whole wall as lines. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from livedeck.monitor import EventState, LinkState
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.lines import Line, fit, flow
+from livedeck.ui.wallboard import glyphs, top
+from livedeck.ui.wallboard.band import band, head, scale_for
+from livedeck.ui.wallboard.plan import TILES, Grid, Plan, plan
+from livedeck.ui.wallboard.recent import Recent
+from livedeck.ui.wallboard.shown import Sight
+from livedeck.ui.wallboard.tile import tile
+
+TALL, LARGE = 30, 40
+"""Lines from which there is room for three alarms; from which the frame has large letters too."""
+
+SMALLEST = (40, 10)
+"""Cells and lines below which one line says what can be said."""
+
+SHIFT = 120.0
+"""Seconds after which the picture moves by a cell, so that nothing burns into the screen."""
+
+_ORBIT = ((0, 0), (1, 0), (1, 1), (0, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """How the wall is set up. `tiles`: events that get tiles at most. `scale`: of the letters, 0: as large as fits.
+    `zone`: of the room, None: this machine's. `page_seconds`: how long a page is up.
+    """
+
+    tiles: int = TILES
+    scale: int = 0
+    zone: tzinfo | None = None
+    page_seconds: float = 20.0
+
+    @property
+    def most(self) -> int:
+        """The largest scale that may be used."""
+        return self.scale or glyphs.LARGEST
+
+
+class Board:
+    """Lays a sight out for a size, then draws one of its pages."""
+
+    def __init__(self, wall: Wall, sight: Sight, size: tuple[int, int], recent: Recent) -> None:
+        self._wall, self._sight, self._recent = wall, sight, recent
+        self.cells, self.lines = size
+        self._above: list[Line] = []
+        self._below: list[Line] = []
+        self._small = self.cells < SMALLEST[0] or self.lines < SMALLEST[1]
+        if not self._small:
+            self._above = self._banner()
+            self._below = top.coming(sight, self.cells, 1 if self.lines < TALL else 2 if self.lines < 60 else 3)
+        self.plan = self._planned()
+
+    def _planned(self) -> Plan:
+        frame = 1 + len(self._above) + len(self._below) + (self._roomy and self._wall.most > glyphs.PLAIN) * 4
+        free = max(1, self.lines - frame)
+        wall = self._wall
+        return plan(self._sight.states, self.cells, free, tiles=wall.tiles, scale=wall.scale)
+
+    @property
+    def _roomy(self) -> bool:
+        return self.lines >= LARGE
+
+    def _banner(self) -> list[Line]:
+        most = self._wall.most if self._roomy else glyphs.PLAIN
+        return list(top.banner(self._sight, self.cells, 3 if self.lines >= TALL else 1, most))
+
+    def draw(self, page: int, pinned: bool) -> list[Line]:
+        """That page, `lines` lines of `cells` cells."""
+        said = f"page {page + 1}/{len(self.plan.pages)}{' PINNED' if pinned and len(self.plan.pages) > 1 else ''}"
+        if self._small:
+            return self._filled([self._one_line(said)])
+        first = top.first(self._sight, self.cells, page=said, zone=self._wall.zone)
+        most = self._wall.most if self._roomy else glyphs.PLAIN
+        large = top.large(self._sight, self.cells, most, page=said, zone=self._wall.zone)
+        lines = [first, *large, *self._above]
+        body = self._body(self.plan.pages[page], self.lines - len(lines) - len(self._below))
+        return self._filled([*lines, *body, *self._below])
+
+    def _filled(self, lines: Sequence[Line]) -> list[Line]:
+        kept = [fit(line, self.cells) for line in lines[: self.lines]]
+        return kept + [fit([], self.cells)] * (self.lines - len(kept))
+
+    def _one_line(self, page: str) -> Line:
+        sight = self._sight
+        time: Line = [(f"{sight.moment.now:%H:%M:%S}Z", Ink.STRONG)]
+        loud: Line = [(f"✖ {len(sight.alarms)}", Ink.CRITICAL)] if sight.alarms else []
+        on_air: Line = [(f"ON AIR {sight.on_air}", Ink.TEXT)]
+        return flow([(0, top.age(sight)), (1, loud), (2, on_air), (3, time), (4, [(page, Ink.DIM)])], self.cells, 1)
+
+    def _body(self, states: Sequence[EventState], high: int) -> list[Line]:
+        if not states:
+            return self._nothing(high)
+        lines = self._tiles(states, self.plan.grid, high) if self.plan.grid else self._rows(states, high)
+        return [*lines, *([[]] * (high - len(lines)))]
+
+    def _tiles(self, states: Sequence[EventState], grid: Grid, high: int) -> list[Line]:
+        """The grid stretched over all the room: wider tiles first, higher tiles above."""
+        down = min(grid.down, -(-len(states) // grid.across))
+        lines: list[Line] = []
+        for row, tall in enumerate(_shares(high, down)):
+            beside = states[row * grid.across : (row + 1) * grid.across]
+            drawn = [
+                tile(state, self._sight.moment, (wide, tall), self._recent, most=self._wall.most)
+                for state, wide in zip(beside, _shares(self.cells, grid.across), strict=False)
+            ]
+            lines += [[span for part in parts for span in part] for parts in zip(*drawn, strict=True)]
+        return lines
+
+    def _rows(self, states: Sequence[EventState], high: int) -> list[Line]:
+        height = max(1, min(self.plan.row, high // len(states)))
+        scale = scale_for(states, self.cells, height, self._wall.most)
+        lines = [head(self.cells)] if scale == glyphs.PLAIN and high > height * len(states) else []
+        for state in states:
+            lines += band(state, self._sight.moment, (self.cells, height), self._recent, scale)
+        return lines[:high]
+
+    def _nothing(self, high: int) -> list[Line]:
+        """No event has a place: in words, so that a dark wall is not taken for a dead one."""
+        link, total = self._sight.snapshot.link, self._sight.total
+        if link.as_of is None:
+            words = "CONNECTING" if link.state is LinkState.CONNECTING else "NO DATA YET"
+        else:
+            words = "NOTHING ON AIR"
+        scale = glyphs.fitting(words, self.cells - 4, min(self._wall.most, 3 if high > 12 else 2))
+        drawn = glyphs.word(words, Ink.DIM, scale, self.cells)
+        below = f"{total} events on the platform, none on air, due within 12 h, or wrong" if link.as_of else ""
+        block = [*drawn, [], [(below, Ink.DIM)]]
+        return [*([[]] * max(0, (high - len(block)) // 2)), *(_centred(one, self.cells) for one in block)][:high]
+
+
+def _centred(line: Line, cells: int) -> Line:
+    free = max(0, cells - sum(len(text) for text, _ in line))
+    return [(" " * (free // 2), Ink.TEXT), *line]
+
+
+def _shares(whole: int, parts: int) -> list[int]:
+    """`whole` in so many parts that differ by one at most."""
+    return [whole * (part + 1) // parts - whole * part // parts for part in range(parts)]
+
+
+def shifted(lines: Sequence[Line], elapsed: float) -> list[Line]:
+    """A drawing in a room that is one cell wider and one line higher, moved by a cell every two minutes."""
+    right, down = _ORBIT[int(elapsed // SHIFT) % len(_ORBIT)]
+    margins: tuple[Line, Line] = ([(" ", Ink.TEXT)], [])
+    moved = [[*margins[0], *line] if right else [*line, *margins[0]] for line in lines]
+    return [margins[1], *moved] if down else [*moved, margins[1]]

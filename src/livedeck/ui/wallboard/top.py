@@ -1,0 +1,200 @@
+"""What stands above the events: how much is on air, how fresh, what time it is, and what is wrong. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import tzinfo
+
+from livedeck import wording
+from livedeck.monitor import EventState, LinkState, Severity, Tally
+from livedeck.ui.renderables import cells, frame
+from livedeck.ui.renderables.alarm_rows import sign
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.lines import Line, Part, between, clip, fit, spread, width
+from livedeck.ui.wallboard import glyphs
+from livedeck.ui.wallboard.glyphs import PLAIN
+from livedeck.ui.wallboard.shown import Sight
+
+ON_AIR, BESIDES = (Tally.ON_AIR,), (Tally.RECONNECTING, Tally.LOST, Tally.LATE, Tally.UNKNOWN)
+"""The tallies that are counted in the first line; ON AIR always, for a zero is an answer."""
+
+NEXT_CELLS = 40
+
+
+def first(sight: Sight, cells_: int, *, page: str, zone: tzinfo | None) -> Line:
+    """Counts, what is next, page, age and clock: the least needed goes first; page, age and clock never."""
+    left: list[Part] = [
+        (1, _counts(sight, ON_AIR)),
+        (2, _counts(sight, BESIDES)),
+        (5, _next(sight)),
+        (4, _hidden(sight)),
+    ]
+    right: list[Part] = [
+        (0, [(page, Ink.TEXT)]),
+        (0, age(sight)),
+        (0, [(f"{sight.moment.now:%H:%M:%S}Z", Ink.STRONG)]),
+        (6, _local(sight, zone)),
+        (3, [*_alarm_counts(sight), (" ", Ink.TEXT)]),
+    ]
+    return spread(left, right, cells_)
+
+
+def _local(sight: Sight, zone: tzinfo | None) -> Line:
+    """The time of the room, where that is not UTC anyway."""
+    local = sight.moment.now.astimezone(zone)
+    return [(f"{local:%H:%M:%S %Z}", Ink.DIM)] if local.utcoffset() else []
+
+
+def _counts(sight: Sight, tallies: tuple[Tally, ...]) -> Line:
+    counts = Counter(state.phase.tally for state in sight.states)
+    line: Line = []
+    for tally in tallies:
+        if counts[tally] or tally is Tally.ON_AIR:
+            glyph, ink = cells.TALLY_INKS[tally]
+            word = "RECONNECT" if tally is Tally.RECONNECTING else tally.value
+            lamp = f" {'▒' if sight.moment.stale else glyph} {word} {counts[tally]} "
+            lit = counts[tally] and not sight.moment.stale
+            line += [*([(" ", Ink.TEXT)] if line else []), (lamp, ink if lit else Ink.OFF)]
+    return line
+
+
+def _next(sight: Sight) -> Line:
+    """The soonest start with its countdown."""
+    if not sight.coming:
+        return []
+    state = sight.coming[0]
+    name = clip([(cells.name(state), Ink.TEXT)], 24)
+    return [("NEXT ", Ink.DIM), *name, (f" {cells.clock(state, sight.moment)}", Ink.STRONG)]
+
+
+def _hidden(sight: Sight) -> Line:
+    """What the filter keeps from the wall: never silently."""
+    if sight.matching == sight.total:
+        return []
+    said: Line = [(f"{sight.matching} of {sight.total} events", Ink.DIM)]
+    return [*said, (f"  ✖ {sight.grave} critical hidden", Ink.CRITICAL)] if sight.grave else said
+
+
+def _alarm_counts(sight: Sight) -> Line:
+    counts = Counter(alarm.severity for alarm in sight.alarms)
+    line: Line = []
+    for severity in (Severity.CRITICAL, Severity.WARNING):
+        glyph, _, ink = cells.SEVERITIES[severity]
+        line += [
+            ("  " if line else "", Ink.TEXT),
+            (f"{glyph} {counts[severity]}", ink if counts[severity] else Ink.DIM),
+        ]
+    return line
+
+
+def age(sight: Sight) -> Line:
+    """How old what is shown is; a word where that is too old."""
+    link, moment = sight.snapshot.link, sight.moment
+    if link.as_of is None:
+        return [("no data yet", Ink.WARNING)]
+    said = f"{wording.age(moment.since(link.as_of))} ago"
+    if link.state is LinkState.BLIND:
+        return [(f"✖ BLIND {said}", Ink.CRITICAL)]
+    return [(f"▒ STALE {said}", Ink.WARNING)] if moment.stale else [(said, Ink.TEXT)]
+
+
+def large(sight: Sight, wide: int, most: int, *, page: str, zone: tzinfo | None) -> list[Line]:
+    """Counts, page and age, and the time, in letters of pixels; no line where they do not fit."""
+    if most == PLAIN:
+        return []
+    on_air = sum(state.phase.tally is Tally.ON_AIR for state in sight.states)
+    counts = f"ON AIR {on_air}"
+    clock = next((text[:8] for text, _ in _local(sight, zone)), f"{sight.moment.now:%H:%M:%S}Z")
+    said = "  ".join(text for text, _ in age(sight))
+    number = page.split()[1]
+    middle = (said if number == "1/1" else f"{number}   {said}").upper()
+    scale = min(2, glyphs.fitting(f"{counts}   {middle}   {clock}", wide - 6, most))
+    if scale == PLAIN:
+        return []
+    lit = on_air and not sight.moment.stale
+    ink = Ink.ON_AIR if lit else Ink.OFF
+    ends = zip(
+        glyphs.word(counts, ink, scale, wide),
+        glyphs.word(middle, age(sight)[0][1], scale, wide),
+        glyphs.word(clock, Ink.STRONG, scale, wide),
+        strict=True,
+    )
+    return [*(_three([(" ", ink), *one, (" ", ink)], two, three, wide) for one, two, three in ends), []]
+
+
+def _three(left: Line, middle: Line, right: Line, wide: int) -> Line:
+    """The ends and, half-way between them, the middle."""
+    free = max(0, wide - width(left) - width(middle) - width(right))
+    pad = [(" " * (free // 2), Ink.TEXT)]
+    return between([*left, *pad, *middle], right, wide)
+
+
+def banner(sight: Sight, wide: int, lines: int, most: int) -> Iterator[Line]:
+    """Why the wall may not be believed, then the most urgent alarms, the first of both large where there is room."""
+    warning = frame.banner(sight.snapshot, sight.moment, sight.fault)
+    if warning:
+        text, ink = warning[0]
+        yield from _filled(_headline(sight), ink, wide, most)
+        yield fit([(text, ink)], wide, ellipsis=True)
+    if sight.snapshot.flood:
+        yield fit(frame.FLOOD, wide)
+    large = [] if warning else _alarm_headline(sight, wide, most)
+    yield from large
+    shown = sight.alarms[: max(1, lines - bool(large))]
+    for one in shown:
+        left = len(sight.alarms) - len(shown)
+        more: Line = [(f"  and {left} more ", Ink.DIM)] if left and one is shown[-1] else []
+        yield between(frame.alarm(one, sight.moment), more, wide)
+
+
+def _headline(sight: Sight) -> str:
+    link, moment = sight.snapshot.link, sight.moment
+    old = "" if link.as_of is None else f"  {wording.age(moment.since(link.as_of))} OLD"
+    if sight.fault:
+        return f"✖ MONITOR STOPPED{old}"
+    if link.state is LinkState.BLIND:
+        return f"✖ MONITORING BLIND{old}"
+    return f"▲ {link.trouble or 'LINK FAILING'}{old}" if link.state is LinkState.FAILING else f"▒ STALE{old}"
+
+
+def _filled(text: str, ink: Ink, wide: int, most: int) -> list[Line]:
+    """Large words over the whole width; none where only plain letters fit, for the line below says it all."""
+    scale = min(3, glyphs.fitting(text, wide - 2, most))
+    if scale == PLAIN:
+        return []
+    return [fit([(" ", ink), *one, (" " * wide, ink)], wide) for one in glyphs.word(text, ink, scale, wide - 2)]
+
+
+def _alarm_headline(sight: Sight, wide: int, most: int) -> list[Line]:
+    """The most urgent alarm, if it is critical: whose and what."""
+    alarm = next(iter(sight.alarms), None)
+    if alarm is None or alarm.severity is not Severity.CRITICAL:
+        return []
+    kind = alarm.kind.replace("_", " ")
+    glyph = sign(alarm, cells.SEVERITIES[alarm.severity][0], sight.moment)
+    since = wording.brief(sight.moment.since(alarm.since))
+    subject = wording.safe(alarm.subject)
+    for said in (f"{glyph} {subject}  {kind} {since}", f"{glyph} {subject[:16]}  {kind}", f"{glyph} {kind}"):
+        scale = min(2, glyphs.fitting(said, wide - 2, most))
+        if scale > PLAIN:
+            return [[(" ", Ink.TEXT), *one] for one in glyphs.word(said, Ink.CRITICAL, scale, wide - 2)]
+    return []
+
+
+def coming(sight: Sight, wide: int, lines: int) -> list[Line]:
+    """The list of what is next, each with its countdown, in columns."""
+    if not sight.coming or not lines:
+        return []
+    across = max(1, (wide - 7) // NEXT_CELLS)
+    shown = sight.coming[: across * lines]
+    rows = [shown[start : start + across] for start in range(0, len(shown), across)]
+    return [
+        [(" NEXT  " if not number else "       ", Ink.HEAD), *(span for one in row for span in _entry(one, sight))]
+        for number, row in enumerate(rows)
+    ]
+
+
+def _entry(state: EventState, sight: Sight) -> Line:
+    said = fit([(cells.clock(state, sight.moment), Ink.STALE if sight.moment.stale else Ink.STRONG)], 11, right=True)
+    return [*said, ("  ", Ink.TEXT), *fit([(cells.name(state), Ink.TEXT)], NEXT_CELLS - 13, ellipsis=True)]

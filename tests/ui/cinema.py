@@ -1,0 +1,51 @@
+"""The Videos screens on a stage: a part of the rehearsal's recording, as the platform has it and as it is shown."""
+
+from __future__ import annotations
+
+from ui.writing import Stage
+
+REHEARSAL = "Rehearsal Tuesday"
+
+
+async def opened(stage: Stage, part: str) -> str:
+    """That part of the rehearsal's recording, asked for and painted; the id of the video."""
+    stage.deck.do("screen.videos")
+    await stage.settle()
+    library = stage.deck.library
+    await stage.until(lambda: bool(library.videos()))
+    await asked(stage)  # of every event: the first answer alone would choose the cursor's row
+    library.video = next(one for one in library.videos() if one.title == REHEARSAL)
+    stage.deck.do("part.next", part)
+    await asked(stage)
+    return library.video.id
+
+
+async def asked(stage: Stage) -> None:
+    """Until the list in front is answered, and painted."""
+    part = stage.deck.current_mode
+    await stage.until(lambda: not stage.deck.library.known(part).due(stage.clock.now()))
+    await stage.settle()
+
+
+async def agree(stage: Stage) -> None:
+    """From Cancel to the other button, and enter; until all is done and shown."""
+    await stage.press("tab", "enter")
+    await done(stage)
+
+
+async def sent(stage: Stage) -> None:
+    """The form as it stands; until all is done and shown."""
+    await stage.press("ctrl+s")
+    await done(stage)
+
+
+async def done(stage: Stage) -> None:
+    """Until no action is under way and the list is asked for anew."""
+    await stage.idle()
+    if not stage.deck.screen.is_modal:
+        await asked(stage)
+
+
+def words(stage: Stage) -> str:
+    """What is written on the screen as one line, whatever is drawn around it and wherever it is broken."""
+    return " ".join(stage.text().replace("│", " ").split())

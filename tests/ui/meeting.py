@@ -1,0 +1,109 @@
+"""The Rooms screen on the demo workspace: a room is chosen by its name, and a relay runs when a test says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from livedeck.client import RelayProfile, Room
+from livedeck.monitor import RoomsState
+from livedeck.ui.dialogs.entries import Rows
+from livedeck.ui.screens.rooms import RoomsScreen
+from service.asking import asking
+from ui.stage import known
+from ui.writing import TURNS, Stage, writing
+
+COUNCIL = "Council, hybrid session"
+EMPTY = "Sound check"
+ROOMS = "/v1/meet/rooms"
+
+
+@asynccontextmanager
+async def meeting(name: str = COUNCIL, size: tuple[int, int] = (170, 40), **options: Any) -> AsyncIterator[Stage]:
+    """The deck on the Rooms screen, that room selected."""
+    async with writing(size, **options) as stage:
+        await stage.act("screen.rooms")
+        await until(stage, lambda: rooms(stage).as_of is not None)
+        while room(stage).name != name:
+            await stage.act("row.down")
+        stage.requests.clear()
+        yield stage
+
+
+async def until(stage: Stage, so: Callable[[], bool]) -> None:
+    """Until that is so; what was asked of the platform takes some turns of the loop."""
+    for _ in range(TURNS):
+        if so():
+            return
+        await stage.settle()
+    raise AssertionError("it never is")
+
+
+def rooms(stage: Stage) -> RoomsState:
+    """The rooms that the deck knows."""
+    return known(stage.deck).rooms
+
+
+def room(stage: Stage) -> Room:
+    """The selected room, as it is shown."""
+    found = screen(stage).room()
+    assert found is not None
+    return found
+
+
+def relay(stage: Stage) -> RelayProfile:
+    """The selected relay profile, as it is shown."""
+    found = screen(stage).relay()
+    assert found is not None
+    return found
+
+
+def screen(stage: Stage) -> RoomsScreen:
+    """The screen behind whatever is open."""
+    return next(one for one in stage.deck.screen_stack if isinstance(one, RoomsScreen))
+
+
+def words(stage: Stage) -> str:
+    """The words on the screen as one line, without what frames them."""
+    return " ".join(re.sub("[─-╿]", " ", stage.text()).split())
+
+
+async def stored(stage: Stage) -> Room:
+    """The selected room as the platform has it."""
+    return await stage.api.rooms.get(room(stage).id)
+
+
+async def broadcast(stage: Stage, *, running: bool, where: tuple[str, str] | None = None) -> None:
+    """A participant starts or stops a relay inside the room. `where`: room and profile, None: the selected ones."""
+    room_id, profile_id = where or (room(stage).id, relay(stage).id)
+    path = f"/_control/relays/{room_id}/{profile_id}"
+    async with asking(stage.service, stage.service.control_token) as admin:
+        (await admin.post(path, json={"running": running})).raise_for_status()
+
+
+async def agree(stage: Stage) -> None:
+    """From Cancel to the other button, and enter."""
+    await stage.press("tab", "enter")
+    await stage.idle()
+
+
+async def rename(stage: Stage, name: str) -> None:
+    """Type another name into the form of the selected profile, save and agree to what is shown."""
+    await stage.act("relay.edit")
+    await stage.press("ctrl+u")
+    await stage.enter(name)
+    await stage.press("ctrl+s")
+    await agree(stage)
+
+
+async def new_profile(stage: Stage, name: str, url: str, key: str) -> None:
+    """Fill in one more profile in the form of a room."""
+    rows = stage.deck.screen.query_one(Rows)
+    rows.focus()
+    await stage.press(*["down"] * len(rows.rows), "enter")
+    for text in (name, url, key):
+        await stage.enter(text)
+        await stage.press("tab")
+    await stage.press("ctrl+s")

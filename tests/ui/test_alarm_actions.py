@@ -1,0 +1,78 @@
+"""What a person does about alarms, by the keys, seen in the next snapshot; nothing of it leaves the machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedeck.monitor import Alarm, AlarmState
+from ui.stage import known
+from ui.writing import Stage, writing
+
+
+def alarm(stage: Stage, kind: str) -> Alarm:
+    """The alarm of that kind, wherever it is kept."""
+    snapshot = known(stage.deck)
+    return next(one for one in (*snapshot.alarms, *snapshot.quiet) if one.kind == kind)
+
+
+async def test_the_alarm_of_the_selected_event_is_acknowledged_and_audited_even_read_only() -> None:
+    async with writing(read_only=True) as stage:
+        stage.choose("Lecture 7")
+        await stage.act("alarm.acknowledge")
+        await stage.idle()
+        assert alarm(stage, "LATE_START").state is AlarmState.ACKNOWLEDGED
+        assert "Lecture 7 LATE_START: acknowledged" in stage.text()
+        assert not stage.writes
+
+
+@pytest.mark.parametrize("screen", ["screen.events", "screen.streams", "screen.qos"])
+async def test_the_footer_names_the_alarm_that_is_acknowledged(screen: str) -> None:
+    """interface.md, Behaviour: what is acted on is what was seen."""
+    async with writing() as stage:
+        await stage.act(screen)
+        stage.choose("Lecture 7")
+        await stage.idle()
+        assert "ack Lecture 7 LATE_START" in stage.text()
+        await stage.act("alarm.acknowledge")
+        await stage.idle()
+        assert alarm(stage, "LATE_START").state is AlarmState.ACKNOWLEDGED
+        assert "ack Lecture 7" not in stage.text()
+
+
+async def test_an_alarm_is_shelved_for_a_reason_and_brought_back() -> None:
+    async with writing() as stage:
+        stage.choose("Lecture 7")
+        await stage.act("alarm.shelve")
+        await stage.press("ctrl+s")
+        assert "✖ is required" in stage.text()
+        await stage.enter("the lecturer is ill")
+        await stage.press("ctrl+s")
+        await stage.idle()
+        shelved = alarm(stage, "LATE_START")
+        assert (shelved.state, shelved.reason) == (AlarmState.SHELVED, "the lecturer is ill")
+        await stage.act("alarm.return")
+        await stage.idle()
+        assert alarm(stage, "LATE_START").state is AlarmState.UNACKNOWLEDGED
+
+
+async def test_an_alarm_is_taken_out_of_service_and_brought_back() -> None:
+    async with writing() as stage:
+        stage.choose("Lecture 7")
+        await stage.act("alarm.out_of_service")
+        await stage.enter("no encoder today")
+        await stage.press("ctrl+s")
+        await stage.idle()
+        assert alarm(stage, "LATE_START").state is AlarmState.OUT_OF_SERVICE
+        await stage.act("alarm.return")
+        await stage.idle()
+        assert alarm(stage, "LATE_START").state is AlarmState.UNACKNOWLEDGED
+
+
+async def test_a_note_stays_with_its_alarm() -> None:
+    async with writing() as stage:
+        stage.choose("Lecture 7")
+        await stage.act("alarm.note")
+        await stage.enter("called the hall")
+        await stage.press("ctrl+s")
+        await stage.idle()
+        assert alarm(stage, "LATE_START").note == "called the hall"

@@ -1,0 +1,170 @@
+"""Screen 7: what must be read, and the logs of what was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from livedeck.monitor import (
+    ActionRecord,
+    Alarm,
+    AlarmRecord,
+    AlarmState,
+    Change,
+    Diagnosis,
+    Edit,
+    LinkRecord,
+    LinkState,
+    Outcome,
+    Severity,
+    Trouble,
+    Turn,
+)
+from livedeck.ui.notices import Notice
+from livedeck.ui.renderables import alarm_rows, frame, logs
+from livedeck.ui.renderables.alarm_rows import BOARD, STATES
+from livedeck.ui.renderables.lines import plain
+from livedeck.ui.screens.alarms import TABS, AlarmsScreen
+from ui.stage import act, known, running, show, text_of
+from ui.test_cells import FRESH, NOW
+
+ALARM = Alarm(
+    "one",
+    "PACKET_LOSS",
+    Severity.CRITICAL,
+    NOW - timedelta(minutes=3),
+    "Choir",
+    "loss in 4 of 6",
+    "no loss",
+    changed=NOW - timedelta(seconds=79),
+    diagnosis=Diagnosis("Packets are lost.", "Short freezes.", "Use a cable."),
+)
+DARK = replace(FRESH, lit=False)
+
+
+def text(alarm: Alarm) -> str:
+    return "\n".join(plain(line) for line in alarm_rows.detail(alarm, FRESH))
+
+
+def test_an_alarm_says_actual_expected_since_cause_viewers_and_what_to_do() -> None:
+    """monitoring.md, Alarms."""
+    shown = text(ALARM)
+    for words in (
+        "loss in 4 of 6",
+        "expected no loss",
+        "20:57:00Z",
+        "Packets are lost.",
+        "Short freezes.",
+        "Use a cable.",
+    ):
+        assert words in shown
+    assert "UNACKNOWLEDGED for 01:19" in shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"state": AlarmState.ACKNOWLEDGED, "acknowledged_until": NOW + timedelta(seconds=221)}, "03:41 left"),
+        ({"state": AlarmState.SHELVED, "shelved_until": NOW + timedelta(seconds=60), "reason": "known"}, "01:00 left"),
+        ({"state": AlarmState.SHELVED, "reason": "known"}, "until it is over"),
+        ({"state": AlarmState.SUPPRESSED, "parent": "NO_INGEST"}, "NO_INGEST"),
+        ({"note": "cable ordered"}, "cable ordered"),
+        ({"activations": (NOW, NOW, NOW)}, "3 times in the last 10 min"),
+    ],
+)
+def test_what_was_done_about_it_stands_there(changes: dict[str, Any], words: str) -> None:
+    assert words in text(replace(ALARM, **changes))
+
+
+def test_every_state_has_a_word_and_a_sign_of_its_own() -> None:
+    assert set(STATES) == set(AlarmState)
+    assert len({sign for sign, _, _ in STATES.values()}) == len({word for _, word, _ in STATES.values()}) == len(STATES)
+
+
+@pytest.mark.parametrize("state", AlarmState)
+def test_nothing_blinks_but_the_sign_of_an_unacknowledged_alarm(state: AlarmState) -> None:
+    """interface.md, Behaviour: one cell, the word beside it stays."""
+    alarm = replace(ALARM, state=state)
+    lit, dark = (plain(frame.alarm(alarm, moment)) for moment in (FRESH, DARK))
+    assert [one for one, other in zip(lit, dark, strict=True) if one != other] == (
+        ["✖"] if state is AlarmState.UNACKNOWLEDGED else []
+    )
+
+
+def test_only_what_awaits_a_person_counts_as_grave() -> None:
+    assert BOARD.grave(ALARM)
+    assert not BOARD.grave(replace(ALARM, state=AlarmState.SHELVED))
+    assert not BOARD.grave(replace(ALARM, severity=Severity.WARNING))
+
+
+RECORDS = (
+    AlarmRecord.of(Change(NOW, Turn.RAISED, ALARM)),
+    ActionRecord(
+        NOW, "event.edit", "event", "one", "Choir", Outcome.NOT_APPLIED, "answer lost", (Edit("name", "A", "B"),)
+    ),
+    LinkRecord(NOW, LinkState.BLIND, Trouble.NO_ANSWER, "cannot be reached"),
+    Notice(NOW, Severity.WARNING, "said so"),
+)
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (RECORDS[0], ("raised", "Choir", "PACKET_LOSS", "loss in 4 of 6")),
+        (RECORDS[1], ("not applied", "event.edit", "Choir", "answer lost", "name: A -> B")),
+        (RECORDS[2], ("blind", "NO ANSWER", "cannot be reached")),
+        (RECORDS[3], ("WARN", "said so")),
+    ],
+    ids=["alarm", "action", "link", "notice"],
+)
+def test_a_log_line_says_when_what_and_to_what(record: logs.Logged, words: tuple[str, ...]) -> None:
+    line = plain(logs.line(record))
+    assert "20 Nov 21:00:00Z" in line
+    for word in words:
+        assert word in line
+
+
+def test_the_newest_stands_first() -> None:
+    later = Notice(NOW + timedelta(seconds=1), Severity.INFO, "later")
+    assert logs.newest([*RECORDS, later])[0] is later
+
+
+async def test_the_board_leads_through_its_logs_and_to_the_event() -> None:
+    async with running() as (deck, pilot):
+        deck.tell("something was said")
+        await act(pilot, "screen.alarms")
+        screen = deck.screen
+        assert isinstance(screen, AlarmsScreen)
+        first = screen.alarm()
+        assert first == known(deck).alarms[0]
+        await act(pilot, "row.down")
+        assert screen.alarm() == known(deck).alarms[1]
+        for tab in (*TABS[1:], TABS[0]):
+            await act(pilot, "log.next")
+            assert f"[{tab}]" in text_of(deck)
+        await act(pilot, "log.previous")
+        assert "no history is kept" in text_of(deck)
+        deck.do("log.next", "notices")
+        await pilot.pause()
+        await pilot.pause()
+        assert "something was said" in text_of(deck)
+        deck.do("log.next", "gossip")
+        await pilot.pause()
+        assert "there is no log gossip" in text_of(deck)
+        deck.do("log.next", "board")
+        await act(pilot, "row.open")
+        assert (deck.current_mode, getattr(deck.chosen(), "id", "")) == ("qos", known(deck).alarms[1].event_id)
+
+
+async def test_the_cursor_follows_the_alarm_and_a_flood_is_called_one() -> None:
+    async with running((120, 40), "7") as (deck, pilot):
+        await act(pilot, "row.down")
+        screen = deck.screen
+        assert isinstance(screen, AlarmsScreen)
+        before = screen.alarm()
+        await show(deck, pilot, alarms=tuple(reversed(known(deck).alarms)), flood=True)
+        assert screen.alarm() == before
+        assert "ALARM FLOOD" in text_of(deck)

@@ -1,0 +1,471 @@
+"""Screen 4: what viewers wrote, sifted, and its way to a file (interface.md, "Screens")."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import unicodedata
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from livedeck.cli.screenshots import EVENING, framed
+from livedeck.client import ChatExport, Exported, ExportProgress, Sieve
+from livedeck.monitor import History
+from livedeck.ui import preview
+from livedeck.ui.app import Deck
+from livedeck.ui.dialogs.chat_sheet import order_of, sieve_of
+from livedeck.ui.dialogs.confirm import Confirm
+from livedeck.ui.dialogs.form import Form
+from livedeck.ui.dialogs.when import Present, parse
+from livedeck.ui.handlers.deck import Leaving
+from livedeck.ui.job import Job, JobState
+from livedeck.ui.preview import MOST, Said
+from livedeck.ui.renderables import chat_view
+from livedeck.ui.renderables.chat_view import SILENT, WIDE_BAR_CELLS, Keys
+from livedeck.ui.renderables.lines import plain
+from livedeck.ui.screens.chat import ChatScreen
+from ui.stage import act, known, running
+from ui.test_cells import FRESH
+from ui.writing import Stage, writing
+
+CHOIR = "Choir, hall B"
+DRAFT = "Untitled event"
+KEYS = Keys("enter", "/", "esc", "e", "x", "y", "o", "]")
+
+
+@asynccontextmanager
+async def chatting(folder: Path, name: str = CHOIR, **more: Any) -> AsyncIterator[Stage]:
+    """The Chat screen of that event, files going to that folder."""
+    async with writing(**more) as stage:
+        stage.deck.downloads = folder
+        stage.choose(name)
+        await stage.act("screen.chat")
+        await settled(stage)
+        yield stage
+
+
+async def settled(stage: Stage) -> None:
+    """Until all that was asked for is read, and no export runs."""
+    await quiet(stage.deck)
+    await stage.settle()
+
+
+async def quiet(deck: Deck) -> None:
+    for worker in [one for one in deck.workers if one.group in {"preview", "streams", "export"}]:
+        await worker.wait()
+    deck.news.publish(None)
+
+
+def files(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def screen(stage: Stage) -> ChatScreen:
+    return stage.deck.screen_of(ChatScreen)
+
+
+def hold(stage: Stage) -> Callable[[], None]:
+    """Let whoever asks the platform wait from now on, until the returned function is called."""
+    gate = asyncio.Event()
+
+    async def wait() -> None:
+        await gate.wait()
+
+    stage.hooks.append(("GET", wait))
+    return gate.set
+
+
+async def order(stage: Stage, file: str, *, steps: int = 0) -> None:
+    """Fill in the form of an export: the format so many steps after csv, and that file."""
+    await stage.act("chat.export")
+    assert stage.shows(Form)
+    await stage.press(*["right"] * steps, "tab")
+    await stage.press("ctrl+u")
+    await stage.enter(file)
+    await stage.press("ctrl+s")
+    await stage.idle()
+
+
+async def exported(stage: Stage, form: Any, **more: Any) -> bytes:
+    """What the client exports of the stream that is shown."""
+    wanted = screen(stage).wanted()
+    assert wanted is not None
+    to = stage.deck.downloads / "expected"
+    await stage.api.chat.export(replace(wanted, format=form, **more), to, replace=True)
+    data = to.read_bytes()
+    to.unlink()
+    return data
+
+
+async def test_nothing_is_read_before_somebody_asks(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as stage:
+        assert "none yet: enter reads the log" in stage.text()
+        assert not [path for _, path in stage.requests if "chat" in path]
+
+
+async def test_the_whole_log_is_read_and_its_hostile_text_is_harmless(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as stage:
+        await stage.act("chat.read")
+        await settled(stage)
+        count = len(json.loads(await exported(stage, "json"))["data"])
+        assert f"{count:,} messages, as of 21:14:07Z" in stage.text()
+        for _ in range(5):
+            await stage.act("row.page_down")
+            assert not {unicodedata.category(char) for char in stage.text() if char != "\n"} & {"Cc", "Cf", "Co", "Cn"}
+        await stage.act("row.last")
+        assert screen(stage)._cursor == str(count - 1)
+        await stage.act("row.up")
+        await stage.act("row.down")
+        await stage.act("row.first")
+        assert screen(stage)._cursor == "0"
+        await stage.act("row.page_up")
+
+
+async def test_only_what_the_filter_lets_through_is_shown_and_exported(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as stage:
+        await stage.act("chat.read")
+        stage.deck.do("chat.sift", "BEAUTIFUL")
+        await settled(stage)
+        assert 'holds "BEAUTIFUL"' in stage.text()
+        await order(stage, "few", steps=2)
+        await settled(stage)
+        lines = (tmp_path / "few.ndjson").read_text(encoding="utf-8").splitlines()
+        assert {json.loads(line)["message"] for line in lines} == {"beautiful"}
+        assert f"{len(lines):,} messages match" in stage.text()
+        assert f"{len(lines)} of " in stage.text()
+        await stage.act("chat.everything")
+        await settled(stage)
+        assert "none: every message" in stage.text()
+        assert " match" not in stage.text()
+
+
+async def test_a_filter_is_filled_in_and_one_that_lets_nothing_through_says_why(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as stage:
+        await stage.act("chat.sift")
+        await stage.press("tab")
+        await stage.enter("viewer-0, ada")
+        await stage.press("tab", "space", "tab")
+        await stage.enter("21:00")
+        await stage.press("tab")
+        await stage.enter("20 min ago")
+        await stage.press("ctrl+s")
+        assert "From should be before Until" in stage.text()
+        await stage.press("tab", "tab", "tab", "tab", "ctrl+u")
+        await stage.enter("1 min ago")
+        await stage.press("ctrl+s")
+        await stage.idle()
+        since, until = EVENING.replace(minute=0, second=0), EVENING - timedelta(minutes=1)
+        assert screen(stage).sieve == Sieve(since, until, ("viewer-0", "ada"), True)
+        assert "by viewer-0 or ada, by administrators, from 20 Nov 21:00:00Z, before 20 Nov 21:13:07Z" in stage.text()
+        await stage.act("chat.next_event")
+        assert "none: every message" in stage.text()
+        await stage.act("chat.previous_event")
+        assert CHOIR in stage.text()
+
+
+@pytest.mark.parametrize(("steps", "form"), [(0, "csv"), (1, "txt"), (4, "json")])
+async def test_the_file_holds_what_the_platform_sends(tmp_path: Path, steps: int, form: str) -> None:
+    async with chatting(tmp_path, read_only=True) as stage:
+        await order(stage, "all", steps=steps)
+        await settled(stage)
+        assert (tmp_path / f"all.{form}").read_bytes() == await exported(stage, form)
+        text = stage.text()
+        assert "✓ DONE" in text
+        assert "as the platform sent it" in text
+        assert f"all.{form}" in text
+        assert not stage.writes
+
+
+async def test_where_the_file_is_is_copied_and_the_file_is_opened(tmp_path: Path) -> None:
+    opened: list[Path] = []
+
+    async def opener(path: Path) -> str:
+        opened.append(path)
+        return "" if len(opened) == 1 else "there is no desktop here"
+
+    async with chatting(tmp_path) as stage:
+        for action in ("chat.copy", "chat.open"):
+            await stage.act(action)
+            assert "no exported file yet" in stage.text()
+        stage.deck.opener = opener
+        await order(stage, "chat")
+        await settled(stage)
+        await stage.act("chat.copy")
+        assert "path of chat.csv copied" in stage.text()
+        await stage.act("chat.open")
+        assert "chat.csv is handed to its program" in stage.text()
+        await stage.act("chat.open")
+        assert "chat.csv is not opened: there is no desktop here" in stage.text()
+        assert opened == [tmp_path / "chat.csv"] * 2
+
+
+async def test_an_export_is_on_record(tmp_path: Path) -> None:
+    history = await History.open(None, EVENING)
+    async with chatting(tmp_path, history=history) as stage:
+        await order(stage, "chat")
+        await settled(stage)
+    (record,) = await history.audit(EVENING - timedelta(days=1))
+    await history.close()
+    assert (record.action, record.target_name) == ("chat.export", CHOIR)
+    assert "chat.csv" in record.detail
+
+
+async def test_a_file_that_is_there_is_replaced_only_by_a_yes(tmp_path: Path) -> None:
+    there = tmp_path / "chat.csv"
+    there.write_text("mine")
+    async with chatting(tmp_path) as stage:
+        await order(stage, "chat.csv")
+        assert stage.shows(Confirm)
+        assert "It is there already: 4 B" in stage.text()
+        await stage.press("enter")
+        assert stage.shows(Form)
+        assert there.read_text() == "mine"
+        await stage.press("ctrl+s")
+        await stage.idle()
+        await stage.press("tab", "enter")
+        await settled(stage)
+        assert there.read_bytes() == await exported(stage, "csv")
+
+
+async def test_it_goes_on_behind_other_screens_until_somebody_stops_it(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as stage:
+        release = hold(stage)
+        await order(stage, "chat")
+        await stage.act("screen.events")
+        await stage.act("screen.chat")
+        assert "● RUNNING" in stage.text()
+        await stage.act("chat.export")
+        assert "is still being exported; wait, or stop it" in stage.text()
+        stage.clock.tick += SILENT
+        await stage.act("chat.stop")
+        await stage.press("enter")
+        assert "nothing came for" in stage.text()
+        await stage.act("chat.stop")
+        await stage.press("tab", "enter")
+        await stage.idle()
+        assert "■ STOPPED" in stage.text()
+        assert not files(tmp_path)
+        await stage.act("chat.stop")
+        assert "no export is under way" in stage.text()
+        release()
+        await order(stage, "chat")
+        await stage.act("screen.events")
+        await settled(stage)
+        assert f"export chat of {CHOIR} done" in stage.text()
+        assert (tmp_path / "chat.csv").exists()
+
+
+@pytest.mark.parametrize("again", ["tab enter", "ctrl+c"])
+async def test_leaving_asks_about_it_and_leaves_nothing_of_it(tmp_path: Path, again: str) -> None:
+    async with chatting(tmp_path) as stage:
+        hold(stage)
+        await order(stage, "chat")
+        await stage.act("app.quit")
+        assert stage.shows(Leaving)
+        assert "Leaving stops that" in stage.text()
+        await stage.press("enter")
+        assert "● RUNNING" in stage.text()
+        await stage.act("app.interrupt")
+        assert stage.shows(Leaving)
+        await stage.press(*again.split())
+        await stage.pilot.pause()
+    assert stage.deck.return_value == 0
+    assert not files(tmp_path)
+
+
+async def test_without_an_export_leaving_asks_nothing(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as stage:
+        await order(stage, "chat")
+        await settled(stage)
+        await stage.act("app.quit")
+    assert stage.deck.return_value == 0
+
+
+async def test_what_fails_says_why_and_leaves_nothing_half(tmp_path: Path) -> None:
+    (tmp_path / "chat.csv").mkdir()
+    async with chatting(tmp_path) as stage:
+        await order(stage, "chat.csv")
+        await settled(stage)
+        text = stage.text()
+        assert "✖ FAILED" in text
+        assert "Is a directory" in " ".join(text.split())  # wherever the line is broken
+        assert "nothing half is left" in text
+    assert files(tmp_path) == ["chat.csv"]
+
+
+async def test_earlier_streams_are_those_of_the_history_and_a_refusal_is_said() -> None:
+    history = await History.open(None, EVENING)
+    async with writing(history=history) as stage:
+        event = stage.choose(CHOIR)
+        assert stage.deck.snapshot is not None
+        state = stage.deck.snapshot.find(event.id)
+        assert state is not None
+        assert event.stream is not None
+        old = event.model_copy(update={"stream": event.stream.model_copy(update={"id": "of-yesterday"})})
+        await history.append(replace(stage.deck.snapshot, events=(replace(state, event=old),)))
+        await stage.act("screen.chat")
+        await settled(stage)
+        assert "1 of 2, ] the next" in stage.text()
+        await stage.act("chat.next_stream")
+        assert "history, 2026-11-20" in stage.text()
+        assert "of-yesterday" in stage.text()
+        await stage.act("chat.read")
+        await settled(stage)
+        assert "✖ FAILED after 0 messages" in stage.text()
+        await stage.act("chat.previous_stream")
+        assert "1 of 2" in stage.text()
+        assert "none yet" in stage.text()
+    await history.close()
+
+
+async def test_an_event_without_a_stream_has_no_chat(tmp_path: Path) -> None:
+    async with chatting(tmp_path, DRAFT) as stage:
+        assert "it has no stream" in stage.text()
+        for action in ("chat.read", "chat.export"):
+            await stage.act(action)
+            assert "there is no chat to read" in stage.text()
+
+
+class Log:
+    """A chat of so many messages, in batches."""
+
+    def __init__(self, count: int) -> None:
+        self.chat, self._count = self, count
+
+    async def selected(self, _: ChatExport) -> AsyncIterator[list[dict[str, str]]]:
+        for begin in range(0, self._count, 700):
+            yield [{"message": str(number)} for number in range(begin, min(begin + 700, self._count))]
+
+
+@pytest.mark.parametrize(("count", "whole"), [(0, True), (MOST, True), (MOST + 1, False)])
+async def test_a_preview_of_any_log_is_bounded_and_says_so(count: int, whole: bool) -> None:
+    api: Any = Log(count)
+    async for grown in preview.read(api, WANTED, EVENING):
+        last = grown
+    assert (len(last.rows), last.whole, last.reading) == (min(count, MOST), whole, False)
+    assert ("an export has them all" in plain(chat_view.preview(last, FRESH, KEYS))) is not whole
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ({}, Said(0, None, "", None, "")),
+        ({"is_admin": True, "message": 3, "username": None}, Said(0, None, "", True, "3")),
+        ({"is_admin": "false", "message": ["a"], "created_at": "soon"}, Said(0, None, "", False, "['a']")),
+        ({"created_at": "2026-11-20T22:00:00+01:00"}, Said(0, datetime(2026, 11, 20, 21, tzinfo=UTC), "", None, "")),
+    ],
+)
+def test_a_message_of_any_shape_is_shown(item: dict[str, Any], expected: Said) -> None:
+    assert preview.said(0, item) == expected
+
+
+WANTED = ChatExport("event", "stream", "csv")
+PATH = Path("/home/op/Choir-hall-B.csv")
+RUNNING = Job(WANTED, CHOIR, PATH, 0.0, progress=ExportProgress(112_000_000, 250_700_000, None, 2.5))
+DONE = replace(RUNNING, state=JobState.DONE, done=Exported(250_700_000))
+FAILED = replace(RUNNING, state=JobState.FAILED, why="export chat of event: the connection broke after 112.0 MB")
+
+
+def shown(job: Job, now: float = 0.0, width: int = 120) -> str:
+    return "\n".join(plain(line) for line in chat_view.export(job, now, KEYS, width))
+
+
+def test_a_running_export_says_how_far_how_fast_and_what_is_left() -> None:
+    text = shown(RUNNING)
+    for words in (
+        "█" * int(WIDE_BAR_CELLS * 112 / 250.7),
+        "45%",
+        "112.0 MB of 250.7 MB",
+        "44.8 MB/s",
+        "3 s left",
+        "x stops",
+    ):
+        assert words in text
+    narrow = shown(RUNNING, width=60)
+    for words in ("45%", "112.0 MB of 250.7 MB"):
+        assert words in narrow
+
+
+def test_what_is_not_known_of_it_is_said_to_be_unknown_and_silence_is_not_progress() -> None:
+    text = shown(replace(RUNNING, progress=ExportProgress(10, None, 3, 0.0)))
+    assert "of unknown size" in text
+    assert "time left unknown" in text
+    assert "%" not in text
+    assert "nothing came for 5 s" in shown(RUNNING, SILENT)
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({"format": "json", "safe_csv": True}, "csv"),
+        ({"zone": "Mars/Base"}, "is no time zone"),
+        ({"file": "/"}, "should name a file"),
+        ({"file": "~nobody-of-that-name/x"}, "does not know"),
+    ],
+)
+def test_an_order_that_cannot_be_meant_says_why(values: dict[str, object], why: str) -> None:
+    with pytest.raises(Exception, match=why):
+        order_of(values)
+
+
+@pytest.mark.parametrize(
+    ("file", "form", "path"),
+    [
+        ("a", "csv", "a.csv"),
+        ("a.CSV", "csv", "a.CSV"),
+        ("St. Mary", "txt", "St. Mary.txt"),
+        ("a.csv", "json", "a.csv.json"),
+    ],
+)
+def test_a_file_ends_as_its_format_does(file: str, form: str, path: str) -> None:
+    assert order_of({"file": file, "format": form}).file == Path(path)
+
+
+def test_a_filter_of_nothing_holds_nothing_back() -> None:
+    assert not sieve_of({"search": " ", "users": " , ", "admins": None, "since": None})
+
+
+STATES: dict[str, tuple[bool, Job | None]] = {
+    "idle": (False, None),
+    "preview": (True, None),
+    "running": (True, RUNNING),
+    "done": (True, DONE),
+    "failed": (False, FAILED),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+async def test_a_state(picture: SnapshotAssertion, state: str) -> None:
+    read, job = STATES[state]
+    async with running((80, 24)) as (deck, pilot):
+        deck.choose(next(one.id for one in known(deck).events if one.event.name == CHOIR))
+        deck.exports.job = job
+        await act(pilot, "screen.chat", *(["chat.read"] if read else []))
+        await quiet(deck)
+        for size in ((80, 24), (120, 40), (200, 60)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert framed(deck) == picture(name=f"{size[0]}x{size[1]}")
+
+
+NOW = Present(EVENING, UTC, past=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("21:00", EVENING.replace(minute=0, second=0)),
+        ("22:00", EVENING.replace(minute=0, second=0) - timedelta(hours=23)),
+        ("20 min ago", EVENING - timedelta(minutes=20)),
+        ("yesterday 21:00", EVENING.replace(minute=0, second=0) - timedelta(days=1)),
+    ],
+)
+def test_a_time_without_a_day_is_its_last_one_where_the_past_is_asked_for(text: str, moment: datetime) -> None:
+    assert parse(text, NOW) == moment

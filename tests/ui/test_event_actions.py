@@ -1,0 +1,197 @@
+"""Every action on events and streams, by its keys, and its effect by the API (interface.md, "Behaviour")."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from livedeck.cli.screenshots import EVENING
+from livedeck.client import NotFound, Stream
+from livedeck.ui.dialogs.confirm import Confirm
+from livedeck.ui.dialogs.entries import Rows
+from livedeck.ui.dialogs.form import Form
+from ui.writing import Stage, writing
+
+AIR = "Choir, hall B"
+QUIET = "Evening news"
+DRAFT = "Untitled event"
+
+
+async def agree(stage: Stage) -> None:
+    """From Cancel to the other button, and enter."""
+    await stage.press("tab", "enter")
+    await stage.idle()
+
+
+async def test_an_event_is_made_of_what_was_typed_and_the_rest_is_the_platforms() -> None:
+    async with writing() as stage:
+        await stage.act("event.new")
+        await stage.enter("Harvest festival")
+        await stage.press("tab", "space", "tab", "tab")
+        await stage.enter("in 20 min")
+        await stage.press("ctrl+s")
+        await stage.idle()
+        made = (await stage.api.events.list()).items[0]
+        assert (made.name, made.type) == ("Harvest festival", "recurring")
+        assert made.scheduled is not None
+        assert made.scheduled.time == EVENING + timedelta(minutes=20)
+        assert made.reconnect_window == 600
+        assert stage.writes == [("POST", "/v2/live/events")]
+        assert "create done: Harvest festival" in stage.text()
+
+
+async def test_an_edit_shows_what_it_changes_and_sends_only_that() -> None:
+    async with writing() as stage:
+        before = stage.choose(AIR)
+        await stage.act("event.edit")
+        await stage.press("end", *["backspace"] * 6)
+        await stage.enter("hall C")
+        await stage.press("ctrl+s")
+        assert stage.shows(Confirm)
+        assert "Name: Choir, hall B → Choir, hall C" in stage.text()
+        assert not stage.writes
+        await agree(stage)
+        after = await stage.event(before)
+        assert after.name == "Choir, hall C"
+        assert after.model_dump(exclude={"name", "updated_at"}) == before.model_dump(exclude={"name", "updated_at"})
+
+
+async def test_restreams_are_added_changed_and_removed_and_no_key_is_shown() -> None:
+    async with writing() as stage:
+        before = stage.choose(AIR)
+        assert before.restreams is not None
+        await stage.act("event.edit")
+        stage.deck.screen.query_one(Rows).focus()
+        await stage.press("enter")
+        assert "Edit restream" in stage.text()
+        await stage.press("tab", "tab")
+        await stage.enter("new-key-of-the-first")
+        await stage.press("ctrl+s", "down", "delete", "down", "down", "enter")
+        assert "New restream" in stage.text()
+        await stage.enter("Own")
+        await stage.press("tab")
+        await stage.enter("rtmp://own.example/live")
+        await stage.press("tab")
+        await stage.enter("key-of-own-123")
+        assert "key-of-own" not in stage.text()
+        await stage.press("ctrl+s", "ctrl+s")
+        shown = stage.text()
+        assert "Video share: Stream key" in shown
+        assert "restream removed: Game stream" in shown
+        assert "new restream: Own rtmp://own.example/live ••••-123" in shown
+        assert "new-key-of-the" not in shown
+        await agree(stage)
+        after = (await stage.event(before)).restreams
+        assert after is not None
+        kept = {one.name: one.key.reveal() for one in before.restreams if one.key}
+        assert {one.name: one.key.reveal() for one in after if one.key} == {
+            "Video share": "new-key-of-the-first",
+            "Social network": kept["Social network"],
+            "National video host": kept["National video host"],
+            "Own": "key-of-own-123",
+        }
+
+
+async def test_enable_complete_and_delete_act_on_a_quiet_event_after_one_question() -> None:
+    async with writing() as stage:
+        draft = stage.choose(DRAFT)
+        await stage.act("event.enable")
+        await agree(stage)
+        assert (await stage.event(draft)).updated_at is not None
+        await stage.act("event.complete")
+        await agree(stage)
+        await stage.act("event.delete")
+        await agree(stage)
+        with pytest.raises(NotFound):
+            await stage.event(draft)
+        path = f"/v2/live/events/{draft.id}"
+        assert stage.writes == [("PUT", f"{path}/enable"), ("PUT", f"{path}/complete"), ("DELETE", path)]
+
+
+async def test_an_event_moves_to_the_folder_that_was_typed() -> None:
+    async with writing() as stage:
+        news, concert = stage.choose("Concert, open air"), stage.choose(QUIET)
+        assert news.parent_id
+        await stage.act("event.move")
+        await stage.press("ctrl+u")
+        await stage.enter(news.parent_id)
+        await stage.press("ctrl+s")
+        await agree(stage)
+        assert (await stage.event(concert)).parent_id == news.parent_id
+
+
+async def test_a_stream_is_scheduled_and_moved() -> None:
+    async with writing() as stage:
+        draft = stage.choose(DRAFT)
+        await stage.act("stream.schedule")
+        await stage.enter("21:30Z")
+        await stage.press("ctrl+s")
+        await stage.idle()
+        assert (await _stream(stage, draft)).started_at == EVENING.replace(minute=30, second=0)
+        await stage.settle()
+        await stage.act("stream.reschedule")
+        await stage.press("ctrl+u")
+        await stage.enter("+1h")
+        await stage.press("ctrl+s")
+        await stage.idle()
+        assert (await _stream(stage, draft)).started_at == EVENING + timedelta(hours=1)
+
+
+async def _stream(stage: Stage, event: Any) -> Stream:
+    stream = (await stage.event(event)).stream
+    assert stream is not None
+    return stream
+
+
+async def test_an_event_gets_the_picture_at_an_address() -> None:
+    async with writing() as stage:
+        before = stage.choose(DRAFT)
+        await stage.act("event.poster")
+        await stage.enter("ftp")
+        assert "✖ should begin with https://" in stage.text()
+        await stage.press("ctrl+u")
+        await stage.enter("https://pictures.example/choir.png")
+        await stage.press("ctrl+s")
+        await stage.idle()
+        after = await stage.event(before)
+        assert after.poster is not None
+        assert before.poster is not None
+        assert after.poster.id != before.poster.id
+
+
+async def test_what_the_platform_refuses_is_shown_at_its_field_with_all_that_was_typed() -> None:
+    async with writing() as stage:
+        before = stage.choose(DRAFT)
+        await stage.act("event.edit")
+        await stage.enter(" two")
+        await stage.press("tab")
+        await stage.enter("no-folder")
+        await stage.press("ctrl+s")
+        await agree(stage)
+        assert stage.shows(Form)
+        shown = stage.text()
+        assert "Untitled event two" in shown
+        assert "✖ must be a UUID, or null" in shown
+        assert (await stage.event(before)).name == DRAFT
+        await stage.press("ctrl+u", "ctrl+s")
+        await agree(stage)
+        assert (await stage.event(before)).name == "Untitled event two"
+
+
+async def test_escape_asks_only_where_something_was_typed() -> None:
+    async with writing() as stage:
+        stage.choose(DRAFT)
+        await stage.act("event.edit")
+        await stage.press("escape")
+        assert not stage.shows(Form)
+        await stage.act("event.edit")
+        await stage.enter("x")
+        await stage.press("escape")
+        assert "What you typed is lost." in stage.text()
+        await stage.press("enter")
+        assert stage.shows(Form)
+        await stage.press("escape", "tab", "enter")
+        assert not stage.shows(Form)
+        assert not stage.writes

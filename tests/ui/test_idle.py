@@ -1,0 +1,116 @@
+"""Nothing is sent to the terminal when nothing changed (interface.md, Behaviour; performance.md, 8)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+
+import pytest
+from textual.drivers.headless_driver import HeadlessDriver
+from textual.pilot import Pilot
+
+from livedeck.cli.screenshots import EVENING, FixedClock, still_deck
+from livedeck.monitor import AlarmState
+from livedeck.ui.app import Deck
+from ui.stage import known
+
+MODES = sorted(Deck.MODES)
+SIZE = (120, 40)
+
+BRIEF = {"recordings", "log", "past", "list", "streams", "picture"}
+"""The workers that ask for what a screen shows, and end."""
+
+
+class Wire(HeadlessDriver):
+    """A terminal that keeps what is sent to it."""
+
+    sent = ""
+    came: asyncio.Event
+
+    @property
+    def is_headless(self) -> bool:
+        """A terminal, for all that the app knows."""
+        return False
+
+    def write(self, data: str) -> None:
+        Wire.sent += data
+        Wire.came.set()
+
+
+class Hand(FixedClock):
+    """Moved by the test."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at, self.passed = EVENING, 0.0
+
+    def now(self) -> datetime:
+        return self.at
+
+    def monotonic(self) -> float:
+        return self.passed
+
+
+@asynccontextmanager
+async def idle(mode: str) -> AsyncIterator[tuple[Deck, Pilot[int], Hand]]:
+    """A deck on that screen, with all painted that there is."""
+    clock, ticked = Hand(), asyncio.Event()
+    Wire.came = asyncio.Event()
+    async with still_deck() as deck:
+        deck.driver_class = Wire
+        deck.clock = clock
+        async with deck.run_test(headless=False, size=SIZE) as pilot:
+            await pilot.pause()
+            deck.switch_mode(mode)
+            await pilot.pause()
+            for worker in [one for one in deck.workers if one.group in BRIEF]:
+                await worker.wait()
+            deck.news.subscribe(deck, lambda _: ticked.set(), immediate=True)
+            await ticked.wait()  # the deck's own: from here on it counts half seconds by the clock
+            await pilot.pause()
+            forget()
+            yield deck, pilot, clock
+
+
+def forget() -> None:
+    Wire.sent = ""
+    Wire.came.clear()
+
+
+def letters() -> str:
+    """What was sent, without where and how it is to be shown."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", Wire.sent)
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_an_idle_deck_sends_what_time_changes_and_nothing_else(mode: str) -> None:
+    """The same picture: no byte. A second: lines in which something counts, of few cells. A half: signs that blink."""
+    async with idle(mode) as (deck, pilot, clock):
+        for _ in range(3):
+            deck.news.publish(None)
+            await pilot.pause()
+        assert Wire.sent == ""
+
+        clock.at += timedelta(seconds=1)
+        deck.news.publish(None)
+        await pilot.pause()
+        assert "21:14:08Z" in letters()
+        assert all(re.search(r"\d", line) for line in letters().splitlines()), letters()
+        assert "quit" not in letters()
+        assert len(letters()) * 4 <= SIZE[0] * SIZE[1]
+
+        forget()
+        owed = sum(one.state is AlarmState.UNACKNOWLEDGED for one in known(deck).alarms)
+        clock.passed = 0.5
+        await Wire.came.wait()
+        await pilot.pause()
+        assert set(letters()) <= {" ", ">", "\n"}
+        assert 0 < len(letters().splitlines()) <= owed
+        forget()
+        clock.passed = 1.0
+        await Wire.came.wait()
+        await pilot.pause()
+        assert {"✖"} <= set(letters()) <= {"✖", "▲", " ", ">", "\n"}

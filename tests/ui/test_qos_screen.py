@@ -1,0 +1,225 @@
+"""Screen 3: what is at hand and what is remembered on one axis; the cursor, the faults, the marks."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from dataclasses import replace
+from datetime import datetime, timedelta
+from math import nan
+from pathlib import Path
+
+import pytest
+
+from livedeck.cli.screenshots import EVENING
+from livedeck.monitor import Band, Buckets, Episode, EventState, History, Marker, Readings, Severity
+from livedeck.ui.app import Deck
+from livedeck.ui.renderables import cells, episodes, status
+from livedeck.ui.renderables.buckets import Axis, Bucket
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.lines import plain
+from livedeck.ui.renderables.plot import GUTTER, OVER, Marked, Measure, plot
+from livedeck.ui.renderables.stretch import at_hand, axis_for, joined, reaches_back, remembered
+from livedeck.ui.screens.qos import QosScreen
+from ui.stage import act, known, running, text_of
+from ui.test_cells import FRESH, NOW, state
+
+AXIS = Axis(100.0, 110.0, 5)
+
+
+def readings(times: list[float], value: float = 5.0, marks: list[int] | None = None) -> Readings:
+    column = array("d", [value] * len(times))
+    return Readings(array("d", times), column, column, column, array("q", marks or [0] * len(times)))
+
+
+def band(low: list[float], high: list[float]) -> Band:
+    return Band(array("d", low), array("d", high), array("d", high))
+
+
+def test_what_is_remembered_has_the_gaps_that_it_had() -> None:
+    values = band([1.0, nan, 0.0, nan, 4.0], [2.0, nan, 0.0, nan, 4.0])
+    columns = {0: array("q", [1, 0, 1, 0, 0]), 5: array("q", [0, 0, 0, 0, 2])}
+    kept = Buckets(
+        100.0, 2.0, array("q", [1, 0, 1, 0, 2]), values, values, values, array("q", [0, -1, 0, -1, 5]), columns
+    )
+    shown = remembered(AXIS, kept)
+    assert shown.video == [Bucket(1, 2), None, Bucket(0, 0), None, Bucket(4, 4)]
+    assert [look.word if look else "" for look in shown.looks] == ["normal", "", "normal", "", "LOSS"]
+    assert shown.counts == {0: 2, 5: 2}
+
+
+def test_what_is_at_hand_goes_before_what_is_remembered_and_an_older_gathering_is_shifted() -> None:
+    old = at_hand(Axis(96.0, 106.0, 5), readings([97, 99, 101, 103], 1.0))
+    new = at_hand(AXIS, readings([103, 105, 107], 9.0, [0, 4, 0]))
+    both = joined(old, new)
+    assert both.video == [Bucket(1, 1), Bucket(9, 9), Bucket(9, 9), Bucket(9, 9), None]
+    assert both.looks[2] is status.KEY_50
+    assert joined(None, new) == new
+    assert joined(at_hand(Axis(0.0, 110.0, 5), readings([1])), new) == new
+
+
+@pytest.mark.parametrize(("times", "asked"), [([], True), ([101.0], False), ([108.0], True)])
+def test_the_history_is_asked_only_for_what_is_not_at_hand(times: list[float], asked: bool) -> None:
+    assert reaches_back(AXIS, readings(times)) == asked
+
+
+def test_all_is_since_the_stream_began() -> None:
+    begun = NOW - timedelta(hours=5)
+    axis = axis_for(state(stream={"id": "s", "started_at": begun.isoformat()}), FRESH, None, 100)
+    assert axis is not None
+    assert axis.start == pytest.approx(begun.timestamp(), abs=2 * axis.step)
+
+
+def episode(since: datetime, minutes: float | None = None, severity: Severity = Severity.CRITICAL) -> Episode:
+    until = None if minutes is None else since + timedelta(minutes=minutes)
+    return Episode("PACKET_LOSS", severity, "", since, until, "loss in 4 of 6", "no loss")
+
+
+def test_the_newest_fault_stands_first_and_says_what_to_do() -> None:
+    sick = replace(state(), episodes=(episode(NOW - timedelta(minutes=20), 2), episode(NOW - timedelta(minutes=3))))
+    shown = [plain(line) for line in episodes.lines(sick, 0, FRESH, 120, 5)]
+    assert re.match(r">20:57:00  03:00 and on\s+✖ PACKET_LOSS", shown[0])
+    assert re.match(r" 20:40:00  02:00\s+✖ PACKET_LOSS", shown[1])
+    for label in ("cause", "viewers", "do"):
+        assert any(f"  {label}" in line for line in shown)
+    assert all("cause" not in plain(line) for line in episodes.lines(sick, 0, FRESH, 80, 2))
+    assert episodes.lines(state(), 0, FRESH, 120, 5) == []
+
+
+def test_a_fault_goes_before_a_mark_and_a_critical_before_a_warning() -> None:
+    at = datetime.fromtimestamp(103, NOW.tzinfo)
+    faults = (
+        episode(at),
+        episode(at, severity=Severity.WARNING),
+        episode(at + timedelta(seconds=4), 1, Severity.WARNING),
+    )
+    marks = (Marker(at, "one"), Marker(at + timedelta(seconds=6), "one"), Marker(at + timedelta(hours=1), "one"))
+    assert {column: sign for column, (sign, _) in episodes.flags(AXIS, faults, marks).items()} == {
+        1: "✖",
+        3: "▲",
+        4: "m",
+    }
+
+
+async def settled(deck: Deck, group: str) -> None:
+    """Wait for the workers of that group; none is fine."""
+    for worker in [one for one in deck.workers if one.group == group]:
+        await worker.wait()
+
+
+async def test_the_cursor_reads_what_was_measured_and_faults_are_walked() -> None:
+    async with running((120, 40), "down", "3") as (deck, pilot):
+        assert "samples" in text_of(deck)
+        await act(pilot, "qos.left")
+        assert "each column 8 s" in text_of(deck)
+        await act(pilot, "qos.right")
+        assert "each column" not in text_of(deck)
+        state_shown = deck.chosen()
+        assert state_shown is not None
+        await act(pilot, "qos.older", "qos.older")
+        second = state_shown.episodes[-2].since
+        assert f">{second:%H:%M:%S}" in text_of(deck).replace("</text>", "").replace(">>", ">")
+        await act(pilot, "qos.newer")
+        assert deck.screen_of(QosScreen).screen is deck.screen
+
+
+async def test_what_the_platform_no_longer_answers_comes_from_the_history_and_marks_are_kept(tmp_path: Path) -> None:
+    history = await History.open(tmp_path / "history.sqlite", EVENING)
+    try:
+        async with running((120, 40), "down", history=history) as (deck, pilot):
+            shown = deck.chosen()
+            assert shown is not None
+            before = EVENING.timestamp() - 3 * 3600
+            old = replace(
+                shown, qos=replace(shown.qos, readings=readings([before + each for each in range(0, 600, 2)], 4e6))
+            )
+            await history.append(replace(known(deck), events=(old,)))
+            await history.flush()
+            await act(pilot, "qos.mark")
+            await pilot.press(*"kickoff", "enter")
+            await pilot.pause()
+            await settled(deck, "actions")
+            (mark,) = await history.markers(shown.id)
+            assert (mark.text, mark.at) == ("kickoff", EVENING)
+            await act(pilot, "screen.qos", "qos.longer", "qos.longer")
+            await settled(deck, "past")
+            await pilot.pause()
+            counted = re.search(r"of (\d+) samples", text_of(deck))
+            assert counted is not None
+            assert int(counted[1]) >= len(old.qos.readings)
+            assert ">m<" in text_of(deck)
+    finally:
+        await history.close()
+
+
+async def test_without_a_history_nothing_is_marked_and_it_is_said() -> None:
+    async with running() as (deck, pilot):
+        await act(pilot, "qos.mark")
+        assert "no history is kept" in text_of(deck)
+
+
+def one_of(deck: Deck, event_id: str) -> EventState:
+    found = known(deck).find(event_id)
+    assert found is not None
+    return found
+
+
+async def test_a_second_event_is_laid_over_the_first_and_taken_off_again() -> None:
+    """The action "qos.over": its curves by a sign of their own, its status beside the other, its name above."""
+    async with running((120, 40), "down", "3") as (deck, pilot):
+        first = deck.chosen()
+        assert first is not None
+        others: list[str] = []
+        while True:
+            await act(pilot, "qos.over")
+            other = deck.screen_of(QosScreen).laid_over
+            if other is None:
+                break
+            others.append(other)
+            assert "○ other" in text_of(deck)
+            assert cells.name(one_of(deck, other)) in text_of(deck)
+        on_air = {one.id for one in known(deck).events if one.phase.tally.owes_bits}
+        assert {*others} == on_air - {first.id}
+        assert "○" not in text_of(deck)
+
+
+async def test_the_second_event_can_be_named_and_is_never_the_first() -> None:
+    async with running((120, 40), "3") as (deck, pilot):
+        for words, answer in (("nobody", "no other event is called so"), ("e", "events are called so")):
+            deck.do("qos.over", words)
+            await pilot.pause()
+            assert answer in text_of(deck)
+        deck.do("qos.over", "harbour webcam")
+        await pilot.pause()
+        screen = deck.screen_of(QosScreen)
+        harbour = screen.laid_over
+        assert harbour is not None
+        deck.choose(harbour)
+        await pilot.pause()
+        assert screen.laid_over is None
+        assert "○ other" not in text_of(deck)
+
+
+def test_the_band_lies_between_its_lines_and_under_everything() -> None:
+    curve = [Bucket(9.0, 9.0), Bucket(5.0, 5.0), None, None]
+    measure = Measure(
+        "video", Ink.VIDEO, curve, 0, 10, 1, 0, [], marks=(2.0, 8.0), over=[None, None, Bucket(9.0, 9.0), None]
+    )
+    rows = [plain(line)[GUTTER:] for line in plot(measure, [None] * 4, Marked(cursor=2), 10, stale=False)]
+    dashed = [at for at, row in enumerate(rows) if "╌" in row]
+    banded = [at for at, row in enumerate(rows) if "░" in row]
+    assert banded == [*range(dashed[0] + 1, dashed[1])]
+    assert len(dashed) == 2
+    assert all(row[2] == "│" for row in rows)
+    assert not any(OVER in row for row in rows)
+    uncovered = [plain(line)[GUTTER:] for line in plot(measure, [None] * 4, Marked(), 10, stale=False)]
+    assert any(row[2] == OVER for row in uncovered)
+
+
+async def test_an_encoder_that_is_away_is_told_though_no_sample_says_so() -> None:
+    """What comes of the absence of samples is in no list of faults: it stands in the alarms under it."""
+    async with running((120, 40), "3") as (deck, _):
+        state = deck.chosen()
+        assert state is not None
+        assert [one.kind for one in known(deck).alarms if one.event_id == state.id] == ["RECONNECTING"]
+        assert "expected the encoder's stream" in text_of(deck)

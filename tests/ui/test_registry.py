@@ -1,0 +1,195 @@
+"""One registry: an action that lacks key, help, command, handler or test does not get in."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from textual.binding import Binding
+from textual.widgets import Input
+
+from livedeck.ui import bindings
+from livedeck.ui.actions import ACTIONS, BY_NAME, GROUPS, Action, commands, footer
+from livedeck.ui.actions.keymap import keys_of, read, remapped, written
+from livedeck.ui.handlers import handler
+from livedeck.ui.renderables.frame import keys
+from livedeck.ui.renderables.lines import plain
+from livedeck.ui.screens.command import CommandScreen
+from livedeck.ui.screens.help import HelpScreen, help_lines
+from ui.stage import act, running, text_of
+
+NAMES = [action.name for action in ACTIONS]
+SCREENS = sorted({screen for action in ACTIONS for screen in action.screens})
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=NAMES)
+def test_an_action_is_whole(action: Action) -> None:
+    assert re.fullmatch(r"[a-z]+\.[a-z_]+", action.name)
+    assert action.group in GROUPS
+    assert action.label
+    assert action.help[0].isupper()
+    assert not action.help.endswith(".")
+    assert callable(handler(action))
+    assert commands.parse(f":{action.name}", "events") == (action, "")
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=NAMES)
+def test_the_palette_finds_an_action_by_its_name_and_by_its_help(action: Action) -> None:
+    assert action in commands.search(action.name, "events")
+    assert action in commands.search(action.help, "events")
+
+
+def test_every_name_is_there_once_and_every_action_has_a_key_or_says_so() -> None:
+    assert not [name for name, count in Counter(NAMES).items() if count > 1]
+    assert not [one.name for one in ACTIONS if not one.keys and not one.takes]
+
+
+def test_no_key_does_two_things_on_one_screen() -> None:
+    shared = [
+        (one.name, other.name)
+        for one, other in combinations(ACTIONS, 2)
+        if one.meets(other) and set(one.keys) & set(other.keys)
+    ]
+    assert not shared
+
+
+def test_what_writes_has_no_key_that_a_slip_of_the_shift_key_reaches() -> None:
+    """interface.md, Behaviour: nothing destructive on ctrl-h/j/k/l/d or next to a harmless key."""
+    for action in (one for one in ACTIONS if one.blast in {"confirm", "on air"}):
+        slips = {key.swapcase() for key in action.keys if len(key) == 1}
+        harmless = [one.name for one in ACTIONS if one.meets(action) and not one.writes and slips & set(one.keys)]
+        assert not harmless, action.name
+        assert not set(action.keys) & {f"ctrl+{key}" for key in "hjkld"}
+
+
+def test_every_action_is_bound_under_its_own_name() -> None:
+    bound = [each for place in (bindings.everywhere(), *map(bindings.here, SCREENS)) for each in place]
+    assert {each.id for each in bound if isinstance(each, Binding)} == {one.name for one in ACTIONS if one.keys}
+
+
+def test_every_action_is_in_the_help() -> None:
+    shown = "\n".join(plain(line) for line in help_lines({}))
+    assert not [one.name for one in ACTIONS if one.help not in shown]
+
+
+def test_every_action_is_driven_by_a_test() -> None:
+    """The tests of the screens press an action by its name (`stage.act`)."""
+    tests = [*Path(__file__).parent.glob("test_*.py"), Path(__file__).parents[1] / "cli" / "test_terminal.py"]
+    driven = "".join(path.read_text(encoding="utf-8") for path in tests)
+    assert not [name for name in NAMES if f'"{name}"' not in driven]
+
+
+@pytest.mark.parametrize("key", sorted({key for action in ACTIONS for key in action.keys}))
+def test_a_key_is_read_as_it_is_written(key: str) -> None:
+    assert read(written(key)) == key
+
+
+def test_an_action_can_have_other_keys() -> None:
+    keymap, faults = remapped({"app.ask": ["f5"], "row.down": ["ctrl-n", "page down"], "row.page_down": ["space"]})
+    assert not faults
+    assert keymap == {"app.ask": ("f5",), "row.down": ("ctrl+n", "pagedown"), "row.page_down": ("space",)}
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "why"),
+    [
+        ("app.akc", ["x"], "did you mean 'app.ask'"),
+        ("app.ask", ["q"], "q is the key of app.quit too"),
+        ("qos.longer", ["q"], "q is the key of app.quit too"),
+        ("app.ask", ["hyper-x"], "is no key"),
+        ("app.ask", [], "needs a key"),
+        ("app.interrupt", ["x"], "keeps its key ctrl-c"),
+    ],
+)
+def test_what_cannot_be_mapped_is_said_and_nothing_is_mapped(name: str, keys: list[str], why: str) -> None:
+    keymap, faults = remapped({name: keys, "app.help": ["f1"]})
+    assert [fault.name for fault in faults] == [name]
+    assert why in faults[0].why
+    assert not keymap
+
+
+def test_keys_that_change_places_are_no_conflict() -> None:
+    keymap, faults = remapped({"app.ask": ["q"], "app.quit": ["r"]})
+    assert not faults
+    assert keys_of(BY_NAME["app.quit"], keymap) == ("r",)
+
+
+@pytest.mark.parametrize(
+    ("text", "screen", "name"),
+    [(":quit", "events", "app.quit"), ("row.up", "qos", "row.up"), ("longer", "events", "qos.longer")],
+)
+def test_a_command_is_its_name_or_its_verb(text: str, screen: str, name: str) -> None:
+    assert commands.parse(text, screen)[0].name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (":qiut", "near it: :quit"),
+        (":", "type a command"),
+        (":events.nonsense", "there is no"),
+        (":quit now", "nothing"),
+    ],
+)
+def test_what_is_no_command_says_why(text: str, why: str) -> None:
+    with pytest.raises(commands.CommandError, match=re.escape(why)):
+        commands.parse(text, "events")
+
+
+def test_the_footer_of_every_screen_leads_out_and_to_the_help() -> None:
+    for screen in SCREENS:
+        assert [action.name for action in footer(screen)][:2] == ["app.quit", "app.help"]
+
+
+def test_the_footer_of_the_alarms_offers_first_what_is_done_about_them() -> None:
+    names = [action.name for action in footer("alarms")][2:6]
+    assert names == ["alarm.acknowledge", "alarm.shelve", "alarm.note", "alarm.return"]
+
+
+@pytest.mark.parametrize("cells", [60, 80, 120])
+def test_a_footer_is_as_many_whole_keys_as_fit(cells: int) -> None:
+    """interface.md, Behaviour: cut between two keys, never within a word."""
+    for screen in SCREENS:
+        actions = footer(screen)
+        line = plain(keys(actions, {}, cells, read_only=False)).strip()
+        wholes = [f"{written(action.keys[0])} {action.label}" for action in actions]
+        assert len(line) <= cells
+        assert any(line == "  ".join(wholes[:count]) for count in range(4, len(wholes) + 1))
+
+
+async def test_commands_are_completed_refused_and_carried_out() -> None:
+    async with running() as (deck, pilot):
+        await act(pilot, "app.command")
+        assert isinstance(deck.screen, CommandScreen)
+        await pilot.press(*"scren", "enter")
+        assert "there is no :scren" in text_of(deck)
+        await pilot.press("backspace", "backspace", *"een.q", "tab")
+        assert deck.screen.query_one(Input).value == "screen.qos"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert deck.current_mode == "qos"
+        deck.do("row.up")
+        await pilot.pause()
+        assert ":row.up works on events" in text_of(deck)
+
+
+async def test_the_palette_searches_and_escape_does_nothing() -> None:
+    async with running() as (deck, pilot):
+        await act(pilot, "app.palette")
+        await pilot.press(*"quality time", "escape")
+        assert deck.current_mode == "events"
+        await act(pilot, "app.palette")
+        await pilot.press(*"quality time", "enter")
+        await pilot.pause()
+        assert deck.current_mode == "qos"
+
+
+async def test_ctrl_c_leaves_whatever_is_open() -> None:
+    async with running() as (deck, pilot):
+        await act(pilot, "app.help")
+        assert isinstance(deck.screen, HelpScreen)
+        await act(pilot, "app.interrupt")
+        assert deck.return_value == 0

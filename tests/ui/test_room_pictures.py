@@ -1,0 +1,71 @@
+"""Golden pictures of the Rooms screen where it must not look fine, and of its dialogs; one deck each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from syrupy.assertion import SnapshotAssertion
+
+from livedeck.cli.screenshots import EVENING, framed
+from livedeck.monitor import RoomsState
+from ui.meeting import agree, broadcast, meeting, new_profile, rename, words
+from ui.stage import known, running, show, text_of
+
+SMALL = (80, 24)
+
+
+async def test_the_states_of_the_rooms(picture: SnapshotAssertion) -> None:
+    async with running(SMALL, "5", read_only=True) as (deck, pilot):
+        listed = known(deck).rooms
+        old = replace(listed, as_of=EVENING - timedelta(seconds=75))
+        states = {
+            "waiting": RoomsState(),
+            "failed": RoomsState(error="list rooms: the platform does not allow this (403 403403 not allowed)"),
+            "empty": RoomsState(as_of=EVENING),
+            "stale": replace(old, error="list rooms: 127.0.0.1:8787 did not answer in time (4 s)"),
+            "read-only": listed,
+        }
+        for name, state in states.items():
+            await show(deck, pilot, rooms=state)
+            assert framed(deck) == picture(name=name)
+
+
+async def test_zero_rooms_and_unknown_rooms_do_not_look_alike() -> None:
+    async with running(SMALL, "5") as (deck, pilot):
+        said = []
+        for state in (RoomsState(), RoomsState(error="away"), RoomsState(as_of=EVENING)):
+            await show(deck, pilot, rooms=state)
+            said.append(text_of(deck))
+        assert "waiting for the platform's first answer" in said[0]
+        assert "the rooms could not be asked for" in said[1]
+        assert "this workspace has no rooms" in said[2]
+
+
+async def test_the_dialogs_of_the_rooms(picture: SnapshotAssertion) -> None:
+    async with meeting(size=SMALL) as stage:
+        await stage.act("room.new")
+        await stage.enter("Board")
+        await stage.press("tab")
+        await stage.enter(stage.service.user_id)
+        for name in ("One", "Two"):
+            await new_profile(stage, name, "rtmp://live.twitch.tv/app", "key-of-it-12345")
+        reasons = [{"name": "restreams[1].url", "reason": "must be reachable"}, {"name": "name", "reason": "is taken"}]
+        stage.refusals.append((400, {"code": 400400, "message": "invalid", "invalid_params": reasons}))
+        await stage.press("ctrl+s")
+        await stage.idle()
+        assert stage.picture() == picture(name="new")
+        await stage.press("escape", "tab", "enter")
+        await stage.act("room.delete")
+        assert stage.picture() == picture(name="delete")
+        await stage.press("escape")
+        await stage.act("relay.edit")
+        assert stage.picture() == picture(name="edit")
+        await stage.press("escape")
+        await broadcast(stage, running=True)
+        await rename(stage, "Renamed")
+        assert "is broadcasting" in words(stage)
+        assert stage.picture() == picture(name="locked")
+        await agree(stage)
+        await stage.act("relay.apply")
+        assert stage.picture() == picture(name="apply")

@@ -1,0 +1,482 @@
+"""Screen 5: every action on rooms and relay profiles by its keys, and its effect by the API."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from livedeck.cli.screenshots import EVENING
+from livedeck.client import NotFound, RelayDraft, Secret
+from livedeck.monitor import History, RoomsState
+from livedeck.ui.dialogs.confirm import Confirm
+from livedeck.ui.dialogs.entries import Rows
+from livedeck.ui.dialogs.form import Form
+from ui.meeting import (
+    COUNCIL,
+    EMPTY,
+    ROOMS,
+    agree,
+    broadcast,
+    meeting,
+    new_profile,
+    relay,
+    rename,
+    room,
+    rooms,
+    screen,
+    stored,
+    until,
+    words,
+)
+from ui.stage import known
+from ui.writing import Stage, writing
+
+
+async def test_rooms_are_asked_for_only_while_somebody_looks() -> None:
+    async with writing() as stage:
+        assert rooms(stage).as_of is None
+        await stage.act("screen.rooms")
+        await until(stage, lambda: rooms(stage).as_of is not None)
+        assert ("GET", ROOMS) in stage.requests
+        await stage.act("screen.events")
+        stage.requests.clear()
+        await stage.act("app.ask")
+        await until(stage, lambda: ("GET", "/v2/live/events") in stage.requests)
+        assert ("GET", ROOMS) not in stage.requests
+
+
+async def test_a_room_shows_its_profiles_in_the_order_of_their_making_and_no_key() -> None:
+    async with meeting() as stage:
+        shown, held = words(stage), (await stored(stage)).restreams
+        assert held is not None
+        places = [shown.index(f"{one.url} {one.stream_key} 09 Nov 14:44 never ?") for one in held]
+        assert places == sorted(places)
+        assert not [one for one in held if one.stream_key and one.stream_key.reveal() in shown]
+        assert "a participant starts and stops a relay inside the room" in shown
+
+
+async def test_enter_goes_to_the_profiles_and_on_to_the_form_and_escape_back() -> None:
+    async with meeting() as stage:
+        first = relay(stage)
+        await stage.act("room.open")
+        await stage.act("row.down")
+        assert relay(stage) != first
+        assert room(stage).name == COUNCIL
+        await stage.act("room.open")
+        await stage.idle()
+        assert f"Edit {relay(stage).name}" in words(stage)
+        await stage.press("escape", "escape")
+        await stage.act("row.down")
+        assert room(stage).name != COUNCIL
+        await stage.act("room.pane")
+        assert screen(stage).pane == "relays"
+
+
+async def test_a_room_is_made_with_its_profiles_in_one_request() -> None:
+    async with meeting() as stage:
+        await stage.act("room.new")
+        await stage.enter("Board")
+        await stage.press("tab")
+        await stage.enter(stage.service.user_id)
+        await new_profile(stage, "One", "rtmp://a.rtmp.youtube.com/live2", "key-of-the-first-1")
+        await new_profile(stage, "Two", "rtmps://own.example/app/", "key-of-the-second-2")
+        assert "key-of-the" not in words(stage)
+        await stage.press("ctrl+s")
+        await stage.idle()
+        made = (await stage.api.rooms.list(q="Board")).items[0]
+        assert [(one.name, one.url, one.service) for one in made.restreams or ()] == [
+            ("One", "rtmp://a.rtmp.youtube.com/live2", "video_share"),
+            ("Two", "rtmps://own.example/app", "custom"),
+        ]
+        assert made.type == "permanent_meeting"
+        assert stage.writes == [("POST", ROOMS)]
+        await until(stage, lambda: rooms(stage).find(made.id) is not None)
+        await stage.act("room.new")
+        assert stage.service.user_id in words(stage), "the owner need not be typed twice"
+
+
+async def test_the_platform_of_an_address_is_said_as_one_types() -> None:
+    async with meeting() as stage:
+        await stage.act("relay.edit")
+        await stage.press("tab", "ctrl+u")
+        for typed, said in (("rtmp://live.", "platform custom"), ("twitch.tv/app", "platform game_stream")):
+            await stage.enter(typed)
+            assert said in words(stage)
+        await stage.press("ctrl+u")
+        await stage.enter("http://live.twitch.tv")
+        assert "✖ should be an rtmp:// or rtmps:// address" in words(stage)
+
+
+async def test_a_room_takes_fifteen_profiles_and_the_form_no_more() -> None:
+    async with meeting() as stage:
+        await stage.act("room.new")
+        rows = stage.deck.screen.query_one(Rows)
+        for at in range(15):
+            rows.put(at, {"name": f"p{at}", "url": "rtmp://a.example", "stream_key": "k"})
+        rows.focus()
+        await stage.press(*["down"] * 15)
+        assert "> 15 of 15: no more" in words(stage)
+        await stage.press("enter")
+        assert stage.deck.screen.query_one(Rows) is rows
+
+
+REFUSED = [
+    (
+        (400, {"code": 400289, "message": "a room has at most 3 relay profiles"}),
+        "✖ a room has at most 3 relay profiles",
+    ),
+    (
+        (
+            400,
+            {
+                "code": 400400,
+                "message": "invalid",
+                "invalid_params": [
+                    {"name": "restreams[1].url", "reason": "must be reachable"},
+                    {"name": "restreams[1].name", "reason": "is taken"},
+                ],
+            },
+        ),
+        "✖ Two url must be reachable, name is taken",
+    ),
+    ((403, {"code": 403403, "message": "not allowed"}), "the platform does not allow this (403 403403 not allowed)"),
+]
+
+
+@pytest.mark.parametrize(("refusal", "said"), REFUSED, ids=["400289", "400400", "403403"])
+async def test_what_the_platform_does_not_take_of_a_room_is_said_at_its_place_and_all_stays(
+    refusal: tuple[int, dict[str, object]], said: str
+) -> None:
+    async with meeting() as stage:
+        await stage.act("room.new")
+        await stage.enter("Board")
+        await stage.press("tab")
+        await stage.enter(stage.service.user_id)
+        for name in ("One", "Two"):
+            await new_profile(stage, name, "rtmp://a.example/live", f"key-of-{name}-123")
+        stage.refusals.append(refusal)
+        await stage.press("ctrl+s")
+        await stage.idle()
+        assert said in words(stage)
+        assert stage.shows(Form)
+        assert len((await stage.api.rooms.list()).items) == 4
+        rows = stage.deck.screen.query_one(Rows)
+        rows.focus()
+        await stage.press("down", "enter")
+        assert ("✖ must be reachable" in words(stage)) == (refusal[1]["code"] == 400400)
+        assert "Two" in words(stage)
+        await stage.enter("/b")
+        await stage.press("ctrl+s")
+        assert "✖ 2 url must be reachable" not in words(stage), "a row that was gone over is not accused any more"
+        await stage.press("ctrl+s")
+        await stage.idle()
+        made = (await stage.api.rooms.list(q="Board")).items[0]
+        assert [one.name for one in made.restreams or ()][:1] == ["One"]
+        assert len(made.restreams or ()) == 2
+
+
+async def test_the_services_own_faults_of_a_room_are_said_at_their_fields() -> None:
+    async with meeting() as stage:
+        await stage.act("room.new")
+        await stage.enter("x" * 256)
+        await stage.press("tab")
+        await stage.enter("nobody")
+        await stage.press("ctrl+s")
+        await stage.idle()
+        assert "✖ must be text of 1 to 255 characters" in words(stage)
+        assert "✖ must be a UUID" in words(stage)
+        assert "xxxx" in words(stage)
+
+
+async def test_an_edit_shows_what_it_changes_and_sends_only_that() -> None:
+    async with meeting() as stage:
+        before = relay(stage)
+        await stage.act("relay.edit")
+        await stage.press("tab", "ctrl+u")
+        await stage.enter("rtmp://live.twitch.tv/app")
+        await stage.press("ctrl+s")
+        shown = words(stage)
+        assert f"Address: {before.url} → rtmp://live.twitch.tv/app" in shown
+        assert "Platform, worked out from the address: video_share → game_stream" in shown
+        assert "applies at the next start of the relay" in shown
+        assert not stage.writes
+        await agree(stage)
+        after = (await stored(stage)).restreams
+        assert after is not None
+        assert after[0].model_dump(exclude={"url", "service", "updated_at"}) == before.model_dump(
+            exclude={"url", "service", "updated_at"}
+        )
+        assert (after[0].url, after[0].service) == ("rtmp://live.twitch.tv/app", "game_stream")
+        assert stage.writes == [("PATCH", f"{ROOMS}/{room(stage).id}/restreams/{before.id}")]
+
+
+async def test_a_new_key_is_sent_and_never_shown() -> None:
+    async with meeting() as stage:
+        await stage.act("relay.edit")
+        await stage.press("tab", "tab")
+        await stage.enter("the-new-key-77f1")
+        await stage.press("ctrl+s")
+        assert "Stream key: ••••" in words(stage)
+        assert "the-new-key" not in words(stage)
+        await agree(stage)
+        (changed, *_) = (await stored(stage)).restreams or ()
+        assert changed.stream_key is not None
+        assert changed.stream_key.reveal() == "the-new-key-77f1"
+
+
+async def test_what_somebody_else_changed_meanwhile_is_said_before_it_is_overwritten() -> None:
+    async with meeting() as stage:
+        await stage.act("relay.edit")
+        await stage.enter(" two")
+        await stage.press("ctrl+s")
+        await stage.api.relays.update(
+            room(stage).id, relay(stage).id, RelayDraft(name="Theirs", stream_key=Secret("other"))
+        )
+        await agree(stage)
+        shown = words(stage)
+        assert '▲ Since you looked: its name was "Council channel" and is "Theirs" now' in shown
+        assert "its stream key is another one now" in shown
+        assert not stage.writes
+
+
+LOST = [
+    ((404, {"code": 404404, "message": "not found"}), "not found (404 404404 not found)"),
+    (
+        (400, {"code": 400400, "message": "no", "invalid_params": [{"name": "name", "reason": "is taken"}]}),
+        "✖ is taken",
+    ),
+    ((429, {"code": 429429, "message": "slow down"}), "too many requests (429 429429 slow down)"),
+]
+
+
+@pytest.mark.parametrize(("refusal", "said"), LOST, ids=["404404", "400400", "429429"])
+async def test_a_refused_edit_is_said_and_what_was_typed_stays(
+    refusal: tuple[int, dict[str, object]], said: str
+) -> None:
+    async with meeting() as stage:
+        stage.refusals.append(refusal)
+        await rename(stage, "Renamed")
+        assert stage.shows(Form)
+        assert said in words(stage)
+        assert "Renamed" in words(stage)
+
+
+async def test_a_profile_whose_room_is_gone_is_not_sent_to() -> None:
+    async with meeting() as stage:
+        await stage.act("relay.edit")
+        await stage.enter(" two")
+        await stage.api.rooms.delete(room(stage).id)
+        await stage.press("ctrl+s")
+        await agree(stage)
+        assert "it is not there any more" in words(stage)
+        assert "Council channel two" in words(stage)
+        assert not stage.writes
+
+
+async def locked(stage: Stage) -> None:
+    """An edit of a profile that broadcasts, refused by the platform."""
+    await broadcast(stage, running=True)
+    await rename(stage, "Renamed")
+    assert "is broadcasting" in words(stage)
+
+
+async def test_a_profile_that_broadcasts_is_locked_and_the_edit_goes_back_to_its_form() -> None:
+    async with meeting() as stage:
+        await locked(stage)
+        assert "409298" in words(stage)
+        await stage.press("enter")
+        await stage.idle()
+        assert stage.shows(Form)
+        assert "Renamed" in words(stage)
+        assert "Renamed" not in [one.name for one in (await stored(stage)).restreams or ()]
+
+
+async def test_a_kept_edit_is_offered_when_the_relay_has_ended_and_sent_only_then() -> None:
+    async with meeting() as stage:
+        await locked(stage)
+        await agree(stage)
+        await until(stage, lambda: room(stage).status == "active")
+        assert "▲ at 21:14:07" in words(stage)
+        assert "the edit of Council channel waits: g applies it" in words(stage)
+        sent = list(stage.writes)
+        await broadcast(stage, running=False)
+        await stage.act("app.ask")
+        await until(stage, lambda: stage.shows(Confirm))
+        shown = words(stage)
+        assert "This edit waits since 21:14:07Z. Its room is no longer active." in shown
+        assert "Name: Council channel → Renamed" in shown
+        assert stage.writes == sent
+        await agree(stage)
+        assert next(one.name for one in (await stored(stage)).restreams or ()) == "Renamed"
+        assert len(stage.writes) == len(sent) + 1
+        assert not screen(stage).edits.waiting
+
+
+async def test_away_from_the_rooms_the_end_of_a_relay_is_told_and_asked_about_on_return() -> None:
+    async with meeting() as stage:
+        await locked(stage)
+        await agree(stage)
+        await until(stage, lambda: room(stage).status == "active")
+        where, which = room(stage).id, relay(stage).id
+        await stage.act("screen.events")
+        await broadcast(stage, running=False, where=(where, which))
+        await stage.act("app.ask")
+        await until(stage, lambda: "can be applied" in words(stage))
+        assert not stage.shows(Confirm)
+        await stage.act("screen.rooms")
+        await until(stage, lambda: stage.shows(Confirm))
+        await stage.press("enter")
+        await stage.idle()
+        assert screen(stage).edits.waiting, "declined is not dropped"
+
+
+async def test_a_kept_edit_that_is_tried_too_early_waits_on() -> None:
+    async with meeting() as stage:
+        await locked(stage)
+        await agree(stage)
+        await stage.act("relay.apply")
+        await agree(stage)
+        assert "is broadcasting" in words(stage)
+        await agree(stage)
+        assert list(screen(stage).edits.waiting) == [relay(stage).id]
+        await stage.act("relay.edit")
+        assert "Renamed" in words(stage), "the form opens with the edit that waits"
+
+
+async def test_an_edit_whose_room_is_gone_does_not_wait_for_ever() -> None:
+    async with meeting() as stage:
+        await locked(stage)
+        await agree(stage)
+        await stage.api.rooms.delete(room(stage).id)
+        await stage.act("app.ask")
+        await until(stage, lambda: not screen(stage).edits.waiting)
+        assert "its room is gone" in words(stage)
+
+
+async def test_without_an_edit_that_waits_there_is_nothing_to_apply() -> None:
+    async with meeting() as stage:
+        await stage.act("relay.apply")
+        assert "no edit waits" in words(stage)
+
+
+async def test_a_room_is_deleted_after_its_consequences_were_named() -> None:
+    async with meeting() as stage:
+        gone = room(stage)
+        await stage.act("room.delete")
+        shown = words(stage)
+        for part in ("Everybody inside is put out", "every relay that runs is stopped", "Council channel, "):
+            assert part in shown
+        await stage.press("enter")
+        assert not stage.writes
+        await stage.act("room.delete")
+        await agree(stage)
+        with pytest.raises(NotFound):
+            await stage.api.rooms.get(gone.id)
+        assert stage.writes == [("DELETE", f"{ROOMS}/{gone.id}")]
+        await until(stage, lambda: rooms(stage).find(gone.id) is None)
+
+
+async def test_a_room_with_people_in_it_is_deleted_only_by_its_name() -> None:
+    async with meeting() as stage:
+        await broadcast(stage, running=True)
+        await stage.act("app.ask")
+        await until(stage, lambda: room(stage).status == "active")
+        await stage.act("room.delete")
+        assert "Type council to delete" in words(stage)
+        await stage.press("tab", "tab", "enter")
+        assert not stage.writes
+        await stage.press("escape")
+
+
+async def test_a_room_that_became_active_meanwhile_asks_for_its_name() -> None:
+    async with meeting() as stage:
+        await stage.act("room.delete")
+        await broadcast(stage, running=True)
+        await agree(stage)
+        assert "it was pending and is active now" in words(stage)
+        assert "Type council to delete" in words(stage)
+        assert not stage.writes
+
+
+async def test_a_key_is_shown_for_ten_seconds_and_that_is_recorded() -> None:
+    history = await History.open(None, EVENING)
+    async with meeting(history=history) as stage:
+        key = relay(stage).stream_key
+        assert key is not None
+        await stage.act("relay.reveal")
+        await until(stage, lambda: key.reveal() in words(stage))
+        await history.flush()
+        (record,) = [one for one in await history.audit(EVENING - timedelta(hours=1)) if one.action == "relay.reveal"]
+        assert (record.target_id, record.target_name) == (relay(stage).id, relay(stage).name)
+        assert key.reveal() not in repr(record)
+        stage.clock.tick += 9.5
+        stage.deck.news.publish(None)
+        await stage.settle()
+        assert key.reveal() in words(stage)
+        stage.clock.tick += 0.6
+        stage.deck.news.publish(None)
+        await stage.settle()
+        assert key.reveal() not in words(stage)
+    await history.close()
+
+
+@pytest.mark.parametrize("leaves", ["row.down", "screen.events"])
+async def test_a_shown_key_goes_with_what_it_belongs_to(leaves: str) -> None:
+    async with meeting() as stage:
+        key = relay(stage).stream_key
+        assert key is not None
+        await stage.act("relay.reveal")
+        await until(stage, lambda: key.reveal() in words(stage))
+        await stage.act(leaves)
+        assert key.reveal() not in words(stage)
+        await stage.act("screen.rooms")
+        await stage.press("up")
+        assert key.reveal() not in words(stage)
+
+
+async def test_read_only_nothing_is_sent_and_every_change_says_why() -> None:
+    async with meeting(read_only=True) as stage:
+        for action in ("room.new", "room.delete", "relay.edit", "relay.apply"):
+            await stage.act(action)
+            assert f"RO: this deck is read-only, :{action} would change the platform" in words(stage)
+        await stage.act("relay.reveal")
+        await until(stage, lambda: "hidden again in" in words(stage))
+        assert not stage.writes
+
+
+async def test_stale_rooms_block_a_change() -> None:
+    async with meeting() as stage:
+        state = replace(rooms(stage), as_of=EVENING - timedelta(seconds=61))
+        stage.deck.snapshot = replace(known(stage.deck), rooms=state)
+        await stage.act("room.delete")
+        await stage.idle()
+        assert "the rooms that you see are STALE, 01:01 old" in words(stage)
+        assert not stage.shows(Confirm)
+
+
+async def test_where_nothing_is_selected_that_is_said() -> None:
+    async with meeting(EMPTY) as stage:
+        for action in ("relay.edit", "relay.reveal"):
+            await stage.act(action)
+            assert "no relay profile is selected" in words(stage)
+        stage.deck.snapshot = replace(known(stage.deck), rooms=RoomsState(as_of=EVENING))
+        stage.deck.news.publish(None)
+        await stage.act("room.delete")
+        assert "no room is selected" in words(stage)
+
+
+async def test_a_filter_on_either_table_says_what_it_hides() -> None:
+    async with meeting() as stage:
+        stage.deck.do("view.filter", "council")
+        stage.deck.do("room.pane")
+        stage.deck.do("view.filter", "nothing-like-it")
+        await stage.settle()
+        assert "/ council 1 of 4 match" in words(stage)
+        assert "/ nothing-like-it 0 of 3 match" in words(stage)
+        await stage.act("view.clear")
+        assert "nothing-like-it" not in words(stage)
+        assert screen(stage).pane == "relays"
+        await stage.act("view.clear")
+        assert screen(stage).pane == "rooms"

@@ -1,0 +1,66 @@
+"""Screen 2: the current stream of every event, where it goes, what was recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from livedeck.client import Recording
+from livedeck.monitor import Ingest, IngestState, Phase, Tally
+from livedeck.ui.renderables.lines import plain
+from livedeck.ui.renderables.stream_panel import Recordings, panel
+from livedeck.ui.renderables.stream_rows import STREAMS, used
+from ui.stage import act, known, running, text_of
+from ui.test_cells import FRESH, NOW, STALE, state
+
+
+async def test_streams_are_listed_with_what_the_platform_calls_them_and_lead_to_their_quality() -> None:
+    async with running() as (deck, pilot):
+        await act(pilot, "screen.streams")
+        text = text_of(deck)
+        assert "Untitled event" not in text  # a draft has no stream
+        assert "14% of 10:00" in text
+        assert "rtmps://live.social.example:443/rtmp" in text
+        await act(pilot, "row.last")
+        await pilot.pause()
+        assert "Rehearsal Tuesday" in text_of(deck)
+        assert "asking" not in text_of(deck)
+        await act(pilot, "row.open")
+        assert (deck.current_mode, getattr(deck.chosen(), "id", "")) == ("qos", STREAMS.rows(known(deck))[-1].id)
+
+
+@pytest.mark.parametrize(
+    ("left", "window", "share"), [(600, 600, 0.0), (300, 600, 0.5), (0, 600, 1.0), (-60, 600, 1.0), (300, None, None)]
+)
+def test_how_much_of_the_window_is_gone(left: float, window: int | None, share: float | None) -> None:
+    away = Ingest(IngestState.INTERRUPTED, NOW, NOW + timedelta(seconds=left))
+    known_state = replace(state(reconnect_window=window), phase=Phase(Tally.RECONNECTING, NOW, away))
+    assert used(known_state, FRESH) == share
+
+
+def test_no_window_runs_while_bits_arrive() -> None:
+    assert used(state(reconnect_window=600), FRESH) is None
+
+
+def test_recordings_are_unknown_failed_none_or_some_and_never_those_of_another_event() -> None:
+    one = Recording.model_validate({"id": "rec", "title": "Choir", "duration": 3600, "status": "done"})
+    shown = {
+        "asking": None,
+        "asking ": Recordings("another", NOW, (one,)),
+        "▲ the platform is away": Recordings("one", NOW, (), "the platform is away"),
+        "nothing": Recordings("one", NOW),
+        "Choir": Recordings("one", NOW, (one,)),
+    }
+    for words, recordings in shown.items():
+        lines = [plain(line) for line in panel(state(), recordings, FRESH, 120)]
+        assert any(line.startswith(" recorded") and words.strip() in line for line in lines), words
+        assert ("01:00:00" in "".join(lines)) == (words == "Choir")
+
+
+@pytest.mark.parametrize("moment", [FRESH, STALE], ids=["fresh", "stale"])
+def test_a_status_that_the_document_does_not_name_is_shown_as_it_came(moment: object) -> None:
+    strange = state(stream={"id": "s", "status": "warming"})
+    (status,) = [column for column in STREAMS.columns if column.name == "status"]
+    assert plain(status.say(strange, FRESH if moment is FRESH else STALE)) == "warming"

@@ -1,0 +1,130 @@
+"""Every theme can be read, none says anything by colour alone, and where no colour is wanted none is sent."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+
+from livedeck.settings import Settings
+from livedeck.ui import themes
+from livedeck.ui.filters import Plain, ascii_only
+from livedeck.ui.renderables.cells import GRADES, SEVERITIES, TALLY_INKS
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.status import HIGHLIGHTED, NORMAL, ODD
+from ui.stage import act, running, text_of
+
+GRAPHIC = {Ink.RULE, Ink.LIMIT}
+"""Lines, not letters: 3 to 1 is enough (WCAG 1.4.11)."""
+
+GROUND = {Ink.BAND}
+"""Fills what two lines enclose, and says nothing that they do not say."""
+
+XTERM = {
+    "black": "#000000", "red": "#cd0000", "green": "#00cd00", "yellow": "#cdcd00", "white": "#e5e5e5",
+    "bright_red": "#ff0000", "bright_green": "#00ff00", "bright_yellow": "#ffff00", "bright_magenta": "#ff00ff",
+    "bright_cyan": "#00ffff", "bright_white": "#ffffff",
+}  # fmt: skip
+"""The colours that a terminal of sixteen usually gives those names."""
+
+
+def colour(name: str) -> Color:
+    return Color.parse(XTERM.get(name.removeprefix("ansi_"), name))
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2, relative luminance."""
+    first, second = (_luminance(colour(each)) for each in (one, other))
+    return (max(first, second) + 0.05) / (min(first, second) + 0.05)
+
+
+def _luminance(of: Color) -> float:
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in of.normalized]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+
+@pytest.mark.parametrize("ink", sorted({*Ink} - GROUND))
+@pytest.mark.parametrize("name", [name for name, palette in themes.PALETTES.items() if not palette.plain])
+def test_text_stands_out_from_every_ground_that_it_may_stand_on(name: str, ink: Ink) -> None:
+    palette = themes.PALETTES[name]
+    look = palette.inks[ink]
+    grounds = [look.ground] if look.ground else [palette.ground, palette.panel, palette.cursor.ground]
+    least = min(contrast(look.colour, ground) for ground in grounds)
+    assert least >= (3.0 if ink in GRAPHIC else 4.5), f"{look.colour} on {grounds}: {least:.2f}"
+
+
+@pytest.mark.parametrize("name", themes.PALETTES)
+def test_every_theme_has_every_ink_and_tally_red_is_the_lamps_alone(name: str) -> None:
+    """interface.md, Never by colour alone."""
+    inks = themes.PALETTES[name].inks
+    assert set(inks) == set(Ink)
+    if not themes.PALETTES[name].plain:
+        assert [ink for ink, look in inks.items() if inks[Ink.ON_AIR].ground in look] == [Ink.ON_AIR]
+
+
+def test_the_settings_know_the_themes() -> None:
+    assert set(get_args(Settings.model_fields["theme"].annotation)) == {themes.AUTO, *themes.PALETTES}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "no_color", "colours", "name"),
+    [
+        ("auto", False, "truecolor", "dark"),
+        ("auto", False, "256", "dark"),
+        ("auto", False, "standard", "ansi-16"),
+        ("auto", False, None, "mono"),
+        ("light", False, "standard", "light"),
+        ("light", True, "truecolor", "mono"),
+    ],
+)
+def test_what_the_terminal_can_show_decides(wanted: str, no_color: bool, colours: str | None, name: str) -> None:
+    assert themes.fitting(wanted, no_color=no_color, colours=colours) == name
+
+
+def test_signs_of_one_kind_stay_distinct_in_ascii() -> None:
+    kinds = (
+        [glyph for glyph, _ in TALLY_INKS.values()],
+        [glyph for glyph, _, _ in SEVERITIES.values()],
+        [glyph for glyph, _ in GRADES.values() if glyph],
+        [look.glyph for look in (NORMAL, *HIGHLIGHTED, ODD)],
+    )
+    for kind in kinds:
+        assert len({ascii_only(glyph) for glyph in kind}) == len(set(kind))
+
+
+@given(st.text(st.characters(exclude_categories=["C"])))
+def test_ascii_takes_the_same_cells(text: str) -> None:
+    plain = ascii_only(text)
+    assert plain.isascii()
+    assert len(plain) == sum(cell_len(char) for char in text)
+
+
+@given(st.integers(0, 255))
+def test_a_curve_is_still_seen_in_ascii(dots: int) -> None:
+    assert (ascii_only(chr(0x2800 + dots)) == " ") == (dots == 0)
+
+
+def test_without_colour_a_style_has_none_and_keeps_its_weight() -> None:
+    style = Style(color="red", bgcolor="#00ff00", bold=True, reverse=True)
+    ((_, plain, _),) = Plain().apply([Segment("x", style)], Color.parse("black"))
+    assert plain is not None
+    assert (plain.color, plain.bgcolor, plain.bold, plain.reverse) == (None, None, True, True)
+
+
+async def test_themes_are_cycled_and_named() -> None:
+    async with running() as (deck, pilot):
+        for name in ("light", "contrast", "ansi-16", "mono", "dark"):
+            await act(pilot, "view.theme")
+            assert deck.theme == name
+            assert f"theme {name}" in text_of(deck)
+        deck.do("view.theme", "light")
+        deck.do("view.theme", "purple")
+        await pilot.pause()
+        assert deck.theme == "light"
+        assert "there is no theme purple" in text_of(deck)

@@ -1,0 +1,440 @@
+"""Screen 6: every action on a video by its keys, and its effect by the API (platform-api.md, 4)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from livedeck.cli.screenshots import EVENING
+from livedeck.client import AnnotationDraft, NotFound, SubtitleFile, checked_cues
+from livedeck.monitor import History
+from livedeck.ui.dialogs.confirm import Confirm
+from livedeck.ui.dialogs.form import Form
+from ui.cinema import REHEARSAL, agree, asked, done, opened, sent, words
+from ui.writing import Stage, writing
+
+VTT = "WEBVTT\n\n00:01.000 --> 00:02.500\nGood evening\n\n00:03.000 --> 00:04.000\nWelcome\n"
+
+
+async def test_the_recordings_of_events_that_are_over_lead_to_their_parts_and_back() -> None:
+    async with writing() as stage:
+        await stage.act("screen.videos")
+        await stage.until(lambda: len(stage.deck.library.videos()) == 2)
+        await stage.settle()
+        assert "RECORDINGS 2 of the events that are over" in stage.text()
+        await stage.press("down")
+        await stage.act("video.open")
+        await asked(stage)
+        assert (stage.deck.current_mode, stage.deck.library.video and stage.deck.library.video.title) == (
+            "posters",
+            REHEARSAL,
+        )
+        await stage.act("part.next")
+        assert stage.deck.current_mode == "subtitles"
+        await stage.act("part.previous")
+        await stage.act("screen.events")
+        await stage.act("screen.videos")
+        assert stage.deck.current_mode == "posters"
+        await stage.act("view.clear")
+        assert stage.deck.current_mode == "videos"
+        assert ">Rehearsal Tuesday" in stage.text()
+
+
+async def test_any_video_is_opened_by_its_id_and_what_is_none_is_said_with_what_was_typed() -> None:
+    async with writing() as stage:
+        (video,) = (await stage.api.events.videos(stage.choose(REHEARSAL).id)).items
+        await stage.act("screen.videos")
+        await stage.act("video.find")
+        await stage.enter("no-such-video")
+        await sent(stage)
+        assert stage.shows(Form)
+        assert "no-such-video" in stage.text()
+        await stage.press("ctrl+u")
+        await stage.enter(video.id)
+        await sent(stage)
+        assert stage.deck.current_mode == "posters"
+        assert stage.deck.library.video is not None
+        assert stage.deck.library.video.id == video.id
+
+
+async def test_posters_are_made_of_a_time_taken_from_an_address_shown_and_deleted() -> None:
+    async with writing() as stage:
+        video = await opened(stage, "posters")
+        await stage.act("poster.make")
+        await stage.enter("9:99")
+        assert "✖ should be seconds, or H:MM:SS" in stage.text()
+        await stage.press("ctrl+u")
+        await stage.enter("4:00:00")
+        assert "behind the end of the video" in stage.text()
+        await stage.press("ctrl+u")
+        await stage.enter("1:05.5")
+        await sent(stage)
+        posters = (await stage.api.posters.list(video)).items
+        (made,) = [one for one in posters if one.from_time == 65.5]
+        assert not made.active
+        await stage.press("end")
+        await stage.act("poster.activate")
+        assert "Viewers see it from now on" in stage.text()
+        await agree(stage)
+        assert made.id
+        assert (await stage.api.posters.get(video, made.id)).active
+        assert "● shown 00:01:05.5" in stage.text()
+        await stage.act("poster.delete")
+        await agree(stage)
+        with pytest.raises(NotFound):
+            await stage.api.posters.get(video, made.id)
+        await stage.act("poster.upload")
+        await stage.enter("https://pictures.example/a.png")
+        await sent(stage)
+        assert len((await stage.api.posters.list(video)).items) == len(posters)
+        assert ("POST", "/upload/v2/poster") in stage.writes
+
+
+async def test_a_track_is_uploaded_read_edited_copied_and_deleted(tmp_path: Path) -> None:
+    file = tmp_path / "evening.uk.vtt"
+    file.write_text("\ufeff" + VTT)
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "subtitles")
+        await stage.act("subtitle.upload")
+        await stage.enter(str(file))
+        await stage.press("tab")
+        await stage.enter("uk")
+        await stage.press("tab")
+        await stage.enter("Українська")
+        await sent(stage)
+        made = (await stage.api.subtitles.list(video, order="position.asc")).items[-1]
+        assert (made.language, made.description, made.file_name) == ("uk", "Українська", "evening.uk.vtt")
+        assert made.url
+        assert await stage.api.cdn.content(made.url, 10_000, "read") == file.read_bytes()
+        await stage.act("row.last")
+        await stage.act("subtitle.read")
+        await asked(stage)
+        assert "00:00:01 00:00:02.5 Good evening" in stage.text()
+        await stage.press("escape")
+        await stage.act("subtitle.edit")
+        await stage.press("tab")
+        await stage.enter(", full")
+        await stage.press("ctrl+s")
+        await stage.until(lambda: "Description: Українська → Українська, full" in stage.text())
+        await agree(stage)
+        assert (await stage.api.subtitles.get(video, made.id)).description == "Українська, full"
+        await stage.act("subtitle.copy")
+        await agree(stage)
+        assert [one.language for one in (await stage.api.subtitles.list(video)).items].count("uk") == 2
+        await stage.act("subtitle.delete")
+        assert "Viewers lose it at once" in stage.text()
+        await agree(stage)
+        with pytest.raises(NotFound):
+            await stage.api.subtitles.get(video, made.id)
+
+
+async def test_recognition_goes_from_pending_to_done_by_asking_and_an_unknown_language_makes_no_track() -> None:
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "subtitles")
+        before = len((await stage.api.subtitles.list(video)).items)
+        await stage.act("subtitle.recognise")
+        await stage.enter("uk xx")
+        assert "✖ should be an ISO 639-1 code" in stage.text()
+        await stage.press("backspace", "backspace")
+        await stage.enter("fr")
+        await sent(stage)
+        tracks = (await stage.api.subtitles.list(video)).items
+        assert [one.language for one in tracks if one.status == "pending"] == ["uk", "fr"]
+        assert len(tracks) == before + 2
+        assert stage.text().count("○ pending") == 2
+        stage.service.clock.step(31)
+        await stage.act("app.ask")
+        await asked(stage)
+        assert "○ pending" not in stage.text()
+        assert stage.told() == "subtitles fr: recognition is done"
+
+
+async def test_a_language_that_the_platform_does_not_know_is_said_and_what_was_typed_stays() -> None:
+    """platform-api.md, 7: unknown language code, HTTP 400; a deployment may lack some of ISO 639-1."""
+    async with writing() as stage:
+        video = await opened(stage, "subtitles")
+        await stage.fault(kind="status", status=400, path="*/subtitles/auto")
+        await stage.act("subtitle.recognise")
+        await stage.enter("uk aa")
+        await sent(stage)
+        assert stage.shows(Form)
+        await stage.until(lambda: "does not accept the request" in words(stage))
+        assert "uk aa" in stage.text()
+        await stage.calm()
+        await sent(stage)
+        assert {one.language for one in (await stage.api.subtitles.list(video)).items} >= {"uk", "aa"}
+
+
+async def test_moved_rows_are_sent_as_one_full_list_and_escape_drops_them() -> None:
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "subtitles")
+        ids = [one.id for one in (await stage.api.subtitles.list(video, order="position.asc")).items]
+        await stage.act("order.later")
+        assert "NOT SENT 2 moved" in stage.text()
+        await stage.press("escape")
+        assert stage.deck.current_mode == "subtitles"
+        assert "NOT SENT" not in stage.text()
+        await stage.act("order.send")
+        assert stage.told() == "nothing was moved"
+        await stage.act("row.last")
+        await stage.act("order.earlier")
+        await stage.act("order.send")
+        await done(stage)
+        after = [one.id for one in (await stage.api.subtitles.list(video, order="position.asc")).items]
+        assert after == ids[::-1]
+        assert stage.writes == [("PATCH", f"/v1/videos/{video}/subtitles/reorder")]
+        assert "NOT SENT" not in stage.text()
+
+
+async def test_200_rows_are_reordered_by_one_request_and_a_row_that_vanished_is_said_first() -> None:
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "subtitles")
+        first = (await stage.api.subtitles.list(video)).items[0]
+        for _ in range(198):
+            await stage.api.subtitles.copy(video, first.id)
+        await stage.act("app.ask")
+        await stage.until(lambda: len(stage.deck.library.known("subtitles").items) == 200)
+        await stage.settle()
+        ids = [one.id for one in stage.deck.library.known("subtitles").items]
+        await stage.act("row.last")
+        await stage.act("order.earlier")
+        await stage.api.subtitles.delete(video, ids[0])
+        await stage.act("order.send")
+        await stage.until(lambda: stage.shows(Confirm))
+        assert "gone: en English" in stage.text()
+        assert not stage.writes
+        await agree(stage)
+        after = [one.id async for one in stage.api.subtitles.iterate(video, order="position.asc")]
+        assert after == [*ids[1:-2], ids[-1], ids[-2]]
+        assert len(stage.writes) == 1
+
+
+async def test_annotations_are_made_changed_and_deleted_and_the_platforms_words_stand_at_their_field() -> None:
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "annotations")
+        await stage.act("annotation.new")
+        await stage.press("tab")
+        await stage.enter("Bar 118")
+        await stage.press("tab")
+        await stage.enter("90")
+        await stage.press("tab")
+        await stage.enter("60")
+        await sent(stage)
+        assert stage.shows(Form)
+        assert "✖ must not be before start_time" in stage.text()
+        assert "Bar 118" in stage.text()
+        await stage.press("ctrl+u")
+        await stage.enter("120")
+        await sent(stage)
+        (made,) = [one for one in (await stage.api.annotations.list(video)).items if one.title == "Bar 118"]
+        assert (made.annotation_type, made.start_time, made.end_time) == ("text", 90, 120)
+        await stage.act("row.first")
+        await stage.act("annotation.edit")
+        await stage.enter(", again")
+        await stage.press("ctrl+s")
+        await stage.until(lambda: "Title: Bar 118 → Bar 118, again" in stage.text())
+        await agree(stage)
+        assert (await stage.api.annotations.get(video, made.id)).title == "Bar 118, again"
+        await stage.act("annotation.delete")
+        await agree(stage)
+        with pytest.raises(NotFound):
+            await stage.api.annotations.get(video, made.id)
+
+
+async def test_what_somebody_else_changed_meanwhile_is_said_before_anything_is_sent() -> None:
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "annotations")
+        one = (await stage.api.annotations.list(video)).items[0]
+        await stage.act("annotation.delete")
+        await stage.api.annotations.update(video, one.id, AnnotationDraft(title="Keep this one"))
+        await stage.press("tab", "enter")
+        await stage.idle()
+        assert 'is "Keep this one" now' in stage.text()
+        assert not stage.writes
+        await stage.press("enter")
+        assert (await stage.api.annotations.get(video, one.id)).title == "Keep this one"
+
+
+async def _history(stage: Stage) -> tuple[str, ...]:
+    assert stage.deck.history is not None
+    assert stage.deck.library.video is not None
+    known = await stage.deck.library.shelf.things(stage.deck.library.video)
+    return tuple(one.title for one in known)
+
+
+async def test_materials_are_uploaded_linked_renamed_reordered_downloaded_and_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are remembered: nothing lists them (decisions.md, "What has no endpoint")."""
+    monkeypatch.chdir(tmp_path)
+    history = await History.open(None, EVENING)
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(f"content of {name}")
+    async with writing((120, 40), history=history) as stage:
+        await opened(stage, "materials")
+        for name in ("a.txt", "b.txt"):
+            await stage.act("material.upload")
+            await stage.enter(str(tmp_path / name))
+            await sent(stage)
+        assert await _history(stage) == ("a.txt", "b.txt")
+        await stage.act("row.last")
+        await stage.act("order.earlier")
+        await stage.act("order.send")
+        await done(stage)
+        assert await _history(stage) == ("b.txt", "a.txt")
+        await stage.act("row.first")
+        await stage.act("material.rename")
+        await stage.press("ctrl+u")
+        await stage.enter("The second")
+        await sent(stage)
+        assert await _history(stage) == ("The second", "a.txt")
+        await stage.act("material.link")
+        await stage.idle()
+        assert stage.told().startswith("link of The second, good for a short while, copied")
+        await stage.act("material.download")
+        await stage.press("ctrl+u")
+        await stage.enter(str(tmp_path / "got.txt"))
+        await sent(stage)
+        assert (tmp_path / "got.txt").read_text() == "content of b.txt"
+        await stage.act("material.download")
+        await stage.press("ctrl+u")
+        await stage.enter(str(tmp_path / "got.txt"))
+        await sent(stage)
+        await stage.until(lambda: "is there already" in words(stage))
+        await stage.press("tab", "space")
+        await sent(stage)
+        await stage.act("material.delete")
+        await agree(stage)
+        assert await _history(stage) == ("a.txt",)
+        assert [one.action for one in await history.audit(EVENING)][-1] == "material.delete"
+    await history.close()
+
+
+async def test_a_material_of_somebody_else_is_taken_in_by_its_id() -> None:
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "materials")
+        file = Path(__file__)
+        other = await stage.api.materials.upload(video, file, "../../etc/pass wd", "Elsewhere")
+        assert other
+        await stage.act("material.know")
+        await stage.enter("no-such-id")
+        await sent(stage)
+        assert stage.shows(Form)
+        await stage.press("ctrl+u")
+        await stage.enter(other.id)
+        await sent(stage)
+        await done(stage)
+        assert other.id in stage.text()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+async def test_a_name_from_outside_leads_to_no_other_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "subtitles")
+        file = tmp_path / "x.vtt"
+        file.write_text(VTT)
+        evil = SubtitleFile("../../../evil.vtt", VTT.encode(), checked_cues(VTT.encode(), "check"))
+        await stage.api.subtitles.upload(video, "en", "", evil)
+        await stage.act("app.ask")
+        await asked(stage)
+        await stage.act("row.last")
+        await stage.act("subtitle.download")
+        assert stage.shows(Form)
+        await sent(stage)
+    assert names(tmp_path) == ["evil.vtt", "x.vtt"]
+    assert "evil.vtt" not in names(tmp_path.parent)
+
+
+async def test_a_read_only_deck_reads_everything_and_sends_nothing() -> None:
+    writes = ("poster.make", "poster.upload", "poster.activate", "poster.delete")
+    async with writing((120, 40), read_only=True) as stage:
+        await opened(stage, "posters")
+        for name in writes:
+            await stage.act(name)
+            assert stage.told().startswith("RO: this deck is read-only")
+        assert "RO" in stage.text()
+        assert not stage.writes
+
+
+async def test_a_failed_question_keeps_what_was_known_and_says_so() -> None:
+    async with writing((120, 40)) as stage:
+        await opened(stage, "subtitles")
+        await stage.fault(kind="drop", method="GET")
+        await stage.act("app.ask")
+        await stage.until(lambda: bool(stage.deck.library.known("subtitles").why))
+        await stage.settle()
+        assert "▲ failed, 0 s ago" in stage.text()
+        assert "rehearsal-tuesday.en.vtt" in stage.text()
+
+
+FILES = {
+    "broken": (b"WEBVTT\n\n00:01.000 -> 00:02.500\nHello\n", "line 4: times should read"),
+    "empty": (b"", "line 1: there is no cue in this file"),
+    "another encoding": ("1\n00:00:01,000 --> 00:00:02,500\nПривет\n".encode("cp1251"), "line 3: is not UTF-8"),
+    "too large": (b" " * (16 * 2**20 + 1), "larger than 16 MiB"),
+    "not there": (None, "No such file"),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+async def test_a_subtitle_file_that_is_refused_says_the_line_and_nothing_leaves(kind: str, tmp_path: Path) -> None:
+    content, why = FILES[kind]
+    file = tmp_path / "a.vtt"
+    if content is not None:
+        file.write_bytes(content)
+    async with writing((140, 40)) as stage:
+        await opened(stage, "subtitles")
+        await stage.act("subtitle.upload")
+        await stage.enter(str(file))
+        await stage.press("tab")
+        await stage.enter("en")
+        await sent(stage)
+        await stage.until(lambda: why in words(stage))
+        assert stage.shows(Form)
+        assert not stage.writes
+
+
+TIMED = "WEBVTT\n\n00:05.000 --> 00:09.000\nA\n\n00:06.000 --> 00:07.000\nB\n\n00:01.000 --> 00:02.000\nC\n"
+
+
+async def test_cues_out_of_order_or_over_one_another_are_told_by_their_line_before_they_leave(tmp_path: Path) -> None:
+    file = tmp_path / "odd.vtt"
+    file.write_text(TIMED)
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "subtitles")
+        await stage.act("subtitle.upload")
+        await stage.enter(str(file))
+        await stage.press("tab")
+        await stage.enter("en")
+        await sent(stage)
+        await stage.until(lambda: "the first in line 9" in stage.text())
+        assert "1 begin before the one above them has ended, the first in line 6." in stage.text()
+        file.write_text("changed after it was checked")
+        assert not stage.writes
+        await agree(stage)
+        made = (await stage.api.subtitles.list(video, order="position.asc")).items[-1]
+        assert made.url
+        assert await stage.api.cdn.content(made.url, 10_000, "read") == TIMED.encode()
+
+
+async def test_ten_megabytes_of_cues_are_checked_and_a_platform_that_refuses_them_is_heard(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "long.srt"
+    cue = "{0}\n00:00:{1:02},000 --> 00:00:{2:02},000\n" + "x" * 200_000 + "\n\n"
+    file.write_text("".join(cue.format(one, one, one + 1) for one in range(1, 53)))
+    async with writing() as stage:
+        video = await opened(stage, "subtitles")
+        stage.deck.do("subtitle.upload", str(file))
+        await stage.settle()
+        await stage.press("tab")
+        await stage.enter("en")
+        await sent(stage)
+        await stage.until(lambda: "body too large" in words(stage))
+        assert stage.shows(Form)
+        assert len((await stage.api.subtitles.list(video)).items) == 2

@@ -1,0 +1,186 @@
+"""The operator arranges what is seen; nothing that is wrong can be arranged away in silence."""
+
+from __future__ import annotations
+
+import base64
+import json
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from livedeck.cli.kept import StateFile
+from livedeck.client import Event
+from livedeck.ui import copying
+from livedeck.ui.arrangement import Kept
+from livedeck.ui.arranging import View
+from livedeck.ui.renderables.event_rows import EVENTS
+from livedeck.ui.widgets.table import Table
+from ui.stage import act, known, running, show, text_of
+
+ON_AIR = {"ON AIR"}
+
+
+async def typed(pilot: Pilot[int], text: str, *then: str) -> None:
+    for char in text:
+        await pilot.press({" ": "space", ":": "colon", "<": "less_than_sign", "'": "apostrophe"}.get(char, char))
+    await pilot.press(*then)
+    await pilot.pause()
+
+
+async def test_a_filter_counts_what_it_hides_and_a_bad_one_leaves_the_good_one() -> None:
+    async with running() as (deck, pilot):
+        await act(pilot, "view.filter")
+        await typed(pilot, "tally:air")
+        assert "5 of 12 match" in text_of(deck)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "2 with a critical fault hidden" in text_of(deck)
+        assert {state.phase.tally for state in [deck.chosen()] if state} == ON_AIR
+        await act(pilot, "view.filter")
+        await typed(pilot, " heatlh<70", "enter")
+        assert "no field 'heatlh'; near it: health" in text_of(deck)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert deck.arrangement.view("events").filter == "tally:air"
+        deck.do("view.filter", "nobody")
+        await pilot.pause()
+        assert "0 of 12 match" in text_of(deck)
+        assert deck.chosen() is None
+        deck.do("row.open")
+        await pilot.pause()
+        assert (deck.current_mode, "needs an event" in text_of(deck)) == ("events", True)
+        deck.do("view.filter", "health<")
+        await pilot.pause()
+        assert "health< needs a number" in text_of(deck)
+        await act(pilot, "view.clear")
+        assert deck.arrangement.view("events").filter == ""
+        assert "match" not in text_of(deck)
+
+
+async def test_nothing_that_a_filter_hides_stays_selected() -> None:
+    """Acts on what you saw."""
+    async with running() as (deck, pilot):
+        await act(pilot, "row.last")
+        hidden = deck.chosen()
+        deck.do("view.filter", "tally:air")
+        await pilot.pause()
+        assert hidden is not None
+        assert deck.chosen() != hidden
+        assert deck.screen.query_one(Table).cursor == getattr(deck.chosen(), "id", None)
+
+
+async def test_rows_are_sorted_by_any_column_and_the_columns_are_chosen() -> None:
+    async with running() as (deck, pilot):
+        await act(pilot, "view.sort", "view.sort")
+        assert (deck.arrangement.view("events").sort, "↑" in text_of(deck)) == ("event", True)
+        await act(pilot, "view.invert")
+        names = [str(state.event.name) for state in known(deck).events]
+        shown = text_of(deck)
+        assert "↓" in shown
+        ordered = sorted(names, key=lambda name: shown.index(f">{name[:12]}"))
+        assert ordered == sorted(names, key=str.casefold, reverse=True)
+        await act(pilot, "view.sort_back", "view.sort_back")
+        assert deck.arrangement.view("events").sort == ""
+        await act(pilot, "view.columns")
+        await pilot.press("down", "down", "space", "enter")
+        await pilot.pause()
+        assert deck.arrangement.view("events").hidden == ("time",)
+        assert "T-/ELAPSED" not in text_of(deck)
+        deck.do("view.columns", "tally event health")
+        await pilot.pause()
+        assert "AUDIO" not in text_of(deck)
+        deck.do("view.sort", "colour")
+        await pilot.pause()
+        assert "there is no column colour" in text_of(deck)
+
+
+async def test_a_frozen_display_holds_still_says_so_and_alarms_go_on() -> None:
+    async with running() as (deck, pilot):
+        await act(pilot, "view.freeze")
+        first = known(deck).events[0]
+        alarm = replace(known(deck).alarms[0], subject="Brand new trouble")
+        await show(deck, pilot, events=tuple(reversed(known(deck).events)), alarms=(alarm,))
+        assert "FROZEN at 21:14:07Z" in text_of(deck)
+        assert "Brand new trouble" in text_of(deck)
+        chosen = deck.chosen()
+        assert chosen is not None
+        assert chosen.id == first.id
+        await act(pilot, "view.freeze")
+        assert "FROZEN" not in text_of(deck)
+        chosen = deck.chosen()
+        assert chosen is not None
+        assert chosen.id == known(deck).events[0].id
+
+
+async def test_an_event_is_copied_by_its_letter() -> None:
+    async with running() as (deck, pilot):
+        await act(pilot, "view.copy")
+        assert "link to watch" in text_of(deck)
+        await pilot.press("c")
+        await pilot.pause()
+        assert "curl of Cup final, pitch 2 copied" in text_of(deck)
+        deck.do("view.copy", "carbon")
+        await pilot.pause()
+        assert "there is no form carbon: id, link, json, curl" in text_of(deck)
+
+
+def test_what_is_copied_of_an_event_holds_no_secret() -> None:
+    event = Event.model_validate(
+        {"id": "one", "streamkey": "very-secret-key-1234", "rtmp_link": "rtmp://a.example/live/very-secret-key-1234"}
+    )
+    known_forms = copying.forms(event, "https://a.example/v1/one")
+    assert "very-secret" not in "".join(known_forms.values())
+    assert known_forms["curl"] == "curl -H \"Authorization: Bearer $LIVEDECK_TOKEN\" 'https://a.example/v1/one'"
+    assert json.loads(known_forms["json"])["id"] == "one"
+
+
+@pytest.mark.parametrize("multiplexer", ["", "tmux", "screen"])
+@pytest.mark.parametrize("text", ["short", "x" * 3000, "東京"])
+def test_a_copy_reaches_the_terminal_through_a_multiplexer(multiplexer: str, text: str) -> None:
+    """What the multiplexer hands on is the bare control string; GNU screen takes none over 256 characters."""
+    sent = copying.osc52(text, multiplexer)
+    assert sent is not None
+    bare = f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07"
+    if multiplexer == "tmux":
+        assert sent.removeprefix("\x1bPtmux;").removesuffix("\x1b\\").replace("\x1b\x1b", "\x1b") == bare
+    elif multiplexer == "screen":
+        parts = sent.removesuffix("\x1b\\").removeprefix("\x1bP").split("\x1b\\\x1bP")
+        assert "".join(parts) == bare
+        assert max(map(len, parts)) <= 252
+    else:
+        assert sent == bare
+
+
+def test_what_is_too_long_for_a_terminal_is_not_sent() -> None:
+    assert copying.osc52("x" * copying.LONGEST) is not None
+    assert copying.osc52("x" * (copying.LONGEST + 1)) is None
+
+
+def test_the_arrangement_outlives_the_deck_and_is_for_its_owner_alone(tmp_path: Path) -> None:
+    kept = Kept("light", {"events": View("tally:air", "health", down=True, hidden=("fps",))})
+    StateFile(tmp_path / "state", "a/b").save(kept)
+    (file,) = (tmp_path / "state").iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert StateFile(tmp_path / "state", "a/b").load() == kept
+    assert StateFile(tmp_path / "state", "other").load() == Kept()
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"views": 3}', '{"views": {"events": []}}', "\x00"])
+def test_a_file_that_cannot_be_read_keeps_nothing(tmp_path: Path, content: str) -> None:
+    StateFile(tmp_path, "p").save(Kept())
+    (file,) = tmp_path.iterdir()
+    file.write_text(content, encoding="utf-8")
+    assert StateFile(tmp_path, "p").load() == Kept()
+
+
+def test_a_place_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    StateFile(tmp_path / "file" / "below", "p").save(Kept("light"))
+
+
+def test_every_column_has_a_name_of_its_own() -> None:
+    names = [column.name for column in EVENTS.columns]
+    assert len(set(names)) == len(names)

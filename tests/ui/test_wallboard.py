@@ -1,0 +1,88 @@
+"""Golden walls. As text for every size and number of events; as pictures for the themes and for each state.
+
+Renewed with `--snapshot-update`; look at each one that changed before you keep it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+import pytest_asyncio
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from livedeck.cli.screenshots import EVENING
+from livedeck.monitor import LinkState, Snapshot, Tally
+from ui.wall_stage import COUNTS, SIZES, evening, lines, many, picture, text
+
+BIG = (160, 45)
+
+
+class Words(SingleFileSnapshotExtension):
+    """One text file a wall."""
+
+    file_extension = "txt"
+    _write_mode = WriteMode.TEXT
+
+
+class Svg(SingleFileSnapshotExtension):
+    """One picture a wall."""
+
+    file_extension = "svg"
+    _write_mode = WriteMode.TEXT
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", name="known")
+async def _known() -> Snapshot:
+    return await evening()
+
+
+def _size(size: tuple[int, int]) -> str:
+    return f"{size[0]}x{size[1]}"
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("size", SIZES, ids=_size)
+def test_a_wall(snapshot: SnapshotAssertion, known: Snapshot, size: tuple[int, int], count: int) -> None:
+    assert text(lines(many(known, count), size)) == snapshot.use_extension(Words)
+
+
+@pytest.mark.parametrize("theme", ["dark", "light", "mono"])
+@pytest.mark.parametrize("size", SIZES[:2], ids=_size)
+def test_an_evening(snapshot: SnapshotAssertion, known: Snapshot, size: tuple[int, int], theme: str) -> None:
+    assert picture(known, size, theme=theme) == snapshot.use_extension(Svg)
+
+
+def _blind(known: Snapshot) -> Snapshot:
+    why = "list events: 127.0.0.1:8787 cannot be reached; check the address and that the platform is up"
+    since, last = EVENING - timedelta(seconds=41), EVENING - timedelta(seconds=71)
+    return replace(known, link=replace(known.link, state=LinkState.BLIND, since=since, as_of=last, why=why))
+
+
+def _stale(known: Snapshot) -> Snapshot:
+    return replace(known, link=replace(known.link, as_of=EVENING - timedelta(seconds=95)))
+
+
+def _alarm(known: Snapshot) -> Snapshot:
+    return many(known, 4)
+
+
+def _pinned(known: Snapshot) -> Snapshot:
+    """Its critical events come last, and so does their page."""
+    crowd = many(known, 25)
+    return replace(crowd, events=tuple(reversed(crowd.events)))
+
+
+def _dimmed(known: Snapshot) -> Snapshot:
+    idle = tuple(one for one in known.events if one.phase.tally is Tally.SCHEDULED)
+    return replace(known, events=idle, alarms=())
+
+
+STATES = {"blind": _blind, "stale": _stale, "alarm": _alarm, "pinned": _pinned, "dimmed": _dimmed}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_state(snapshot: SnapshotAssertion, known: Snapshot, state: str) -> None:
+    assert picture(STATES[state](known), BIG) == snapshot.use_extension(Svg)

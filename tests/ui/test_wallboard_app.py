@@ -1,0 +1,150 @@
+"""The wall in a terminal that exists in memory only: nobody can do anything to it, and nothing stops it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from pydantic import SecretStr
+from textual.pilot import Pilot
+
+from livedeck.cli.build import make_api, make_monitor
+from livedeck.cli.renewing import Renewal, renewing
+from livedeck.cli.screenshots import EVENING, FixedClock
+from livedeck.client import ReadOnly
+from livedeck.monitor import Snapshot
+from livedeck.service import Service, ServiceClock
+from livedeck.settings import alone
+from livedeck.ui.wallboard.app import Picture, Wallboard
+from livedeck.ui.wallboard.board import Wall
+from ui.mistreating import mistreat
+from ui.wall_stage import STILL, evening, many, text
+
+Message = MutableMapping[str, Any]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", name="known")
+async def _known() -> Snapshot:
+    return await evening()
+
+
+class Feed:
+    """Snapshots by hand."""
+
+    def __init__(self, *snapshots: Snapshot | None) -> None:
+        self._queue: asyncio.Queue[Snapshot | None] = asyncio.Queue()
+        for one in snapshots:
+            self.give(one)
+
+    def give(self, snapshot: Snapshot | None) -> None:
+        """The next one; None: there are no more."""
+        self._queue.put_nowait(snapshot)
+
+    async def all(self) -> AsyncGenerator[Snapshot, None]:
+        """Until None."""
+        while (one := await self._queue.get()) is not None:
+            yield one
+
+
+class Shown:
+    """A wall in a terminal of that size, and the pictures that it published."""
+
+    def __init__(self, feed: Feed, size: tuple[int, int] = (160, 45), wall: Wall = STILL) -> None:
+        self.pictures: list[Picture] = []
+        self.app = Wallboard(feed.all(), FixedClock(), wall, theme="dark", published=self.pictures.append)
+        self._size = size
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Pilot[int]]:
+        """Its pilot, with the first picture up."""
+        async with self.app.run_test(size=self._size) as pilot:
+            await pilot.pause()
+            yield pilot
+
+    @property
+    def words(self) -> str:
+        """What the last picture says."""
+        return text(self.pictures[-1].lines)
+
+
+async def test_a_snapshot_is_on_the_wall_at_once(known: Snapshot) -> None:
+    feed = Feed()
+    shown = Shown(feed, wall=replace(STILL, scale=1))
+    async with shown.running() as pilot:
+        assert not shown.pictures or "Cup final" not in shown.words
+        feed.give(known)
+        await pilot.pause()
+        assert "Cup final" in shown.words
+        feed.give(replace(known, events=(), alarms=()))
+        await pilot.pause()
+        assert "Cup final" not in shown.words
+
+
+async def test_a_wall_without_a_monitor_says_so(known: Snapshot) -> None:
+    feed = Feed(known, None)
+    shown = Shown(feed)
+    async with shown.running():
+        assert "MONITOR STOPPED" in shown.words
+        assert "GOOD" not in shown.words
+
+
+async def test_a_terminal_that_was_resized_shows_what_one_of_that_size_shows(known: Snapshot) -> None:
+    shown = Shown(Feed(many(known, 9)))
+    async with shown.running() as pilot:
+        for size in ((1, 1), (80, 24), (240, 67), (20, 90), (160, 45)):
+            await pilot.resize_terminal(*size)
+        assert shown.pictures[-1].size == (160, 45)
+        again = Shown(Feed(many(known, 9)))
+        async with again.running():
+            assert shown.words == again.words
+
+
+async def test_pages_are_turned_by_arrows_page_keys_and_space(known: Snapshot) -> None:
+    crowd = replace(many(known, 40), alarms=())
+    shown = Shown(Feed(crowd), wall=replace(STILL, scale=1))
+    async with shown.running() as pilot:
+        for key, page in (("right", 2), ("space", 3), ("pagedown", 1), ("left", 3), ("pageup", 2)):
+            await pilot.press(key)
+            assert f"page {page}/3" in shown.words
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c"])
+async def test_q_and_an_interrupt_leave(known: Snapshot, key: str) -> None:
+    shown = Shown(Feed(known))
+    async with shown.running() as pilot:
+        await pilot.press(key)
+        await pilot.pause()
+    assert shown.app.return_code == 0
+    assert shown.app.return_value == 0
+
+
+async def test_a_thousand_keys_and_clicks_send_nothing_but_reads() -> None:
+    """Any key but q and paging does nothing, and nothing that is done here reaches the platform. The bench does ten
+    thousand."""
+    service, methods = Service(clock=ServiceClock(start=EVENING, paused=True)), list[str]()
+
+    async def counted(
+        scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
+    ) -> None:
+        methods.append(scope["method"])
+        await service.app(scope, receive, send)
+
+    settings = alone(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
+    clock, random = FixedClock(), Random(1)
+    async with make_api(settings, clock=clock, mount=counted) as api:
+        monitor = make_monitor(api, clock)
+        app = Wallboard(renewing(monitor, Renewal(api, settings, clock, monitor.poke)), clock, STILL, theme="dark")
+        async with app.run_test(size=(80, 24)) as pilot:
+            await mistreat(app, pilot, random, 1000)
+            assert app.is_running
+            assert len(app.screen_stack) == 1
+        with pytest.raises(ReadOnly):
+            await api.events.delete("never")
+    assert methods
+    assert set(methods) <= {"GET", "HEAD"}

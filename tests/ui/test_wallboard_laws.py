@@ -1,0 +1,256 @@
+"""What holds for every wall, whatever is on it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+from random import Random
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+import pytest_asyncio
+
+from livedeck.cli.screenshots import EVENING
+from livedeck.client import Secret
+from livedeck.monitor import LinkState, Snapshot, Tally
+from livedeck.ui import themes
+from livedeck.ui.filtering import parse
+from livedeck.ui.renderables.event_rows import EVENTS
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.lines import width
+from livedeck.ui.renderables.moment import Moment
+from livedeck.ui.wallboard import glyphs, paint
+from livedeck.ui.wallboard.board import SHIFT, Wall, shifted
+from livedeck.ui.wallboard.plan import plan
+from livedeck.ui.wallboard.recent import Recent
+from livedeck.ui.wallboard.shown import sight
+from livedeck.ui.wallboard.turning import Turn, leafed, turned
+from ui.wall_stage import COUNTS, SIZES, evening, lines, many, picture, text
+
+GLAD = {Ink.OK, Ink.READY, Ink.ON_AIR}
+NAME = {"A": "<script>alert(1)</script>", "B": "\x1b]0;owned\x07 \u202egnp.exe", "C": "会議室 大ホール"}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", name="known")
+async def _known() -> Snapshot:
+    return await evening()
+
+
+def _named(known: Snapshot, name: str) -> Snapshot:
+    first, *rest = known.events
+    event = first.event.model_copy(update={"name": name})
+    return replace(known, events=(replace(first, event=event), *rest))
+
+
+UNBELIEVABLE: dict[str, dict[str, Any]] = {
+    "BLIND": {"state": LinkState.BLIND},
+    "STALE": {"as_of": EVENING - timedelta(minutes=2)},
+    "STOPPED": {},
+}
+
+
+@pytest.mark.parametrize("word", UNBELIEVABLE)
+@pytest.mark.parametrize("size", SIZES[:3])
+@pytest.mark.parametrize("count", [1, 4, 25])
+def test_nothing_looks_good_on_a_wall_that_cannot_be_believed(
+    known: Snapshot, count: int, size: tuple[int, int], word: str
+) -> None:
+    """monitoring.md, Freshness first: the reason in words, the age, and no lamp lit."""
+    crowd = replace(many(known, count), link=replace(known.link, **UNBELIEVABLE[word]))
+    drawn = lines(crowd, size, fault="KeyError" if word == "STOPPED" else "")
+    assert word in text(drawn)
+    assert "GOOD" not in text(drawn)
+    assert not {ink for line in drawn for _, ink in line} & GLAD
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("size", SIZES)
+def test_page_age_and_clock_are_always_to_be_seen(known: Snapshot, size: tuple[int, int], count: int) -> None:
+    crowd = many(known, count)
+    link = replace(known.link, as_of=EVENING - timedelta(seconds=7))
+    (first, *_) = text(lines(replace(crowd, link=link), size)).splitlines()
+    assert re.search(r"page \d/\d.* 7 s ago  21:14:07Z", first)
+
+
+@pytest.mark.parametrize("size", [*SIZES, (60, 20), (41, 11), (30, 9), (12, 3), (2, 2), (1, 1)])
+def test_a_wall_fills_its_room_to_the_cell(known: Snapshot, size: tuple[int, int]) -> None:
+    for count in (0, 1, 9, 25):
+        drawn = lines(many(known, count), (size[0] + 1, size[1] + 1), elapsed=SHIFT)
+        assert {width(line) for line in drawn[:-1]} == {size[0] + 1}
+        assert len(drawn) == size[1] + 1
+
+
+def test_two_hundred_sizes_at_random_are_all_filled(known: Snapshot) -> None:
+    random, crowds = Random(1), [many(known, count) for count in (0, 1, 6, 30)]
+    for _ in range(200):
+        size = random.randint(2, 400), random.randint(2, 100)
+        drawn = lines(random.choice(crowds), size, Wall(scale=random.randint(0, 4)))
+        assert {width(line) for line in drawn[:-1]} <= {size[0]}
+        assert len(drawn) == size[1]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("scale", [0, 1, 2, 3])
+@pytest.mark.parametrize("size", SIZES)
+def test_every_event_is_on_one_page_and_pages_are_even(
+    known: Snapshot, size: tuple[int, int], scale: int, count: int
+) -> None:
+    events = many(known, count).events
+    planned = plan(events, size[0], size[1] - 6, scale=scale)
+    assert [state.id for page in planned.pages for state in page] == [state.id for state in events]
+    lengths = [len(page) for page in planned.pages]
+    assert max(lengths) <= 16
+    assert min(lengths) > 0 or not count
+
+
+def test_sixteen_rows_at_most_and_what_is_more_has_a_page_of_its_own(known: Snapshot) -> None:
+    assert len(plan(many(known, 100).events, 400, 90).pages) == 7
+
+
+@pytest.mark.parametrize("count", [4, 10])
+def test_each_name_is_read_on_its_page(known: Snapshot, count: int) -> None:
+    crowd = many(known, count)
+    seen = text(lines(crowd, (160, 45), Wall(scale=1), page=0))
+    shown = [state.event.name for state in crowd.events[:count]]
+    assert shown
+    assert all(str(name) in seen for name in shown)
+
+
+def test_drafts_what_is_long_over_and_what_is_far_off_have_no_place(known: Snapshot) -> None:
+    seen = sight(known, Moment.of(known, EVENING))
+    tallies = {state.phase.tally for state in known.events}
+    assert {Tally.DRAFT, Tally.COMPLETED} <= tallies
+    assert not {Tally.DRAFT, Tally.COMPLETED} & {state.phase.tally for state in seen.states}
+    marks = [state.phase.mark for state in seen.coming if state.phase.mark]
+    assert marks == sorted(marks)
+    assert marks[0] > EVENING
+
+
+def test_a_filter_says_what_it_hides(known: Snapshot) -> None:
+    terms = parse("tally:air choir", EVENTS.said())
+    drawn = text(lines(known, (160, 45), Wall(scale=1), terms=terms))
+    assert "1 of 12 events" in drawn
+    assert re.search(r"✖ \d critical hidden", drawn)
+    assert "Cup final" not in drawn
+
+
+def test_a_page_turns_when_its_time_is_up_and_the_last_one_leads_to_the_first() -> None:
+    turn, pages = Turn(), list[int]()
+    for second in range(61):
+        turn = turned(turn, second, 3, (), 20.0)
+        pages.append(turn.page)
+    assert pages == [0] * 20 + [1] * 20 + [2] * 20 + [0]
+
+
+def test_a_pinned_page_comes_at_once_and_stays() -> None:
+    turn = turned(Turn(), 1.0, 4, [2], 20.0)
+    assert turn.page == 2
+    for second in range(2, 90):
+        turn = turned(turn, second, 4, [2], 20.0)
+        assert turn.page == 2
+    assert turned(turn, 111.0, 4, (), 20.0).page == 3
+
+
+def test_several_pinned_pages_take_turns_and_no_other_has_one() -> None:
+    turn, seen = Turn(), set[int]()
+    for second in range(100):
+        turn = turned(turn, second, 4, [1, 3], 20.0)
+        seen.add(turn.page)
+    assert seen == {1, 3}
+
+
+def test_who_turns_a_page_may_read_it_even_while_another_is_pinned() -> None:
+    turn = leafed(Turn(2, 0.0), 5.0, 4, 1)
+    assert turned(turn, 24.0, 4, [2], 20.0).page == 3
+    assert turned(turn, 25.0, 4, [2], 20.0).page == 2
+
+
+def test_a_page_that_is_gone_is_left() -> None:
+    assert turned(Turn(5, 0.0), 1.0, 2, (), 20.0).page in {0, 1}
+
+
+def test_the_picture_moves_by_a_cell_every_two_minutes_and_comes_back(known: Snapshot) -> None:
+    drawn = lines(known, (80, 24))[:-1]
+    orbit = [text(shifted(drawn, SHIFT * turn)) for turn in range(5)]
+    assert len(set(orbit)) == 4
+    assert orbit[4] == orbit[0]
+    assert {re.sub(r"\s", "", one) for one in orbit} == {re.sub(r"\s", "", orbit[0])}
+
+
+@pytest.mark.parametrize("theme", [name for name, palette in themes.PALETTES.items() if not palette.ansi])
+def test_no_theme_has_pure_white_on_a_wall_and_a_dim_one_is_darker(theme: str) -> None:
+    palette = themes.PALETTES[theme]
+    looks, dim = paint.looks(palette, dim=False), paint.looks(palette, dim=True)
+    every = {paint.ground(palette), *(colour for look in looks.values() for colour in look[:2])}
+    assert not [colour for colour in every if min(bytes.fromhex(colour[1:])) > paint.BRIGHTEST]
+    far = {ink: _distance(looks[ink].colour, paint.ground(palette)) for ink in Ink}
+    assert all(_distance(dim[ink].colour, paint.ground(palette)) <= far[ink] for ink in Ink)
+
+
+def _distance(one: str, other: str) -> int:
+    return sum(abs(a - b) for a, b in zip(bytes.fromhex(one[1:]), bytes.fromhex(other[1:]), strict=True))
+
+
+def test_a_wall_dims_only_while_all_is_quiet_and_believed(known: Snapshot) -> None:
+    idle = replace(known, events=tuple(one for one in known.events if one.phase.tally is Tally.DRAFT), alarms=())
+    moment = Moment.of(idle, EVENING)
+    assert sight(idle, moment).calm
+    assert not sight(idle, replace(moment, stale=True)).calm
+    assert not sight(replace(idle, alarms=known.alarms[:1]), moment).calm or known.alarms[0].event_id
+    assert not sight(many(known, 1), moment).calm
+
+
+@pytest.mark.parametrize("name", NAME)
+def test_a_name_from_outside_is_text_and_nothing_else(known: Snapshot, name: str) -> None:
+    for scale in (0, 1):
+        drawn = picture(_named(known, NAME[name]), (160, 45), Wall(scale=scale))
+        assert {element.tag.rpartition("}")[2] for element in ET.fromstring(drawn).iter()} == {
+            "svg", "rect", "path", "text"
+        }  # fmt: skip
+        assert "\x1b" not in drawn
+        assert "\u202e" not in drawn
+
+
+def test_no_secret_and_no_address_of_elsewhere_is_in_a_picture(known: Snapshot) -> None:
+    drawn = "".join(picture(many(known, count), (400, 100), Wall(scale=1)) for count in (6, 12))
+    secrets = [one.reveal() for state in known.events for one in _secrets(state.event.model_dump())]
+    assert secrets
+    assert not [one for one in secrets if one in drawn]
+    assert set(re.findall(r"https?://[^\"]+", drawn)) == {"http://www.w3.org/2000/svg"}
+
+
+def _secrets(value: object) -> list[Secret]:
+    if isinstance(value, Secret):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return [secret for one in inner for secret in _secrets(one)]
+
+
+def test_large_letters_are_as_wide_as_they_say_and_cut_between_letters() -> None:
+    random = Random(1)
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 :-+./✖▲●Éß"
+    for _ in range(200):
+        said, scale = "".join(random.choices(alphabet, k=random.randint(1, 20))), random.randint(2, 4)
+        size = glyphs.size(said, scale)
+        assert size is not None
+        drawn = glyphs.word(said, Ink.TEXT, scale, size)
+        assert {width(line) for line in drawn} == {size}
+        assert len(drawn) == glyphs.HEIGHTS[scale]
+        cut = glyphs.word(said, Ink.TEXT, scale, size // 2)
+        assert max(width(line) for line in cut) <= max(size // 2, 5 * (scale - 1))
+
+
+def test_a_letter_that_is_not_drawn_leaves_the_word_in_plain_ones() -> None:
+    assert glyphs.size("会議", 2) is None
+    assert glyphs.word("会議", Ink.TEXT, 3, 10) == [[("会議", Ink.TEXT)]]
+
+
+def test_bars_are_drawn_once_for_each_answer(known: Snapshot) -> None:
+    recent, moment = Recent(), Moment.of(known, EVENING)
+    state = next(one for one in known.events if one.phase.tally is Tally.ON_AIR)
+    first = recent.lines(state, moment, 40, 3)
+    later = replace(moment, now=moment.now + timedelta(seconds=1))
+    assert recent.lines(state, later, 40, 3) is first
+    assert recent.lines(replace(state, qos=replace(state.qos, as_of=later.now)), later, 40, 3) is not first

@@ -1,0 +1,85 @@
+"""The first start leads on: to the demo, or to a platform that was tried before it was kept."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+
+from livedeck.ui.dialogs.entries import Typed
+from livedeck.ui.dialogs.form import Form
+from livedeck.ui.welcome import COMMAND, DECK, DEMO, ENVIRONMENT, FILE, SHEET, TYPED, Platform, Welcome, platform
+
+
+@asynccontextmanager
+async def asking(*answers: str) -> AsyncIterator[tuple[Welcome, Pilot[str], list[Platform], list[Platform]]]:
+    """A first start whose platform answers so, try by try; what was tried, and what was kept."""
+    tried: list[Platform] = []
+    kept: list[Platform] = []
+    left = list(answers)
+
+    async def try_out(given: Platform) -> str:
+        tried.append(given)
+        return left.pop(0) if left else ""
+
+    def save(given: Platform) -> str:
+        kept.append(given)
+        return ""
+
+    seconds = count()  # one passes with each look at the clock: nobody hurries
+    welcome = Welcome(try_out, save, lambda: float(next(seconds)), theme="dark")
+    async with welcome.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        yield welcome, pilot, tried, kept
+
+
+async def typed(pilot: Pilot[str], text: str) -> None:
+    pilot.app.post_message(events.Paste(text))
+    await pilot.pause()
+
+
+async def test_one_key_leads_to_the_demo() -> None:
+    async with asking() as (welcome, pilot, tried, _):
+        await pilot.press("enter")
+        assert welcome.return_value == DEMO
+        assert not tried
+
+
+async def test_answers_that_do_not_work_come_back_with_the_reason_and_those_that_do_are_kept() -> None:
+    async with asking("list events: the platform refused the token") as (welcome, pilot, tried, kept):
+        await pilot.press("right", "enter")
+        await pilot.pause()
+        await typed(pilot, "https://platform.example")
+        welcome.screen.query(Typed)[2].focus()
+        await typed(pilot, "a-secret-token")
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert isinstance(welcome.screen, Form)
+        assert not kept
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert welcome.return_value == DECK
+        assert kept == tried[1:] == [Platform({"base_url": "https://platform.example"}, "a-secret-token")]
+
+
+@pytest.mark.parametrize(
+    ("source", "place", "settings"),
+    [
+        (FILE, "~/token", {"token_file": "~/token"}),
+        (COMMAND, "pass show 'my token'", {"token_command": ["pass", "show", "my token"]}),
+        (ENVIRONMENT, "", {}),
+    ],
+)
+def test_a_token_can_come_from_elsewhere(source: str, place: str, settings: dict[str, object]) -> None:
+    entries = {**SHEET.blank(), "base_url": "https://p.example", "source": source, "place": place}
+    assert platform(entries) == Platform({"base_url": "https://p.example", **settings})
+
+
+@pytest.mark.parametrize("source", [TYPED, FILE, COMMAND])
+def test_a_source_without_its_token_is_refused_in_words(source: str) -> None:
+    with pytest.raises(ValueError, match="token"):
+        platform({**SHEET.blank(), "base_url": "https://p.example", "source": source})

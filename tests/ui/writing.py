@@ -1,0 +1,195 @@
+"""A deck that may write, on a platform in process that notes what arrives; its time is the test's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC
+from typing import Any
+
+import httpx
+from pydantic import SecretStr
+from starlette.responses import JSONResponse
+from textual import events
+from textual.pilot import Pilot
+
+from livedeck.cli.build import make_api, make_monitor
+from livedeck.cli.screenshots import EVENING, FixedClock, framed
+from livedeck.client import Api, Event
+from livedeck.monitor import History
+from livedeck.service import Service, ServiceClock
+from livedeck.settings import alone
+from livedeck.ui.actions import BY_NAME
+from livedeck.ui.app import Deck
+from livedeck.ui.dialogs.dialog import Dialog
+
+Refused = tuple[int, dict[str, Any]]
+
+READS = {"GET", "HEAD"}
+TURNS = 100
+ADDRESS = "http://127.0.0.1:8787"
+
+
+class HandClock(FixedClock):
+    """Its seconds pass when the test says so. A long pause is over at once; a short one lasts until `impatient`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tick = 0.0
+        self.impatient = False
+
+    def monotonic(self) -> float:
+        return self.tick
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(0)
+        if 0 < seconds < 1 and not self.impatient:
+            await asyncio.Event().wait()
+
+
+@dataclass
+class Stage:
+    """The deck, its pilot, the platform behind it, and every request that arrived there.
+
+    `refusals`: status and error that the next changes are answered with, in place of the platform's own answer.
+    """
+
+    deck: Deck
+    pilot: Pilot[int]
+    service: Service
+    api: Api
+    clock: HandClock
+    requests: list[tuple[str, str]] = field(default_factory=list)
+    hooks: list[tuple[str, Callable[[], Awaitable[None]]]] = field(default_factory=list)
+    refusals: list[Refused] = field(default_factory=list)
+
+    @property
+    def writes(self) -> list[tuple[str, str]]:
+        """The requests that change something."""
+        return [one for one in self.requests if one[0] not in READS]
+
+    async def settle(self) -> None:
+        """Until all is painted that can be."""
+        await self.pilot.pause()
+
+    async def press(self, *keys: str) -> None:
+        """Keys at the pace of a person: half a second apart."""
+        for key in keys:
+            self.clock.tick += 0.5
+            await self.pilot.press(key)
+        await self.settle()
+
+    async def enter(self, text: str) -> None:
+        """Text into the field that has the focus, at once."""
+        self.deck.post_message(events.Paste(text))
+        await self.settle()
+
+    async def act(self, action: str) -> None:
+        """The key of that action, or its command where it has none."""
+        keys = BY_NAME[action].keys
+        if keys:
+            await self.press(keys[0])
+        else:
+            self.deck.do(action)
+        await self.settle()
+
+    async def idle(self) -> None:
+        """Until no action is under way, or one waits for an answer of the person."""
+        for _ in range(TURNS):
+            await self.settle()
+            if isinstance(self.deck.screen, Dialog) or not any(one.group == "actions" for one in self.deck.workers):
+                return
+        raise AssertionError("an action never ends")
+
+    async def until(self, so: Callable[[], bool]) -> None:
+        """Until that is so."""
+        for _ in range(TURNS):
+            if so():
+                return
+            await self.settle()
+        raise AssertionError(f"never: {self.text()}")
+
+    async def fault(self, **what: Any) -> None:
+        """Let a fault of the platform strike requests from now on."""
+        await self._control("POST", "/_control/faults", what)
+
+    async def calm(self) -> None:
+        """End every fault."""
+        await self._control("DELETE", "/_control/faults", None)
+
+    async def _control(self, method: str, path: str, body: Any) -> None:
+        headers = {"Authorization": f"Bearer {self.service.control_token}"}
+        transport = httpx.ASGITransport(self.service.app)
+        async with httpx.AsyncClient(transport=transport, base_url=ADDRESS) as client:
+            answer = await client.request(method, path, json=body, headers=headers)
+            assert answer.is_success, answer.text
+
+    def told(self) -> str:
+        """The last notice."""
+        return self.deck.arrangement.notices[-1].text if self.deck.arrangement.notices else ""
+
+    def choose(self, name: str) -> Event:
+        """Select the event of that name; as it is shown."""
+        assert self.deck.snapshot is not None
+        state = next(state for state in self.deck.snapshot.events if state.event.name == name)
+        self.deck.choose(state.id)
+        return state.event
+
+    async def event(self, event: Event) -> Event:
+        """That event as the platform has it now."""
+        return await self.api.events.get(event.id)
+
+    def text(self) -> str:
+        """The words on the screen, line by line; runs of spaces are one."""
+        strips = self.deck.screen._compositor.render_strips(self.deck.size)
+        return "\n".join(" ".join(strip.text.split()) for strip in strips)
+
+    def shows(self, kind: type[Dialog[Any]]) -> bool:
+        """Whether a dialog of that kind is in front."""
+        return isinstance(self.deck.screen, kind)
+
+    def picture(self) -> str:
+        """The screen as SVG."""
+        return framed(self.deck)
+
+
+@asynccontextmanager
+async def writing(
+    size: tuple[int, int] = (100, 40), *, read_only: bool = False, history: History | None = None
+) -> AsyncIterator[Stage]:
+    """The demo workspace at `EVENING`, and a deck that may change it."""
+    service = Service(seed=1, clock=ServiceClock(start=EVENING, paused=True))
+    requests: list[tuple[str, str]] = []
+    hooks: list[tuple[str, Callable[[], Awaitable[None]]]] = []
+    refusals: list[Refused] = []
+
+    async def noting(scope: Any, receive: Any, send: Any) -> None:
+        requests.append((scope["method"], scope["path"]))
+        if refusals and scope["method"] not in READS:
+            status, error = refusals.pop(0)
+            await JSONResponse({"error": error}, status)(scope, receive, send)
+            return
+        try:
+            await service.app(scope, receive, send)
+        finally:
+            for hook in [hook for method, hook in hooks if method == scope["method"]]:
+                await hook()
+
+    place = {"base_url": ADDRESS, "upload_url": f"{ADDRESS}/upload", "token": SecretStr(service.token)}
+    clock = HandClock()
+    async with (
+        make_api(alone(**place, read_only=read_only), clock=FixedClock(), mount=noting) as api,
+        make_api(alone(**place), mount=service.app) as other,
+    ):
+        monitor = make_monitor(api, FixedClock())
+        await monitor.settled()
+        deck = Deck(
+            monitor, clock, profile="DEMO", host=api.host, read_only=read_only, zone=UTC, api=api, history=history
+        )
+        async with deck.run_test(size=size) as pilot:
+            stage = Stage(deck, pilot, service, other, clock, requests, hooks, refusals)
+            await stage.settle()
+            requests.clear()
+            yield stage
