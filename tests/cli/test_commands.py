@@ -78,7 +78,7 @@ def test_status_as_an_object(tmp_path: Path) -> None:
         done = livedeck(tmp_path, "status", "--json", env=env)
     assert done.returncode == 0, done.stderr
     status = json.loads(done.stdout)
-    assert set(status) == {"as_of", "link", "events", "alarms"}
+    assert set(status) == {"as_of", "link", "flood", "events", "alarms"}
     assert status["link"]["state"] == "ok"
     clean = next(event for event in status["events"] if event["name"] == "Choir, hall B")
     assert {"id", "name", "tally", "ingest", "health", "last_sample"} <= set(clean)
@@ -99,14 +99,14 @@ def test_the_deck_without_a_terminal_prints_the_status_of_the_settings(tmp_path:
     assert "Choir, hall B" in done.stdout
 
 
-def test_a_platform_that_cannot_be_reached_is_exit_code_one_and_says_so(tmp_path: Path) -> None:
+def test_a_platform_that_cannot_be_reached_is_exit_code_four_and_says_so(tmp_path: Path) -> None:
     with served(tmp_path) as (process, service):
         process.kill()
         process.wait(PATIENCE)
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
         for arguments in ((), ("status",), ("status", "--json")):
             done = livedeck(tmp_path, *arguments, env=env)
-            assert done.returncode == 1
+            assert done.returncode == 4
             assert "cannot be reached" in done.stderr
 
 
@@ -123,12 +123,12 @@ def test_flags_stand_before_or_after_the_command(tmp_path: Path) -> None:
             assert "Choir, hall B" in livedeck(tmp_path, *arguments, env=env).stdout
 
 
-def test_a_refused_token_is_exit_code_one_and_never_shown(tmp_path: Path) -> None:
+def test_a_refused_token_is_exit_code_three_and_never_shown(tmp_path: Path) -> None:
     secret = "a-token-that-nobody-knows"
     with served(tmp_path) as (_, service):
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": secret}
         done = livedeck(tmp_path, "status", "--json", env=env)
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "token" in done.stderr
     assert secret not in done.stdout + done.stderr
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and secret in path.read_text(encoding="utf-8")]
@@ -174,3 +174,10 @@ def test_the_log_goes_to_a_private_file_and_nowhere_else(tmp_path: Path) -> None
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     assert {"alarm raised"} <= {line["event"] for line in lines}
     assert "alarm raised" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("words", "found"), [("st", "status"), ("qos --f", "--follow"), ("config v", "validate")])
+def test_the_shell_completes_commands_and_flags(tmp_path: Path, words: str, found: str) -> None:
+    env = {"_LIVEDECK_COMPLETE": "bash_complete", "COMP_WORDS": f"livedeck {words}"}
+    done = livedeck(tmp_path, env={**env, "COMP_CWORD": str(len(words.split()))})
+    assert (done.returncode, done.stdout) == (0, f"plain,{found}\n")

@@ -9,19 +9,28 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from livedeck import __version__
-from livedeck.cli.options import platform
+from livedeck.cli.options import appearance, platform
 
 COMMANDS = {
+    "alarms": "print what is wrong, most urgent first, once or as it changes",
+    "chat": "export the chat of a stream to a file or a pipe",
+    "config": "make, show and check the settings file",
     "demo": "the deck on a simulated platform of its own, without an account",
+    "doctor": "check the settings, the token, the platform, the clock, the terminal and the files",
+    "keys": "print the keys in force, as the table of the README",
+    "qos": "print the quality samples of one event, once or as they come",
     "screenshots": "make the pictures of the README from a seed and a fixed clock",
     "serve": "run the simulated platform on this machine",
     "status": "print what is on air and what is wrong, and leave",
+    "wallboard": "a screen for the wall of a control room: asks nothing, changes nothing",
 }
 
 EPILOG = """\b
-Exit codes: 0 done, 1 the platform cannot be reached or refuses, 2 wrong use or settings.
+Exit codes: 0 done, 1 a fault, 2 wrong use or settings, 3 the platform refuses, 4 it cannot be reached,
+128 + n ended by signal n.
 Settings: flags, then LIVEDECK_BASE_URL, LIVEDECK_UPLOAD_URL, LIVEDECK_TOKEN, then a TOML file."""
 
 
@@ -37,6 +46,11 @@ class _Lazy(click.Group):
         command = import_module(f"livedeck.cli.{cmd_name}").command
         return command if isinstance(command, click.Command) else None
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands by name alone: whoever presses tab waits for no import."""
+        commands = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -47,6 +61,7 @@ class _Lazy(click.Group):
 )
 @click.version_option(__version__, prog_name="livedeck", message="%(prog)s %(version)s")
 @platform
+@appearance
 @click.pass_context
 def main(ctx: click.Context, /, **flags: Any) -> None:
     """A terminal deck for live events on a video platform: what is on air, what is wrong, since when.

@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
-from collections.abc import Callable, Mapping
-from typing import Any
+import gc
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from livedeck import settings as configuration
-from livedeck.cli.build import SystemClock, make_api, make_monitor
+from livedeck.cli.build import SystemClock, make_api, make_history, make_monitor
 from livedeck.cli.exits import run
-from livedeck.settings import Settings
+from livedeck.cli.leaving import end_on_signals
+from livedeck.settings import DisplaySettings, Settings, SettingsError
+
+if TYPE_CHECKING:
+    from livedeck.ui.actions.keymap import Keymap
 
 
 def run_deck(flags: Mapping[str, Any]) -> int:
     """The deck against the settings in force; the exit code."""
 
     async def work() -> int:
-        return await show(configuration.load(**flags))
+        settings = configuration.load(**flags)
+        if settings.base_url or configuration.why_no_screen():
+            return await show(settings)
+        return await _first_start(flags)
 
     return run(work)
+
+
+async def _first_start(flags: Mapping[str, Any]) -> int:
+    """No platform is known, and somebody is there to ask."""
+    from livedeck.cli.welcome import welcome
+
+    chosen = await welcome(flags)
+    if chosen == "demo":
+        from livedeck.cli.demo import play
+
+        return await play(read_only=bool(flags.get("read_only")))
+    return await show(configuration.load(**flags)) if chosen else 0
 
 
 async def show(settings: Settings) -> int:
@@ -35,25 +54,40 @@ async def show(settings: Settings) -> int:
     return await _screen(settings)
 
 
+def keymap(settings: DisplaySettings) -> Keymap:
+    """The keys that the settings change. Raises SettingsError with the line of each that cannot be."""
+    from livedeck.ui.actions.keymap import remapped
+
+    changed, faults = remapped(settings.keys)
+    if faults:
+        raise SettingsError("\n".join(f"{configuration.key_place(one.name)}: {one.why}" for one in faults))
+    return changed
+
+
 async def _screen(settings: Settings) -> int:
+    from livedeck.cli.kept import StateFile
+    from livedeck.cli.opening import open_file
     from livedeck.ui.app import Deck
 
-    async with make_api(settings) as api:
+    async with make_api(settings) as api, make_history(settings) as history:
         deck = Deck(
-            make_monitor(api),
+            make_monitor(api, settings=settings, history=history),
             SystemClock(),
             profile=settings.profile,
             host=api.host,
             read_only=api.read_only,
             log_file=configuration.log_path(),
+            api=api,
+            history=history,
+            keymap=keymap(settings),
+            keep=StateFile(configuration.state_folder(), settings.profile),
+            multiplexer=configuration.multiplexer(),
+            downloads=Path.cwd(),
+            opener=open_file,
+            theme=settings.theme,
+            ascii_only=settings.ascii,
         )
-        _end_on_signals(deck.exit)
+        end_on_signals(deck.exit)
+        gc.freeze()  # what is loaded by now stays: to look through it again and again would hold the event loop
         code = await deck.run_async()
         return deck.return_code or code or 0
-
-
-def _end_on_signals(leave: Callable[[int], None]) -> None:
-    """An end from outside leaves the terminal as a quit does; without this the alternate screen would stay on."""
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        loop.add_signal_handler(number, leave, 128 + number)

@@ -3,15 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Any, TypeVar
+from zoneinfo import ZoneInfo
 
 import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+class _Span(click.ParamType[float]):
+    """A length of time with its unit, as seconds: `90s`, `15m`, `2h`."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        length, unit = value[:-1], _SECONDS.get(value[-1:].lower())
+        if unit is None or not length.isascii() or not length.isdecimal() or not int(length):
+            self.fail(f"{value!r} is no length of time; write 90s, 15m or 2h", param, ctx)
+        return float(int(length) * unit)
+
+
+class _Moment(click.ParamType[datetime]):
+    """A moment, ISO 8601; without an offset it is naive."""
+
+    name = "moment"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        try:
+            return value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is no moment; write 2026-11-21T18:00, or 2026-11-21T18:00+01:00", param, ctx)
+
+
+class _Zone(click.ParamType[ZoneInfo]):
+    """A time zone by its name: `Europe/Berlin`, `UTC`."""
+
+    name = "zone"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ZoneInfo:
+        try:
+            return value if isinstance(value, ZoneInfo) else ZoneInfo(value)
+        except (KeyError, ValueError, OSError):
+            self.fail(f"this machine knows no time zone {value!r}; write Europe/Berlin, or UTC", param, ctx)
+
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+SPAN, MOMENT, ZONE = _Span(), _Moment(), _Zone()
+
 READ_ONLY = "Nothing but GET and HEAD leaves the deck."
 
 _PLATFORM = (
+    click.option("--profile", metavar="NAME", help="Use the platform of [profiles.NAME] in the settings file."),
     click.option("--base-url", metavar="URL", help="Address of the platform's API."),
     click.option("--upload-url", metavar="URL", help="Address of its upload endpoints, where it is another."),
     click.option("--read-only", is_flag=True, default=None, help=READ_ONLY),
@@ -27,8 +72,23 @@ _SIMULATION = (
 )
 
 
+_APPEARANCE = (
+    click.option(
+        "--theme",
+        type=click.Choice(["auto", "dark", "light", "contrast", "ansi-16", "mono"]),
+        help="Colours of the deck; auto: what the terminal can show.",
+    ),
+    click.option("--ascii", is_flag=True, default=None, help="No character beyond ASCII."),
+)
+
+
+def appearance(command: Command) -> Command:
+    """Add --theme and --ascii."""
+    return _with(_APPEARANCE, command)
+
+
 def platform(command: Command) -> Command:
-    """Add --base-url, --upload-url and --read-only."""
+    """Add --profile, --base-url, --upload-url and --read-only."""
     return _with(_PLATFORM, command)
 
 
@@ -50,6 +110,6 @@ def given(ctx: click.Context, flags: dict[str, Any]) -> dict[str, Any]:
 
 def refuse_platform(ctx: click.Context) -> None:
     """For a command with a platform of its own. Raises UsageError where another one was named."""
-    for name in ("base_url", "upload_url"):
+    for name in ("profile", "base_url", "upload_url"):
         if (ctx.obj or {}).get(name):
             raise click.UsageError(f"{ctx.info_name} has a platform of its own: leave out --{name.replace('_', '-')}")

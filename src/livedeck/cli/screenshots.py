@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
@@ -14,12 +14,20 @@ from pydantic import SecretStr
 
 from livedeck.cli.build import make_api, make_monitor
 from livedeck.cli.exits import run
+from livedeck.monitor import History
 from livedeck.service import Service, ServiceClock
 from livedeck.settings import alone
 from livedeck.ui.app import Deck
 
 EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
 """The moment at which every picture is taken."""
+
+TROUBLES: dict[str, tuple[str, float]] = {
+    "trouble-keyframes": ("keyframe-drift", 150),
+    "trouble-loss": ("sustained-loss", 120),
+    "trouble-encoder-away": ("encoder-drop-inside-window", 105),
+}
+"""Pictures of the QoS screen in trouble: the scenario, and how many seconds of it have passed at `EVENING`."""
 
 PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "events-80x24": ((80, 24), ()),
@@ -28,6 +36,10 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "qos-80x24": ((80, 24), ("3",)),
     "qos-120x40": ((120, 40), ("down", "3")),
     "qos-200x60": ((200, 60), ("down", "3")),
+    "chat-120x40": ((120, 40), (*["down"] * 5, "4", "enter")),
+    "rooms-80x24": ((80, 24), ("5", "down", "down")),
+    "rooms-120x40": ((120, 40), ("5", "down", "down")),
+    "rooms-200x60": ((200, 60), ("5", "down", "down")),
     "help-120x40": ((120, 40), ("question_mark",)),
 }
 
@@ -53,25 +65,56 @@ class FixedClock:
 
 
 @asynccontextmanager
-async def still_deck(*, seed: int = 1, read_only: bool = False) -> AsyncIterator[Deck]:
-    """A deck on the simulated platform in process, both at `EVENING`, with every sample judged."""
-    service = Service(seed=seed, clock=ServiceClock(start=EVENING, paused=True))
+async def still_deck(
+    *,
+    seed: int = 1,
+    read_only: bool = False,
+    theme: str = "dark",
+    ascii_only: bool = False,
+    history: History | None = None,
+    scenario: str | None = None,
+    played: float = 0,
+) -> AsyncIterator[Deck]:
+    """A deck on the simulated platform in process, both at `EVENING`, with every sample judged.
+
+    `scenario`: what is played there, and has been for `played` seconds.
+    """
+    service_clock = ServiceClock(start=EVENING - timedelta(seconds=played), paused=True)
+    service = Service(seed=seed, clock=service_clock, scenario=scenario)
+    service_clock.step(played)
     address, token = "http://127.0.0.1:8787", SecretStr(service.token)
     settings = alone(base_url=address, token=token, read_only=read_only)
     clock = FixedClock()
     async with make_api(settings, clock=clock, mount=service.app) as api:
         monitor = make_monitor(api, clock)
+        monitor.want_rooms(True)  # so that they are there whichever screen is shown
         await monitor.settled()
-        yield Deck(monitor, clock, profile="DEMO", host=api.host, read_only=read_only, zone=UTC)
+        yield Deck(
+            monitor,
+            clock,
+            profile="DEMO",
+            host=api.host,
+            read_only=read_only,
+            zone=UTC,
+            api=api,
+            theme=theme,
+            ascii_only=ascii_only,
+            history=history,
+        )
 
 
-async def picture(size: tuple[int, int], keys: Sequence[str]) -> str:
-    """The deck at that size after those keys, as SVG."""
-    async with still_deck() as deck, deck.run_test(size=size) as pilot:
+async def picture(size: tuple[int, int], keys: Sequence[str], scenario: str | None = None, played: float = 0) -> str:
+    """The deck at that size after those keys, as SVG; on the demo, or so many seconds into a scenario."""
+    async with still_deck(scenario=scenario, played=played) as deck, deck.run_test(size=size) as pilot:
         await pilot.pause()
         await pilot.press(*keys)
         await pilot.pause()
         return framed(deck)
+
+
+async def trouble(name: str) -> str:
+    """One of `TROUBLES`: the last five minutes of the event that it befell."""
+    return await picture((120, 40), ("3", "minus"), *TROUBLES[name])
 
 
 def framed(deck: Deck) -> str:
@@ -89,6 +132,8 @@ def command(ctx: click.Context, folder: Path) -> None:
     async def work() -> int:
         for name, (size, keys) in PICTURES.items():
             _write(folder / f"{name}.svg", await picture(size, keys))
+        for name in TROUBLES:
+            _write(folder / f"{name}.svg", await trouble(name))
         return 0
 
     ctx.exit(run(work))

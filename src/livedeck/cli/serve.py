@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from livedeck.cli.exits import run
+from livedeck.cli.exits import DONE, FAULT, run
 from livedeck.cli.options import refuse_platform, simulation
 from livedeck.service import DEFAULT_TOKEN, Addresses, Service, ServiceClock, ServiceError, serving
 
@@ -66,8 +66,8 @@ async def _serve(host: str, port: int, make: Callable[[], Service], *, as_json: 
                 await ended.wait()
     except (OSError, ServiceError) as error:
         click.echo(f"livedeck serve: {error}", err=True)
-        return 1
-    return 0
+        return FAULT
+    return DONE
 
 
 def _json(service: Service, addresses: Addresses) -> str:

@@ -1,0 +1,185 @@
+"""`livedeck chat export`: the chat of a stream, or of all known streams of an event, to files or to a pipe."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import Any, get_args
+from zoneinfo import ZoneInfo
+
+import click
+
+from livedeck import wording
+from livedeck.cli.build import make_api, make_history
+from livedeck.cli.chat_progress import ProgressLine
+from livedeck.cli.choosing import chosen
+from livedeck.cli.exits import DONE, FAULT, code_of, ended_by_signals, run
+from livedeck.cli.options import MOMENT, ZONE, given, platform
+from livedeck.client import Api, ChatExport, ChatFormat, Event, FileFault, Rejected, Sieve, plain_name
+from livedeck.monitor import KnownStream, StreamRecord, current_stream, known_streams
+from livedeck.settings import Settings, load
+from livedeck.ui.renderables import export_words
+
+FORMATS: tuple[ChatFormat, ...] = get_args(ChatFormat)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the bytes go. `path`: a file, or with --all a folder; None: a name of our own. `pipe`: stdout instead."""
+
+    path: Path | None
+    pipe: bool
+    force: bool
+
+
+@click.group
+def command() -> None:
+    """The chat of an event's streams."""
+
+
+@command.command("export")
+@click.argument("event", metavar="EVENT")
+@click.option("--stream", metavar="ID", help="That stream; without it the current one.")
+@click.option("--all", "every", is_flag=True, help="Every stream that the platform, a recording or the history names.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="By default what -o ends in, else json.")
+@click.option("--from", "since", type=MOMENT, metavar="MOMENT", help="Written then or later: 2026-11-21T18:00.")
+@click.option("--to", "until", type=MOMENT, metavar="MOMENT", help="Written before that.")
+@click.option("--user", "users", multiple=True, metavar="NAME", help="Written by them: user name or external id.")
+@click.option("--admins", is_flag=True, help="Written by administrators.")
+@click.option("--search", default="", metavar="TEXT", help="Holds that text, in any case.")
+@click.option("--tz", "zone", type=ZONE, metavar="ZONE", help="Write times so, and read --from and --to so. [UTC]")
+@click.option("--safe-csv", is_flag=True, help="Put a ' before cells that a spreadsheet would compute, and count them.")
+@click.option("-o", "--output", metavar="PATH|-", help="A file, with --all a folder, or - for standard output.")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@platform
+@click.pass_context
+def export(ctx: click.Context, /, *, event: str, stream: str | None, every: bool, force: bool, **flags: Any) -> None:
+    """Export the chat of EVENT: an id, a name, or the beginning of either that fits one event alone.
+
+    json, csv and txt are written byte for byte as the platform sends them, unless only some messages, another time zone
+    or safe cells are asked for. A file has its name once it is whole: an export that ends before leaves none.
+    """
+    output = flags.pop("output")
+    target = Target(None if output in {None, "-"} else Path(output), output == "-", force)
+    wanted = ordered(flags, target)
+    check(target, wanted, stream, every=every)
+
+    async def work() -> int:
+        settings = load(**given(ctx, flags))
+        async with make_api(settings) as api:
+            found = await chosen(api, event)
+            streams = await meant(api, found, stream, settings if every else None)
+            return await exported(api, found, streams, wanted, target, every=every)
+
+    ctx.exit(run(lambda: ended_by_signals(work)))
+
+
+def ordered(flags: dict[str, Any], target: Target) -> ChatExport:
+    """What the flags ask for, of no event yet; takes them out of the flags."""
+    zone: ZoneInfo | None = flags.pop("zone")
+    since, until = (_aware(flags.pop(name), zone) for name in ("since", "until"))
+    if since and until and since >= until:
+        raise click.UsageError("--from should be before --to")
+    suffix = target.path.suffix[1:].lower() if target.path else ""
+    by_name: ChatFormat = next((one for one in FORMATS if one == suffix), "json")
+    form: ChatFormat = flags.pop("form") or by_name
+    sieve = Sieve(since, until, flags.pop("users"), flags.pop("admins"), flags.pop("search"))
+    safe = flags.pop("safe_csv")
+    if safe and form != "csv":
+        raise click.UsageError(f"--safe-csv is for --format csv, not {form}")
+    return ChatExport("", "", form, sieve, zone, safe)
+
+
+def _aware(moment: datetime | None, zone: ZoneInfo | None) -> datetime | None:
+    return moment.replace(tzinfo=zone or UTC) if moment and moment.tzinfo is None else moment
+
+
+def check(target: Target, wanted: ChatExport, stream: str | None, *, every: bool) -> None:
+    """Raise UsageError for what does not go together."""
+    if every and stream:
+        raise click.UsageError("--stream names one stream and --all means every one: leave out one of them")
+    if every and target.pipe:
+        raise click.UsageError("--all writes a file for each stream: give -o a folder")
+    if target.pipe and sys.stdout.isatty():
+        advice = "write to a file with -o, or to a pipe"
+        raise click.UsageError(
+            f"a chat may hold codes that a terminal obeys, and {wanted.format} is for files: {advice}"
+        )
+
+
+async def meant(api: Api, event: Event, stream: str | None, every: Settings | None) -> list[KnownStream]:
+    """The streams that are to be exported; may be none. `every`: settings that name the history to search for more.
+
+    Those that were found are said on standard error.
+    """
+    if stream:
+        return [KnownStream(stream, "named")]
+    if every is None:
+        now = await current_stream(api, event)
+        return [now] if now else []
+    streams = [*await known_streams(api, event, await _remembered(every, event))]
+    _say(f"known streams of {_name(event)}: {', '.join(map(str, streams)) or 'none'}")
+    return streams
+
+
+async def _remembered(settings: Settings, event: Event) -> tuple[StreamRecord, ...]:
+    path = settings.history_file()
+    if path is None or not path.exists():  # none is begun here
+        return ()
+    async with make_history(settings) as history:
+        if history is None:
+            return ()
+        found = await history.streams(event.id)
+        if history.fault:
+            _say(f"the history was not read: {history.fault}")
+        return found
+
+
+async def exported(
+    api: Api, event: Event, streams: list[KnownStream], wanted: ChatExport, target: Target, *, every: bool
+) -> int:
+    """Export them. Returns the exit code. With --all what fails of one does not keep the others. Raises ApiError."""
+    if not streams:
+        _say(f"{_name(event)} has no stream now: name an earlier one with --stream, or look for them with --all")
+        return FAULT
+    code, written = DONE, set[Path]()
+    for stream in streams:
+        to = target.path
+        if to is None or every:
+            to = (to or Path()) / f"{plain_name(event.name or event.id)}-{plain_name(stream.id)}.{wanted.format}"
+        one = replace(wanted, event_id=event.id, stream_id=stream.id)
+        try:
+            await _one(api, one, replace(target, path=to, force=target.force and to not in written))
+        except (Rejected, FileFault) as error:
+            if not every:
+                raise
+            _say(f"{stream}: {error}")
+            code = code_of(error)
+        written.add(to)
+    return code
+
+
+async def _one(api: Api, wanted: ChatExport, target: Target) -> None:
+    line = ProgressLine(sys.stderr, monotonic)
+    try:
+        if target.pipe or target.path is None:
+            with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as pipe:  # noqa: ASYNC230  a number
+                done = await api.chat.export(wanted, pipe, progress=line)
+        else:
+            done = await api.chat.export(wanted, target.path, replace=target.force, progress=line)
+    finally:
+        line.clear()
+    size, *more = export_words.outcome(wanted, done)
+    to = "standard output" if target.pipe else wording.safe(str(target.path), 200)
+    _say("; ".join([f"{size}, to {to}", *more]))
+
+
+def _name(event: Event) -> str:
+    return wording.safe(event.name or event.id, 60)
+
+
+def _say(words: str) -> None:
+    click.echo(f"livedeck: {words}", err=True)

@@ -1,0 +1,160 @@
+"""What the deck needs, checked piece by piece: each ok, a warning or a failure, with what to do about it."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from os import W_OK, access
+from pathlib import Path
+
+from livedeck.cli.build import make_api
+from livedeck.cli.exits import FAULT, REFUSED, USAGE, code_of
+from livedeck.client import Api, ApiError, Forbidden, Misconfigured, Rejected, Unauthorized
+from livedeck.monitor.connection import skew
+from livedeck.settings import Loaded, Settings, SettingsError, Terminal, strangers, why_no_screen
+
+_SMALLEST = (80, 24)
+
+
+class Verdict(StrEnum):
+    """How a check ended."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. `advice`: what to do; `code`: the exit code that a failure is worth."""
+
+    name: str
+    verdict: Verdict
+    found: str
+    advice: str = ""
+    code: int = FAULT
+
+
+def of_settings(found: Loaded) -> Iterator[Check]:
+    """The settings file, the variables, and where the token is to come from."""
+    path, settings = found.document.path, found.settings
+    if path.exists():
+        yield _private("settings", path)
+    else:
+        yield Check("settings", Verdict.OK, f"no file at {path}", "`livedeck config init` makes one")
+    for name in strangers():
+        yield Check("settings", Verdict.WARN, f"{name} is no setting", "mend its name, or unset it")
+    yield Check("profile", Verdict.OK, f"{settings.profile}, {'read-only' if settings.read_only else 'read and write'}")
+
+
+async def of_platform(found: Loaded) -> list[Check]:
+    """The token, and one small question to the platform."""
+    settings = found.settings
+    if not settings.base_url:
+        advice = "set base_url or LIVEDECK_BASE_URL; `livedeck demo` needs none"
+        return [Check("platform", Verdict.FAIL, "no address is set", advice, USAGE)]
+    try:
+        api = make_api(settings)
+    except SettingsError as error:
+        return [Check("token", Verdict.FAIL, str(error), "name one source of the token", USAGE)]
+    except Misconfigured as error:
+        return [Check("platform", Verdict.FAIL, str(error), "mend the address", USAGE)]
+    async with api:
+        (source,) = settings.token_sources
+        checks = [Check("token", Verdict.OK, f"{source} of {found.origins[source]}"), *await _answered(api)]
+        return [*checks, *_clock(api, settings), *[await _known(api, event_id) for event_id in settings.overrides()]]
+
+
+async def _answered(api: Api) -> list[Check]:
+    try:
+        await api.events.list(per_page=1)
+    except (Unauthorized, Forbidden) as error:
+        advice = "renew the token, or choose another profile"
+        return [_reached(api), Check("access", Verdict.FAIL, str(error), advice, REFUSED)]
+    except Rejected as error:
+        advice = "the platform is in trouble: ask again later"
+        return [_reached(api), Check("access", Verdict.FAIL, str(error), advice, REFUSED)]
+    except ApiError as error:
+        return [
+            Check("platform", Verdict.FAIL, str(error), "see that it is up and this machine online", code_of(error))
+        ]
+    return [_reached(api), Check("access", Verdict.OK, "the token is accepted")]
+
+
+async def _known(api: Api, event_id: str) -> Check:
+    """Whether the thresholds of an event have an event: a wrong id would lie in the settings unheeded."""
+    try:
+        event = await api.events.get(event_id)
+    except ApiError as error:
+        return Check("event", Verdict.WARN, str(error), f'mend the id of [events."{event_id}"], or take it out')
+    return Check("event", Verdict.OK, f"{event.name or event_id} has thresholds of its own")
+
+
+def _reached(api: Api) -> Check:
+    took = api.exchanges[-1].round_trip * 1000
+    return Check("platform", Verdict.OK, f"{api.host} answers in {took:.0f} ms")
+
+
+def _clock(api: Api, settings: Settings) -> Iterator[Check]:
+    """Whether this machine tells the platform's time (monitoring.md, "Freshness first")."""
+    if not any(exchange.server_date for exchange in api.exchanges):
+        return
+    limits = settings.limits()
+    ahead = skew(api.exchanges, 0.0, limits)
+    found = f"{abs(ahead):.0f} s {'behind' if ahead > 0 else 'ahead of'} the platform" if ahead else "the platform's"
+    verdict = Verdict.FAIL if abs(ahead) > limits.skew_critical else Verdict.WARN if ahead else Verdict.OK
+    yield Check("clock", verdict, found, "set this machine's clock (NTP)" if ahead else "")
+
+
+def of_terminal(terminal: Terminal) -> Iterator[Check]:
+    """What the full screen needs."""
+    why = why_no_screen()
+    if why:
+        advice = "start it in a terminal; without one it prints the status"
+        yield Check("terminal", Verdict.WARN, why, advice)
+    else:
+        yield Check("terminal", Verdict.OK, f"TERM={terminal.term}")
+    few = terminal.colours and terminal.colours < 256
+    yield Check(
+        "colour",
+        Verdict.WARN if few else Verdict.OK,
+        f"{terminal.colours or 'no'} colours{'' if terminal.colours else ' (NO_COLOR)'}",
+        "--theme ansi-16, or a terminal that sets COLORTERM=truecolor" if few else "",
+    )
+    size = f"{terminal.columns}x{terminal.rows}"
+    small = terminal.columns < _SMALLEST[0] or terminal.rows < _SMALLEST[1]
+    yield Check("size", Verdict.WARN if small else Verdict.OK, size, "80x24 shows everything" if small else "")
+    utf8 = terminal.encoding.replace("-", "").lower() == "utf8"
+    advice = "" if utf8 else "set LANG to a UTF-8 locale, or use --ascii"
+    yield Check("encoding", Verdict.OK if utf8 else Verdict.WARN, terminal.encoding, advice)
+
+
+def of_history(settings: Settings) -> Check:
+    """The file that keeps what happened."""
+    path = settings.history_file()
+    return (
+        of_file("history", path) if path else Check("history", Verdict.OK, f"not kept: history is {settings.history}")
+    )
+
+
+def of_file(name: str, path: Path) -> Check:
+    """A file that the deck writes: whether it can, and that nobody else can read it."""
+    if path.exists():
+        return _private(name, path) if access(path, W_OK) else _unwritable(name, path)
+    parent = next(parent for parent in path.parents if parent.exists())
+    if not parent.is_dir() or not access(parent, W_OK):
+        return _unwritable(name, path)
+    return Check(name, Verdict.OK, f"{path}, made when it is needed")
+
+
+def _unwritable(name: str, path: Path) -> Check:
+    return Check(name, Verdict.FAIL, f"{path} cannot be written", "give it to this user, or make room for it")
+
+
+def _private(name: str, path: Path) -> Check:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & 0o077:
+        return Check(name, Verdict.WARN, f"{path} is open to others ({mode:04o})", f"chmod 600 {path}")
+    return Check(name, Verdict.OK, f"{path} ({mode:04o})")

@@ -1,0 +1,129 @@
+"""`livedeck config`: the settings file, and what is in force."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+from livedeck.cli.deck import keymap
+from livedeck.cli.exits import DONE, FAULT, run
+from livedeck.cli.options import given, platform
+from livedeck.cli.private import write_private
+from livedeck.settings import (
+    TOKEN_SOURCES,
+    Loaded,
+    Settings,
+    SettingsError,
+    config_path,
+    load,
+    loaded,
+    strangers,
+    template,
+    toml,
+)
+from livedeck.wording import link, safe
+
+_USER = re.compile(r"//[^/@\s]*@")
+
+
+@click.group
+def command() -> None:
+    """Make, show and check the settings file."""
+
+
+@command.command("path")
+def path_command() -> None:
+    """Print where the settings file is, or would be."""
+    click.echo(config_path())
+
+
+@command.command("init")
+@click.option("--force", is_flag=True, help="Replace the file that is there.")
+@click.pass_context
+def init_command(ctx: click.Context, /, *, force: bool) -> None:
+    """Write a settings file with every setting in it, commented out, and print its path.
+
+    It is readable by you alone. One that is there is kept, unless --force is given.
+    """
+
+    async def work() -> int:
+        target = config_path()
+        try:
+            write_private(target, template(), replace=force)
+        except FileExistsError:
+            raise SettingsError(f"{target} is there already; --force replaces it") from None
+        except OSError as error:
+            click.echo(f"livedeck config init: {target}: {error.strerror}", err=True)
+            return FAULT
+        click.echo(target)
+        return DONE
+
+    ctx.exit(run(work))
+
+
+@command.command("show")
+@click.option("--origin", is_flag=True, help="Say of each where it came from.")
+@platform
+@click.pass_context
+def show_command(ctx: click.Context, /, *, origin: bool, **flags: Any) -> None:
+    """Print the settings in force, as TOML. Secrets are masked."""
+
+    async def work() -> int:
+        found = loaded(**given(ctx, flags))
+        rows = [(f"{name} = {shown(found.settings, name)}", name) for name in Settings.model_fields]
+        width = max(len(text) for text, _ in rows) if origin else 0
+        for text, name in rows:
+            click.echo(f"{text:<{min(width, 60)}}  # {_origin(found, name)}" if origin else text)
+        return DONE
+
+    ctx.exit(run(work))
+
+
+@command.command("validate")
+@platform
+@click.pass_context
+def validate_command(ctx: click.Context, /, **flags: Any) -> None:
+    """Check the settings in force, the keys, and every profile of the file; the platform is not asked.
+
+    Exit code 2 where something is wrong: which file, line and key, and what is allowed.
+    """
+
+    async def work() -> int:
+        asked = given(ctx, flags)
+        found = loaded(**asked)
+        keymap(found.settings)
+        for name in found.settings.profiles:
+            load(**{**asked, "profile": name})
+        for name in strangers():
+            click.echo(f"livedeck config: {name} is set, and is no setting of livedeck", err=True)
+        path = found.document.path
+        click.echo(f"{path}: sound" if path.exists() else f"{path}: not there; all settings are sound")
+        return DONE
+
+    ctx.exit(run(work))
+
+
+def shown(settings: Settings, name: str) -> str:
+    """A setting for other people's eyes, as TOML: no token, no argument of the command that prints one."""
+    value = getattr(settings, name)
+    if name == "token":
+        return toml("••••" if value else "")
+    if name == "token_command" and len(value) > 1:
+        return toml([value[0], "…"])
+    if name == "profiles":
+        return toml({key: dict.fromkeys(sorted(each.model_fields_set), "…") for key, each in value.items()})
+    if isinstance(value, str):
+        return toml(_USER.sub("//••••@", link(safe(value))))
+    return toml("" if value is None else value if isinstance(value, dict | tuple) else _plain(value))
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump() if hasattr(value, "model_dump") else value
+
+
+def _origin(found: Loaded, name: str) -> str:
+    if name in TOKEN_SOURCES and name not in found.origins:
+        return "not set"
+    return found.origins.get(name, "default")

@@ -1,0 +1,23 @@
+"""`livedeck keys`: the keys in force, as the table that stands in the README."""
+
+from __future__ import annotations
+
+import click
+
+from livedeck import settings as configuration
+from livedeck.cli.deck import keymap
+from livedeck.cli.exits import run
+
+
+@click.command
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Print every action with its keys and its command, as `[keys]` of the settings has them."""
+
+    async def work() -> int:
+        from livedeck.ui.actions.table import markdown
+
+        click.echo(markdown(keymap(configuration.displayed())))
+        return 0
+
+    ctx.exit(run(work))

@@ -1,0 +1,100 @@
+"""`livedeck alarms`, and the alarms of `livedeck status`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from math import inf
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from cli.commands import called, served
+from cli.listening import listen
+from livedeck.cli.alarms import followed
+from monitor.stage import Deck, Stage, event
+from virtual_clock import VirtualClock
+
+
+def test_alarms_are_printed_most_urgent_first_with_state_cause_and_what_to_do(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, service):
+        env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
+        told = called(tmp_path, "alarms", "--json", env=env)
+        table = called(tmp_path, "alarms", env=env)
+        status = called(tmp_path, "status", env=env)
+    assert (told.returncode, told.stderr, table.returncode) == (0, "", 0)
+    alarms = json.loads(told.stdout)["alarms"]
+    severities = [alarm["severity"] for alarm in alarms]
+    assert severities == sorted(severities, key=["critical", "warning", "info"].index)
+    for alarm in alarms:
+        assert alarm["state"] == "unacknowledged"
+        for text in (table.stdout, status.stdout):
+            assert f"{alarm['subject']}: {alarm['kind']}" in text or alarm["target"]
+            assert "unacknowledged" in text
+            assert (alarm["cause"] or "") in text
+
+
+def test_the_alarms_of_a_platform_that_cannot_be_asked_are_not_called_none(tmp_path: Path) -> None:
+    env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t"}
+    done = called(tmp_path, "alarms", env=env)
+    assert (done.returncode, "no data" in done.stdout) == (4, True)
+    assert "cannot be reached" in done.stderr
+
+
+@asynccontextmanager
+async def watched() -> AsyncIterator[Deck]:
+    """A monitor of one event whose encoder falls silent ten seconds after NOW and comes back after sixty."""
+    clock = VirtualClock()
+    deck = Deck(Stage(clock, event(name="Town hall")))
+    deck.stage.silent_from = 10.0
+
+    async def mended() -> None:
+        await clock.sleep(60.0)
+        deck.stage.silent_from = inf
+
+    mending = asyncio.ensure_future(mended())
+    yield deck
+    mending.cancel()
+    await deck.close()
+
+
+async def test_each_change_is_told_once_and_says_what_became_of_which_alarm(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async with watched() as deck:
+        with capture_logs():
+            await listen(deck.clock, followed(deck.monitor, as_json=True, everything=False), 120)
+    printed = capsys.readouterr()
+    changes = [json.loads(line) for line in printed.out.splitlines()]
+    told = [(change["change"], change["kind"], change["subject"]) for change in changes]
+    assert len(told) == len(set(told))
+    assert ("raised", "RECONNECTING", "Town hall") in told
+    assert told[-1][0] == "returned"
+    assert all(one["at"].endswith("Z") and one["state"] for one in changes)
+    assert [one["at"] for one in changes] == sorted(one["at"] for one in changes)
+    assert printed.err == ""
+
+
+async def test_a_platform_that_fails_is_told_on_standard_error_and_so_is_its_return(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    clock = VirtualClock()
+    deck = Deck(Stage(clock, event()))
+    deck.stage.fails = 503, {}
+
+    async def mended() -> None:
+        await clock.sleep(60.0)
+        deck.stage.fails = None
+
+    mending = asyncio.ensure_future(mended())
+    with capture_logs():
+        await listen(clock, followed(deck.monitor, as_json=False, everything=False), 120)
+    mending.cancel()
+    await deck.close()
+    printed = capsys.readouterr()
+    lost, back = printed.err.splitlines()
+    assert ("cannot watch" in lost, "again" in back) == (True, True)
+    assert "API_BLIND" in printed.out

@@ -1,0 +1,79 @@
+"""`livedeck config`: the file that it makes is sound, what it shows holds no secret."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cli.commands import called
+from livedeck.monitor import Cadence, Thresholds
+from livedeck.settings import Settings, load, template
+
+SECRET = "a-token-that-nobody-knows"
+
+
+def test_the_file_that_init_writes_says_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every setting of it may be uncommented, and nothing changes; every threshold is there, with a word on it."""
+    text = re.sub(r"^# ([\w]+ = )", r"\1", template().partition("# The limits of one event")[0], flags=re.MULTILINE)
+    config = tmp_path / "all.toml"
+    config.write_text(text, encoding="utf-8")
+    monkeypatch.setenv("LIVEDECK_CONFIG", str(config))
+    settings = load()
+    assert settings.model_copy(update={"thresholds": {}}) == Settings()
+    assert (settings.limits(), settings.pace()) == (Thresholds(), Cadence())
+    assert set(settings.thresholds) == set(Thresholds.__dataclass_fields__)
+
+
+def test_init_makes_a_private_file_once_and_validate_finds_it_sound(tmp_path: Path) -> None:
+    made = called(tmp_path, "config", "init")
+    config = Path(made.stdout.strip())
+    assert made.returncode == 0
+    assert config.stat().st_mode & 0o077 == config.parent.stat().st_mode & 0o077 == 0
+    config.write_text("timeout = 9\n", encoding="utf-8")
+    again = called(tmp_path, "config", "init")
+    assert (again.returncode, "--force" in again.stderr) == (2, True)
+    assert config.read_text(encoding="utf-8") == "timeout = 9\n"
+    checked = called(tmp_path, "config", "validate", env={"LIVEDECK_BASEURL": "x"})
+    assert (checked.returncode, checked.stdout) == (0, f"{config}: sound\n")
+    assert "LIVEDECK_BASEURL" in checked.stderr
+    assert called(tmp_path, "config", "init", "--force").returncode == 0
+    assert config.read_text(encoding="utf-8") == template()
+    assert sorted(path.name for path in config.parent.iterdir()) == ["config.toml"]
+
+
+def test_validate_checks_every_profile(tmp_path: Path) -> None:
+    config = tmp_path / "livedeck.toml"
+    config.write_text(
+        '[profiles.a]\ntoken_file = "a"\n[profiles.b]\ntoken_file = "a"\ntoken_keyring = "a/b"\n', "utf-8"
+    )
+    done = called(tmp_path, "config", "validate", env={"LIVEDECK_CONFIG": str(config)})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "name one source" in done.stderr
+
+
+def test_validate_checks_the_keys(tmp_path: Path) -> None:
+    config = tmp_path / "livedeck.toml"
+    config.write_text('[keys]\n"event.fly" = "X"\n', "utf-8")
+    done = called(tmp_path, "config", "validate", env={"LIVEDECK_CONFIG": str(config)})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{config}:2" in done.stderr
+
+
+def test_show_tells_value_and_origin_and_no_secret(tmp_path: Path) -> None:
+    config = tmp_path / "livedeck.toml"
+    config.write_text(
+        f'base_url = "https://user:{SECRET}@a.example"\n[profiles.b]\ntoken_command = ["echo", "{SECRET}"]\n', "utf-8"
+    )
+    env = {"LIVEDECK_CONFIG": str(config), "LIVEDECK_TOKEN": SECRET}
+    whole = called(tmp_path, "config", "show", "--origin", "--read-only", env=env)
+    profile = called(tmp_path, "--profile", "b", "config", "show", "--origin", env=env)
+    assert SECRET not in whole.stdout + whole.stderr + profile.stdout + profile.stderr
+    rows = {line.split(" ")[0]: line for line in whole.stdout.splitlines()}
+    assert rows["base_url"].endswith(f"# {config}:1")
+    assert rows["token"].endswith("# LIVEDECK_TOKEN")
+    assert rows["read_only"].endswith("# --read-only")
+    assert rows["timeout"].endswith("# default")
+    assert 'token_command = ["echo", "…"]' in profile.stdout
+    assert f"# {config}:3" in profile.stdout

@@ -1,0 +1,98 @@
+"""`livedeck doctor`: it finds what is wrong, says what to do, and exits by the first failure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.commands import called, served
+from livedeck.cli.checks import Verdict, of_file, of_terminal
+from livedeck.settings import Terminal
+
+SECRET = "a-token-that-nobody-knows"
+
+
+def examined(home: Path, env: dict[str, str]) -> tuple[int, dict[str, dict[str, Any]]]:
+    """Exit code and checks by name, the last of a name."""
+    done = called(home, "doctor", "--json", env=env)
+    assert SECRET not in done.stdout + done.stderr
+    return done.returncode, {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+
+
+def test_a_healthy_machine_is_told_so(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, service):
+        env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"], "COLORTERM": "truecolor"}
+        code, checks = examined(tmp_path, env)
+        words = called(tmp_path, "doctor", env=env)
+        _, odd = examined(tmp_path, env | {"LIVEDECK_EVENTS": '{"no-such": {"thresholds": {"low_fps": 0.9}}}'})
+        refused, refusal = examined(tmp_path, env | {"LIVEDECK_TOKEN": SECRET})
+    assert (code, words.returncode) == (0, 0)
+    assert [name for name, check in checks.items() if check["verdict"] != "ok"] == ["terminal"]
+    assert {"settings", "token", "platform", "access", "clock", "colour", "size", "encoding", "history", "log"} <= set(
+        checks
+    )
+    assert "LIVEDECK_TOKEN" in checks["token"]["found"]
+    assert "✓ ok" in words.stdout
+    assert (odd["event"]["verdict"], "no-such" in odd["event"]["advice"]) == ("warn", True)
+    assert (refused, refusal["platform"]["verdict"], refusal["access"]["verdict"]) == (3, "ok", "fail")
+
+
+@pytest.mark.parametrize(
+    ("env", "code", "name", "words"),
+    [
+        ({}, 2, "platform", "livedeck demo"),
+        ({"LIVEDECK_BASE_URL": "http://127.0.0.1:1"}, 2, "token", "no token"),
+        ({"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": SECRET}, 4, "platform", "cannot be reached"),
+        ({"LIVEDECK_BASE_URL": "http://a.example", "LIVEDECK_TOKEN": SECRET}, 2, "platform", "https"),
+        ({"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN_FILE": "/nowhere"}, 2, "token", "/nowhere"),
+        ({"LIVEDECK_TIMEOUT": "0"}, 2, "settings", "LIVEDECK_TIMEOUT"),
+    ],
+)
+def test_what_is_missing_is_named_with_what_to_do(
+    tmp_path: Path, env: dict[str, str], code: int, name: str, words: str
+) -> None:
+    ended, checks = examined(tmp_path, env)
+    assert (ended, checks[name]["verdict"]) == (code, "fail")
+    assert words in checks[name]["found"] + checks[name]["advice"]
+    assert checks["log"]["verdict"] == "ok"
+
+
+def test_a_file_that_others_can_read_is_a_warning_and_one_that_cannot_be_made_a_failure(tmp_path: Path) -> None:
+    file = tmp_path / "log"
+    assert of_file("log", tmp_path / "deep" / "down" / "log").verdict is Verdict.OK
+    file.touch(mode=0o644)
+    assert (of_file("log", file).verdict, of_file("log", file).advice) == (Verdict.WARN, f"chmod 600 {file}")
+    assert of_file("log", file / "below").verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"colours": 16}, "colour"),
+        ({"columns": 79}, "size"),
+        ({"rows": 23}, "size"),
+        ({"encoding": "ascii"}, "encoding"),
+        ({"colours": 0}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_terminal_that_shows_less_is_a_warning(changes: dict[str, Any], name: str) -> None:
+    whole: dict[str, Any] = {"term": "xterm", "colours": 256, "columns": 80, "rows": 24, "encoding": "UTF-8"}
+    checks = list(of_terminal(Terminal(**(whole | changes))))
+    poor = [one for one in checks if one.verdict is not Verdict.OK and one.name != "terminal"]
+    assert [one.name for one in poor] == ([name] if name else [])
+    assert all(one.advice for one in poor)
+
+
+@pytest.mark.parametrize(("seconds", "code", "verdict"), [(30, 1, "fail"), (-5, 0, "warn")])
+def test_a_clock_that_differs_from_the_platforms_is_told(tmp_path: Path, seconds: int, code: int, verdict: str) -> None:
+    faults = tmp_path / "faults.toml"
+    faults.write_text(f'[[faults]]\nkind = "skew"\nseconds = {seconds}\n', encoding="utf-8")
+    with served(tmp_path, "--faults", str(faults)) as (_, service):
+        env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
+        ended, checks = examined(tmp_path, env)
+    assert (ended, checks["clock"]["verdict"]) == (code, verdict)
+    assert "NTP" in checks["clock"]["advice"]

@@ -1,0 +1,273 @@
+"""`livedeck wallboard` from outside: its page, its file, its token, its way through an outage."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import subprocess
+from collections.abc import Awaitable, Callable, MutableMapping
+from datetime import timedelta
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from cli.commands import called
+from livedeck.cli.build import make_api, make_monitor
+from livedeck.cli.renewing import Renewal, renewing
+from livedeck.cli.screenshots import EVENING
+from livedeck.cli.wall_page import bound, shown_at
+from livedeck.cli.wall_pictures import Gallery
+from livedeck.monitor import LinkState, Snapshot
+from livedeck.service import Service, ServiceClock
+from livedeck.settings import alone
+from livedeck.ui import themes
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.wallboard.app import Picture
+from ui.wall_stage import lines, text
+from virtual_clock import VirtualClock
+
+Message = MutableMapping[str, Any]
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
+
+
+def _picture(said: str) -> Picture:
+    return Picture(([(said, Ink.TEXT)],), (40, 1), themes.PALETTES["dark"], dim=False)
+
+
+class Outlet:
+    """A page on a free port, and what it answers."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.port = int(address.rstrip("/").rpartition(":")[2])
+
+    async def ask(self, method: str, path: str, **headers: str) -> tuple[HTTPResponse, str]:
+        """One request from another thread; the loop serves it meanwhile."""
+        return await asyncio.to_thread(self._ask, method, path, headers)
+
+    def _ask(self, method: str, path: str, headers: dict[str, str]) -> tuple[HTTPResponse, str]:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, headers=named)
+        answer = connection.getresponse()
+        body = answer.read().decode()
+        connection.close()
+        return answer, body
+
+
+async def test_the_picture_has_a_tag_and_who_knows_it_gets_nothing_twice() -> None:
+    gallery = Gallery()
+    with bound(0) as listener:
+        async with shown_at(listener, gallery.svg) as address:
+            outlet = Outlet(address)
+            early, _ = await outlet.ask("GET", "/wall.svg")
+            gallery.publish(_picture("one"))
+            first, body = await outlet.ask("GET", "/wall.svg")
+            tag = first.headers["ETag"]
+            again, nothing = await outlet.ask("GET", "/wall.svg", If_None_Match=tag)
+            gallery.publish(_picture("two"))
+            changed, other = await outlet.ask("GET", "/wall.svg", If_None_Match=tag)
+    assert (early.status, first.status, again.status, changed.status) == (503, 200, 304, 200)
+    assert "one" in body
+    assert not nothing
+    assert "two" in other
+    assert first.headers["Content-Type"] == "image/svg+xml"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+async def test_the_page_can_be_read_and_nothing_else(method: str) -> None:
+    with bound(0) as listener:
+        async with shown_at(listener, Gallery().svg) as address:
+            refused, _ = await Outlet(address).ask(method, "/wall.svg")
+    assert refused.status == 405
+
+
+async def test_a_foreign_name_for_this_machine_is_refused() -> None:
+    """A page of elsewhere whose name is made to point to loopback must not read the wall."""
+    with bound(0) as listener:
+        async with shown_at(listener, Gallery().svg) as address:
+            refused, _ = await Outlet(address).ask("GET", "/", Host="evil.example")
+    assert refused.status == 400
+
+
+async def test_the_page_names_nothing_of_elsewhere_and_its_policy_allows_nothing() -> None:
+    with bound(0) as listener:
+        async with shown_at(listener, Gallery().svg) as address:
+            answer, page = await Outlet(address).ask("GET", "/")
+            assert listener.getsockname()[0] == "127.0.0.1"
+    assert not re.findall(r"https?:|//[a-z]", page)
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert "<noscript><meta http-equiv" in page
+
+
+def _dom(address: str, home: Path, budget: int) -> str:
+    assert CHROMIUM is not None
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
+    quiet = ["--disable-background-networking", "--disable-component-update", f"--user-data-dir={home}"]
+    seen = [f"--virtual-time-budget={budget}", "--dump-dom", address]
+    return subprocess.run([*command, *quiet, *seen], capture_output=True, text=True, timeout=120, check=True).stdout
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: the page is not seen in a real browser")
+async def test_a_browser_shows_the_picture_and_the_next_one_within_three_seconds(tmp_path: Path) -> None:
+    """Three seconds of the browser's own time: the second picture comes when the page asks for the second time."""
+    gallery, asked = Gallery(), list[int]()
+
+    async def svg() -> bytes | None:
+        asked.append(1)
+        gallery.publish(_picture(f"picture-{len(asked)}"))
+        return await gallery.svg()
+
+    with bound(0) as listener:
+        async with shown_at(listener, svg) as address:
+            dom = await asyncio.to_thread(_dom, address, tmp_path, 3000)
+    (number,) = re.findall(r"picture-(\d+)", dom)
+    assert int(number) >= 2
+    assert '<div id="lost" hidden="">' in dom
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: the page is not seen in a real browser")
+async def test_a_browser_whose_wall_is_gone_says_so(tmp_path: Path) -> None:
+    """Frozen is not fine, in a browser either."""
+    asked = list[int]()
+
+    async def svg() -> bytes | None:
+        asked.append(1)
+        return (_picture("alive").svg()).encode() if len(asked) < 2 else None
+
+    with bound(0) as listener:
+        async with shown_at(listener, svg) as address:
+            dom = await asyncio.to_thread(_dom, address, tmp_path, 9000)
+    assert re.search(r"NO PICTURE for \d+ s", dom)
+    assert 'class="old"' in dom
+
+
+async def test_the_file_is_whole_at_any_moment_and_follows_the_wall(tmp_path: Path) -> None:
+    gallery, target = Gallery(), tmp_path / "wall.svg"
+    writing = asyncio.create_task(gallery.keep(target))
+    for number in range(20):
+        gallery.publish(_picture(f"picture-{number}"))
+        while f"picture-{number}<" not in _read(target):  # noqa: ASYNC110  a file tells nobody
+            await asyncio.sleep(0)
+        assert _read(target).endswith("</svg>\n")
+    writing.cancel()
+    await asyncio.gather(writing, return_exceptions=True)
+    assert _names(tmp_path) == ["wall.svg"]
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+async def test_a_folder_that_vanishes_stops_nothing(tmp_path: Path) -> None:
+    gallery, target = Gallery(), tmp_path / "gone" / "wall.svg"
+    writing = asyncio.create_task(gallery.keep(target))
+    gallery.publish(_picture("one"))
+    await asyncio.sleep(0)
+    target.parent.mkdir()
+    while not target.exists():
+        gallery.publish(_picture(f"{id(object())}"))
+        await asyncio.sleep(0)
+    assert not writing.done()
+    writing.cancel()
+    await asyncio.gather(writing, return_exceptions=True)
+
+
+def test_a_filter_that_is_none_is_refused_by_its_name(tmp_path: Path) -> None:
+    done = called(tmp_path, "wallboard", "--filter", "helth<70")
+    assert done.returncode == 2
+    assert "--filter: no field 'helth'" in done.stderr
+    assert "health" in done.stderr
+
+
+def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+    with bound(0) as listener:
+        port = str(listener.getsockname()[1])
+        env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t" * 20}
+        done = called(tmp_path, "wallboard", "--http", port, env=env)
+    assert done.returncode == 1
+    assert f"port {port} of this machine" in done.stderr
+
+
+def test_without_a_terminal_it_prints_the_status_and_says_so(tmp_path: Path) -> None:
+    env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t" * 20}
+    done = called(tmp_path, "wallboard", env=env)
+    assert done.returncode == 4
+    assert "printing the status instead" in done.stderr
+
+
+class Platform:
+    """The simulated platform on a clock of the test: it can be dead, and can want another token."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock, self.service_clock = clock, ServiceClock(start=EVENING, paused=True)
+        self.service = Service(clock=self.service_clock)
+        self.dead, self.methods = False, set[str]()
+
+    async def app(
+        self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
+    ) -> None:
+        """The ASGI app."""
+        self.methods.add(scope["method"])
+        if self.dead:
+            raise ConnectionResetError
+        self.service_clock.jump(self._clock.now())
+        await self.service.app(scope, receive, send)
+
+
+async def test_a_token_that_was_renewed_in_its_file_is_taken_without_a_restart(tmp_path: Path) -> None:
+    clock = VirtualClock(EVENING)
+    platform, file, refused = Platform(clock), tmp_path / "token", list[bool]()
+    file.write_text("one-that-ran-out\n")
+    file.chmod(0o600)
+    settings = alone(base_url="http://127.0.0.1:8787", token_file=file, read_only=True)
+
+    async def watch() -> Snapshot:
+        async with make_api(settings, clock=clock, mount=platform.app) as api:
+            monitor = make_monitor(api, clock)
+            async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.poke)):
+                refused.append(snapshot.link.refused)
+                if len(refused) == 20:
+                    file.write_text(f"{platform.service.token}\n")
+                if snapshot.link.state is LinkState.OK and snapshot.events:
+                    return snapshot
+        raise AssertionError
+
+    snapshot = await clock.run(watch())
+    assert any(refused[:20])
+    assert len(snapshot.events) == 12
+
+
+async def test_an_hour_without_the_platform_is_shown_as_that_and_is_over_when_it_is_over() -> None:
+    """Acceptance: the wall shows the truth throughout, and needs no hand."""
+    clock = VirtualClock(EVENING)
+    platform = Platform(clock)
+    settings = alone(base_url="http://127.0.0.1:8787", token=SecretStr(platform.service.token), read_only=True)
+    dies, returns = EVENING + timedelta(minutes=1), EVENING + timedelta(minutes=61)
+
+    async def watch() -> Snapshot:
+        async with make_api(settings, clock=clock, mount=platform.app) as api:
+            monitor = make_monitor(api, clock)
+            async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.poke)):
+                platform.dead = dies <= clock.now() < returns
+                away = (min(clock.now(), returns) - dies).total_seconds()
+                if platform.dead and away > 40 and snapshot.seq % 10 == 0:
+                    drawn = text(lines(snapshot, (80, 24), now=clock.now()))
+                    assert "MONITORING BLIND" in drawn
+                    assert "GOOD" not in drawn
+                if clock.now() > returns and snapshot.link.state is LinkState.OK:
+                    return snapshot
+        raise AssertionError
+
+    snapshot = await clock.run(watch())
+    assert (snapshot.at - returns).total_seconds() < 60
+    assert "MONITORING BLIND" not in text(lines(snapshot, (80, 24), now=clock.now()))
+    assert platform.methods <= {"GET", "HEAD"}

@@ -1,0 +1,29 @@
+"""What a first start learns is tried against the platform and kept where the next start finds it."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from cli.commands import served
+from livedeck.cli.token import token_of
+from livedeck.cli.welcome import kept, tried
+from livedeck.settings import config_path, load
+from livedeck.ui.welcome import Platform
+
+
+async def test_answers_are_tried_and_what_works_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with served(tmp_path) as (_, service):
+        address, token = {"base_url": service["base_url"]}, service["token"]
+        assert "refused the token" in await tried({}, Platform(address, "another-token"))
+        assert "no token" in await tried({}, Platform(address))
+        assert not await tried({}, Platform(address, token))
+        assert not kept(Platform(address, token))
+        settings = load()
+        assert (settings.base_url, token_of(settings)) == (service["base_url"], token)
+        assert token not in config_path().read_text(encoding="utf-8")
+        assert settings.token_file is not None
+        assert not stat.S_IMODE(settings.token_file.stat().st_mode) & 0o077
