@@ -35,12 +35,12 @@ def test_no_room_has_a_drawer_for_everything() -> None:
 
 def test_only_settings_reads_the_environment() -> None:
     readers = {
-        path.name
+        str(path.relative_to(SOURCE))
         for path in FILES
         for node in _nodes(path)
         if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"}
     }
-    assert readers == {"settings.py"}
+    assert readers == {"settings/machine.py"}
 
 
 def test_only_cli_constructs_the_api_and_the_monitor() -> None:
@@ -65,6 +65,18 @@ def test_a_question_about_the_command_imports_no_room(arguments: list[str]) -> N
     environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_completion_imports_no_room() -> None:
+    code = (
+        "import sys\nfrom livedeck.cli import main\n"
+        "try:\n    main(prog_name='livedeck')\nexcept SystemExit:\n    pass\n"
+        "heavy = {'textual', 'httpx', 'pydantic', 'starlette', 'rich'} & set(sys.modules)\nassert not heavy, heavy\n"
+    )
+    asked = {"_LIVEDECK_COMPLETE": "bash_complete", "COMP_WORDS": "livedeck al", "COMP_CWORD": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent), **asked}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "plain,alarms\n"), done.stderr
 
 
 def test_the_status_command_imports_no_terminal_ui() -> None:

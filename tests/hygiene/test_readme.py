@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.cli.screenshots import PICTURES, picture
+from livedeck.cli.screenshots import PICTURES, TROUBLES, picture, trouble
+from livedeck.ui.actions.table import markdown
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -22,6 +23,16 @@ async def test_a_picture_is_what_its_command_makes(name: str) -> None:
     """`livedeck screenshots` renews them; look at what changed."""
     size, keys = PICTURES[name]
     assert await picture(size, keys) == (ROOT / "screenshots" / f"{name}.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+async def test_a_picture_of_trouble_is_what_its_command_makes(name: str) -> None:
+    assert await trouble(name) == (ROOT / "screenshots" / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def test_the_key_table_is_what_its_command_prints() -> None:
+    """`livedeck keys`."""
+    assert f"## Keys\n\n{markdown()}\n\n" in README
 
 
 def test_ci_runs_exactly_the_test_command() -> None:

@@ -1,0 +1,307 @@
+"""What the history costs (performance.md, 11), against a naive schema of text in the same run.
+
+Run as `python tests/bench/history.py [days]`: a month of ten events at one sample each 2 s, which takes about a minute
+and 450 MB of disk under the temporary folder. Prints every figure with its budget, and fails where one is missed.
+Storing and reading are judged by the processor time of the thread that does it, median of many rounds, for the disk
+and the neighbours of a shared machine are in the other figure, that of the clock on the wall, which is printed beside
+it. A budget in milliseconds counts as kept too where the same work on the naive schema, in the same run, takes three
+times as long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import sys
+import time
+from array import array
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from livedeck.client import Event
+from livedeck.monitor import EventState, History, Link, LinkState, Phase, QosState, Readings, Snapshot, Tally, Verdict
+from livedeck.monitor.history.columns import gather
+from livedeck.monitor.history.database import Database
+from livedeck.monitor.history.history import _news
+from livedeck.monitor.history.recorder import Recorder
+from livedeck.monitor.history.samples import ROLL_UP, SLOT, StreamKey, find_stream
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+EVERY = 2.0
+EVENTS = 10
+DAY = 86_400.0
+COLUMNS = 200
+TURNS = 60
+
+_NAIVE = "CREATE TABLE sample (event TEXT, stream TEXT, time TEXT, video TEXT, audio TEXT, fps TEXT, status TEXT)"
+_NAIVE_INDEX = "CREATE INDEX sample_time ON sample (event, stream, time)"
+_FILL = """
+WITH RECURSIVE step (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM step WHERE n + 1 < :count)
+INSERT INTO sample SELECT :stream, n * 2000 + (n * 7919) % 900, 4500000 + (n * 104729) % 600000 - 300000,
+    128000 + (n * 31) % 900, 29970 + (n * 17) % 60, CASE WHEN n % 500 = 0 THEN 5 ELSE 0 END FROM step
+"""
+
+
+class Stream:
+    """One stream that goes on sample by sample, as the monitor has it."""
+
+    def __init__(self, number: int, known: int, first: int) -> None:
+        self.event = Event.model_validate({"id": f"event-{number}", "stream": {"id": f"stream-{number}"}})
+        self._next = first
+        self.readings = Readings()
+        for _ in range(known):
+            self.tick()
+
+    def tick(self) -> EventState:
+        """The stream with one sample more, the newest 3600 of it."""
+        new, old = self._next, self.readings
+        self._next += 1
+        values = (
+            START.timestamp() + new * EVERY,
+            4.5e6 + new * 104_729 % 600_000 - 300_000,
+            128e3 + new * 31 % 900,
+            29.97 + new * 17 % 60 / 1000,
+        )
+        time_, video, audio, fps = (
+            (column + array("d", [value]))[-3600:]
+            for column, value in zip((old.time, old.video, old.audio, old.fps), values, strict=True)
+        )
+        self.readings = Readings(time_, video, audio, fps, (old.status + array("q", [0]))[-3600:])
+        return EventState(self.event, START, Phase(Tally.ON_AIR), QosState(readings=self.readings), Verdict())
+
+
+def snapshot(streams: list[Stream], at: datetime) -> Snapshot:
+    """Every stream with one sample more."""
+    return Snapshot(0, at, Link(LinkState.OK, START), tuple(stream.tick() for stream in streams))
+
+
+class Naive:
+    """What one would write first: text in a table, an index, a commit each tick."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.db = sqlite3.connect(path, isolation_level=None)
+        for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", _NAIVE, _NAIVE_INDEX):
+            self.db.execute(statement)
+
+    def tick(self, numbers: range, step: int) -> None:
+        """A sample of each."""
+        self.db.execute("BEGIN")
+        when = (START + timedelta(seconds=step * EVERY)).isoformat()
+        for number in numbers:
+            row = (f"event-{number:036}", f"stream-{number:036}", when, "4500000", "128000", "29.97", "0")
+            self.db.execute("INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        self.db.execute("COMMIT")
+
+    def fill_day(self) -> None:
+        """A day of one stream."""
+        self.db.execute("BEGIN")
+        self.db.executemany(
+            "INSERT INTO sample VALUES (?, ?, ?, '4500000', '128000', '29.97', '0')",
+            (
+                (f"event-{0:036}", f"stream-{0:036}", (START + timedelta(seconds=step * EVERY)).isoformat())
+                for step in range(int(DAY / EVERY))
+            ),
+        )
+        self.db.execute("COMMIT")
+        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def read(self, number: int, seconds: float) -> int:
+        """Every sample of the first so many seconds, as numbers."""
+        until = (START + timedelta(seconds=seconds)).isoformat()
+        rows = self.db.execute(
+            "SELECT time, video, audio, fps, status FROM sample WHERE event = ? AND stream = ? AND time < ?",
+            (f"event-{number:036}", f"stream-{number:036}", until),
+        ).fetchall()
+        return len([(datetime.fromisoformat(at).timestamp(), *map(float, rest)) for at, *rest in rows])
+
+
+async def timed(work: Callable[[], Awaitable[object]], turns: int = TURNS) -> tuple[float, float]:
+    """Median and slowest of so many turns, in ms."""
+    took = []
+    for _ in range(turns):
+        began = time.perf_counter()
+        await work()
+        took.append((time.perf_counter() - began) * 1000)
+    return median(took), max(took)
+
+
+class Took(NamedTuple):
+    """Milliseconds of a turn: of the processor, for this thread, and on the wall."""
+
+    processor: float
+    wall: float
+
+    def __str__(self) -> str:
+        return f"on the wall {self.wall:.2f}"
+
+
+def once(work: Callable[[], object]) -> Took:
+    """What one turn takes."""
+    processor, wall = time.thread_time(), time.perf_counter()
+    work()
+    return Took((time.thread_time() - processor) * 1000, (time.perf_counter() - wall) * 1000)
+
+
+def middle_of(turns: Iterable[Took]) -> Took:
+    """The median of each figure."""
+    return Took(*(median(column) for column in zip(*turns, strict=True)))
+
+
+class Report:
+    """Prints figures as they come, and remembers whether one missed its budget."""
+
+    def __init__(self) -> None:
+        self.missed = False
+
+    def tell(
+        self, what: str, figure: float, budget: float | None = None, naive: float | None = None, more: str = ""
+    ) -> None:
+        """One line; see the module for when a budget is kept."""
+        kept = budget is None or figure <= budget or (naive is not None and figure <= naive / 3)
+        self.missed |= not kept
+        words = [f"{what}: {figure:.2f}"]
+        words += [f"budget {budget:g}"] if budget else []
+        words += [f"naive {naive:.2f}"] if naive else []
+        words += [more] if more else []
+        sys.stdout.write(f"{', '.join(words)}{'' if kept else '  MISSED'}\n")
+        sys.stdout.flush()
+
+
+async def ticks(folder: Path, report: Report) -> None:
+    """Two hundred streams: what a tick costs, how long the event loop is held, and bytes a sample."""
+    history = await History.open(folder / "ticks.sqlite", START)
+    streams = [Stream(number, 600, 0) for number in range(200)]
+    lag = asyncio.create_task(worst_lag())
+    await asyncio.sleep(0)
+    first = snapshot(streams, START)
+    took = await timed(lambda: both(history, first), 1)
+    lag.cancel()
+    report.tell("first answers of 200 streams, 120,000 samples, in the background, ms", took[0])
+    with suppress(asyncio.CancelledError):
+        await lag
+    report.tell("the longest that the event loop was held meanwhile, ms", LAGS[-1] * 1000)
+    made = [snapshot(streams, START) for _ in range(TURNS)]
+    after = iter(made)
+    middle, slowest = await timed(lambda: both(history, next(after)))
+    report.tell(
+        "a tick of 200 samples, from the snapshot to the answer of the thread, ms",
+        middle,
+        more=f"slowest {slowest:.2f}",
+    )
+    recorder = Recorder(folder / "ticks.sqlite", START, timedelta(days=30), None)
+    recorder.write(_news(None, snapshot(streams, START)), START)
+    batches = iter([_news(None, snapshot(streams, START)) for _ in range(TURNS)])
+    stored = [once(lambda: recorder.write(next(batches), START)) for _ in range(TURNS)]
+    usual, best = middle_of(stored), min(took.processor for took in stored)
+    recorder.close()
+    naive = Naive(folder / "naive-ticks.sqlite")
+    steps = iter(range(TURNS))
+    by_text = middle_of(once(lambda: naive.tick(range(200), next(steps))) for _ in range(TURNS)).processor
+    report.tell("a tick of 200 samples stored, ms", usual.processor, 3, by_text, f"best {best:.2f}, {usual}")
+    await history.close()
+    naive.db.close()
+
+
+LAGS = [0.0]
+
+
+async def worst_lag() -> None:
+    """Measure, until cancelled, how late the event loop comes to a timer of 1 ms."""
+    while True:
+        began = time.perf_counter()
+        await asyncio.sleep(0.001)
+        LAGS[-1] = max(LAGS[-1], time.perf_counter() - began - 0.001)
+
+
+async def both(history: History, given: Snapshot) -> None:
+    """Give it, and wait until it is safe."""
+    await history.append(given)
+    await history.flush()
+
+
+def fill(path: Path, days: float) -> int:
+    """A file of ten events over so many days; the number of samples."""
+    count = int(days * DAY / EVERY)
+    db = Database(path)
+    for number in range(EVENTS):
+        with db.transaction():
+            db.run("INSERT INTO event VALUES (?, ?)", (number, f"event-{number}"))
+            base = int(START.timestamp() * 1000)
+            rolled = count * 2000 // SLOT - 1
+            db.run("INSERT INTO stream VALUES (?, ?, ?, ?, ?)", (number, number, f"stream-{number}", base, rolled))
+            db.run(_FILL, {"stream": number, "count": count})
+            db.run(ROLL_UP, {"stream": number, "first": 0, "end": rolled * SLOT})
+    db.close()
+    return count * EVENTS
+
+
+async def month(folder: Path, days: float, report: Report) -> None:
+    """Size, queries and pruning of the whole file."""
+    path = folder / "month.sqlite"
+    began = time.perf_counter()
+    samples = fill(path, days)
+    report.tell(f"made {samples:,} samples, s", time.perf_counter() - began)
+    report.tell("bytes a sample, roll-ups included", path.stat().st_size / samples, 27)
+    naive = Naive(folder / "naive.sqlite")
+    naive.fill_day()
+    report.tell("naive: bytes a sample", naive.path.stat().st_size / (DAY / EVERY))
+    await queries(path, days, naive, report)
+    naive.db.close()
+    await pruning(path, days, report)
+
+
+async def queries(path: Path, days: float, naive: Naive, report: Report) -> None:
+    """The views of the QoS screen."""
+    end = START.timestamp() + days * DAY
+    history = await History.open(path, START + timedelta(days=days))
+    db = Database(path, reads=True)
+    stream = find_stream(db, StreamKey("event-3", "stream-3"))
+    assert stream
+    for name, span, budget in (("last hour", 3600.0, 2.0), ("24 h", DAY, 25.0), ("7 days", 7 * DAY, None)):
+        if span > days * DAY:
+            continue
+        view = partial(history.series, "event-3", "stream-3", end - span, end, COLUMNS)
+        middle, slowest = await timed(view)
+        by_text = middle_of(once(partial(naive.read, 0, span)) for _ in range(3)).processor if span <= DAY else None
+        report.tell(f"{name}, from the question to the answer of the thread, ms", middle, more=f"slowest {slowest:.2f}")
+        read = partial(gather, db, stream, end - span, end, COLUMNS)
+        took = middle_of(once(read) for _ in range(TURNS))
+        report.tell(f"{name} in {COLUMNS} columns, ms", took.processor, budget, by_text, str(took))
+    db.close()
+    await history.close()
+
+
+async def pruning(path: Path, days: float, report: Report) -> None:
+    """A day grows too old: the ticks that prune it, a step each."""
+    now = START + timedelta(days=days + 1)
+    history = await History.open(path, now, retention_days=days)
+    first = int(days * DAY / EVERY) + 1
+    streams = [Stream(number, 1, first) for number in range(EVENTS)]
+    middle, slowest = await timed(lambda: both(history, snapshot(streams, now)), 200)
+    report.tell("a tick of 10 samples with a step of pruning, ms", middle, 10, more=f"slowest {slowest:.2f}")
+    end = START.timestamp() + days * DAY
+    middle, slowest = await timed(lambda: history.series("event-3", "stream-3", end - DAY, end, COLUMNS))
+    report.tell("24 h while it is pruned, ms", middle, 25, more=f"slowest {slowest:.2f}")
+    began = time.perf_counter()
+    await history.close()
+    report.tell("closing it, ms", (time.perf_counter() - began) * 1000, 2000)
+
+
+async def measure(days: float) -> int:
+    """Everything; 0 where every budget is kept."""
+    report = Report()
+    with TemporaryDirectory() as name:
+        await ticks(Path(name), report)
+        await month(Path(name), days, report)
+    return int(report.missed)
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(measure(float(sys.argv[1]) if len(sys.argv) > 1 else 30)))

@@ -1,0 +1,167 @@
+"""How long the event loop is held by the monitor (performance.md, 5: 16 ms at most), history on.
+
+Run as `PYTHONPATH=src python tests/bench/loop_held.py`: the first round of 25 events that have 3,600 samples each, then
+steady rounds of 200 events. Prints the longest hold of each, from one turn of a timer of 1 ms to its next: as the clock
+on the wall has it, in which the neighbours of a shared machine count too, and in processor time of the loop's thread,
+by which the budget is judged. Fails where it is missed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import structlog
+
+from livedeck.cli.build import SystemClock
+from livedeck.client import Api
+from livedeck.monitor import History, Monitor
+from livedeck.service.signal import SHAPES, qos
+
+BUDGET = 16.0
+EVERY = 2.0
+KEPT, MORE = 3600, 100
+"""Samples that the platform answers at most (decisions.md), and that a stream gets while it is watched."""
+
+HARD = ("clean", "variable", "packet-loss", "fps-halving", "keyframe-severe")
+"""Shapes, the dearest to judge among them."""
+
+USUAL = ("clean", "variable") * 5 + HARD
+"""A bad evening: of fifteen events three fail."""
+
+_Message = MutableMapping[str, Any]
+
+
+class World:
+    """The two calls that a monitor makes, answered from bytes made before: streams that began so many samples ago.
+
+    An answer takes from 1 to 30 ms, as over a network: they do not all come in one turn of the loop.
+    """
+
+    def __init__(self, events: int, samples: int, shown: tuple[str, ...]) -> None:
+        self._random, self._shown = Random(1), shown
+        self._start = datetime.now(UTC) - timedelta(seconds=EVERY * samples)
+        names = [f"event-{number}" for number in range(events)]
+        self._events = [self._event(name) for name in names]
+        self._rows = {name: self._samples(number, samples + MORE) for number, name in enumerate(names)}
+
+    async def __call__(
+        self,
+        scope: _Message,
+        receive: Callable[[], Awaitable[_Message]],
+        send: Callable[[_Message], Awaitable[None]],
+    ) -> None:
+        del receive
+        parts = scope["path"].strip("/").split("/")
+        await asyncio.sleep(self._random.uniform(0.001, 0.03))
+        content = self._qos(parts[3]) if parts[-1] == "qos" else self._page(scope["query_string"].decode())
+        kind = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": 200, "headers": kind})
+        await send({"type": "http.response.body", "body": content})
+
+    def _qos(self, name: str) -> bytes:
+        known = int((datetime.now(UTC) - self._start).total_seconds() / EVERY)
+        return b'{"data":[%s]}' % b",".join(self._rows[name][max(0, known - KEPT) : known])
+
+    def _page(self, query: str) -> bytes:
+        asked = dict(pair.split("=") for pair in query.split("&"))
+        page, size = int(asked["page"]), int(asked["per_page"])
+        told = {"page": page, "per_page": size, "total": len(self._events)}
+        rows = self._events[(page - 1) * size : page * size]
+        return json.dumps({"meta": {"pagination": told, "order": {}}, "data": rows}).encode()
+
+    def _event(self, name: str) -> dict[str, Any]:
+        stream = {"id": f"{name}-stream", "status": "live", "started_at": self._start.isoformat(), "finished_at": None}
+        return {"id": name, "name": name, "type": "one-time", "reconnect_window": 600, "stream": stream}
+
+    def _samples(self, number: int, count: int) -> list[bytes]:
+        shape = SHAPES[self._shown[number % len(self._shown)]]
+        sent = [qos(number, EVERY * place, shape) for place in range(count)]
+        names = ("bitrate_video", "bitrate_audio", "frame_rate", "status")
+        return [
+            json.dumps({"time": self._at(place), **dict(zip(names, row, strict=True))}).encode()
+            for place, row in enumerate(sent)
+            if row
+        ]
+
+    def _at(self, place: int) -> str:
+        return (self._start + timedelta(seconds=EVERY * place)).isoformat()
+
+
+@dataclass
+class Hold:
+    """The longest hold so far, in ms."""
+
+    wall: float = 0.0
+    processor: float = 0.0
+
+
+@asynccontextmanager
+async def watched() -> AsyncIterator[Hold]:
+    """Measures what goes on inside."""
+    hold = Hold()
+    ticker = asyncio.create_task(_tick(hold))
+    await asyncio.sleep(0.01)
+    yield hold
+    ticker.cancel()
+    with suppress(asyncio.CancelledError):
+        await ticker
+
+
+async def _tick(hold: Hold) -> None:
+    while True:
+        wall, processor = time.perf_counter(), time.thread_time()
+        await asyncio.sleep(0.001)
+        hold.wall = max(hold.wall, (time.perf_counter() - wall) * 1000 - 1)
+        hold.processor = max(hold.processor, (time.thread_time() - processor) * 1000)
+
+
+async def rounds(world: World, seconds: float, path: Path) -> tuple[Hold, Hold]:
+    """The longest holds of a deck that starts on that platform, and of its next `seconds`."""
+    gc.freeze()  # as `livedeck` does
+    history = await History.open(path, datetime.now(UTC))
+    async with Api(base_url="http://127.0.0.1", token="token-of-bench", retry=0.0, mount=world) as api:
+        monitor = Monitor(api, SystemClock(), random=Random(1), history=history)
+        async with watched() as first:
+            await monitor.settled(60.0)
+            await history.flush()
+        async with watched() as steady:
+            if seconds:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        async for _ in monitor.snapshots():
+                            pass
+    await history.close()
+    return first, steady
+
+
+async def measure() -> int:
+    """Both, printed; 1 where the budget is missed."""
+    with TemporaryDirectory() as name:
+        first, _ = await rounds(World(25, KEPT, HARD), 0.0, Path(name) / "first.sqlite")
+        _, steady = await rounds(World(200, 300, USUAL), 15.0, Path(name) / "steady.sqlite")
+    told = (f"first round of 25 events x {KEPT:,} samples", first), ("steady rounds of 200 events", steady)
+    for what, hold in told:
+        missed = "" if hold.processor <= BUDGET else "  MISSED"
+        sys.stdout.write(
+            f"{what}: longest hold {hold.processor:.1f} ms of processor time ({hold.wall:.1f} ms on the wall), "
+            f"budget {BUDGET:g}{missed}\n"
+        )
+    return int(any(hold.processor > BUDGET for _, hold in told))
+
+
+if __name__ == "__main__":
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    sys.exit(asyncio.run(measure()))

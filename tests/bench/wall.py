@@ -1,0 +1,227 @@
+"""The wall's budgets (performance.md, 8 to 10), each beside 24 Static widgets in the same run.
+
+    PYTHONPATH=src:tests python tests/bench/wall.py [--seconds 20]
+
+Bytes are counted at a pseudo terminal of 240x67, processor time is that of the child as the kernel counts it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import pty
+import select
+import termios
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median, quantiles
+from time import monotonic
+from typing import NamedTuple
+
+from click import echo
+from textual.app import App, ComposeResult
+from textual.widgets import Static
+
+from livedeck.cli.build import SystemClock
+from livedeck.cli.screenshots import EVENING
+from livedeck.monitor import AlarmState, Clock, Snapshot
+from livedeck.ui.wallboard.app import Wallboard
+from livedeck.ui.wallboard.board import Wall
+from ui.wall_stage import evening, many
+
+TILES, CELLS, LINES = 24, 240, 67
+ALARMS = 60
+
+
+class Still(SystemClock):
+    """A wall clock that stands: what is sent now is sent for nothing."""
+
+    def __init__(self) -> None:
+        self._at = EVENING
+
+    def now(self) -> datetime:
+        """Always the same second."""
+        return self._at
+
+    async def sleep(self, seconds: float) -> None:
+        """For as long as it would really be."""
+        await asyncio.sleep(seconds)
+
+
+class Shifted(SystemClock):
+    """This machine's seconds, counted from the evening on."""
+
+    def __init__(self) -> None:
+        self._ahead = EVENING - datetime.now(UTC).replace(microsecond=0)
+
+    def now(self) -> datetime:
+        """Aware, UTC."""
+        return super().now() + self._ahead
+
+
+class Statics(App[None]):
+    """The baseline: a widget a tile, updated once a second; `ticking`: with another text each time."""
+
+    CSS = "Screen { layout: grid; grid-size: 6 4; } Static { border: solid grey; }"
+
+    def __init__(self, *, ticking: bool) -> None:
+        super().__init__()
+        self._ticking, self._count = ticking, 0
+
+    def compose(self) -> ComposeResult:
+        for _ in range(TILES):
+            yield Static()
+
+    def on_mount(self) -> None:
+        self.set_interval(1.0, self._tick)
+
+    def _tick(self) -> None:
+        self._count += self._ticking
+        for widget in self.query(Static):
+            widget.update(f"ON AIR\nMorning service\n00:{self._count // 60:02}:{self._count % 60:02}\n" + "x" * 30)
+
+
+async def _wall(clock: Clock, *, tiles: int, snapshots: AsyncGenerator[Snapshot, None]) -> None:
+    await Wallboard(snapshots, clock, Wall(tiles=tiles, scale=1, zone=UTC), theme="dark").run_async(mouse=False)
+
+
+async def _held(snapshot: Snapshot) -> AsyncGenerator[Snapshot, None]:
+    """One snapshot, believed for an hour."""
+    yield replace(snapshot, link=replace(snapshot.link, interval=3600.0))
+    await asyncio.Event().wait()
+
+
+async def _alarming(snapshot: Snapshot, told: int) -> AsyncGenerator[Snapshot, None]:
+    """Alarms that come and go, each told to `told` as it is given to the wall."""
+    quiet = replace(snapshot, alarms=(), link=replace(snapshot.link, interval=3600.0))
+    yield quiet
+    await asyncio.sleep(2)
+    for number in range(ALARMS):
+        kind = f"BENCH_{number:03}_"
+        alarm = replace(snapshot.alarms[0], kind=kind, state=AlarmState.ACKNOWLEDGED)
+        os.write(told, f"{kind} {monotonic()}\n".encode())
+        yield replace(quiet, alarms=(alarm,), seq=number)
+        await asyncio.sleep(0.15)
+        yield quiet
+        await asyncio.sleep(0.05)
+
+
+def _child(what: str, told: int) -> None:
+    """What the measured process does; it never returns."""
+    snapshot = asyncio.run(evening())
+    crowd = replace(many(snapshot, TILES), alarms=())
+    if what == "alarm":
+        asyncio.run(_wall(Shifted(), tiles=9, snapshots=_alarming(replace(many(snapshot, 200)), told)))
+    elif what.startswith("static"):
+        Statics(ticking=what == "static").run(mouse=False)
+    else:
+        clock = Still() if what == "still" else Shifted()
+        asyncio.run(_wall(clock, tiles=TILES, snapshots=_held(crowd)))
+
+
+class Child(NamedTuple):
+    """A process behind a pseudo terminal, and where it tells."""
+
+    pid: int
+    master: int
+    told: int
+
+
+@contextmanager
+def _started(what: str) -> Iterator[Child]:
+    hears, tells = os.pipe()
+    pid, master = pty.fork()
+    if not pid:
+        os.environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        termios.tcsetwinsize(0, (LINES, CELLS))
+        _child(what, tells)
+        os._exit(0)
+    os.close(tells)
+    try:
+        yield Child(pid, master, hears)
+    finally:
+        os.kill(pid, 9)
+        os.waitpid(pid, 0)
+        os.close(master)
+        os.close(hears)
+
+
+def _processor(pid: int) -> float:
+    """Seconds of processor time so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _drained(child: Child, seconds: float) -> int:
+    """Bytes that came within so many seconds."""
+    end, count = monotonic() + seconds, 0
+    while (left := end - monotonic()) > 0:
+        if select.select([child.master], [], [], left)[0]:
+            count += len(os.read(child.master, 1 << 16))
+    return count
+
+
+class Cost(NamedTuple):
+    """Bytes a second, and the part of a processor."""
+
+    bytes: float
+    load: float
+
+
+def measured(what: str, seconds: float) -> Cost:
+    """That app at rest, once it has started and painted."""
+    with _started(what) as child:
+        _drained(child, 8.0)
+        before = _processor(child.pid)
+        count = _drained(child, seconds)
+        return Cost(count / seconds, (_processor(child.pid) - before) / seconds)
+
+
+def latencies() -> list[float]:
+    """Milliseconds from an alarm given to the wall to its name at the terminal, 200 events."""
+    with _started("alarm") as child:
+        seen, found, given = b"", dict[str, float](), b""
+        end = monotonic() + 60
+        while len(found) < ALARMS and monotonic() < end:
+            if select.select([child.master], [], [], 1.0)[0]:
+                seen = (seen + os.read(child.master, 1 << 16))[-(1 << 18) :]
+                now = monotonic()
+                for number in range(len(found), ALARMS):
+                    kind = f"BENCH_{number:03}_"
+                    if kind.encode() not in seen:
+                        break
+                    found[kind] = now
+        given = os.read(child.told, 1 << 16)
+    begun = dict(line.split() for line in given.decode().splitlines())
+    return [(at - float(begun[kind])) * 1000 for kind, at in found.items()]
+
+
+def main() -> None:
+    """Print the figures and whether the budgets are kept."""
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--seconds", type=float, default=20.0)
+    seconds = arguments.parse_args().seconds
+    static, unchanged, wall, still = (measured(what, seconds) for what in ("static", "static-same", "wall", "still"))
+    echo(f"{CELLS}x{LINES}, {TILES} tiles, one tick a second, {seconds:.0f} s each")
+    echo(f"  24 Static, changing    {static.bytes:8.0f} B/s  {static.load:6.2%} of a processor")
+    echo(f"  24 Static, unchanged   {unchanged.bytes:8.0f} B/s  {unchanged.load:6.2%}")
+    echo(f"  wall, every clock      {wall.bytes:8.0f} B/s  {wall.load:6.2%}   {wall.load / static.load:.2f} x")
+    echo(f"  wall, nothing changes  {still.bytes:8.0f} B/s  {still.load:6.2%}")
+    late = latencies()
+    p99 = quantiles(late, n=100)[98]
+    echo(f"  alarm to terminal, 200 events: median {median(late):.1f} ms, p99 {p99:.1f} ms, {len(late)} alarms")
+    for name, kept in {
+        "8: nothing is sent when nothing changes": still.bytes == 0,
+        "8: at most 0.5 % of a processor": wall.load <= 0.005,
+        "9: at most 3 kB a tick": wall.bytes <= 3000,
+        "10: at most 50 ms p99": p99 <= 50 and len(late) == ALARMS,
+    }.items():
+        echo(f"  {'kept  ' if kept else 'BROKEN'} {name}")
+
+
+if __name__ == "__main__":
+    main()

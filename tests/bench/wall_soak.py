@@ -1,0 +1,211 @@
+"""A wall over days: does its memory grow, does its clock drift, does anything ever go wrong?
+
+    PYTHONPATH=src:tests python tests/bench/wall_soak.py [--hours 72] [--minutes 30] [--keys 10000]
+
+`--hours`: the bad night played again and again on a virtual clock, at a round a minute, one picture a round.
+`--minutes`: the real command at a pseudo terminal beside a real `livedeck serve`, its window resized 200 times.
+`--keys`: keys and clicks at random at a running wall. Any of them may be 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import json
+import os
+import pty
+import random
+import re
+import select
+import subprocess
+import sys
+import tempfile
+import termios
+from collections.abc import MutableMapping
+from datetime import timedelta
+from pathlib import Path
+from time import monotonic, sleep, time
+from typing import Any
+
+from click import echo
+from pydantic import SecretStr
+
+from livedeck.cli.build import make_api, make_monitor
+from livedeck.cli.screenshots import EVENING, FixedClock
+from livedeck.service import Service, ServiceClock
+from livedeck.settings import alone
+from livedeck.settings.model import CadenceSettings
+from livedeck.ui.wallboard.app import Wallboard
+from livedeck.ui.wallboard.recent import Recent
+from ui.mistreating import mistreat
+from ui.wall_stage import STILL, lines, text
+from virtual_clock import VirtualClock
+
+Message = MutableMapping[str, Any]
+NIGHT = timedelta(minutes=25)
+
+
+def _resident(pid: str = "self") -> int:
+    """KiB."""
+    found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text(encoding="ascii"))
+    return int(found[1]) if found else 0
+
+
+class Nights:
+    """The bad night, founded anew whenever one is over."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+        self._begin()
+
+    def _begin(self) -> None:
+        self._begun = self._clock.now()
+        self.time = ServiceClock(start=self._begun, paused=True)
+        self._service = Service(clock=self.time, scenario="bad-night")
+
+    async def app(self, scope: Message, receive: Any, send: Any) -> None:
+        """The ASGI app of the night that it is."""
+        if self._clock.now() - self._begun > NIGHT:
+            self._service.close()
+            self._begin()
+        self.time.jump(self._clock.now())
+        await self._service.app(scope, receive, send)
+
+
+class Patient(VirtualClock):
+    """Waits a moment of real time where all that could happen happens in a thread."""
+
+    def _jump(self) -> None:
+        try:
+            super()._jump()
+        except AssertionError:
+            sleep(0.001)
+
+
+async def _virtual(clock: VirtualClock, hours: float) -> list[tuple[float, int, int]]:
+    """Hours, KiB and objects, every six hours."""
+    nights, marks, due = Nights(clock), list[tuple[float, int, int]](), 1.0
+    slow = CadenceSettings(events=60, events_near=60, qos=60, qos_focus=60)
+    token = SecretStr("livedeck-demo")
+    settings = alone(base_url="http://127.0.0.1:8787", token=token, read_only=True, cadence=slow)
+    recent, end = Recent(), EVENING + timedelta(hours=hours)
+    async with make_api(settings, clock=clock, mount=nights.app) as api:
+        async for snapshot in make_monitor(api, clock, settings=settings).snapshots():
+            now = clock.now()
+            drawn = text(lines(snapshot, (160, 45), now=now, recent=recent))
+            assert f"{now:%H:%M:%S}Z" in drawn, "the clock on the wall is another one"
+            passed = (now - EVENING).total_seconds() / 3600
+            if passed >= due:
+                gc.collect()
+                marks.append((passed, _resident(), len(gc.get_objects())))
+                echo(f"  {passed:5.1f} h  {marks[-1][1]:7d} KiB  {marks[-1][2]:7d} objects")
+                due += 6.0
+            if now >= end:
+                return marks
+    raise AssertionError
+
+
+def virtual(hours: float) -> None:
+    """Say how memory grew from the second mark on: the first hours fill what is bounded."""
+    clock = Patient(EVENING)
+    marks = asyncio.run(clock.run(_virtual(clock, hours)))
+    base = marks[min(1, len(marks) - 1)]
+    echo(
+        f"{hours:g} virtual hours: memory {marks[-1][1] / base[1] - 1:+.1%}, objects {marks[-1][2] / base[2] - 1:+.1%}"
+    )
+
+
+def real(minutes: float) -> None:
+    """The command itself, resized all the while; its exit code, its memory, its log, its clock."""
+    with tempfile.TemporaryDirectory() as home:
+        env = {**os.environ, "HOME": home, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        serve = [sys.executable, "-m", "livedeck", "serve", "--json", "--port", "0", "--scenario", "bad-night"]
+        with subprocess.Popen(serve, env=env, stdout=subprocess.PIPE, text=True) as platform:
+            try:
+                assert platform.stdout is not None
+                known = json.loads(platform.stdout.readline())
+                env |= {"LIVEDECK_BASE_URL": known["base_url"], "LIVEDECK_TOKEN": known["token"]}
+                _watched(env, minutes)
+            finally:
+                platform.terminate()
+        logs = "".join(path.read_text(encoding="utf-8") for path in Path(home).rglob("*.log"))
+        echo(f"  exceptions in the log: {logs.count('exception')}")
+
+
+def _watched(env: dict[str, str], minutes: float) -> None:
+    pid, master = pty.fork()
+    if not pid:
+        os.execve(sys.executable, [sys.executable, "-m", "livedeck", "wallboard", "--theme", "dark"], env)
+    base = _resized(pid, master, minutes * 60)
+    termios.tcsetwinsize(master, (45, 160))
+    shown = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", _read(master, 5.0))
+    echo(f"{minutes:g} minutes: memory {base} -> {_resident(str(pid))} KiB, {_resident(str(pid)) / base - 1:+.1%}")
+    clocks = re.findall(rb"(\d\d):(\d\d):(\d\d)Z", shown)
+    seconds = [int(hour) * 3600 + int(minute) * 60 + int(second) for hour, minute, second in clocks]
+    echo(f"  its clock, last sent whole within 5 s: {[round(time() % 86400 - one) for one in seconds[-1:]]} s ago")
+    os.write(master, b"q")
+    _read(master, 5.0)
+    echo(f"  exit code {os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}")
+
+
+def _read(master: int, seconds: float) -> bytes:
+    """What comes within so many seconds, or until the terminal is let go."""
+    end, read = monotonic() + seconds, b""
+    while (left := end - monotonic()) > 0:
+        if select.select([master], [], [], left)[0]:
+            try:
+                read += os.read(master, 1 << 16)
+            except OSError:
+                break
+    return read
+
+
+def _resized(pid: int, master: int, seconds: float) -> int:
+    """Give the window 200 sizes in that time. Returns the memory (KiB) after the first part of it."""
+    chance, base = random.Random(1), 0
+    _read(master, 15.0)
+    for number in range(200):
+        termios.tcsetwinsize(master, (chance.randint(10, 100), chance.randint(40, 400)))
+        _read(master, seconds / 200)
+        if number == 50:
+            base = _resident(str(pid))
+    return base
+
+
+async def mistreated(times: int) -> None:
+    """So many keys and clicks; which methods reached the platform."""
+    service, methods = Service(clock=ServiceClock(start=EVENING, paused=True)), list[str]()
+
+    async def counted(scope: Message, receive: Any, send: Any) -> None:
+        methods.append(scope["method"])
+        await service.app(scope, receive, send)
+
+    settings = alone(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
+    clock = FixedClock()
+    async with make_api(settings, clock=clock, mount=counted) as api:
+        app = Wallboard(make_monitor(api, clock).snapshots(), clock, STILL, theme="dark")
+        async with app.run_test(size=(80, 24)) as pilot:
+            await mistreat(app, pilot, random.Random(1), times)
+            alive = app.is_running and len(app.screen_stack) == 1
+    counts = {method: methods.count(method) for method in sorted(set(methods))}
+    echo(f"{times} keys and clicks: the wall is {'as it was' if alive else 'NOT as it was'}, requests {counts}")
+
+
+def main() -> None:
+    """Run what is asked for."""
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--hours", type=float, default=72.0)
+    arguments.add_argument("--minutes", type=float, default=30.0)
+    arguments.add_argument("--keys", type=int, default=10_000)
+    asked = arguments.parse_args()
+    if asked.keys:
+        asyncio.run(mistreated(asked.keys))
+    if asked.hours:
+        virtual(asked.hours)
+    if asked.minutes:
+        real(asked.minutes)
+
+
+if __name__ == "__main__":
+    main()
