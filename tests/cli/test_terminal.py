@@ -185,6 +185,15 @@ def test_a_deck_whose_terminal_is_gone_goes_too(tmp_path: Path) -> None:
         assert deck.process.wait(LEAVING)  # 129; or Python's 120, for streams that nobody takes
 
 
+def test_a_deck_whose_errors_go_elsewhere_says_why_it_shows_no_screen(tmp_path: Path) -> None:
+    """It would draw there, and the terminal would stay empty."""
+    errors = tmp_path / "errors"
+    with terminal(tmp_path, "demo", program=["sh", "-c", 'exec "$@" 2>"$0"', str(errors), *LIVEDECK]) as deck:
+        deck.until("Morning service")
+        assert deck.ended() == 0
+    assert "standard error is not a terminal; printing the status" in errors.read_text("utf-8")
+
+
 def test_a_terminal_of_one_cell_is_survived(tmp_path: Path) -> None:
     with terminal(tmp_path, "demo", size=(1, 1)) as deck:
         deck.until_raw(rb"\x1b\[\?1049h")

@@ -63,7 +63,8 @@ def why_no_screen() -> str:
     """Why no full screen can be shown here, in words; empty where one can."""
     if os.environ.get("TERM", "") in {"dumb", ""}:
         return "TERM is not set" if not os.environ.get("TERM") else "TERM=dumb"
-    for stream, name in ((sys.stdin, "standard input"), (sys.stdout, "standard output")):
+    streams = {"standard input": sys.stdin, "standard output": sys.stdout, "standard error": sys.stderr}
+    for name, stream in streams.items():  # all three: a screen is drawn on standard error
         if not stream.isatty():
             return f"{name} is not a terminal"
     return ""
