@@ -7,6 +7,7 @@ ui        shows snapshots in a terminal, and asks for actions
 cli       joins: the only room that constructs the others
 settings  flags, environment and TOML made into one frozen value
 wording   values made into text; imports nothing
+slices    long work that lets the event loop go on; imports nothing
 """
 
 __version__ = "0.1.0"

@@ -181,9 +181,9 @@ def test_the_first_change_is_where_two_series_part(rows: list[Reading], data: st
         assert first_change(less, known) == (rows[place].time if place < len(rows) - 1 else float("inf"))
 
 
-def test_an_hour_of_samples_is_folded_in_slices_of_a_minute_or_two() -> None:
+def test_an_hour_of_samples_is_folded_in_slices_of_half_a_minute() -> None:
     """Nobody waits for the whole of it (performance.md, 5)."""
     hour = gather(
         Readings(), samples(Reading(NOW.timestamp() + 2.0 * place, 4.5e6, 128e3, 30.0, 5) for place in range(3600))
     )
-    assert len(list(detect(Detection(), hour, T))) == 3600 // 64
+    assert len(list(detect(Detection(), hour, T))) == 3600 // 16

@@ -161,7 +161,7 @@ class _Run:
                 if len(first) <= _HEAD:
                     first += chunk
         if self._wanted.format == "json" and self._came <= _HEAD:
-            self._transport.verdict(asked, Answer(self._what, 200, {}, bytes(first)))
+            await self._transport.verdict(asked, Answer(self._what, 200, {}, bytes(first)))
 
     async def lines(self, sink: Sink, lines: Lines) -> None:
         """The wanted messages in a text format."""
@@ -190,7 +190,7 @@ class _Run:
             except NotJson as error:
                 raise Unreadable(f"{self._what}: the answer is not as documented: {error}") from None
             if log.error is not None:
-                self._transport.verdict(asked, Answer(self._what, 200, {}, encode({"error": log.error})))
+                await self._transport.verdict(asked, Answer(self._what, 200, {}, encode({"error": log.error})))
 
     def _taken(self, items: Sequence[object]) -> list[Item]:
         wanted, done = self._wanted, self.done

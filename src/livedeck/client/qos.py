@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Any, Literal, NamedTuple
 
@@ -14,12 +13,14 @@ from livedeck.client.envelope import rows
 from livedeck.client.errors import Unreadable
 from livedeck.client.moments import parse_time
 from livedeck.client.transport import Transport
+from livedeck.slices import Slices
 
 BitrateUnit = Literal["bit", "kbit"]
 _BITS: Mapping[BitrateUnit, float] = {"bit": 1.0, "kbit": 1000.0}
 
 _NO_STATUS = -1
 _LARGEST = 2**53  # past it a float is no longer exact; no stream comes near
+_SLICE = 256  # samples read at once: less than a millisecond
 _PLAIN = frozenset({int, float})
 _KNOWN = frozenset({"time", "bitrate_video", "bitrate_audio", "frame_rate", "status"})
 
@@ -82,37 +83,36 @@ class Qos(Resource):
     def __init__(self, transport: Transport, unit: BitrateUnit = "bit") -> None:
         super().__init__(transport)
         self._bits = _BITS[unit]
-        self._one_at_a_time = asyncio.Lock()  # hours of samples that come together would hold the event loop
 
     async def get(self, event_id: str) -> QosSamples:
         """What the platform measured of the current stream, newest 3600 at most (decisions.md). Raises ApiError."""
         what = named("get QoS of event", event_id)
         answer = await self._transport.send(call("GET", what, "v2", "live", "events", event_id, "qos"))
-        async with self._one_at_a_time:
-            await asyncio.sleep(0)
-            return _columns(rows(answer, what), what, self._bits)
+        return await self._transport.in_turn(_columns(rows(answer, what), what, self._bits))
 
 
-def _columns(samples: list[object], what: str, bits: float) -> QosSamples:
+def _columns(samples: list[object], what: str, bits: float) -> Slices[QosSamples]:
     """Column by column: most of an answer is plain numbers, and a deck reads thousands of samples a second."""
-    timed = [
-        (time, sample)
-        for sample in samples
-        if isinstance(sample, dict) and (time := _time(sample.get("time"))) is not None
-    ]
-    dropped = len(samples) - len(timed)
-    if dropped and not timed:  # an empty answer would be taken for one of no signal
+    whole, extra = QosSamples(), dict[int, Mapping[str, object]]()
+    for start in range(0, len(samples), _SLICE):
+        timed = [
+            (time, sample)
+            for sample in samples[start : start + _SLICE]
+            if isinstance(sample, dict) and (time := _time(sample.get("time"))) is not None
+        ]
+        found: list[dict[str, Any]] = [sample for _, sample in timed]
+        strange = ((place, sample) for place, sample in enumerate(found, len(whole)) if not sample.keys() <= _KNOWN)
+        extra |= {place: _unknown(sample) for place, sample in strange}
+        whole.time.extend(time for time, _ in timed)
+        whole.bitrate_video.extend(_numbers([sample.get("bitrate_video") for sample in found], bits))
+        whole.bitrate_audio.extend(_numbers([sample.get("bitrate_audio") for sample in found], bits))
+        whole.frame_rate.extend(_numbers([sample.get("frame_rate") for sample in found]))
+        whole.status.extend(_status(sample.get("status")) for sample in found)
+        yield
+    dropped = len(samples) - len(whole)
+    if dropped and not len(whole):  # an empty answer would be taken for one of no signal
         raise Unreadable(f"{what}: the answer is not as documented: no sample of {dropped} has a time")
-    found: list[dict[str, Any]] = [sample for _, sample in timed]
-    return QosSamples(
-        array("d", [time for time, _ in timed]),
-        _numbers([sample.get("bitrate_video") for sample in found], bits),
-        _numbers([sample.get("bitrate_audio") for sample in found], bits),
-        _numbers([sample.get("frame_rate") for sample in found]),
-        array("q", [_status(sample.get("status")) for sample in found]),
-        {place: _unknown(sample) for place, sample in enumerate(found) if not sample.keys() <= _KNOWN},
-        dropped,
-    )
+    return replace(whole, extra=extra, dropped=dropped)
 
 
 def _unknown(sample: dict[str, Any]) -> Mapping[str, object]:

@@ -38,6 +38,7 @@ from livedeck.client.pace import Budget, Pace, Patience
 from livedeck.client.refusals import server_date
 from livedeck.client.secret import Secret
 from livedeck.client.wire import plain_body, stated_size
+from livedeck.slices import Slices, in_turns
 
 sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # its command line costs click, rich and 50 ms
 find_spec("sniffio") or sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]  # else sought at each call
@@ -87,6 +88,7 @@ class Transport:
         self.exchanges: deque[Exchange] = deque(maxlen=5)
         self._token = token
         self._budget = Budget(pace)
+        self._turn = asyncio.Lock()
         self._client = _client(token, pace.timeout, mount, http2=http2)
 
     async def send(self, call: Call) -> object:
@@ -109,9 +111,15 @@ class Transport:
         finally:
             await response.aclose()
 
-    def verdict(self, call: Call, answer: Answer) -> object:
+    async def verdict(self, call: Call, answer: Answer) -> object:
         """The JSON that a whole answer brings. Raises Rejected where it says no, Unreadable for no JSON."""
-        return answer.accepted(self.pace.now(), self._secrets(call))
+        return await self.in_turn(answer.accepted(self.pace.now(), self._secrets(call)))
+
+    async def in_turn(self, work: Slices[T]) -> T:
+        """The result of `work` on an answer. One at a time: answers that come together would hold the event loop."""
+        async with self._turn:
+            await asyncio.sleep(0)
+            return await in_turns(work)
 
     def renew(self, token: Secret) -> None:
         """Send that token from now on. Raises Misconfigured for one that no header can carry."""
@@ -154,7 +162,7 @@ class Transport:
         finally:
             await response.aclose()
         self._note(response)
-        return self.verdict(call, answer)
+        return await self.verdict(call, answer)
 
     def address(self, call: Call) -> str:
         """Where that call goes."""
@@ -171,7 +179,7 @@ class Transport:
             if call.link is None:
                 self._note(response)
             if refused:
-                self.verdict(call, refused)
+                await self.verdict(call, refused)
         except BaseException:
             await response.aclose()
             raise

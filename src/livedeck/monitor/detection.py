@@ -19,16 +19,19 @@ from livedeck.monitor.facts import Episode, Severity
 from livedeck.monitor.rates import Seen
 from livedeck.monitor.readings import Readings
 from livedeck.monitor.rules import RECONNECTING, RULES, Rule, calm
-from livedeck.monitor.slices import Slices
 from livedeck.monitor.spell import BAD, CLEAR, Sign, Spell, Words, confirmed, over, recovering
 from livedeck.monitor.stream import Memory
 from livedeck.monitor.thresholds import Hold, Thresholds
+from livedeck.slices import Slices
 
 MOST = 200
 """Episodes kept of a stream."""
 
 _STEP, _MARKS = 64, 6
 """Samples between checkpoints, and how many of them are kept: some minutes of lateness are folded in at little cost."""
+
+_SLICE = 16
+"""Samples judged at once: a millisecond where each of them is bad."""
 
 _STATUSES = {rule.kind: rule.status for rule in RULES if rule.status is not None}
 
@@ -64,7 +67,7 @@ class Detection:
 def detect(known: Detection, readings: Readings, thresholds: Thresholds) -> Slices[Detection]:
     """What `readings` tell, of which `known` has told a part; where they are the same, `known` itself.
 
-    Costs the new samples; where some came late, those since the checkpoint before them. Pauses at each checkpoint.
+    Costs the new samples; where some came late, those since the checkpoint before them. Pauses after a few of them.
     """
     if readings is known.readings:
         return known
@@ -75,6 +78,7 @@ def detect(known: Detection, readings: Readings, thresholds: Thresholds) -> Slic
         fold.take(readings, index)
         if fold.samples % _STEP == 0:
             marks.append(fold.mark())
+        if fold.samples % _SLICE == 0:
             yield
     end = fold.mark()
     standing = {kind: spell for kind, spell in end.spells.items() if spell.raised}

@@ -19,9 +19,9 @@ from livedeck.monitor.poller import Answer
 from livedeck.monitor.rooms import Listed, RoomsState
 from livedeck.monitor.rooms import heard as listed
 from livedeck.monitor.series import KEPT
-from livedeck.monitor.slices import Slices, in_turns
 from livedeck.monitor.thresholds import Cadence, Thresholds
 from livedeck.monitor.watch import Instant, Watch, heard, look, recalled, renewed
+from livedeck.slices import Slices, in_turns
 
 _LOOKS = 16
 """Events that are looked at in one slice."""

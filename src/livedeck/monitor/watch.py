@@ -31,8 +31,8 @@ from livedeck.monitor.phase import Evidence, derive
 from livedeck.monitor.plan import qos_interval
 from livedeck.monitor.readings import Readings
 from livedeck.monitor.restreams import RESTREAM_DOWN, Restreams, followed, of_restreams, told
-from livedeck.monitor.slices import Slices
 from livedeck.monitor.thresholds import Cadence, Thresholds
+from livedeck.slices import Slices
 
 _NEVER_JUDGED = frozenset({Tally.DRAFT, Tally.COMPLETED})
 

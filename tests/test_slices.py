@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from livedeck.monitor.slices import Slices, in_turns
+from livedeck.slices import Slices, in_turns
 
 
 async def test_between_two_slices_others_have_their_turn() -> None:
