@@ -25,6 +25,7 @@ from livedeck.ui.actions.keymap import Keymap
 from livedeck.ui.arrangement import Arrangement, Keep
 from livedeck.ui.copying import osc52
 from livedeck.ui.desk import Desk
+from livedeck.ui.exact import ExactApp
 from livedeck.ui.exports import Exports, Opener
 from livedeck.ui.filters import Ascii, Plain
 from livedeck.ui.handlers import handler
@@ -65,7 +66,7 @@ class Identity(TypedDict):
     zone: tzinfo | None
 
 
-class Deck(App[int]):
+class Deck(ExactApp):
     """Shows what a monitor says. It is given everything and constructs nothing.
 
     `zone`: of the local clock in the header, None for the machine's. `log_file`: named when the deck has to give up.

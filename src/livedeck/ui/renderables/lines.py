@@ -36,28 +36,19 @@ def clip(line: Sequence[Span], cells: int) -> Line:
     return list(line) if width(line) <= cells else fit(line, cells, ellipsis=True)
 
 
-def difference(old: Sequence[Span], new: Sequence[Span]) -> tuple[int, int] | None:
-    """The first cell in which two lines differ, and the one after the last; None where they are the same."""
-    if old == new:
-        return None
-    before, after = _cells(old), _cells(new)
-    if len(before) != len(after):
-        return 0, max(len(before), len(after))
-    unlike = [cell for cell, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
-    return (unlike[0], unlike[-1] + 1) if unlike else None
-
-
 def differences(old: Sequence[Span], new: Sequence[Span], least: int) -> list[tuple[int, int]]:
-    """The stretches in which two lines of equal length differ; a gap of fewer than `least` cells divides none."""
-    whole = difference(old, new)
-    if whole is None:
+    """The stretches of cells in which two lines differ, each with the one after its last.
+
+    A gap of fewer than `least` cells divides none; lines of unlike length differ as a whole.
+    """
+    if old == new:
         return []
     before, after = _cells(old), _cells(new)
     if len(before) != len(after):
-        return [whole]
+        return [(0, max(len(before), len(after)))]
     found: list[tuple[int, int]] = []
-    for cell in range(*whole):
-        if before[cell] != after[cell]:
+    for cell, (one, other) in enumerate(zip(before, after, strict=True)):
+        if one != other:
             near = found and cell - found[-1][1] < least
             found[-1:] = [(found[-1][0], cell + 1)] if near else [*found[-1:], (cell, cell + 1)]
     return found

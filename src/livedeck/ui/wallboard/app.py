@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import structlog
-from rich.console import RenderableType
 from rich.style import Style
 from rich.text import Text
-from textual._compositor import ChopsUpdate
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.color import Color
 from textual.filter import LineFilter
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.screen import Screen
 
 from livedeck.monitor import Clock, Snapshot
 from livedeck.ui import themes
+from livedeck.ui.exact import ExactApp
 from livedeck.ui.filtering import Term
 from livedeck.ui.filters import Ascii, Plain
 from livedeck.ui.renderables.ink import Ink
@@ -30,12 +29,11 @@ from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.themes import Look, Palette
 from livedeck.ui.wallboard import paint
 from livedeck.ui.wallboard.board import Board, Wall, shifted
-from livedeck.ui.wallboard.exact import ExactUpdate
 from livedeck.ui.wallboard.recent import Recent
 from livedeck.ui.wallboard.shown import sight, unanswered
 from livedeck.ui.wallboard.svg import svg
 from livedeck.ui.wallboard.turning import Turn, leafed, turned
-from livedeck.ui.widgets.inked import Canvas, parts
+from livedeck.ui.widgets.inked import Canvas
 
 log = structlog.get_logger()
 
@@ -68,9 +66,6 @@ class WallCanvas(Canvas):
     def ink(self, ink: Ink) -> Style:
         return self.app.styles_of_inks[ink]
 
-    def changed(self, row: int, old: Line, new: Line, width: int) -> list[Region]:
-        return parts(row, old, new, width)
-
     def repaint(self) -> int:
         changed = super().repaint()
         self.app.publish(self.size)
@@ -87,7 +82,7 @@ class WallScreen(Screen[None], inherit_bindings=False):
         yield WallCanvas(id="wall")
 
 
-class Wallboard(App[int], inherit_bindings=False):
+class Wallboard(ExactApp, inherit_bindings=False):
     """Shows what comes out of `snapshots` until q. `clock` is the machine's own.
 
     `terms`: the filter. `theme`: a name of `themes.PALETTES`, or AUTO. `unseen`: there is no
@@ -208,11 +203,6 @@ class Wallboard(App[int], inherit_bindings=False):
         if self._published and self._drawn and picture != self._last:
             self._last = picture
             self._published(picture)
-
-    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        """Textual's way to the terminal, and on it nothing that did not change."""
-        exact = ExactUpdate.of(renderable) if isinstance(renderable, ChopsUpdate) else renderable
-        super()._display(screen, exact)
 
     def action_page(self, step: int) -> None:
         """Turn to the next page or the one before."""

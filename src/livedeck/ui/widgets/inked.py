@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from livedeck.ui import themes
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, difference, differences, fit
+from livedeck.ui.renderables.lines import Line, differences, fit
 
 SKIPPED = 20
 """Cells that did not change and are yet sent, where they lie between two that did."""
@@ -25,9 +25,9 @@ class Inked(Widget):
         """The style of an ink in the theme in force, its ground left to the line where it has none of its own."""
         return themes.style(self.app.theme, ink)
 
-    def mark(self, regions: Iterable[Region | None]) -> int:
+    def mark(self, regions: Iterable[Region]) -> int:
         """Have these regions sent to the terminal. Returns how many they are."""
-        marked = [region for region in regions if region]
+        marked = list(regions)
         if marked:
             self.refresh(*marked)
         return len(marked)
@@ -54,14 +54,9 @@ class Canvas(Inked):
         if not width or not height:
             return 0
         lines = self.draw(width, height)[:height]
-        changed = [self.changed(row, _at(self._lines, row), _at(lines, row), width) for row in range(height)]
+        changed = [changes(row, _at(self._lines, row), _at(lines, row), width) for row in range(height)]
         self._lines = lines
         return self.mark(part for parts in changed for part in parts)
-
-    def changed(self, row: int, old: Line, new: Line, width: int) -> list[Region]:
-        """The parts of that row that differ: one, for Textual sends each from the left edge of the widget on."""
-        unlike = None if old == new else changes(row, old, new, width)
-        return [unlike] if unlike else []
 
     def on_resize(self) -> None:
         """Another size is another drawing."""
@@ -78,13 +73,7 @@ class Canvas(Inked):
         return len(self.draw(width, viewport.height))
 
 
-def changes(row: int, old: Line, new: Line, width: int) -> Region | None:
-    """The part of that row of a widget in which two lines differ."""
-    unlike = difference(fit(old, width, ellipsis=True), fit(new, width, ellipsis=True))
-    return None if unlike is None else Region(unlike[0], row, unlike[1] - unlike[0], 1)
-
-
-def parts(row: int, old: Line, new: Line, width: int) -> list[Region]:
+def changes(row: int, old: Line, new: Line, width: int) -> list[Region]:
     """The parts of that row that differ; to move the cursor and set a colour costs as much as some twenty cells."""
     if old == new:
         return []

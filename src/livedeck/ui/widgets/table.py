@@ -7,7 +7,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from rich.style import Style
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -75,10 +75,10 @@ class Table(ScrollView, Inked, Generic[T], can_focus=True, inherit_bindings=Fals
         rows = {at: self._drawn(at) for at in range(top, top + max(0, self.size.height - HEAD_LINES))}
         known, head = self._rows, self._head_line()
         width = self.size.width
-        marks = [changes(at - top + HEAD_LINES, known.get(at, []), row, width) for at, row in rows.items()]
+        marks = [_changed(at - top + HEAD_LINES, known.get(at, []), row, width) for at, row in rows.items()]
         marks.append(changes(0, self._head, head, width))
         self._rows, self._head = rows, head
-        return self.mark(marks)
+        return self.mark(part for parts in marks for part in parts)
 
     def _head_line(self) -> Line:
         """The names of the columns; and how many rows with a critical fault were scrolled out above."""
@@ -160,3 +160,8 @@ class Table(ScrollView, Inked, Generic[T], can_focus=True, inherit_bindings=Fals
         self.post_message(self.Moved(key, self.id))
         if event.chain == 2:
             self.post_message(self.Opened(key))
+
+
+def _changed(y: int, old: Line, new: Line, width: int) -> list[Region]:
+    """The parts of a row that differ: with its mark all of it, for the row under the cursor has its own ground."""
+    return changes(y, old, new, width) if old[:1] == new[:1] else [Region(0, y, width, 1)]

@@ -1,14 +1,18 @@
 """What is sent to the terminal: the cells that changed and no others.
 
-Textual sends a changed part of a widget from the widget's left edge on. One canvas over the whole wall would so repeat
-everything to the left of each clock: twenty times what the second changed (performance.md, 9).
+Textual sends a changed part of a widget from the widget's left edge on. A widget that is as wide as the screen would so
+repeat everything to the left of each clock: twenty times what the second changed (performance.md, 9).
 """
 
 from __future__ import annotations
 
-from rich.console import Console
+from typing import Any
+
+from rich.console import Console, RenderableType
 from rich.control import Control
 from textual._compositor import ChopsUpdate
+from textual.app import App
+from textual.screen import Screen
 
 
 class ExactUpdate(ChopsUpdate):
@@ -27,5 +31,14 @@ class ExactUpdate(ChopsUpdate):
                 first, last = max(x, start), min(until, end)
                 if strip is not None and first < last:
                     sent.append(Control.move_to(first, y).segment.text)
-                    sent.append(strip.crop(first - x, last - x).render(console))
+                    sent.append(strip.crop(first - x, last - x).simplify().render(console))
         return "".join(sent)
+
+
+class ExactApp(App[int]):
+    """An app of which nothing is sent that did not change."""
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Textual's way to the terminal."""
+        exact = ExactUpdate.of(renderable) if isinstance(renderable, ChopsUpdate) else renderable
+        super()._display(screen, exact)
