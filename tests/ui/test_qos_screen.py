@@ -75,15 +75,38 @@ def episode(since: datetime, minutes: float | None = None, severity: Severity = 
     return Episode("PACKET_LOSS", severity, "", since, until, "loss in 4 of 6", "no loss")
 
 
-def test_the_newest_fault_stands_first_and_says_what_to_do() -> None:
+def test_what_lasts_stands_first_the_worst_on_top_and_what_is_over_below_newest_first() -> None:
+    def fault(age: int, minutes: float | None, severity: Severity) -> Episode:
+        return episode(NOW - timedelta(minutes=age), minutes, severity)
+
+    loud, long_over = fault(20, None, Severity.CRITICAL), fault(30, 1, Severity.CRITICAL)
+    new, old, over = (fault(age, ended, Severity.WARNING) for age, ended in ((3, None), (24, None), (2, 1)))
+    found = [long_over, old, loud, new, over]
+    assert episodes.ranked(found) == [loud, new, old, over, long_over]
+    worse = replace(new, severity=Severity.CRITICAL, actual="loss in 6 of 6")
+    assert episodes.place(episodes.ranked([worse, *found[:2]]), new) == 0
+    assert episodes.place(found, episode(NOW)) is None
+
+
+@pytest.mark.parametrize("width", [90, 120, 160, 200])
+def test_the_list_of_faults_uses_the_width_and_leaves_the_notes_theirs(width: int) -> None:
+    words = "key-frame times differ over 50 % in 2 of 6 samples"
+    sick = replace(state(), episodes=(replace(episode(NOW - timedelta(minutes=3)), actual=words),))
+    shown = [plain(line) for line in episodes.lines(sick, None, FRESH, width, 5)]
+    assert (words in shown[0]) == (width >= 160)
+    assert "cause" in shown[0]
+    assert max(map(len, shown)) <= width
+
+
+def test_a_fault_says_what_to_do() -> None:
     sick = replace(state(), episodes=(episode(NOW - timedelta(minutes=20), 2), episode(NOW - timedelta(minutes=3))))
-    shown = [plain(line) for line in episodes.lines(sick, 0, FRESH, 120, 5)]
+    shown = [plain(line) for line in episodes.lines(sick, None, FRESH, 120, 5)]
     assert re.match(r">20:57:00  03:00 and on\s+✖ PACKET_LOSS", shown[0])
     assert re.match(r" 20:40:00  02:00\s+✖ PACKET_LOSS", shown[1])
     for label in ("cause", "viewers", "do"):
         assert any(f"  {label}" in line for line in shown)
-    assert all("cause" not in plain(line) for line in episodes.lines(sick, 0, FRESH, 80, 2))
-    assert episodes.lines(state(), 0, FRESH, 120, 5) == []
+    assert all("cause" not in plain(line) for line in episodes.lines(sick, None, FRESH, 80, 2))
+    assert episodes.lines(state(), None, FRESH, 120, 5) == []
 
 
 def test_a_fault_goes_before_a_mark_and_a_critical_before_a_warning() -> None:
@@ -116,10 +139,10 @@ async def test_the_cursor_reads_what_was_measured_and_faults_are_walked() -> Non
         assert "each column" not in text_of(deck)
         state_shown = deck.chosen()
         assert state_shown is not None
-        await act(pilot, "qos.older", "qos.older")
-        second = state_shown.episodes[-2].since
+        await act(pilot, "qos.next_fault", "qos.next_fault")
+        second = episodes.ranked(state_shown.episodes)[1].since
         assert f">{second:%H:%M:%S}" in text_of(deck).replace("</text>", "").replace(">>", ">")
-        await act(pilot, "qos.newer")
+        await act(pilot, "qos.previous_fault")
         assert deck.screen_of(QosScreen).screen is deck.screen
 
 

@@ -16,7 +16,7 @@ from livedeck.ui.actions import ACTIONS, BY_NAME, GROUPS, Action, commands, foot
 from livedeck.ui.actions.keymap import keys_of, read, remapped, written
 from livedeck.ui.handlers import handler
 from livedeck.ui.renderables.frame import keys
-from livedeck.ui.renderables.lines import plain
+from livedeck.ui.renderables.lines import plain, width
 from livedeck.ui.screens.command import CommandScreen
 from livedeck.ui.screens.help import HelpScreen, help_lines
 from ui.stage import act, running, text_of
@@ -70,9 +70,12 @@ def test_every_action_is_bound_under_its_own_name() -> None:
     assert {each.id for each in bound if isinstance(each, Binding)} == {one.name for one in ACTIONS if one.keys}
 
 
-def test_every_action_is_in_the_help() -> None:
-    shown = "\n".join(plain(line) for line in help_lines({}))
-    assert not [one.name for one in ACTIONS if one.help not in shown]
+@pytest.mark.parametrize("cells", [55, 69])
+def test_every_action_is_in_the_help_whole(cells: int) -> None:
+    lines = help_lines({}, cells)
+    words = " ".join(" ".join(plain(line) for line in lines).split())
+    assert not [one.name for one in ACTIONS if one.help not in words]
+    assert max(width(line) for line in lines) <= cells
 
 
 def test_every_action_is_driven_by_a_test() -> None:
@@ -164,7 +167,9 @@ async def test_commands_are_completed_refused_and_carried_out() -> None:
     async with running() as (deck, pilot):
         await act(pilot, "app.command")
         assert isinstance(deck.screen, CommandScreen)
-        await pilot.press(*"scren", "enter")
+        await pilot.press(*"com", "tab")
+        assert deck.screen.query_one(Input).value == "event.complete"
+        await pilot.press(*["backspace"] * 14, *"scren", "enter")
         assert "there is no :scren" in text_of(deck)
         await pilot.press("backspace", "backspace", *"een.q", "tab")
         assert deck.screen.query_one(Input).value == "screen.qos"

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from livedeck import wording
 from livedeck.monitor import Alarm, AlarmState, EventState, Snapshot
+from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.lines import clip, plain
 
 AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
+
+SUBJECT_CELLS = 12
+"""What the name of what an alarm is about takes at most."""
 
 
 def meant(snapshot: Snapshot, chosen: EventState | None, *, owed: bool = False, away: bool = False) -> Alarm | None:
@@ -16,3 +22,10 @@ def meant(snapshot: Snapshot, chosen: EventState | None, *, owed: bool = False, 
     known = [one for one in known if one.owed] if owed else known
     own = [one for one in known if chosen and one.event_id == chosen.id]
     return next(iter([*own, *known]), None)
+
+
+def called(alarm: Alarm, seen: EventState | None) -> str:
+    """Its kind; before that whose it is, unless that is the event which the screen shows as the selected one."""
+    if seen and alarm.event_id == seen.id:
+        return alarm.kind
+    return f"{plain(clip([(wording.safe(alarm.subject), Ink.DIM)], SUBJECT_CELLS))} {alarm.kind}"

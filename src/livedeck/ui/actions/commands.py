@@ -7,6 +7,9 @@ from difflib import get_close_matches
 
 from livedeck.ui.actions import ACTIONS, BY_NAME, Action
 
+LINE = "app.command"
+"""The action that leads to the command line."""
+
 
 class CommandError(Exception):
     """What was typed is no command: why, and what would be."""
@@ -41,9 +44,11 @@ def _short(verb: str, screen: str) -> Action:
 
 
 def completions(text: str, screen: str) -> list[str]:
-    """The names that begin with what was typed: those of this screen first, the short ones where they are plain."""
+    """The names that begin with what was typed, those of this screen first; but for the line that it is typed into."""
     word = text.strip().removeprefix(":")
-    ordered = sorted(ACTIONS, key=lambda action: not action.works_on(screen))
+    ordered = sorted(
+        (action for action in ACTIONS if action.name != LINE), key=lambda action: not action.works_on(screen)
+    )
     names = [action.name for action in ordered if action.name.startswith(word) or action.verb.startswith(word)]
     return names if " " not in word else []
 

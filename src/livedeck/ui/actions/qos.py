@@ -11,8 +11,23 @@ QOS = (
         "qos.left", ("left",), "cursor", "The cursor to the left: what was measured there", "qos.left", HERE, rank=23
     ),
     Action("qos.right", ("right",), "cursor right", "The cursor to the right, and off", "qos.right", HERE),
-    Action("qos.older", ("left_square_bracket",), "older fault", "The fault before", "qos.older", HERE, rank=24),
-    Action("qos.newer", ("right_square_bracket",), "newer fault", "The fault after", "qos.newer", HERE),
+    Action(
+        "qos.next_fault",
+        ("right_square_bracket",),
+        "next fault",
+        "Down the list of faults: those that last, then those that are over",
+        "qos.next_fault",
+        HERE,
+        rank=24,
+    ),
+    Action(
+        "qos.previous_fault",
+        ("left_square_bracket",),
+        "previous fault",
+        "Up the list of faults",
+        "qos.previous_fault",
+        HERE,
+    ),
     Action("qos.previous", ("up", "k"), "previous event", "The previous event on air", "qos.previous", HERE),
     Action("qos.next", ("down", "j"), "next event", "The next event on air", "qos.next_", HERE, rank=25),
     Action(

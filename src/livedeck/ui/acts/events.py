@@ -24,7 +24,7 @@ Shown = Callable[[Sight, Sight | None], bool]
 def complete(one: Subject) -> Act[Sight]:
     """End it."""
     effect = "Ingest stops, viewers are cut off, the recording closes. It cannot be resumed."
-    quiet = "It is over for good: ingest accepts no more streams."
+    quiet = "It ends for good: ingest accepts no more streams."
     return _act(one, "complete", lambda: one.api.events.complete(one.target.id), _completed, _risky(one, effect, quiet))
 
 

@@ -49,13 +49,13 @@ def right(deck: Deck, _: str) -> None:
     _screen(deck).point(1)
 
 
-def older(deck: Deck, _: str) -> None:
-    """The fault before."""
+def next_fault(deck: Deck, _: str) -> None:
+    """Down the list of faults."""
     _screen(deck).walk(1)
 
 
-def newer(deck: Deck, _: str) -> None:
-    """The fault after."""
+def previous_fault(deck: Deck, _: str) -> None:
+    """Up the list of faults."""
     _screen(deck).walk(-1)
 
 

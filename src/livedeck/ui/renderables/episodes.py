@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 
 from livedeck import wording
@@ -13,10 +13,27 @@ from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import Line, Span, fit
 from livedeck.ui.renderables.moment import Moment
 
-LIST_CELLS = 60
-"""What an episode takes; what stands beside it has the rest."""
+LIST_CELLS, WHOLE_CELLS, NOTES_CELLS = 60, 100, 60
+"""What the list takes at least, and with every word whole; what stands beside it goes before those words."""
 
 LABEL_CELLS = 10
+
+RANKS = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+
+
+def ranked(found: Iterable[Episode]) -> list[Episode]:
+    """Those that last, the worst first; then those that are over. Among equals the newest first."""
+    newest = sorted(found, key=lambda one: one.since, reverse=True)
+    return sorted(newest, key=lambda one: RANKS[one.severity] if one.until is None else len(RANKS))
+
+
+def place(listed: Sequence[Episode], chosen: Episode | None) -> int | None:
+    """Where that fault stands by now, which may have become worse, or be over; None: nowhere."""
+    return next((at for at, one in enumerate(listed) if chosen and _same(one, chosen)), None)
+
+
+def _same(one: Episode, other: Episode) -> bool:
+    return (one.kind, one.target, one.since) == (other.kind, other.target, other.since)
 
 
 def flags(axis: Axis, episodes: Sequence[Episode], markers: Sequence[Marker]) -> Mapping[int, Span]:
@@ -24,7 +41,7 @@ def flags(axis: Axis, episodes: Sequence[Episode], markers: Sequence[Marker]) ->
     found: dict[int, Span] = {}
     for marker in markers:
         found[_column(axis, marker.at.timestamp())] = ("m", Ink.INFO)
-    for one in sorted(episodes, key=lambda one: list(SEVERITIES).index(one.severity), reverse=True):
+    for one in sorted(episodes, key=lambda one: RANKS[one.severity], reverse=True):
         glyph, _, ink = SEVERITIES[one.severity]
         found[_column(axis, one.since.timestamp())] = (glyph, ink)
     return {column: sign for column, sign in found.items() if 0 <= column < axis.columns}
@@ -34,20 +51,21 @@ def _column(axis: Axis, at: float) -> int:
     return int((at - axis.start) // axis.step)
 
 
-def lines(state: EventState, chosen: int, moment: Moment, width: int, rows: int) -> list[Line]:
-    """The newest first, the chosen one marked; beside them why, what viewers see and what to do."""
-    newest = list(reversed(state.episodes))
-    if not newest or rows < 1:
+def lines(state: EventState, chosen: Episode | None, moment: Moment, width: int, rows: int) -> list[Line]:
+    """As many as fit, the chosen one among them and marked; beside them why, what viewers see and what to do."""
+    known = ranked(state.episodes)
+    if not known or rows < 1:
         return []
-    first = min(max(0, chosen - rows + 1), max(0, len(newest) - rows))
-    listed = [_line(one, moment, marked=first + at == chosen) for at, one in enumerate(newest[first : first + rows])]
+    mark = place(known, chosen) or 0
+    first = max(0, mark - rows + 1)
+    listed = [_line(one, moment, marked=first + at == mark) for at, one in enumerate(known[first : first + rows])]
     if width < LIST_CELLS + 30:
         return listed
-    notes = _notes(newest[min(chosen, len(newest) - 1)], state, width - LIST_CELLS)
+    room = min(max(LIST_CELLS, width - NOTES_CELLS), WHOLE_CELLS)
+    notes = _notes(known[mark], state, width - room)
     listed += [[] for _ in range(min(rows, len(notes)) - len(listed))]
     return [
-        [*fit(line, LIST_CELLS, ellipsis=True), *(notes[at] if at < len(notes) else [])]
-        for at, line in enumerate(listed)
+        [*fit(line, room, ellipsis=True), *(notes[at] if at < len(notes) else [])] for at, line in enumerate(listed)
     ]
 
 

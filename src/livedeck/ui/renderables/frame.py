@@ -14,7 +14,7 @@ from livedeck.ui.actions.keymap import Keymap, keys_of, written
 from livedeck.ui.renderables.alarm_rows import sign
 from livedeck.ui.renderables.cells import SEVERITIES
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, between, clip, flow, plain, spread
+from livedeck.ui.renderables.lines import Line, between, clip, flow, spread
 from livedeck.ui.renderables.moment import Moment
 
 LINKS = {
@@ -148,10 +148,7 @@ def alarm(one: Alarm, moment: Moment) -> Line:
 FLOOD: Line = [(" ▲ ALARM FLOOD  more than ten in ten minutes: work from the top, shelve what is known ", Ink.BANNER)]
 
 
-MEANT_CELLS = 12
-
-
-def keys(actions: Sequence[Action], keymap: Keymap, cells: int, *, read_only: bool, meant: Alarm | None = None) -> Line:
+def keys(actions: Sequence[Action], keymap: Keymap, cells: int, *, read_only: bool, meant: str = "") -> Line:
     """The keys that do something here; the last ones go first where the line is short. What writes says RO.
 
     `meant`: the alarm that an acknowledgement goes to, named where no cursor shows it.
@@ -162,6 +159,6 @@ def keys(actions: Sequence[Action], keymap: Keymap, cells: int, *, read_only: bo
         key = written(keys_of(action, keymap)[0])
         said = f" {action.label} RO" if refused else f" {action.label}"
         if meant and action.name == "alarm.acknowledge":
-            said = f" ack {plain(clip([(wording.safe(meant.subject), Ink.DIM)], MEANT_CELLS))} {meant.kind}"
+            said = f" ack {meant}"
         parts.append((rank, [(f" {key}", Ink.DIM if refused else Ink.STRONG), (said, Ink.DIM)]))
     return flow(parts, cells, 1)

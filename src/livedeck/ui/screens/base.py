@@ -15,7 +15,7 @@ from livedeck.ui import arranging, notices
 from livedeck.ui.actions import BY_NAME
 from livedeck.ui.actions.keymap import keys_of, written
 from livedeck.ui.arranging import Arranged, View
-from livedeck.ui.pointing import meant
+from livedeck.ui.pointing import called, meant
 from livedeck.ui.renderables import frame
 from livedeck.ui.renderables.columns import Sheet
 from livedeck.ui.renderables.moment import Moment
@@ -41,6 +41,8 @@ class DeckScreen(Screen[None]):
 
     NAME: ClassVar[str] = ""
     MODE: ClassVar[str] = ""
+    SHOWS_EVENT: ClassVar[bool] = False
+    """Whether it can be seen on it which event is selected."""
 
     @property
     def deck(self) -> Deck:
@@ -105,7 +107,7 @@ class DeckScreen(Screen[None]):
         self.query_one("#banner", Lines).show([each for each in (warning, held) if each])
         self._paint_alarms(snapshot, moment)
         self.query_one("#notice", Lines).show(notices.line(self.deck.arrangement.notices, moment))
-        self.query_one(Footer).show(self.alarm_meant(snapshot))
+        self.query_one(Footer).show(self._called(self.alarm_meant(snapshot)))
         self.paint(*shown)
 
     def listed(self, snapshot: Snapshot) -> tuple[str, Sheet[Any], Sequence[Any]]:
@@ -139,6 +141,9 @@ class DeckScreen(Screen[None]):
     def alarm_meant(self, snapshot: Snapshot) -> Alarm | None:
         """The alarm that an acknowledgement goes to, where no cursor shows it."""
         return meant(snapshot, self.deck.chosen(), owed=True)
+
+    def _called(self, alarm: Alarm | None) -> str:
+        return called(alarm, self.deck.chosen() if self.SHOWS_EVENT else None) if alarm else ""
 
     def blink(self) -> None:
         """Paint what blinks."""

@@ -46,6 +46,7 @@ class ChatScreen(DeckScreen):
 
     NAME = "Chat"
     MODE = "chat"
+    SHOWS_EVENT = True
     BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
 
     def __init__(self) -> None:

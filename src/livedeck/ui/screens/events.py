@@ -22,6 +22,7 @@ class EventsScreen(DeckScreen):
 
     NAME = "Events"
     MODE = "events"
+    SHOWS_EVENT = True
     BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
 
     def body(self) -> Iterable[Widget]:

@@ -11,11 +11,16 @@ from textual.screen import ModalScreen
 
 from livedeck.ui.actions import table
 from livedeck.ui.actions.keymap import Keymap, keys_of, written
-from livedeck.ui.renderables import cells
+from livedeck.ui.renderables.cells import SEVERITIES, TALLY_INKS
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, fit
+from livedeck.ui.renderables.lines import Line, fit, wrapped
 from livedeck.ui.renderables.status import HIGHLIGHTED, NORMAL, ODD
 from livedeck.ui.widgets.frame import Lines
+
+MOST_CELLS, FRAME_CELLS = 74, 5
+"""What the box takes at most, and of that its border, its padding and the scroll bar (app.tcss)."""
+
+KEY_CELLS = 18
 
 
 class HelpScreen(ModalScreen[None]):
@@ -31,42 +36,42 @@ class HelpScreen(ModalScreen[None]):
         with VerticalScroll():
             yield Lines(id="help")
 
-    def on_mount(self) -> None:
-        self.query_one("#help", Lines).show(help_lines(self._keymap))
+    def on_resize(self) -> None:
+        self.query_one("#help", Lines).show(help_lines(self._keymap, min(MOST_CELLS, self.size.width) - FRAME_CELLS))
 
 
-def help_lines(keymap: Keymap) -> list[Line]:
-    """The keys in force by group, then the signs."""
+def help_lines(keymap: Keymap, cells: int) -> list[Line]:
+    """The keys in force by group, then the signs; nothing of it is wider than that."""
     lines: list[Line] = []
     for title, actions in table.groups():
         lines.append([(title.upper(), Ink.HEAD)])
         for action in actions:
             keys = "  ".join(written(key) for key in keys_of(action, keymap)) or f":{action.name}"
-            lines.append(_row(keys, action.help, Ink.STRONG))
+            lines += _rows(keys, action.help, Ink.STRONG, cells)
         lines.append([])
-    return lines + sign_lines()
+    return lines + sign_lines(cells)
 
 
-def sign_lines() -> list[Line]:
-    """Every sign that stands in a cell."""
+def sign_lines(cells: int) -> list[Line]:
+    """Every sign that stands in a cell of a table."""
     lines: list[Line] = [[("SIGNS", Ink.HEAD)]]
-    lines += [_row(f"{look.glyph} {look.word}", look.meaning, look.ink) for look in (NORMAL, *HIGHLIGHTED, ODD)]
+    for look in (NORMAL, *HIGHLIGHTED, ODD):
+        lines += _rows(f"{look.glyph} {look.word}", look.meaning, look.ink, cells)
     lines.append([("  ", Ink.TEXT), *_severities()])
-    lines.append(_row("0  ?  --  -", "zero, unknown, no fresh data, not measured", Ink.TEXT))
-    lines.append(_row("▒ STALE", "not to be believed: too old, or not answered", Ink.STALE))
+    lines += _rows("0  ?  --  -", "zero, unknown, no fresh data, not measured", Ink.TEXT, cells)
+    lines += _rows("▒ STALE", "not to be believed: too old, or not answered", Ink.STALE, cells)
     lines += [[], [("TALLY", Ink.HEAD)]]
-    lines += [
-        [("  ", Ink.TEXT), (f" {glyph} {tally.value:<12}", ink)] for tally, (glyph, ink) in cells.TALLY_INKS.items()
-    ]
+    lines += [[("  ", Ink.TEXT), (f" {glyph} {tally.value:<12}", ink)] for tally, (glyph, ink) in TALLY_INKS.items()]
     return lines
 
 
 def _severities() -> Line:
     line: Line = []
-    for severity, (glyph, word, ink) in cells.SEVERITIES.items():
+    for severity, (glyph, word, ink) in SEVERITIES.items():
         line += [(f"{glyph} {word} ", ink), (f"{severity.value}   ", Ink.TEXT)]
     return line
 
 
-def _row(left: str, right: str, ink: Ink) -> Line:
-    return [*fit([(f"  {left}", ink)], 22, ellipsis=True), (right, Ink.TEXT)]
+def _rows(left: str, right: str, ink: Ink, cells: int) -> list[Line]:
+    text = wrapped(right, Ink.TEXT, cells - KEY_CELLS)
+    return [[*fit([("" if at else f"  {left}", ink)], KEY_CELLS, ellipsis=True), *row] for at, row in enumerate(text)]

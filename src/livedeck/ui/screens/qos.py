@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from livedeck import wording
-from livedeck.monitor import Alarm, EventState, Snapshot
+from livedeck.monitor import Alarm, Episode, EventState, Snapshot
 from livedeck.ui import bindings
 from livedeck.ui.past import Past
 from livedeck.ui.renderables import cells, detail, episodes, qos_view
@@ -34,13 +34,14 @@ class QosScreen(DeckScreen):
 
     NAME = "QoS"
     MODE = "qos"
+    SHOWS_EVENT = True
     BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
 
     def __init__(self) -> None:
         super().__init__()
         self._range = 1
         self._cursor: float | None = None  # epoch s, server clock
-        self._episode: tuple[str, int] = ("", 0)
+        self._episode: tuple[str, Episode] | None = None  # the id of its event, and how it was when it was chosen
         self._over: str | None = None
         self._past, self._past_over = Past(self), Past(self, "past of another")
 
@@ -103,8 +104,11 @@ class QosScreen(DeckScreen):
 
     def _listed(self, state: EventState, moment: Moment) -> list[Line]:
         rows = 5 if self.size.height >= TALL else 2
-        at = self._episode[1] if self._episode[0] == state.id else 0
-        return episodes.lines(state, at, moment, self.size.width, rows)
+        return episodes.lines(state, self._picked(state), moment, self.size.width, rows)
+
+    def _picked(self, state: EventState) -> Episode | None:
+        """The fault that was walked to, where that is one of this event."""
+        return self._episode[1] if self._episode and self._episode[0] == state.id else None
 
     def _column(self, axis: Axis) -> int | None:
         """Where the cursor stands: it keeps its moment while the axis moves on, until that is out of sight."""
@@ -128,15 +132,16 @@ class QosScreen(DeckScreen):
         self.refresh_all()
 
     def walk(self, step: int) -> None:
-        """To an older (1) or a newer episode: the list marks it, the cursor shows where it began."""
+        """Down (1) or up the list of faults: it marks the one, the cursor shows where that began."""
         state = self.deck.chosen()
         if state is None or not state.episodes:
             self.deck.tell("no fault of this event is known")
             return
-        at = self._episode[1] + step if self._episode[0] == state.id else 0
-        at = min(max(at, 0), len(state.episodes) - 1)
-        self._episode = state.id, at
-        self._cursor = state.episodes[-1 - at].since.timestamp()
+        known = episodes.ranked(state.episodes)
+        at = episodes.place(known, self._picked(state))
+        one = known[0 if at is None else min(max(at + step, 0), len(known) - 1)]
+        self._episode = state.id, one
+        self._cursor = one.since.timestamp()
         self.refresh_all()
 
     def marked(self) -> None:

@@ -27,6 +27,7 @@ class StreamsScreen(DeckScreen):
 
     NAME = "Streams"
     MODE = "streams"
+    SHOWS_EVENT = True
     BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from livedeck.monitor import Alarm, Snapshot
+from livedeck.monitor import Snapshot
 from livedeck.ui.actions import footer
 from livedeck.ui.actions.keymap import Keymap
 from livedeck.ui.renderables import frame
@@ -80,10 +80,10 @@ class Footer(Canvas):
     def __init__(self, mode: str, keymap: Keymap, *, read_only: bool) -> None:
         super().__init__()
         self._actions, self._keymap, self._read_only = footer(mode), keymap, read_only
-        self._meant: Alarm | None = None
+        self._meant = ""
 
-    def show(self, meant: Alarm | None) -> None:
-        """Name the alarm that an acknowledgement would go to; None: the screen's cursor shows it, or there is none."""
+    def show(self, meant: str) -> None:
+        """Name the alarm that an acknowledgement would go to; empty: the screen's cursor shows it, or there is none."""
         self._meant = meant
         self.repaint()
 
