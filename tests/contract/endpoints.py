@@ -17,7 +17,7 @@ class Row(NamedTuple):
     path: str
     chapter: str
     client: str
-    action: str = ""
+    action: str
 
     @property
     def shape(self) -> tuple[str, str]:
@@ -79,7 +79,7 @@ ROWS = (
     Row("DELETE", _EVENT, "Live events", "api.events.delete", "event.delete"),
     Row("PUT", f"{_EVENT}/move", "Live events", "api.events.move", "event.move"),
     Row("GET", f"{_EVENT}/qos", "Live events", "api.qos.get", "screen.qos"),
-    Row("GET", f"{_EVENT}/stream/:stream_id/chat.json", "Live events", "api.chat.export"),
+    Row("GET", f"{_EVENT}/stream/:stream_id/chat.json", "Live events", "api.chat.export", "chat.export"),
     Row("POST", _ROOMS, _MEETING, "api.rooms.create", "room.new"),
     Row("GET", f"{_ROOMS}/{{room_id}}", _MEETING, "api.rooms.get", "relay.edit"),
     Row("GET", _ROOMS, _MEETING, "api.rooms.list", "screen.rooms"),
