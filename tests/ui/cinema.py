@@ -11,13 +11,15 @@ async def opened(stage: Stage, part: str) -> str:
     """That part of the rehearsal's recording, asked for and painted; the id of the video."""
     stage.deck.do("screen.videos")
     await stage.settle()
-    library = stage.deck.library
-    await stage.until(lambda: bool(library.videos()))
-    await asked(stage)  # of every event: the first answer alone would choose the cursor's row
-    library.video = next(one for one in library.videos() if one.title == REHEARSAL)
-    stage.deck.do("part.next", part)
     await asked(stage)
-    return library.video.id
+    await stage.act("row.last")
+    video = stage.deck.library.video
+    assert video is not None
+    assert video.title == REHEARSAL
+    stage.deck.do("part.next", part)
+    await stage.settle()
+    await asked(stage)
+    return video.id
 
 
 async def asked(stage: Stage) -> None:

@@ -41,6 +41,29 @@ async def test_the_recordings_of_events_that_are_over_lead_to_their_parts_and_ba
         assert ">Rehearsal Tuesday" in stage.text()
 
 
+async def recorded(stage: Stage, name: str) -> None:
+    """That event is over, and what was recorded of it is listed."""
+    await stage.api.events.complete(stage.choose(name).id)
+    stage.service.clock.step(25)
+    await stage.act("app.ask")
+    await stage.until(lambda: name in [one.event for one in stage.deck.library.videos()])
+    await asked(stage)
+
+
+async def test_until_somebody_chooses_a_video_the_first_row_is_selected_whatever_came_first() -> None:
+    async with writing() as stage:
+        await stage.act("screen.videos")
+        await asked(stage)
+        assert ">Abendmusik" in stage.text()
+        await recorded(stage, "Harbour webcam")
+        assert ">Harbour webcam" in stage.text()
+        await stage.press("down", "up")
+        await recorded(stage, "Town hall, main")
+        assert ">Harbour webcam" in stage.text()
+        await stage.act("part.next")
+        assert "Harbour webcam" in stage.text().split("\n")[2]
+
+
 async def test_any_video_is_opened_by_its_id_and_what_is_none_is_said_with_what_was_typed() -> None:
     async with writing() as stage:
         (video,) = (await stage.api.events.videos(stage.choose(REHEARSAL).id)).items

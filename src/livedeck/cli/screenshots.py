@@ -82,10 +82,8 @@ async def still_deck(
     service_clock = ServiceClock(start=EVENING - timedelta(seconds=played), paused=True)
     service = Service(seed=seed, clock=service_clock, scenario=scenario)
     service_clock.step(played)
-    address, token = "http://127.0.0.1:8787", SecretStr(service.token)
-    settings = alone(base_url=address, token=token, read_only=read_only)
     clock = FixedClock()
-    async with make_api(settings, clock=clock, mount=service.app) as api:
+    async with make_api(simulated(service, read_only=read_only), clock=clock, mount=service.app) as api:
         monitor = make_monitor(api, clock)
         monitor.want_rooms(True)  # so that they are there whichever screen is shown
         await monitor.settled()
@@ -107,9 +105,17 @@ async def picture(size: tuple[int, int], keys: Sequence[str], scenario: str | No
     """The deck at that size after those keys, as SVG; on the demo, or so many seconds into a scenario."""
     async with still_deck(scenario=scenario, played=played) as deck, deck.run_test(size=size) as pilot:
         await pilot.pause()
-        await pilot.press(*keys)
+        for key in keys:
+            await pilot.press(key)
+            await answered(deck)
         await pilot.pause()
         return framed(deck)
+
+
+async def answered(deck: Deck) -> None:
+    """Until all that its screens asked for by themselves has come; the next key is for what is shown then."""
+    asked = [one.wait() for one in deck.workers if one.group not in LASTING]
+    await asyncio.gather(*asked, return_exceptions=True)  # a question that another one replaced is no failure
 
 
 async def trouble(name: str) -> str:

@@ -12,6 +12,7 @@ from livedeck.ui.dialogs import extra_sheets
 from livedeck.ui.dialogs.form import Blank, Form
 from livedeck.ui.library import PARTS
 from livedeck.ui.screens.part import VideoScreen
+from livedeck.ui.screens.videos import VideosScreen
 
 if TYPE_CHECKING:
     from livedeck.ui.app import Deck
@@ -32,6 +33,8 @@ def _turn(deck: Deck, step: int, name: str = "") -> None:
         deck.tell(f"there is no part {name}: {', '.join(PARTS)}", Severity.WARNING)
         return
     part = name or PARTS[(PARTS.index(deck.current_mode) + step) % len(PARTS)]
+    if isinstance(deck.screen, VideosScreen):
+        deck.screen.choose()
     if part != PARTS[0] and deck.library.video is None:
         deck.tell("no video is selected; b opens any by its id", Severity.WARNING)
     else:

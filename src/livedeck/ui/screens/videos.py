@@ -36,10 +36,9 @@ class VideosScreen(VideoScreen):
         return self.library.videos()
 
     def paint(self, snapshot: Snapshot, moment: Moment) -> None:
-        if self.library.video is not None:
-            self._cursor = self.library.video.id
+        """Until somebody chooses a video the cursor stands on the first row, whichever that is by now."""
+        self._cursor = self.library.video.id if self.library.video else ""
         super().paint(snapshot, moment)
-        self.library.video = self.picked()
 
     def whose(self) -> Any:
         total = len(self.library.known(self.MODE).items)
@@ -64,9 +63,13 @@ class VideosScreen(VideoScreen):
         self.library.video = next((one for one in self.rows() if one.id == message.key), self.library.video)
         super().on_table_moved(message)
 
-    def open(self) -> None:
+    def choose(self) -> Video | None:
+        """Have what the cursor stands on for the selected video; None where it stands on nothing."""
         self.library.video = self.picked()
-        if self.library.video is not None:
+        return self.library.video
+
+    def open(self) -> None:
+        if self.choose():
             self.deck.switch_mode("posters")
 
 
