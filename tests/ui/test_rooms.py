@@ -105,6 +105,9 @@ async def test_the_platform_of_an_address_is_said_as_one_types() -> None:
             await stage.enter(typed)
             assert said in words(stage)
         await stage.press("ctrl+u")
+        await stage.enter("rtmp://live.videoshare.example/app")
+        assert "platform video_share" in words(stage), "the platform's own table, not the package's, says so"
+        await stage.press("ctrl+u")
         await stage.enter("http://live.twitch.tv")
         assert "✖ should be an rtmp:// or rtmps:// address" in words(stage)
 

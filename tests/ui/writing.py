@@ -10,17 +10,16 @@ from datetime import UTC
 from typing import Any
 
 import httpx
-from pydantic import SecretStr
 from starlette.responses import JSONResponse
 from textual import events
 from textual.pilot import Pilot
 
 from livedeck.cli.build import make_api, make_monitor
 from livedeck.cli.screenshots import EVENING, FixedClock, framed
+from livedeck.cli.simulated import IN_PROCESS, simulated
 from livedeck.client import Api, Event
 from livedeck.monitor import History
 from livedeck.service import Service, ServiceClock
-from livedeck.settings import alone
 from livedeck.ui.actions import BY_NAME
 from livedeck.ui.app import Deck
 from livedeck.ui.dialogs.dialog import Dialog
@@ -29,7 +28,6 @@ Refused = tuple[int, dict[str, Any]]
 
 READS = {"GET", "HEAD"}
 TURNS = 100
-ADDRESS = "http://127.0.0.1:8787"
 
 
 class HandClock(FixedClock):
@@ -75,9 +73,9 @@ class Stage:
         await self.pilot.pause()
 
     async def press(self, *keys: str) -> None:
-        """Keys at the pace of a person: half a second apart."""
+        """Keys at the pace of a person: a second apart, so that what blinks is always lit."""
         for key in keys:
-            self.clock.tick += 0.5
+            self.clock.tick += 1.0
             await self.pilot.press(key)
         await self.settle()
 
@@ -122,7 +120,7 @@ class Stage:
     async def _control(self, method: str, path: str, body: Any) -> None:
         headers = {"Authorization": f"Bearer {self.service.control_token}"}
         transport = httpx.ASGITransport(self.service.app)
-        async with httpx.AsyncClient(transport=transport, base_url=ADDRESS) as client:
+        async with httpx.AsyncClient(transport=transport, base_url=IN_PROCESS) as client:
             answer = await client.request(method, path, json=body, headers=headers)
             assert answer.is_success, answer.text
 
@@ -177,11 +175,12 @@ async def writing(
             for hook in [hook for method, hook in hooks if method == scope["method"]]:
                 await hook()
 
-    place = {"base_url": ADDRESS, "upload_url": f"{ADDRESS}/upload", "token": SecretStr(service.token)}
+    place = simulated(service, upload_url=f"{IN_PROCESS}/upload", read_only=read_only)
+    free = place.model_copy(update={"read_only": False})
     clock = HandClock()
     async with (
-        make_api(alone(**place, read_only=read_only), clock=FixedClock(), mount=noting) as api,
-        make_api(alone(**place), mount=service.app) as other,
+        make_api(place, clock=FixedClock(), mount=noting) as api,
+        make_api(free, mount=service.app) as other,
     ):
         monitor = make_monitor(api, FixedClock())
         await monitor.settled()

@@ -6,13 +6,13 @@ from contextlib import closing
 from typing import Any
 
 import click
-from pydantic import SecretStr
 
 from livedeck.cli.deck import show
 from livedeck.cli.exits import run
 from livedeck.cli.options import READ_ONLY, appearance, given, refuse_platform, simulation
+from livedeck.cli.simulated import simulated
 from livedeck.service import Addresses, Service, ServiceError, serving
-from livedeck.settings import IN_MEMORY, DisplaySettings, alone, displayed
+from livedeck.settings import IN_MEMORY, DisplaySettings, displayed
 
 
 @click.command
@@ -60,10 +60,10 @@ async def _demo(service: Service, *, read_only: bool, display: DisplaySettings) 
 
 
 async def _deck_on(service: Service, addresses: Addresses, *, read_only: bool, display: DisplaySettings) -> int:
-    settings = alone(
-        base_url=addresses.base_url,
+    settings = simulated(
+        service,
+        addresses.base_url,
         upload_url=addresses.upload_url,
-        token=SecretStr(service.token),
         profile="DEMO",
         history=IN_MEMORY,
         read_only=read_only,

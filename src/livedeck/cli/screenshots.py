@@ -10,13 +10,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
-from pydantic import SecretStr
 
 from livedeck.cli.build import make_api, make_monitor
 from livedeck.cli.exits import run
+from livedeck.cli.simulated import simulated
 from livedeck.monitor import History
 from livedeck.service import Service, ServiceClock
-from livedeck.settings import alone
 from livedeck.ui.app import Deck
 
 EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
@@ -40,8 +39,12 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "rooms-80x24": ((80, 24), ("5", "down", "down")),
     "rooms-120x40": ((120, 40), ("5", "down", "down")),
     "rooms-200x60": ((200, 60), ("5", "down", "down")),
+    "videos-120x40": ((120, 40), ("6", "down", "right_square_bracket")),
     "help-120x40": ((120, 40), ("question_mark",)),
 }
+
+LASTING = frozenset({"default", "actions"})
+"""The groups of what a deck does for as long as it runs, or until a person answers."""
 
 
 class FixedClock:

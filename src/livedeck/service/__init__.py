@@ -2,6 +2,7 @@
 
 from livedeck.service.clock import ServiceClock
 from livedeck.service.errors import ServiceError
+from livedeck.service.platforms import domains
 from livedeck.service.scenario import Expected, Scenario, Step
 from livedeck.service.scenario import load as load_scenario
 from livedeck.service.scenario import names as scenario_names
@@ -19,6 +20,7 @@ __all__ = [
     "ServiceError",
     "Step",
     "Workspace",
+    "domains",
     "load_scenario",
     "scenario_names",
     "serving",

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from livedeck.service import schema
@@ -19,7 +21,15 @@ def platform(address: str) -> str:
     """The value of `service` for that address. Subdomains count; `notexample.com` is not under `example.com`."""
     labels = (urlsplit(address).hostname or "").rstrip(".").split(".")
     suffixes = (".".join(labels[start:]) for start in range(len(labels)))
-    return next((_domains()[suffix] for suffix in suffixes if suffix in _domains()), "custom")
+    return next((domains()[suffix] for suffix in suffixes if suffix in domains()), "custom")
+
+
+@cache
+def domains() -> Mapping[str, str]:
+    """Every domain that the platform knows, and the value of `service` for addresses under it."""
+    table = resources.files("livedeck.service") / "data" / "platforms.toml"
+    rows = tomllib.loads(table.read_text(encoding="utf-8"))
+    return MappingProxyType({domain: name for name, under in rows.items() for domain in under})
 
 
 def _address(value: object) -> str:
@@ -33,10 +43,3 @@ _WRITTEN = "^rtmps?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[1-9][0-9]{0,3})?(/[!-~]*)
 
 ADDRESS = Rule("an rtmp or rtmps address with a host", _address, schema.TEXT | {"maxLength": 2048, "pattern": _WRITTEN})
 """An address as it is kept: without spaces and trailing slashes (platform-api.md, "Relay profile")."""
-
-
-@cache
-def _domains() -> dict[str, str]:
-    table = resources.files("livedeck.service") / "data" / "platforms.toml"
-    rows = tomllib.loads(table.read_text(encoding="utf-8"))
-    return {domain: name for name, domains in rows.items() for domain in domains}
