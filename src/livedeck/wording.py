@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from math import isfinite
 
 UNKNOWN = "?"
@@ -85,6 +86,7 @@ def link(address: str) -> str:
     return _SIGNED.sub(r"\1••••", safe(address))
 
 
+@lru_cache(1024)
 def safe(text: str, limit: int = 1000) -> str:
     """Text from outside made fit for a terminal cell: one line, no control or format characters, bounded length.
 

@@ -1,8 +1,9 @@
-"""The wall's budgets (performance.md, 8 to 10), each beside 24 Static widgets in the same run.
+"""The wall's budgets (performance.md, 8 to 10), beside 24 Static widgets and a Textual app that is nothing but a clock.
 
     PYTHONPATH=src:tests python tests/bench/wall.py [--seconds 20]
 
-Bytes are counted at a pseudo terminal of 240x67, processor time is that of the child as the kernel counts it.
+All run at the same time. Bytes are counted at a pseudo terminal of 240x67, processor time is that of the child as the
+kernel counts it.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import os
 import pty
 import select
 import termios
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,6 +36,8 @@ from ui.wall_stage import evening, many
 
 TILES, CELLS, LINES = 24, 240, 67
 ALARMS = 60
+START = 15.0
+"""Seconds until all have started and painted."""
 
 
 class Still(SystemClock):
@@ -85,6 +88,19 @@ class Statics(App[None]):
             widget.update(f"ON AIR\nMorning service\n00:{self._count // 60:02}:{self._count % 60:02}\n" + "x" * 30)
 
 
+class OnlyClock(App[None]):
+    """The least that Textual can do each second: eight letters."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("00:00:00")
+
+    def on_mount(self) -> None:
+        self.set_interval(1.0, self._tick)
+
+    def _tick(self) -> None:
+        self.query_one(Static).update(f"{datetime.now(UTC):%H:%M:%S}")
+
+
 async def _wall(clock: Clock, *, tiles: int, snapshots: AsyncGenerator[Snapshot, None]) -> None:
     await Wallboard(snapshots, clock, Wall(tiles=tiles, scale=1, zone=UTC), theme="dark").run_async(mouse=False)
 
@@ -118,6 +134,8 @@ def _child(what: str, told: int) -> None:
         asyncio.run(_wall(Shifted(), tiles=9, snapshots=_alarming(replace(many(snapshot, 200)), told)))
     elif what.startswith("static"):
         Statics(ticking=what == "static").run(mouse=False)
+    elif what == "clock":
+        OnlyClock().run(mouse=False)
     else:
         clock = Still() if what == "still" else Shifted()
         asyncio.run(_wall(clock, tiles=TILES, snapshots=_held(crowd)))
@@ -156,13 +174,13 @@ def _processor(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _drained(child: Child, seconds: float) -> int:
-    """Bytes that came within so many seconds."""
-    end, count = monotonic() + seconds, 0
+def _drained(children: Sequence[Child], seconds: float) -> list[int]:
+    """Bytes that came from each within so many seconds."""
+    end, counts = monotonic() + seconds, dict.fromkeys((child.master for child in children), 0)
     while (left := end - monotonic()) > 0:
-        if select.select([child.master], [], [], left)[0]:
-            count += len(os.read(child.master, 1 << 16))
-    return count
+        for master in select.select([*counts], [], [], left)[0]:
+            counts[master] += len(os.read(master, 1 << 16))
+    return list(counts.values())
 
 
 class Cost(NamedTuple):
@@ -172,13 +190,15 @@ class Cost(NamedTuple):
     load: float
 
 
-def measured(what: str, seconds: float) -> Cost:
-    """That app at rest, once it has started and painted."""
-    with _started(what) as child:
-        _drained(child, 8.0)
-        before = _processor(child.pid)
-        count = _drained(child, seconds)
-        return Cost(count / seconds, (_processor(child.pid) - before) / seconds)
+def measured(apps: Sequence[str], seconds: float) -> list[Cost]:
+    """Those apps at rest, all at the same time, once they have started and painted."""
+    with ExitStack() as stack:
+        children = [stack.enter_context(_started(what)) for what in apps]
+        _drained(children, START)
+        before = [_processor(child.pid) for child in children]
+        counts = _drained(children, seconds)
+        loads = [_processor(child.pid) - spent for child, spent in zip(children, before, strict=True)]
+    return [Cost(count / seconds, load / seconds) for count, load in zip(counts, loads, strict=True)]
 
 
 def latencies() -> list[float]:
@@ -205,11 +225,12 @@ def main() -> None:
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--seconds", type=float, default=20.0)
     seconds = arguments.parse_args().seconds
-    static, unchanged, wall, still = (measured(what, seconds) for what in ("static", "static-same", "wall", "still"))
-    echo(f"{CELLS}x{LINES}, {TILES} tiles, one tick a second, {seconds:.0f} s each")
+    static, unchanged, clock, wall, still = measured(("static", "static-same", "clock", "wall", "still"), seconds)
+    echo(f"{CELLS}x{LINES}, {TILES} tiles, one tick a second, {seconds:.0f} s")
     echo(f"  24 Static, changing    {static.bytes:8.0f} B/s  {static.load:6.2%} of a processor")
     echo(f"  24 Static, unchanged   {unchanged.bytes:8.0f} B/s  {unchanged.load:6.2%}")
-    echo(f"  wall, every clock      {wall.bytes:8.0f} B/s  {wall.load:6.2%}   {wall.load / static.load:.2f} x")
+    echo(f"  Textual and a clock    {clock.bytes:8.0f} B/s  {clock.load:6.2%}")
+    echo(f"  wall, every clock      {wall.bytes:8.0f} B/s  {wall.load:6.2%}   {wall.load / clock.load:.2f} x the clock")
     echo(f"  wall, nothing changes  {still.bytes:8.0f} B/s  {still.load:6.2%}")
     late = latencies()
     p99 = quantiles(late, n=100)[98]

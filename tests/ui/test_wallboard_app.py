@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from random import Random
@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from pydantic import SecretStr
+from rich.cells import cell_len
+from textual.geometry import Region
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 from livedeck.cli.build import make_api, make_monitor
 from livedeck.cli.renewing import Renewal, renewing
@@ -21,6 +24,7 @@ from livedeck.client import ReadOnly
 from livedeck.monitor import Snapshot
 from livedeck.service import Service, ServiceClock
 from livedeck.settings import alone
+from livedeck.ui.renderables.lines import plain
 from livedeck.ui.wallboard.app import Picture, Wallboard
 from livedeck.ui.wallboard.board import Wall
 from ui.mistreating import mistreat
@@ -99,10 +103,49 @@ async def test_a_terminal_that_was_resized_shows_what_one_of_that_size_shows(kno
     async with shown.running() as pilot:
         for size in ((1, 1), (80, 24), (240, 67), (20, 90), (160, 45)):
             await pilot.resize_terminal(*size)
+            await pilot.pause()
         assert shown.pictures[-1].size == (160, 45)
         again = Shown(Feed(many(known, 9)))
         async with again.running():
             assert shown.words == again.words
+
+
+class Replayed(Wallboard):
+    """A wall that lays all that it sends over what it sent before."""
+
+    sent: dict[tuple[int, int], str]
+
+    def send(self, parts: Sequence[tuple[Region, Strip]]) -> None:
+        for region, strip in parts:
+            assert strip.cell_length == region.width
+            self.sent |= {(region.x + at, region.y): cell for at, cell in enumerate(_cells(strip.text))}
+
+
+def _cells(text: str) -> Iterator[str]:
+    for char in text:
+        yield from (char, "")[: cell_len(char)]
+
+
+async def test_what_is_sent_over_what_was_there_is_the_wall(known: Snapshot) -> None:
+    """No cell is left behind, whatever changed: clocks, names as wide as two cells, pages, nothing at all."""
+    named = [
+        replace(one, event=one.event.model_copy(update={"name": "x会議室 大ホール"})) for one in many(known, 9).events
+    ]
+    renamed = [replace(one, event=one.event.model_copy(update={"name": "会議室 大ホールx"})) for one in named]
+    crowds = [
+        many(known, 25),
+        many(known, 9),
+        *(replace(known, events=tuple(one)) for one in (named, renamed, named, ())),
+    ]
+    feed, pictures = Feed(), list[Picture]()
+    app = Replayed(feed.all(), FixedClock(), replace(STILL, scale=1), theme="dark", published=pictures.append)
+    app.sent = {}
+    async with app.run_test(size=(160, 45)) as pilot:
+        for crowd in crowds:
+            feed.give(crowd)
+            await pilot.pause()
+            shown = [list(_cells(plain(line))) for line in pictures[-1].lines]
+            assert [[app.sent.get((x, y), " ") for x in range(160)] for y in range(45)] == shown
 
 
 async def test_pages_are_turned_by_arrows_page_keys_and_space(known: Snapshot) -> None:

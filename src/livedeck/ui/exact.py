@@ -6,13 +6,16 @@ repeat everything to the left of each clock: twenty times what the second change
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.control import Control
-from textual._compositor import ChopsUpdate
+from textual._compositor import ChopsUpdate, CompositorUpdate
 from textual.app import App
+from textual.geometry import Region
 from textual.screen import Screen
+from textual.strip import Strip
 
 
 class ExactUpdate(ChopsUpdate):
@@ -35,6 +38,22 @@ class ExactUpdate(ChopsUpdate):
         return "".join(sent)
 
 
+class PartsUpdate(CompositorUpdate):
+    """Strips, each for a part of one line of the screen."""
+
+    def __init__(self, parts: Sequence[tuple[Region, Strip]]) -> None:
+        self._parts = parts
+
+    def render_segments(self, console: Console) -> str:
+        """The bytes for the terminal."""
+        moved = ((Control.move_to(region.x, region.y).segment.text, strip) for region, strip in self._parts)
+        return "".join(f"{move}{strip.render(console)}" for move, strip in moved)
+
+    def __rich__(self) -> str:
+        """Nothing: it is for terminals alone."""
+        return ""
+
+
 class ExactApp(App[int]):
     """An app of which nothing is sent that did not change."""
 
@@ -42,3 +61,10 @@ class ExactApp(App[int]):
         """Textual's way to the terminal."""
         exact = ExactUpdate.of(renderable) if isinstance(renderable, ChopsUpdate) else renderable
         super()._display(screen, exact)
+
+    def send(self, parts: Sequence[tuple[Region, Strip]]) -> None:
+        """Have these parts of lines on the terminal at once: Textual would wait for a sixtieth of a second."""
+        for each in self.get_line_filters():
+            parts = [(region, strip.apply_filter(each, self.screen.background_colors[1])) for region, strip in parts]
+        if parts:
+            self._display(self.screen, PartsUpdate(parts))

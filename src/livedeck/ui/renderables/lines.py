@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 from rich.cells import cell_len, set_cell_size
 
@@ -39,24 +40,33 @@ def clip(line: Sequence[Span], cells: int) -> Line:
 def differences(old: Sequence[Span], new: Sequence[Span], least: int) -> list[tuple[int, int]]:
     """The stretches of cells in which two lines differ, each with the one after its last.
 
-    A gap of fewer than `least` cells divides none; lines of unlike length differ as a whole.
+    A gap of fewer than `least` cells divides none.
     """
-    if old == new:
-        return []
-    before, after = _cells(old), _cells(new)
-    if len(before) != len(after):
-        return [(0, max(len(before), len(after)))]
     found: list[tuple[int, int]] = []
-    for cell, (one, other) in enumerate(zip(before, after, strict=True)):
-        if one != other:
-            near = found and cell - found[-1][1] < least
-            found[-1:] = [(found[-1][0], cell + 1)] if near else [*found[-1:], (cell, cell + 1)]
+    for cell in _unlike(old, new):
+        near = found and cell - found[-1][1] < least
+        found[-1:] = [(found[-1][0], cell + 1)] if near else [*found[-1:], (cell, cell + 1)]
     return found
 
 
-def _cells(line: Sequence[Span]) -> list[tuple[str, Ink]]:
-    """The line cell by cell; a wide character stands in both of its own."""
-    return [(char, ink) for text, ink in line for char in text for _ in range(cell_len(char))]
+def _unlike(old: Sequence[Span], new: Sequence[Span]) -> Iterator[int]:
+    """The cells in which two lines differ; of spans of the same lengths only those that changed are looked into."""
+    lengths = [cell_len(text) for text, _ in new]
+    alike = [cell_len(text) for text, _ in old] == lengths
+    spans = [([one], [other]) for one, other in zip(old, new, strict=True)] if alike else [(old, new)]
+    start = 0
+    for (before, after), length in zip(spans, lengths or [0], strict=False):
+        if before != after:
+            cells = zip_longest(_cells(before), _cells(after))
+            yield from (cell for cell, (one, other) in enumerate(cells, start) if one != other)
+        start += length
+
+
+def _cells(line: Iterable[Span]) -> Iterator[Span]:
+    """The line cell by cell; behind a wide character comes an empty one."""
+    for text, ink in line:
+        for char in text:
+            yield from ((char, ink), ("", ink))[: cell_len(char)]
 
 
 def _cut(line: Sequence[Span], cells: int, mark: str) -> Line:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import structlog
+from rich.cells import cell_len
+from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.color import Color
 from textual.filter import LineFilter
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.screen import Screen
+from textual.strip import Strip
 
 from livedeck.monitor import Clock, Snapshot
 from livedeck.ui import themes
@@ -24,7 +27,7 @@ from livedeck.ui.exact import ExactApp
 from livedeck.ui.filtering import Term
 from livedeck.ui.filters import Ascii, Plain
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line
+from livedeck.ui.renderables.lines import Line, fit
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.themes import Look, Palette
 from livedeck.ui.wallboard import paint
@@ -63,8 +66,26 @@ class WallCanvas(Canvas):
     def draw(self, width: int, height: int) -> list[Line]:
         return self.app.drawn(width, height)
 
-    def ink(self, ink: Ink) -> Style:
-        return self.app.styles_of_inks[ink]
+    def mark(self, regions: Iterable[Region]) -> int:
+        marked = list(regions)
+        self._styles_cache.set_dirty(*marked)
+        self.app.send([(region, self._part(region)) for region in marked])
+        return len(marked)
+
+    def _part(self, region: Region) -> Strip:
+        begun, left, spans = 0, region.x, list[Segment]()
+        for text, ink in self._lines[region.y]:
+            length = cell_len(text)
+            if begun + length <= region.x:
+                left = region.x - begun - length
+            elif begun < region.right:
+                spans.append(Segment(text, self.app.styles_of_inks[ink]))
+            begun += length
+        return Strip(spans).crop(left, left + region.width)
+
+    def render_line(self, y: int) -> Strip:
+        line, inks = self._lines[y] if y < len(self._lines) else [], self.app.styles_of_inks
+        return Strip([Segment(text, inks[ink]) for text, ink in fit(line, self.size.width)], self.size.width)
 
     def repaint(self) -> int:
         changed = super().repaint()
@@ -199,8 +220,10 @@ class Wallboard(ExactApp, inherit_bindings=False):
 
     def publish(self, size: Size) -> None:
         """Tell of the picture, where it is another one."""
+        if not self._published or not self._drawn:
+            return
         picture = Picture(tuple(self._drawn), (size.width, size.height), self.palette, self._dim)
-        if self._published and self._drawn and picture != self._last:
+        if picture != self._last:
             self._last = picture
             self._published(picture)
 

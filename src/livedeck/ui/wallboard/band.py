@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from livedeck import wording
 from livedeck.monitor import EventState, Severity
@@ -15,7 +16,7 @@ from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import Line, between, clip, fit
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.wallboard import glyphs
-from livedeck.ui.wallboard.glyphs import HEIGHTS, PLAIN
+from livedeck.ui.wallboard.glyphs import BLOCKS, HEIGHTS, PLAIN
 from livedeck.ui.wallboard.recent import Recent
 from livedeck.ui.wallboard.tile import lamp_of, score
 
@@ -39,18 +40,25 @@ def head(wide: int) -> Line:
     return fit(columns.head(columns.layout(_columns(Recent()), wide)), wide)
 
 
-def scale_for(states: Sequence[EventState], wide: int, high: int, most: int) -> int:
-    """The scale that all rows of a page share: the largest whose letters fit."""
-    drawable = all(glyphs.size(cells.name(state), 2) is not None for state in states)
-    return next((one for one in range(most if drawable else PLAIN, PLAIN, -1) if _fits(one, wide, high)), PLAIN)
+class Form(NamedTuple):
+    """What all rows of a page share. `tally`: the longest lamp; its glyph alone where names need the room."""
+
+    scale: int = PLAIN
+    tally: str = TALLY
+
+
+def form(states: Sequence[EventState], wide: int, high: int, most: int) -> Form:
+    """The largest letters that fit, and lamps in words if they leave every name whole."""
+    names = [glyphs.size(cells.name(state), 2) for state in states]
+    largest = most if all(names) else PLAIN
+    scale = next((one for one in range(largest, PLAIN, -1) if _fits(one, wide, high)), PLAIN)
+    room = wide - _part(TALLY, scale) - _part(TIME, scale) - _health_cells(scale, wide) - GAP
+    whole = all((glyphs.size(cells.name(state), scale) or 0) <= room for state in states)
+    return Form(scale, TALLY if whole else TALLY[0])
 
 
 def _fits(scale: int, wide: int, high: int) -> bool:
-    """Letters of scale 2 leave half a line free below them; larger ones need a line."""
-    return (
-        HEIGHTS[scale] + (scale > 2) <= high
-        and _part(TALLY, scale) + _part(TIME, scale) + NAME_LETTERS * 4 * (scale - 1) <= wide
-    )
+    return BLOCKS[scale] <= high and _part(TALLY, scale) + _part(TIME, scale) + NAME_LETTERS * 4 * (scale - 1) <= wide
 
 
 def _part(text: str, scale: int) -> int:
@@ -64,11 +72,12 @@ def _health_cells(scale: int, wide: int) -> int:
     return next((_part(form, scale) for form in HEALTHS if taken + _part(form, scale) <= wide), 0)
 
 
-def band(state: EventState, moment: Moment, room: tuple[int, int], recent: Recent, scale: int) -> list[Line]:
+def band(state: EventState, moment: Moment, room: tuple[int, int], recent: Recent, given: Form) -> list[Line]:
     """The event in so many cells and lines."""
-    wide, high = room
-    lines = [_plain(state, moment, wide, recent)] if scale == PLAIN else _large(state, moment, wide, scale)
-    lines += list(_details(state, moment, wide, recent, scale))[: max(0, high - len(lines))]
+    (wide, high), scale = room, given.scale
+    lines = [_plain(state, moment, wide, recent)] if scale == PLAIN else _large(state, moment, wide, given)
+    make = partial(_details, state, moment, wide, recent, given)
+    lines += recent.once(("details", state.id), state, (wide, given, moment.stale), make)[: max(0, high - len(lines))]
     return [*lines, *([[]] * (high - len(lines)))]
 
 
@@ -87,11 +96,13 @@ def _plain(state: EventState, moment: Moment, wide: int, recent: Recent) -> Line
     return fit(columns.row(state, moment, columns.layout(_columns(recent), wide)), wide)
 
 
-def _large(state: EventState, moment: Moment, wide: int, scale: int) -> list[Line]:
+def _large(state: EventState, moment: Moment, wide: int, given: Form) -> list[Line]:
     """Tally, name, time and health in letters of pixels."""
-    lamp, clock, health = _part(TALLY, scale), _part(TIME, scale), _health_cells(scale, wide)
+    scale = given.scale
+    lamp, clock, health = _part(given.tally, scale), _part(TIME, scale), _health_cells(scale, wide)
     name = wide - lamp - clock - health
     text, ink = lamp_of(state, moment)
+    text = text[: len(given.tally)] if given.tally != TALLY else text
     parts = [
         [fit([(" ", ink), *one, (" ", ink)], lamp) for one in glyphs.word(text, ink, scale, lamp - GAP - 2)],
         [fit(one, name) for one in _name(state, moment, name - GAP, scale)],
@@ -119,18 +130,22 @@ def _clock(state: EventState, moment: Moment, scale: int, wide: int) -> list[Lin
     return glyphs.word(cells.clock(state, moment), ink, scale, wide)
 
 
-def _details(state: EventState, moment: Moment, wide: int, recent: Recent, scale: int) -> Iterator[Line]:
+def _details(state: EventState, moment: Moment, wide: int, recent: Recent, given: Form) -> list[Line]:
     """What is wrong at the left; what a large row has no room for at the right."""
     doubtful = cells.doubtful(state, moment)
     found = [one for one in state.verdict.findings if one.severity is not Severity.INFO]
-    said: Line = [(" ", Ink.TEXT), *([] if scale == PLAIN else cells.health(state, moment)), ("  ", Ink.TEXT)]
+    said: Line = [(" ", Ink.TEXT)]
+    if given.tally != TALLY:
+        said.append((f"{state.phase.tally.value}  ", Ink.DIM))
+    if given.scale > PLAIN:
+        said += [*cells.health(state, moment), ("  ", Ink.TEXT)]
     for finding in found:
         glyph, _, ink = cells.SEVERITIES[finding.severity]
         said.append((f"{glyph} {finding.kind} {wording.safe(finding.actual)}  ", Ink.STALE if doubtful else ink))
     owed = state.phase.tally.owes_bits
-    beside = _measures(state, moment, recent) if scale > PLAIN and owed else []
-    if found or beside:
-        yield between(clip(said, max(0, wide - 60)) if beside else clip(said, wide), beside, wide)
+    beside = _measures(state, moment, recent) if given.scale > PLAIN and owed else []
+    left = clip(said, max(0, wide - 60) if beside else wide)
+    return [between(left, beside, wide)] if found or beside else []
 
 
 def _measures(state: EventState, moment: Moment, recent: Recent) -> Line:

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from livedeck.monitor import EventState, LinkState
+from livedeck.ui.renderables import cells
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, fit, flow
+from livedeck.ui.renderables.lines import Line, fit, flow, width
 from livedeck.ui.wallboard import glyphs, top
-from livedeck.ui.wallboard.band import band, head, scale_for
+from livedeck.ui.wallboard.band import band, form, head
 from livedeck.ui.wallboard.plan import TILES, Grid, Plan, plan
 from livedeck.ui.wallboard.recent import Recent
 from livedeck.ui.wallboard.shown import Sight
-from livedeck.ui.wallboard.tile import tile
+from livedeck.ui.wallboard.tile import sizes, tile
 
 TALL, LARGE = 30, 40
 """Lines from which there is room for three alarms; from which the frame has large letters too."""
@@ -60,34 +61,32 @@ class Board:
         self.plan = self._planned()
 
     def _planned(self) -> Plan:
-        frame = 1 + len(self._above) + len(self._below) + (self._roomy and self._wall.most > glyphs.PLAIN) * 4
+        frame = glyphs.HEIGHTS[top.scale(self.cells, self._most)] + len(self._above) + len(self._below)
         free = max(1, self.lines - frame)
         wall = self._wall
         return plan(self._sight.states, self.cells, free, tiles=wall.tiles, scale=wall.scale)
 
     @property
-    def _roomy(self) -> bool:
-        return self.lines >= LARGE
+    def _most(self) -> int:
+        """The largest scale of the lines above and below the events."""
+        return self._wall.most if self.lines >= LARGE else glyphs.PLAIN
 
     def _banner(self) -> list[Line]:
-        most = self._wall.most if self._roomy else glyphs.PLAIN
-        return list(top.banner(self._sight, self.cells, 3 if self.lines >= TALL else 1, most))
+        return list(top.banner(self._sight, self.cells, 3 if self.lines >= TALL else 1, self._most))
 
     def draw(self, page: int, pinned: bool) -> list[Line]:
         """That page, `lines` lines of `cells` cells."""
         said = f"page {page + 1}/{len(self.plan.pages)}{' PINNED' if pinned and len(self.plan.pages) > 1 else ''}"
         if self._small:
-            return self._filled([self._one_line(said)])
-        first = top.first(self._sight, self.cells, page=said, zone=self._wall.zone)
-        most = self._wall.most if self._roomy else glyphs.PLAIN
-        large = top.large(self._sight, self.cells, most, page=said, zone=self._wall.zone)
-        lines = [first, *large, *self._above]
-        body = self._body(self.plan.pages[page], self.lines - len(lines) - len(self._below))
-        return self._filled([*lines, *body, *self._below])
+            return self._filled([self._one_line(said)], self.lines)
+        above = [*top.header(self._sight, self.cells, self._most, page=said, zone=self._wall.zone), *self._above]
+        high = max(0, self.lines - len(above) - len(self._below))
+        body = self._body(self.plan.pages[page], high)[:high]
+        return [*self._filled(above, len(above)), *body, *self._filled(self._below, len(self._below))][: self.lines]
 
-    def _filled(self, lines: Sequence[Line]) -> list[Line]:
-        kept = [fit(line, self.cells) for line in lines[: self.lines]]
-        return kept + [fit([], self.cells)] * (self.lines - len(kept))
+    def _filled(self, lines: Sequence[Line], high: int) -> list[Line]:
+        kept = [fit(line, self.cells) for line in lines[:high]]
+        return kept + [fit([], self.cells)] * (high - len(kept))
 
     def _one_line(self, page: str) -> Line:
         sight = self._sight
@@ -98,30 +97,35 @@ class Board:
 
     def _body(self, states: Sequence[EventState], high: int) -> list[Line]:
         if not states:
-            return self._nothing(high)
-        lines = self._tiles(states, self.plan.grid, high) if self.plan.grid else self._rows(states, high)
-        return [*lines, *([[]] * (high - len(lines)))]
+            return self._filled(self._nothing(high), high)
+        if not self.plan.grid:
+            return self._filled(self._rows(states, high), high)
+        lines = self._tiles(states, self.plan.grid, high)
+        return [*lines, *self._filled([], high - len(lines))]
 
     def _tiles(self, states: Sequence[EventState], grid: Grid, high: int) -> list[Line]:
         """The grid stretched over all the room: wider tiles first, higher tiles above."""
         down = min(grid.down, -(-len(states) // grid.across))
+        names = [cells.name(state) for state in states]
+        shared = sizes(names, (self.cells // grid.across, high // down), self._wall.most)
         lines: list[Line] = []
         for row, tall in enumerate(_shares(high, down)):
             beside = states[row * grid.across : (row + 1) * grid.across]
             drawn = [
-                tile(state, self._sight.moment, (wide, tall), self._recent, most=self._wall.most)
+                tile(state, self._sight.moment, (wide, tall), self._recent, shared)
                 for state, wide in zip(beside, _shares(self.cells, grid.across), strict=False)
             ]
-            lines += [[span for part in parts for span in part] for parts in zip(*drawn, strict=True)]
+            parts = zip(*drawn, strict=True)
+            lines += [self._recent.beside(at, each, self.cells) for at, each in enumerate(parts, len(lines))]
         return lines
 
     def _rows(self, states: Sequence[EventState], high: int) -> list[Line]:
         height = max(1, min(self.plan.row, high // len(states)))
-        scale = scale_for(states, self.cells, height, self._wall.most)
-        lines = [head(self.cells)] if scale == glyphs.PLAIN and high > height * len(states) else []
+        given = form(states, self.cells, height, self._wall.most)
+        lines = [head(self.cells)] if given.scale == glyphs.PLAIN and high > height * len(states) else []
         for state in states:
-            lines += band(state, self._sight.moment, (self.cells, height), self._recent, scale)
-        return lines[:high]
+            lines += band(state, self._sight.moment, (self.cells, height), self._recent, given)
+        return lines
 
     def _nothing(self, high: int) -> list[Line]:
         """No event has a place: in words, so that a dark wall is not taken for a dead one."""
@@ -137,8 +141,8 @@ class Board:
         return [*([[]] * max(0, (high - len(block)) // 2)), *(_centred(one, self.cells) for one in block)][:high]
 
 
-def _centred(line: Line, cells: int) -> Line:
-    free = max(0, cells - sum(len(text) for text, _ in line))
+def _centred(line: Line, wide: int) -> Line:
+    free = max(0, wide - width(line))
     return [(" " * (free // 2), Ink.TEXT), *line]
 
 
@@ -150,6 +154,7 @@ def _shares(whole: int, parts: int) -> list[int]:
 def shifted(lines: Sequence[Line], elapsed: float) -> list[Line]:
     """A drawing in a room that is one cell wider and one line higher, moved by a cell every two minutes."""
     right, down = _ORBIT[int(elapsed // SHIFT) % len(_ORBIT)]
-    margins: tuple[Line, Line] = ([(" ", Ink.TEXT)], [])
-    moved = [[*margins[0], *line] if right else [*line, *margins[0]] for line in lines]
-    return [margins[1], *moved] if down else [*moved, margins[1]]
+    beside = (" ", Ink.TEXT)
+    moved = [[beside, *line] if right else [*line, beside] for line in lines]
+    empty = fit([], width(moved[0]) if moved else 0)
+    return [empty, *moved] if down else [*moved, empty]

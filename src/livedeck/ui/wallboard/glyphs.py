@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from functools import lru_cache
-from itertools import zip_longest
 
 from rich.cells import cell_len
 
@@ -16,6 +15,9 @@ PLAIN, LARGEST = 1, 4
 
 HEIGHTS = {1: 1, 2: 3, 3: 5, 4: 8}
 """Lines that a word of each scale takes."""
+
+BLOCKS = {1: 1, 2: 3, 3: 6, 4: 8}
+"""The same with half a line free above at least, so that what stands there does not touch it."""
 
 _ROWS = """
 A .#. #.# ### #.# #.#
@@ -107,6 +109,28 @@ def word(text: str, ink: Ink, scale: int, cells: int) -> list[Line]:
     return [[(row, ink)] for row in rows]
 
 
+@lru_cache(1024)
+def wrapped(text: str, scale: int, cells: int, most: int) -> tuple[str, ...]:
+    """The text broken between words into `most` rows at most; none where they do not hold it or a letter is missing."""
+    rows: list[str] = []
+    for part in text.split():
+        longer = f"{rows[-1]} {part}" if rows else part
+        length = size(longer, scale)
+        if length is None:
+            return ()
+        if rows and length <= cells:
+            rows[-1] = longer
+        else:
+            rows.append(part)
+    fits = len(rows) <= most and all((size(row, scale) or 0) <= cells for row in rows)
+    return tuple(rows) if fits else ()
+
+
+def block(text: str, ink: Ink, scale: int, cells: int) -> list[Line]:
+    """The word in `BLOCKS[scale]` lines."""
+    return [*([[]] * (BLOCKS[scale] - HEIGHTS[scale])), *word(text, ink, scale, cells)]
+
+
 def _cut(text: str, scale: int, cells: int) -> str:
     """As many whole letters as fit."""
     kept = text
@@ -122,7 +146,8 @@ def _pixels(text: str, pixel: int) -> tuple[str, ...] | None:
         return None
     wide = ["".join(dot * pixel for dot in row[:-1]) for row in drawn]
     tall = [row for row in wide for _ in range(pixel)]
-    pairs = zip_longest(tall[::2], tall[1::2], fillvalue="." * len(tall[0]))
+    tall = ["." * len(tall[0])] * (len(tall) % 2) + tall
+    pairs = zip(tall[::2], tall[1::2], strict=True)
     return tuple("".join(_HALVES[pair] for pair in zip(*rows, strict=True)) for rows in pairs)
 
 

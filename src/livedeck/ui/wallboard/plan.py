@@ -8,19 +8,22 @@ from math import ceil
 from typing import NamedTuple
 
 from livedeck.monitor import EventState
-from livedeck.ui.wallboard import glyphs
+from livedeck.ui.wallboard.glyphs import BLOCKS, PLAIN
 
 ROWS = 16
 """Rows on a page at most: what is more cannot be read from across a room; rows grow with the wall instead."""
 
+WIDE = 128
+"""Cells from which rows are of pixel letters, fewer on a page where the wall is not high enough for all of them."""
+
 TILES = 9
 """Events that get a tile each; where there are more, each gets a row."""
 
-LEAST = {1: (38, 6), 2: (42, 9), 3: (80, 13), 4: (120, 17)}
-"""The least cells and lines of a tile by its scale: its tally and its time are readable in it."""
+LEAST = {1: (38, 6), 2: (48, 11), 3: (88, 17), 4: (128, 21)}
+"""The least cells and lines of a tile by its scale: its name in two rows of such letters."""
 
-_ASPECT = 2.4
-"""Cells a line of the tile that pleases the eye: a cell is half as wide as it is high."""
+_ASPECT = 4.0
+"""Cells a line of the tile that holds most: a cell is half as wide as it is high, and names are long."""
 
 
 class Grid(NamedTuple):
@@ -46,16 +49,11 @@ class Plan:
 def plan(states: Sequence[EventState], cells: int, lines: int, *, tiles: int = TILES, scale: int = 0) -> Plan:
     """Room for these events in so many cells and lines. `scale` 0: as large as the wall allows."""
     if 0 < len(states) <= tiles:
-        grid = _grid(len(states), cells, lines, scale or glyphs.PLAIN)
+        grid = _grid(len(states), cells, lines, scale or PLAIN)
         return Plan(_cut(states, grid.across * grid.down), grid)
-    pages = _cut(states, min(ROWS, max(1, lines // _least(scale))))
-    row = _least(scale) if scale else lines // max(1, len(pages[0]))
-    return Plan(pages, row=max(1, row))
-
-
-def _least(scale: int) -> int:
-    """Lines of a row in letters of that scale; larger letters keep a line free below them."""
-    return glyphs.HEIGHTS[scale or glyphs.PLAIN] + (scale > glyphs.PLAIN)
+    least = BLOCKS[scale or (2 if cells >= WIDE else PLAIN)]
+    pages = _cut(states, min(ROWS, max(1, lines // least)))
+    return Plan(pages, row=max(1, least if scale else lines // max(1, len(pages[0]))))
 
 
 def _cut(states: Sequence[EventState], most: int) -> tuple[tuple[EventState, ...], ...]:

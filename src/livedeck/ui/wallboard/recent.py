@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from functools import partial
 from math import ceil
+from operator import is_
 from typing import Any, TypeVar
 
 from livedeck.monitor import EventState
@@ -12,7 +13,7 @@ from livedeck.ui.renderables import buckets, cells
 from livedeck.ui.renderables.buckets import Bucket
 from livedeck.ui.renderables.event_rows import HEADROOM, RECENT
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line
+from livedeck.ui.renderables.lines import Line, fit
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.renderables.spark import BARS, strip
 
@@ -27,6 +28,7 @@ class Recent:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], tuple[object, object, Any]] = {}
+        self._rows: dict[int, tuple[int, tuple[Line, ...], Line]] = {}
 
     def once(self, name: tuple[str, str], subject: object, given: object, make: Callable[[], T]) -> T:
         """What `make` made of that very subject (the same object: to compare its numbers would cost what is to be
@@ -44,6 +46,16 @@ class Recent:
         given = (qos.as_of, width, height, doubtful)
         make = partial(_drawn, state, moment, (width, height), doubtful=doubtful)
         return self.once(("bars", state.id), qos.readings, given, make)
+
+    def beside(self, row: int, parts: tuple[Line, ...], cells: int) -> Line:
+        """These lines beside each other, filled to so many cells; the very line of last time, if they are the very same
+        as in that row then.
+        """
+        kept = self._rows.get(row)
+        if kept is None or kept[0] != cells or len(kept[1]) != len(parts) or not all(map(is_, kept[1], parts)):
+            line = fit([span for part in parts for span in part], cells)
+            kept = self._rows[row] = cells, parts, line
+        return kept[2]
 
     def forget(self, but: Collection[str]) -> None:
         """Keep the drawings of these events alone."""

@@ -2,80 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from livedeck import wording
-from livedeck.monitor import EventState, Finding, Grade, IngestState, Severity, Tally
+from livedeck.monitor import EventState, Finding, Grade, IngestState, Severity
 from livedeck.ui.renderables import cells
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import Line, between, clip, fit, plain, width
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.wallboard import glyphs
-from livedeck.ui.wallboard.glyphs import HEIGHTS, PLAIN
+from livedeck.ui.wallboard.glyphs import BLOCKS, PLAIN
 from livedeck.ui.wallboard.recent import Recent
 
 RATE_CELLS = 10
 """What stands beside the bars: a bit rate, a frame rate."""
 
-_BORDERS = {"light": "┌─┐│└┘", "heavy": "╔═╗║╚╝", "hatched": "▒▒▒▒▒▒"}
+WIDEST = {"name": "TEN LETTERS", "health": "✖ 100 GOOD", "lights": "○ SCHED  T-00:00:00"}
+"""What of each part must fit at a scale, or a smaller one is taken for every tile; the most needed first."""
 
+NAME_ROWS = 2
+
+_BORDERS = {"light": "┌─┐│└┘", "heavy": "╔═╗║╚╝", "hatched": "▒▒▒▒▒▒"}
 
 _SHORT = {"RECONNECT": "RECON", "SCHEDULED": "SCHED", "COMPLETED": "DONE", "UNKNOWN": "UNKN"}
 """Tallies in large letters, where each costs four cells and more."""
 
 
 class Sizes(NamedTuple):
-    """The scale of each part of a tile. `stacked`: the time stands below the tally, not beside it."""
+    """The scale of each part of a tile, and how many `rows` its name may take."""
 
-    tally: int
-    name: int
-    health: int
-    stacked: bool = False
+    name: int = PLAIN
+    health: int = PLAIN
+    lights: int = PLAIN
+    rows: int = 1
+
+    @property
+    def above(self) -> int:
+        """Lines of tally and time; in plain letters they are in the border."""
+        return BLOCKS[self.lights] if self.lights > PLAIN else 0
 
     @property
     def lines(self) -> int:
-        """What they take together; letters of pixels keep a free line below."""
-        return height(self.tally) * (2 if self.stacked else 1) + height(self.name) + height(self.health)
+        """What they take together."""
+        return self.above + BLOCKS[self.name] * self.rows + BLOCKS[self.health]
 
 
-def height(scale: int) -> int:
-    """Lines of a word with the free line below it."""
-    return HEIGHTS[scale] + (scale > PLAIN)
-
-
-def tile(state: EventState, moment: Moment, room: tuple[int, int], recent: Recent, *, most: int) -> list[Line]:
-    """The event in so many cells and lines, its letters of scale `most` at most. From one second to the next only tally
-    and time are drawn again.
+def sizes(names: Sequence[str], room: tuple[int, int], most: int) -> Sizes:
+    """What all tiles of a page share: the largest letters, `most` at most, that leave two lines for the bars. The name
+    comes first, and nothing is larger; then the health; tally and time are told by the colour of the bar already.
     """
+    inner, high = room[0] - 4, room[1] - 2
+    best = Sizes()
+    for scale in range(PLAIN + 1, most + 1):
+        rows = max((len(glyphs.wrapped(name, scale, inner, NAME_ROWS)) for name in names), default=0)
+        for part, widest in WIDEST.items():
+            tried = best._replace(**{part: scale})
+            if part == "name":
+                tried = tried._replace(rows=max(1, rows))
+            if (glyphs.size(widest, scale) or 0) <= inner and tried.lines + 2 <= high:
+                best = tried
+            elif part == "name":
+                return best
+    return best
+
+
+def tile(state: EventState, moment: Moment, room: tuple[int, int], recent: Recent, given: Sizes) -> list[Line]:
+    """The event in so many cells and lines. From one second to the next only its times are drawn again."""
     wide, high = room[0], room[1] - 2
-    inner = max(0, wide - 4)
-    clock = cells.clock(state, moment)
-    make = partial(_steady, state, moment, (inner, high), recent, most)
-    away = _away(state, moment)
-    given = (room, most, cells.doubtful(state, moment), len(clock), away)
-    sizes, steady = recent.once(("tile", state.id), state, given, make)
+    make = partial(_steady, state, moment, (wide, high), recent, given)
+    top, *steady = recent.once(("tile", state.id), state, (room, given, moment.stale), make)
     ink, signs = _border(state, moment)
-    lights = [] if sizes.tally == PLAIN else _walled(_lights(state, moment, inner, sizes), inner, ink, signs)
-    empty: Line = [(signs[0] + signs[1] * (wide - 2) + signs[2], ink)]
-    top = _top(state, moment, wide, signs, ink) if sizes.tally == PLAIN else empty
-    return [top, *[*lights, *steady][:high], [(signs[4] + signs[1] * (wide - 2) + signs[5], ink)]]
+    away, at = _away(state, moment), given.lines - given.above - 1
+    if away and at < len(steady) - 1:
+        steady[at] = _walled(_said(state, moment, wide - 4, given.health, away)[-1], wide, ink, signs)
+    bar = list(_bar(state, moment, wide - 2, given.lights))
+    if given.lights == PLAIN:
+        return [[(signs[0], ink), *bar[0], (signs[2], ink)], *steady]
+    return [top, *([(signs[3], ink), *line, (signs[3], ink)] for line in bar[:high]), *steady]
 
 
-def _steady(
-    state: EventState, moment: Moment, room: tuple[int, int], recent: Recent, most: int
-) -> tuple[Sizes, list[Line]]:
-    """What does not change with the time: the sizes, and all lines below the lights."""
-    sizes = _sizes(state, moment, room, most)
-    above = 0 if sizes.tally == PLAIN else height(sizes.tally) * (2 if sizes.stacked else 1)
-    left = max(0, room[1] - above)
-    body = _body(state, moment, (room[0], left), recent, sizes)[:left]
-    return sizes, _walled([*body, *([[]] * (left - len(body)))], room[0], *_border(state, moment))
+def _steady(state: EventState, moment: Moment, room: tuple[int, int], recent: Recent, given: Sizes) -> list[Line]:
+    """What does not change with the time: the border above, and all lines below tally and time."""
+    wide, high = room
+    left = max(0, high - given.above)
+    ink, signs = _border(state, moment)
+    body = _body(state, moment, (max(0, wide - 4), left), recent, given)[:left]
+    return [
+        [(signs[0] + signs[1] * (wide - 2) + signs[2], ink)],
+        *(_walled(line, wide, ink, signs) for line in [*body, *([[]] * (left - len(body)))]),
+        [(signs[4] + signs[1] * (wide - 2) + signs[5], ink)],
+    ]
 
 
-def _walled(lines: list[Line], inner: int, ink: Ink, signs: str) -> list[Line]:
-    return [[(f"{signs[3]} ", ink), *fit(line, inner, ellipsis=True), (f" {signs[3]}", ink)] for line in lines]
+def _walled(line: Line, wide: int, ink: Ink, signs: str) -> Line:
+    return [(f"{signs[3]} ", ink), *fit(line, max(0, wide - 4), ellipsis=True), (f" {signs[3]}", ink)]
 
 
 def _border(state: EventState, moment: Moment) -> tuple[Ink, str]:
@@ -91,19 +113,16 @@ def _worst(state: EventState, severity: Severity) -> Finding | None:
     return next((one for one in state.verdict.findings if one.severity is severity), None)
 
 
-def _top(state: EventState, moment: Moment, wide: int, signs: str, ink: Ink) -> Line:
-    """The border with lamp and clock in it: where letters are small there is no line to spare."""
-    (lamp, lit), clock = cells.tally(state, moment)[0], cells.clock(state, moment)
-    said: Line = [(signs[0] + signs[1], ink), (f" {lamp.strip()} ", lit), (signs[1], ink)]
-    rest = max(0, wide - width(said) - len(clock) - 4)
-    shown: Line = [(signs[1] * rest, ink), (f" {clock} ", _time_ink(state, moment)), (signs[1] + signs[2], ink)]
-    return fit([*said, *shown], wide)
-
-
-def _time_ink(state: EventState, moment: Moment) -> Ink:
-    if cells.doubtful(state, moment):
-        return Ink.STALE
-    return Ink.STRONG if state.phase.tally.owes_bits or state.phase.tally is Tally.LATE else Ink.DIM
+def _bar(state: EventState, moment: Moment, wide: int, scale: int) -> Iterator[Line]:
+    """The tally lamp, as wide as the tile, with the time in it."""
+    (lamp, ink), clock = lamp_of(state, moment), cells.clock(state, moment)
+    if scale == PLAIN:
+        lamp = plain(cells.tally(state, moment)).strip()
+    ends = zip(glyphs.block(lamp, ink, scale, wide), glyphs.block(clock, ink, scale, wide), strict=True)
+    for left, right in ends:
+        begins, ends_with = f" {plain(left)}", f"{plain(right)} "
+        rest = wide - len(begins) - len(ends_with)
+        yield fit([(begins, ink), (" " * max(0, rest), ink), (ends_with, ink)], wide)
 
 
 def lamp_of(state: EventState, moment: Moment) -> tuple[str, Ink]:
@@ -120,84 +139,40 @@ def score(state: EventState, moment: Moment) -> tuple[str, Ink]:
     return (" ".join(words[:3]) if words and words[-1] != "DATA" else "✖ NO DATA"), ink
 
 
-def _sizes(state: EventState, moment: Moment, room: tuple[int, int], most: int) -> Sizes:
-    """The largest letters that leave room for the bars; tally and time are the last to shrink."""
+def _body(state: EventState, moment: Moment, room: tuple[int, int], recent: Recent, given: Sizes) -> list[Line]:
     inner, high = room
-    lamp, clock = lamp_of(state, moment)[0], cells.clock(state, moment)
-    beside = glyphs.fitting(f"{lamp}  {clock}", inner - 2, most)
-    above = min(glyphs.fitting(lamp, inner - 2, most), glyphs.fitting(clock, inner, most))
-    name, health = cells.name(state), score(state, moment)[0]
-    judged = most if state.verdict.health.grade is not Grade.NONE else PLAIN
-    return max(
-        (
-            _shrunk(
-                Sizes(
-                    tally,
-                    glyphs.fitting(name, inner, tally),
-                    glyphs.fitting(health, inner, min(tally, judged)),
-                    stacked,
-                ),
-                high,
-            )
-            for tally, stacked in ((beside, False), (above, above > beside))
-        ),
-        key=lambda sizes: (sizes.tally, sizes.name, sizes.health),
-    )
-
-
-def _shrunk(sizes: Sizes, high: int) -> Sizes:
-    """Smaller letters, one step after the other, until two lines are left for the bars."""
-    while sizes.lines + 2 > high and sizes[:3] != (PLAIN, PLAIN, PLAIN):
-        tally, name, health, stacked = sizes
-        if health > PLAIN and health >= name:
-            sizes = Sizes(tally, name, health - 1, stacked)
-        elif name > PLAIN and name >= tally:
-            sizes = Sizes(tally, name - 1, health, stacked)
-        else:
-            sizes = Sizes(tally - 1, min(name, tally - 1), min(health, tally - 1), stacked and tally - 1 > PLAIN)
-    return sizes
-
-
-def _body(state: EventState, moment: Moment, room: tuple[int, int], recent: Recent, sizes: Sizes) -> list[Line]:
-    inner, high = room
-    lines = _spaced(cells.name(state), _name_ink(state, moment), sizes.name, inner)
-    lines += _said(state, moment, inner, sizes.health)
+    lines = [*_name(state, moment, inner, given), *_said(state, moment, inner, given.health, [])]
     lines += list(_details(state, moment, inner))[: max(0, high - len(lines) - 3)]
     return [*lines, *_graph(state, moment, inner, high - len(lines), recent)]
 
 
-def _name_ink(state: EventState, moment: Moment) -> Ink:
-    return Ink.DIM if cells.doubtful(state, moment) else cells.title_ink(state)
+def _name(state: EventState, moment: Moment, inner: int, given: Sizes) -> list[Line]:
+    """The name in the letters that all names have, or in the largest ones in which it fits in the same lines."""
+    ink = Ink.DIM if cells.doubtful(state, moment) else cells.title_ink(state)
+    name, room = cells.name(state), BLOCKS[given.name] * given.rows
+    for scale in range(given.name, PLAIN, -1):
+        rows = glyphs.wrapped(name, scale, inner, room // BLOCKS[scale])
+        if rows:
+            drawn = [line for row in rows for line in glyphs.block(row, ink, scale, inner)]
+            return [*drawn, *([[]] * (room - len(drawn)))]
+    return [clip([(name, ink)], inner), *([[]] * (room - 1))]
 
 
-def _spaced(text: str, ink: Ink, scale: int, inner: int) -> list[Line]:
-    return [*glyphs.word(text, ink, scale, inner), *([[]] if scale > PLAIN else [])]
-
-
-def _lights(state: EventState, moment: Moment, inner: int, sizes: Sizes) -> list[Line]:
-    """The lamp, and the time beside or below it."""
-    text, ink = lamp_of(state, moment)
-    clock = glyphs.word(cells.clock(state, moment), _time_ink(state, moment), sizes.tally, inner)
-    lamp: list[Line] = [[(" ", ink), *one, (" ", ink)] for one in glyphs.word(text, ink, sizes.tally, inner - 2)]
-    if sizes.stacked:
-        return [*lamp, [], *clock, []]
-    return [*(between(left, right, inner) for left, right in zip(lamp, clock, strict=True)), []]
-
-
-def _said(state: EventState, moment: Moment, inner: int, scale: int) -> list[Line]:
-    """Health and what lost; for how long the encoder is away and how much of its window is left."""
-    beside = _away(state, moment)
-    if scale > PLAIN:
+def _said(state: EventState, moment: Moment, inner: int, scale: int, away: Line) -> list[Line]:
+    """Health and what lost; beside it `away`."""
+    if scale > PLAIN and state.verdict.health.grade is not Grade.NONE:
         text, ink = score(state, moment)
-        return _spaced(text, ink, scale, inner) + ([beside] if beside else [])
-    health = cells.health(state, moment)
-    if state.verdict.health.grade is Grade.NONE:
-        health = [("ingest ", Ink.DIM), *cells.ingest(state, moment)]
-    beside = beside if width(health) + width(beside) < inner else beside[:1]
-    return [between(health, beside, inner) if beside else clip(health, inner)]
+        *above, last = glyphs.block(text, ink, scale, inner)
+    else:
+        none = state.verdict.health.grade is Grade.NONE
+        last = [("ingest ", Ink.DIM), *cells.ingest(state, moment)] if none else cells.health(state, moment)
+        above = [[]] * (BLOCKS[scale] - 1)
+    away = away if width(last) + width(away) < inner else away[:1]
+    return [*above, between(last, away, inner) if width(last) + width(away) < inner else clip(last, inner)]
 
 
 def _away(state: EventState, moment: Moment) -> Line:
+    """For how long the encoder is away and how much of its window is left."""
     known = state.phase.ingest
     if known.state is not IngestState.INTERRUPTED:
         return []

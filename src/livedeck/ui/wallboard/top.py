@@ -21,8 +21,14 @@ ON_AIR, BESIDES = (Tally.ON_AIR,), (Tally.RECONNECTING, Tally.LOST, Tally.LATE, 
 
 NEXT_CELLS = 40
 
+WIDEST = (" ON AIR 88 ", "00:00:00Z ")
+BESIDE = 30
+"""Cells for each of the two columns of small words that stand beside the large ones."""
 
-def first(sight: Sight, cells_: int, *, page: str, zone: tzinfo | None) -> Line:
+_GAP = (" ", Ink.TEXT)
+
+
+def _first(sight: Sight, cells_: int, *, page: str, zone: tzinfo | None) -> Line:
     """Counts, what is next, page, age and clock: the least needed goes first; page, age and clock never."""
     left: list[Part] = [
         (1, _counts(sight, ON_AIR)),
@@ -99,35 +105,62 @@ def age(sight: Sight) -> Line:
     return [(f"▒ STALE {said}", Ink.WARNING)] if moment.stale else [(said, Ink.TEXT)]
 
 
-def large(sight: Sight, wide: int, most: int, *, page: str, zone: tzinfo | None) -> list[Line]:
-    """Counts, page and age, and the time, in letters of pixels; no line where they do not fit."""
-    if most == PLAIN:
-        return []
-    on_air = sum(state.phase.tally is Tally.ON_AIR for state in sight.states)
-    counts = f"ON AIR {on_air}"
-    clock = next((text[:8] for text, _ in _local(sight, zone)), f"{sight.moment.now:%H:%M:%S}Z")
-    said = "  ".join(text for text, _ in age(sight))
-    number = page.split()[1]
-    middle = (said if number == "1/1" else f"{number}   {said}").upper()
-    scale = min(2, glyphs.fitting(f"{counts}   {middle}   {clock}", wide - 6, most))
-    if scale == PLAIN:
-        return []
-    lit = on_air and not sight.moment.stale
-    ink = Ink.ON_AIR if lit else Ink.OFF
-    ends = zip(
-        glyphs.word(counts, ink, scale, wide),
-        glyphs.word(middle, age(sight)[0][1], scale, wide),
-        glyphs.word(clock, Ink.STRONG, scale, wide),
-        strict=True,
-    )
-    return [*(_three([(" ", ink), *one, (" ", ink)], two, three, wide) for one, two, three in ends), []]
+def scale(wide: int, most: int) -> int:
+    """Of the letters in which the header says how much is on air and what time it is."""
+    taken = sum(glyphs.size(text, 2) or 0 for text in WIDEST)
+    return 2 if most > PLAIN and taken + 2 * BESIDE <= wide else PLAIN
+
+
+def header(sight: Sight, wide: int, most: int, *, page: str, zone: tzinfo | None) -> list[Line]:
+    """Counts, page, age and time, each once: in one line, or with the most needed in letters of pixels."""
+    if scale(wide, most) == PLAIN:
+        return [_first(sight, wide, page=page, zone=zone)]
+    local, utc = _local(sight, zone), f"{sight.moment.now:%H:%M:%S}Z"
+    clock = local[0][0][:8] if local else utc
+    left, right = _lamp(sight), [[*one, _GAP] for one in glyphs.word(clock, Ink.STRONG, 2, wide)]
+    free = wide - width(left[0]) - width(right[0]) - 2 * BESIDE
+    number, (said, ink) = page.split()[1], age(sight)[0]
+    large = said if number == "1/1" else f"{number}  {said}"
+    middle = glyphs.word(large.upper(), ink, 2, wide)
+    if width(middle[0]) > free:
+        large, middle = "", [[], [], []]
+    beside: list[Line] = [
+        [(page if number not in large else page.partition("PINNED")[1], Ink.TEXT)],
+        [*([] if large else age(sight)), *([_GAP, _GAP, (utc, Ink.STRONG)] if local else [])],
+        _alarm_counts(sight),
+    ]
+    room = wide - width(left[0]) - width(right[0])
+    lines = zip(left, _besides(sight), middle, beside, right, strict=True)
+    return [
+        [
+            *one,
+            *_three(
+                [_GAP, *fit(two, BESIDE - 1, ellipsis=True)], three, fit([*four, _GAP, _GAP], BESIDE, right=True), room
+            ),
+            *five,
+        ]
+        for one, two, three, four, five in lines
+    ]
 
 
 def _three(left: Line, middle: Line, right: Line, wide: int) -> Line:
     """The ends and, half-way between them, the middle."""
     free = max(0, wide - width(left) - width(middle) - width(right))
-    pad = [(" " * (free // 2), Ink.TEXT)]
-    return between([*left, *pad, *middle], right, wide)
+    return between([*left, (" " * (free // 2), Ink.TEXT), *middle], right, wide)
+
+
+def _lamp(sight: Sight) -> list[Line]:
+    """ON AIR and how many, lit while it is one at least."""
+    on_air = sum(state.phase.tally is Tally.ON_AIR for state in sight.states)
+    ink = Ink.ON_AIR if on_air and not sight.moment.stale else Ink.OFF
+    return [[(" ", ink), *line, (" ", ink)] for line in glyphs.word(f"ON AIR {on_air}", ink, 2, 100)]
+
+
+def _besides(sight: Sight) -> list[Line]:
+    """What else has a lamp, and what the filter hides, in three lines."""
+    lamps = [lamp for tally in BESIDES if (lamp := _counts(sight, (tally,)))]
+    hidden = _hidden(sight)
+    return [*lamps[: 2 if hidden else 3], *([hidden] if hidden else []), [], [], []][:3]
 
 
 def banner(sight: Sight, wide: int, lines: int, most: int) -> Iterator[Line]:
@@ -141,9 +174,10 @@ def banner(sight: Sight, wide: int, lines: int, most: int) -> Iterator[Line]:
         yield fit(frame.FLOOD, wide)
     large = [] if warning else _alarm_headline(sight, wide, most)
     yield from large
-    shown = sight.alarms[: max(1, lines - bool(large))]
+    told = bool(large)
+    shown = sight.alarms[told : max(1, lines)]
     for one in shown:
-        left = len(sight.alarms) - len(shown)
+        left = len(sight.alarms) - len(shown) - told
         more: Line = [(f"  and {left} more ", Ink.DIM)] if left and one is shown[-1] else []
         yield between(frame.alarm(one, sight.moment), more, wide)
 
@@ -160,7 +194,7 @@ def _headline(sight: Sight) -> str:
 
 def _filled(text: str, ink: Ink, wide: int, most: int) -> list[Line]:
     """Large words over the whole width; none where only plain letters fit, for the line below says it all."""
-    scale = min(3, glyphs.fitting(text, wide - 2, most))
+    scale = min(2, glyphs.fitting(text, wide - 2, most))
     if scale == PLAIN:
         return []
     return [fit([(" ", ink), *one, (" " * wide, ink)], wide) for one in glyphs.word(text, ink, scale, wide - 2)]
