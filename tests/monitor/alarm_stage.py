@@ -29,6 +29,7 @@ from livedeck.monitor import (
 from livedeck.monitor.alarms import Board, handled, step
 from livedeck.monitor.faults import Sight
 from livedeck.monitor.ranking import urgent_first
+from livedeck.slices import at_once
 from monitor.stage import NOW, model
 
 WELL = Link(LinkState.OK, NOW - timedelta(hours=1), as_of=NOW)
@@ -68,7 +69,7 @@ class Watcher:
         self.now += timedelta(seconds=after)
         link = link or replace(WELL, as_of=self.now)
         self.states = states
-        self.board, changes, bells = step(self.board, Sight(states, link, self.now, fault))
+        self.board, changes, bells = at_once(step(self.board, Sight(states, link, self.now, fault)))
         self.changes += changes
         self.bells += bells
         return self.shown

@@ -11,12 +11,13 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from math import inf, nan
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 from livedeck.client import Api, Event, QosSamples
 from livedeck.monitor import Monitor, Reading, Readings, Snapshot, Thresholds
 from livedeck.monitor.detection import Detection, detect
 from livedeck.monitor.series import gather
+from livedeck.slices import at_once
 from virtual_clock import VirtualClock
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -58,12 +59,7 @@ def _doubles(values: Iterable[float | None]) -> array[float]:
 
 def judged(known: Detection, readings: Readings, thresholds: Thresholds) -> Detection:
     """What `detect` finds, its slices taken one after the other."""
-    slices = detect(known, readings, thresholds)
-    while True:
-        try:
-            next(slices)
-        except StopIteration as done:
-            return cast("Detection", done.value)
+    return at_once(detect(known, readings, thresholds))
 
 
 def signal(

@@ -9,8 +9,9 @@ import pytest
 from livedeck.monitor import EventState, Ingest, IngestState, Phase, QosState, Reading, Readings, Tally, Thresholds
 from livedeck.monitor.detection import Detection
 from livedeck.monitor.diagnosis import diagnose
+from livedeck.monitor.facts import Pattern
 from livedeck.monitor.health import Trust, assess
-from livedeck.monitor.pattern import Pattern, Signs, named, of
+from livedeck.monitor.pattern import Signs, named, of
 from livedeck.monitor.series import gather
 from livedeck.service.signal import SHAPES, qos
 from monitor.stage import NOW, judged, model, samples
@@ -34,7 +35,8 @@ def on_air(shape: str, *, calm: int = 300, faulty: int = 90, seed: int = 1) -> E
     readings = gather(Readings(), samples(rows))
     phase = Phase(Tally.ON_AIR, NOW - timedelta(hours=1), Ingest(IngestState.RECEIVING))
     verdict = assess(judged(Detection(), readings, Thresholds()), phase, Trust(), NOW)
-    return EventState(model(), NOW, phase, QosState(readings), verdict)
+    shown = of(phase, readings, verdict)
+    return EventState(model(), NOW, phase, QosState(readings), verdict, pattern=shown)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -85,14 +87,14 @@ def test_each_pattern_has_its_signs(signs: Signs, pattern: Pattern) -> None:
     ],
 )
 def test_the_pattern_of_each_simulated_fault_is_named(shape: str, pattern: Pattern, seed: int) -> None:
-    assert of(on_air(shape, seed=seed)) is pattern
+    assert on_air(shape, seed=seed).pattern is pattern
 
 
 @pytest.mark.parametrize("ingest", [IngestState.INTERRUPTED, IngestState.NONE])
 def test_where_nothing_arrives_the_last_good_samples_explain_nothing(ingest: IngestState) -> None:
     state = on_air("clean")
-    gone = EventState(state.event, NOW, Phase(Tally.RECONNECTING, ingest=Ingest(ingest)), state.qos, state.verdict)
-    assert of(gone) is Pattern.GONE
+    gone = Phase(Tally.RECONNECTING, ingest=Ingest(ingest))
+    assert of(gone, state.qos.readings, state.verdict) is Pattern.GONE
 
 
 def test_the_pattern_and_not_the_kind_tells_the_cause_where_it_knows_better() -> None:

@@ -17,9 +17,13 @@ from livedeck.monitor.facts import EventState
 from livedeck.monitor.faults import Sight
 from livedeck.monitor.parents import parent, rank
 from livedeck.monitor.thresholds import Thresholds
+from livedeck.slices import Slices
 
 _DEFAULTS = Thresholds()
 _PLATFORM = AlarmKey(DECK, incident.PLATFORM)
+
+_SLICE = 32
+"""Alarms that are stepped at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +50,24 @@ class Board:
         return tuple(sorted(alarms, key=lambda alarm: (now - alarm.changed, alarm.key)))
 
 
-def step(board: Board, sight: Sight, thresholds: Thresholds = _DEFAULTS) -> tuple[Board, tuple[Change, ...], int]:
+def step(
+    board: Board, sight: Sight, thresholds: Thresholds = _DEFAULTS
+) -> Slices[tuple[Board, tuple[Change, ...], int]]:
     """The board after one look at everything, what changed, and how many bells that is worth.
 
-    An event that cannot be judged keeps the alarms it had: nothing proves that they are over.
+    An event that cannot be judged keeps the alarms it had: nothing proves that they are over. In slices: when a
+    platform fails there are hundreds of alarms.
     """
     rules = thresholds.attention
     broadcasts = on_air(sight.states)
-    after = _with_incident(board, _followed(board, sight, thresholds), sight, rules)
-    for key in sorted(after, key=lambda key: rank(key.kind)):
+    followed = yield from _followed(board, sight, thresholds)
+    after = _with_incident(board, followed, sight, rules)
+    for place, key in enumerate(sorted(after, key=lambda key: rank(key.kind)), 1):
+        if place % _SLICE == 0:
+            yield
         alarm, hidden_by, airs = after[key], parent(after[key], after), key.event_id in broadcasts
         after[key] = life.stand(board.alarms.get(key), alarm, hidden_by, sight.now, on_air=airs, rules=rules)
+    yield
     return _told(board, _bounded(after, sight, rules), sight, rules)
 
 
@@ -85,13 +96,16 @@ def _mended(alarm: Alarm, now: datetime) -> Alarm:
     return handling.brought_back(alarm, now)
 
 
-def _followed(board: Board, sight: Sight, thresholds: Thresholds) -> dict[AlarmKey, Alarm]:
+def _followed(board: Board, sight: Sight, thresholds: Thresholds) -> Slices[dict[AlarmKey, Alarm]]:
     """Every alarm with its fault, but for PLATFORM, which is drawn from them."""
     rules, now = thresholds.attention, sight.now
-    wrong, past = faults.present(sight, thresholds), faults.past(board.alarms, board.seen, sight)
+    wrong = yield from faults.present(sight, thresholds)
+    past = yield from faults.past(board.alarms, board.seen, sight)
     kept = set(faults.kept(board.alarms.values(), sight)) - set(wrong)
     after = {}
-    for key in {**board.alarms, **past, **wrong}:
+    for place, key in enumerate({**board.alarms, **past, **wrong}, 1):
+        if place % _SLICE == 0:
+            yield
         alarm = board.alarms.get(key)
         if key in kept:
             after[key] = recurrence.aged(board.alarms[key], now, rules)

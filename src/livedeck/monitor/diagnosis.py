@@ -1,14 +1,12 @@
 """Why it is so, what viewers see of it, and what to do: for every kind of alarm, one short sentence each. Pure.
 
-The samples often tell more than the kind: where their pattern (`pattern.of`) explains an alarm, its words are used.
+The samples often tell more than the kind: where their pattern explains an alarm, its words are used.
 """
 
 from __future__ import annotations
 
-from livedeck.monitor import pattern
 from livedeck.monitor.board import Diagnosis
-from livedeck.monitor.facts import EventState
-from livedeck.monitor.pattern import Pattern
+from livedeck.monitor.facts import EventState, Pattern
 
 _KINDS = {
     "NO_INGEST": Diagnosis(
@@ -212,17 +210,17 @@ _PATTERNS = {
 }
 """The kinds that a pattern explains, and how."""
 
+_GENERAL = frozenset(_KINDS.values())
+_NAMED = frozenset(words for _, words in _PATTERNS.values())
+
 
 def diagnose(kind: str, state: EventState | None = None) -> Diagnosis:
     """What to tell the operator of an alarm of that kind; `state`: the event as it is now, None for the deck's own."""
-    kinds, told = _PATTERNS.get(pattern.of(state) if state else Pattern.NONE, (frozenset(), _OTHER))
+    kinds, told = _PATTERNS.get(state.pattern if state else Pattern.NONE, (frozenset(), _OTHER))
     return told if kind in kinds else _KINDS.get(kind, _OTHER)
 
 
 def held(known: Diagnosis, told: Diagnosis) -> Diagnosis:
     """What to go on telling of a fault: on its way out it leaves few signs, so what more of them named is kept."""
-    named = [words for _, words in _PATTERNS.values()]
-    weaker = told in _KINDS.values() or (
-        told == _PATTERNS[Pattern.BURSTS][1] and known != _PATTERNS[Pattern.NETWORK][1]
-    )
-    return known if weaker and known in named else told
+    weaker = told in _GENERAL or (told == _PATTERNS[Pattern.BURSTS][1] and known != _PATTERNS[Pattern.NETWORK][1])
+    return known if weaker and known in _NAMED else told

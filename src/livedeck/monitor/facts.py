@@ -170,6 +170,20 @@ class Episode:
     expected: str
 
 
+class Pattern(StrEnum):
+    """The eight faults that look alike everywhere (monitoring.md, "Alarms"); NONE where it looks like no one."""
+
+    NETWORK = "network"
+    BURSTS = "wireless burst loss"
+    OVERLOAD = "encoder overload"
+    AUDIO = "audio path"
+    CAMERA = "camera lost"
+    STEP = "encoder profile or static picture"
+    KEYS = "key-frame interval not constant"
+    GONE = "disconnected or blind"
+    NONE = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Health:
     """0 to 100, the minimum of its components; `score` is None where no fresh picture was measured.
@@ -221,6 +235,7 @@ class EventState:
     """One event as the operator sees it: the platform's object, and what the monitor made of it.
 
     `episodes`: what the kept samples tell of this stream: present and past faults, oldest first, 200 at most.
+    `pattern`: which known fault the samples look like, where they show any.
 
     `doubtful`: asking for it fails, or has for two intervals brought nothing: what is shown may be over. Samples that
     stopped while the platform answers make no doubt: that silence is known.
@@ -233,6 +248,7 @@ class EventState:
     verdict: Verdict
     doubtful: bool = False
     episodes: tuple[Episode, ...] = ()
+    pattern: Pattern = Pattern.NONE
 
     @property
     def id(self) -> str:

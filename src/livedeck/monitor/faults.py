@@ -10,13 +10,20 @@ from typing import NamedTuple
 from livedeck.monitor import deck
 from livedeck.monitor.board import DECK, Alarm, AlarmKey, Diagnosis
 from livedeck.monitor.diagnosis import diagnose
-from livedeck.monitor.facts import EventState, Finding, Grade, IngestState, Link, LinkState, Tally
+from livedeck.monitor.facts import Episode, EventState, Finding, Grade, IngestState, Link, LinkState, Tally
 from livedeck.monitor.findings import QOS_STALE
 from livedeck.monitor.incident import Incident
 from livedeck.monitor.thresholds import Thresholds
+from livedeck.slices import Slices
 
 _ROUND = timedelta(seconds=1)
 """Answers this close came together: the order in which they came tells nothing."""
+
+TOGETHER = timedelta(seconds=2)
+"""What began this close is one occurrence: more than a clock's correction moves."""
+
+_SLICE = 32
+"""Events whose faults are told at once."""
 
 _MAY_SEND = frozenset({Tally.ON_AIR, Tally.UNKNOWN})
 
@@ -50,39 +57,54 @@ class Fault(NamedTuple):
     affects: tuple[str, ...] = ()
 
 
-def present(sight: Sight, thresholds: Thresholds) -> dict[AlarmKey, Fault]:
+def present(sight: Sight, thresholds: Thresholds) -> Slices[dict[AlarmKey, Fault]]:
     """Every fault that is there now. While the link is in trouble, the silence of an event is no fault of its own."""
     faults = {
         AlarmKey(DECK, finding.kind): _fault(finding, "platform", sight)
         for finding in deck.findings(sight.link, sight.history_fault, thresholds)
     }
     blamed = _blamed(sight, thresholds.recovery)
-    for state in sight.states:
+    for place, state in enumerate(sight.states, 1):
         for finding in state.verdict.findings:
             if finding.kind != QOS_STALE or not (blamed or _unproven(state, sight.link)):
                 key = AlarmKey(state.id, finding.kind, finding.target)
                 faults[key] = _fault(finding, _subject(state), sight, state)
+        if place % _SLICE == 0:
+            yield
     return faults
 
 
-def past(alarms: Mapping[AlarmKey, Alarm], seen: Mapping[str, datetime], sight: Sight) -> dict[AlarmKey, list[Fault]]:
+def past(
+    alarms: Mapping[AlarmKey, Alarm], seen: Mapping[str, datetime], sight: Sight
+) -> Slices[dict[AlarmKey, list[Fault]]]:
     """Faults that the samples show to be over, the oldest first: those that ended since the last look, and of `alarms`.
 
-    `seen`: the newest sample of each event at the last look (server clock).
+    `seen`: the newest sample of each event at the last look (server clock). One from before its alarm began is no news.
     """
     faults: dict[AlarmKey, list[Fault]] = {}
-    present = {key for key, alarm in alarms.items() if alarm.present}
-    for state in sight.states:
+    loud = {alarm.event_id for alarm in alarms.values() if alarm.present}
+    for place, state in enumerate(sight.states, 1):
         last = seen.get(state.id)
-        if last is None or _unjudged(state):
-            continue
-        for episode in state.episodes:
-            key = state.id, episode.kind, episode.target
-            if episode.until and (episode.until > last or key in present):
-                words = episode.kind, episode.severity, episode.actual, episode.expected
-                fault = _fault(Finding(*words, episode.since, episode.target), _subject(state), sight, state)
-                faults.setdefault(AlarmKey(*key), []).append(fault)
+        if last is not None and not _unjudged(state):
+            ended = (one for one in state.episodes if one.until and (one.until > last or state.id in loud))
+            for episode in ended:
+                key = AlarmKey(state.id, episode.kind, episode.target)
+                if _news(episode, last, alarms.get(key), sight.link):
+                    faults.setdefault(key, []).append(_ended(episode, sight, state))
+        if place % _SLICE == 0:
+            yield
     return faults
+
+
+def _news(episode: Episode, last: datetime, alarm: Alarm | None, link: Link) -> bool:
+    if alarm and episode.since <= alarm.since + timedelta(seconds=link.skew) - TOGETHER:
+        return False
+    return bool(alarm and alarm.present) or (episode.until is not None and episode.until > last)
+
+
+def _ended(episode: Episode, sight: Sight, state: EventState) -> Fault:
+    words = episode.kind, episode.severity, episode.actual, episode.expected
+    return _fault(Finding(*words, episode.since, episode.target), _subject(state), sight, state)
 
 
 def seen(sight: Sight, before: Mapping[str, datetime]) -> dict[str, datetime]:

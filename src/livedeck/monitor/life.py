@@ -11,10 +11,8 @@ from livedeck.monitor.attention import Attention
 from livedeck.monitor.board import Alarm, AlarmKey, AlarmState, Change, Turn
 from livedeck.monitor.diagnosis import held
 from livedeck.monitor.facts import Severity
-from livedeck.monitor.faults import Fault
+from livedeck.monitor.faults import TOGETHER, Fault
 from livedeck.monitor.handling import brought_back
-
-_TOGETHER = timedelta(seconds=2)
 
 SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.INFO)
 """Loudest first."""
@@ -69,7 +67,7 @@ def _passed(key: AlarmKey, alarm: Alarm | None, fault: Fault, now: datetime, rul
 
 def _same(fault: Fault, other: Fault | Alarm) -> bool:
     """Whether both are one occurrence: they began together, but for what a clock's correction moves."""
-    return abs(fault.since - other.since) < _TOGETHER
+    return abs(fault.since - other.since) < TOGETHER
 
 
 def _again(alarm: Alarm, fault: Fault, rules: Attention) -> Alarm:
@@ -84,7 +82,7 @@ def _again(alarm: Alarm, fault: Fault, rules: Attention) -> Alarm:
 
 
 def _lasts(alarm: Alarm, fault: Fault) -> Alarm:
-    told = replace(_told(alarm, fault), diagnosis=held(alarm.diagnosis, fault.diagnosis))
+    told = _told(alarm, fault._replace(diagnosis=held(alarm.diagnosis, fault.diagnosis)))
     worse = SEVERITIES.index(told.severity) < SEVERITIES.index(alarm.severity) or told.stage > alarm.stage
     return replace(told, owed=True, acknowledged_until=None) if worse else told
 

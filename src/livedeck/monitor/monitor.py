@@ -25,6 +25,7 @@ from livedeck.monitor.ranking import urgent_first, worst_first
 from livedeck.monitor.snapshot import Snapshot
 from livedeck.monitor.thresholds import Cadence, Thresholds
 from livedeck.monitor.watch import Instant
+from livedeck.slices import in_turns
 
 _BREATH = 0.01
 """Seconds of rest at least: moments are sums of floats, and one just missed must not spin the loop."""
@@ -183,6 +184,15 @@ class Monitor:
         now = connection.server_time(self._last.link, self._clock.now())
         return plan(self._last.events, now, self._focus, self._lookout.cadence, rooms=self._rooms)
 
+    async def _step(self, sight: Sight) -> tuple[tuple[Change, ...], int]:
+        """The alarms, from the last look to this one; anew where a person did something to one meanwhile."""
+        while True:
+            before = self._board
+            board, changes, bells = await in_turns(alarms.step(before, sight, self._thresholds))
+            if self._board is before:
+                self._board = board
+                return changes, bells
+
     async def _look(self, answers: tuple[Answer, ...]) -> Snapshot:
         """Everything at this moment, from what is known."""
         moment = _instant(self._clock)
@@ -190,7 +200,7 @@ class Monitor:
         await asyncio.sleep(0)  # what is seen, what it means and how it is listed: a turn of the loop each
         fault = self._history.fault if self._history else ""
         sight = Sight(self._lookout.states, self._lookout.link, moment.wall, fault)
-        self._board, changes, bells = alarms.step(self._board, sight, self._thresholds)
+        changes, bells = await self._step(sight)
         changes, self._changes = (*self._changes, *changes), []
         for change in changes:
             _log.info(f"alarm {change.turn}", kind=change.alarm.kind, event_id=change.alarm.event_id)

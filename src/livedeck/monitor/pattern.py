@@ -5,37 +5,22 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
-from enum import StrEnum
 from statistics import median
 from typing import NamedTuple
 
-from livedeck.monitor.facts import EventState, IngestState
+from livedeck.monitor.facts import IngestState, Pattern, Phase, Verdict
 from livedeck.monitor.readings import Readings
+from livedeck.monitor.rules import KEY_DRIFT, KEY_SEVERE, LOSS
 from livedeck.monitor.series import known_mean
+from livedeck.monitor.thresholds import Thresholds
 
-_KEYS, _LOSS = frozenset({3, 4}), 5
+_DEFAULTS = Thresholds()
+_KEYS = frozenset({KEY_DRIFT, KEY_SEVERE})
 _ROWS = 5  # samples that tell what the signal is like now: one odd one must not
-_RECENT = 60.0  # s; complaints come in bursts: a minute without one is over
 _LATELY = 300.0  # s; in which bursts are counted
 _BURSTS = 3  # so many, with calm between them, are a saw-tooth
-_DARK = 50_000.0  # bit/s
-_LOW = 0.85  # of the usual: beyond what a scene does to a steady encoder
-_FEW = 0.95  # of the nominal frame rate
+_LOW = 0.85  # of the usual, above any level of alarm: beyond what a scene does to a steady encoder
 _SPARSE = 10  # every tenth sample of an hour tells the usual sound
-
-
-class Pattern(StrEnum):
-    """The eight faults that look alike everywhere; NONE where it looks like no single one of them."""
-
-    NETWORK = "network"
-    BURSTS = "wireless burst loss"
-    OVERLOAD = "encoder overload"
-    AUDIO = "audio path"
-    CAMERA = "camera lost"
-    STEP = "encoder profile or static picture"
-    KEYS = "key-frame interval not constant"
-    GONE = "disconnected or blind"
-    NONE = ""
 
 
 class Signs(NamedTuple):
@@ -51,16 +36,16 @@ class Signs(NamedTuple):
     keys: bool = False
 
 
-def of(state: EventState) -> Pattern:
-    """The pattern that this event's signal shows now."""
-    if state.phase.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED, IngestState.UNKNOWN}:
+def of(phase: Phase, rows: Readings, verdict: Verdict, thresholds: Thresholds = _DEFAULTS) -> Pattern:
+    """The pattern that an event's signal shows now, `verdict` being what is found of it."""
+    if phase.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED, IngestState.UNKNOWN}:
         return Pattern.GONE
-    return named(_signs(state)) if len(state.qos.readings) else Pattern.GONE
+    return named(_signs(rows, verdict, thresholds), thresholds) if len(rows) else Pattern.GONE
 
 
-def named(signs: Signs) -> Pattern:
+def named(signs: Signs, thresholds: Thresholds = _DEFAULTS) -> Pattern:
     """The first row that fits, the most telling first."""
-    video, audio, fps = signs.video < _LOW, signs.audio < _LOW, signs.fps < _FEW
+    video, audio, fps = signs.video < _LOW, signs.audio < _LOW, signs.fps < thresholds.low_fps
     rows = (
         (signs.dark and signs.mute, Pattern.GONE),
         (signs.dark, Pattern.CAMERA),
@@ -74,16 +59,16 @@ def named(signs: Signs) -> Pattern:
     return next((pattern for fits, pattern in rows if fits), Pattern.NONE)
 
 
-def _signs(state: EventState) -> Signs:
-    rows, newest = state.qos.readings, state.qos.readings[-1]
-    recent = range(bisect_left(rows.time, rows.time[-1] - _RECENT), len(rows))
-    calm = [index for index in recent if rows.status[index] != _LOSS]
+def _signs(rows: Readings, verdict: Verdict, thresholds: Thresholds) -> Signs:
+    newest = rows[-1]
+    recent = range(bisect_left(rows.time, newest.time - thresholds.memory), len(rows))
+    calm = [index for index in recent if rows.status[index] != LOSS]
     now = (calm or recent)[-_ROWS:]
     return Signs(
-        video=_share(rows.video, now, state.verdict.baseline_video),
+        video=_share(rows.video, now, verdict.baseline_video),
         audio=_share(rows.audio, now, _usual(rows.audio)),
-        fps=_share(rows.fps, now, state.verdict.nominal_fps),
-        dark=newest.video is not None and newest.video < _DARK,
+        fps=_share(rows.fps, now, verdict.nominal_fps),
+        dark=newest.video is not None and newest.video < thresholds.dark_video,
         mute=newest.audio == 0,
         lossy=len(calm) < len(recent),
         bursts=_bursts(rows),
@@ -104,5 +89,5 @@ def _usual(column: array[float]) -> float | None:
 
 def _bursts(rows: Readings) -> int:
     """How often loss began lately."""
-    lossy = [status == _LOSS for status in rows.status[bisect_left(rows.time, rows.time[-1] - _LATELY) :]]
+    lossy = [status == LOSS for status in rows.status[bisect_left(rows.time, rows.time[-1] - _LATELY) :]]
     return bytes([False, *lossy]).count(b"\0\1")

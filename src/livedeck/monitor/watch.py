@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from livedeck.client import ApiError, Event, QosSamples
-from livedeck.monitor import freshness, series
+from livedeck.monitor import freshness, pattern, series
 from livedeck.monitor.connection import server_time
 from livedeck.monitor.detection import MOST, Detection, detect, episodes
 from livedeck.monitor.facts import (
@@ -21,6 +21,7 @@ from livedeck.monitor.facts import (
     IngestState,
     Link,
     LinkState,
+    Pattern,
     Phase,
     QosState,
     Tally,
@@ -161,8 +162,12 @@ def look(
     else:
         verdict = assess(watch.detection, phase, trust, now, thresholds=thresholds, besides=besides)
     doubtful = dark or (interval is not None and trust.freshness is Freshness.STALE)
-    faults = last.episodes if last and last.verdict is verdict else _episodes(watch)
-    return EventState(watch.event, watch.listed.wall, phase, qos, verdict, doubtful, faults)
+    if last and last.verdict is verdict:
+        faults, shown = last.episodes, last.pattern
+    else:
+        faults = _episodes(watch)
+        shown = pattern.of(phase, qos.readings, verdict, thresholds) if faults or verdict.findings else Pattern.NONE
+    return EventState(watch.event, watch.listed.wall, phase, qos, verdict, doubtful, faults, shown)
 
 
 def _episodes(watch: Watch) -> tuple[Episode, ...]:
