@@ -28,27 +28,22 @@ class Usual(NamedTuple):
     spread: float = 0.0
 
 
-class Lesson(NamedTuple):
-    """What the samples from `first` to `last` (epoch s) teach: of each rate those that no fault has spoilt, ascending.
+Lesson = tuple[float, float, tuple[float, ...], tuple[float, ...], tuple[float, ...]]
+"""What the samples from the first time to the last (epoch s) teach: of video, audio and frames/s those rates that no
+fault has spoilt, ascending. The times are those of the video rates alone; equal where there is none.
 
-    `first` and `last` are those of the video rates alone; equal where there is none.
-    """
-
-    first: float
-    last: float
-    video: tuple[float, ...]
-    audio: tuple[float, ...]
-    fps: tuple[float, ...]
+A plain tuple of numbers is none of the garbage collector's business; of objects there would be dozens an event.
+"""
 
 
 def usual(known: Usual, lessons: Sequence[Lesson], thresholds: Thresholds) -> Usual:
     """What is usual by these lessons, oldest first; what they are too few to tell stays as it was known."""
-    fps = _nominal(_merged(lesson.fps for lesson in lessons), thresholds)
+    fps = _nominal(_merged(fps for *_, fps in lessons), thresholds)
     known = known if fps is None else known._replace(fps=fps)
-    told = [lesson for lesson in lessons if lesson.video]
-    if not told or told[-1].last - told[0].first < thresholds.baseline_least:
+    told = [(first, last) for first, last, video, *_ in lessons if video]
+    if not told or told[-1][1] - told[0][0] < thresholds.baseline_least:
         return known
-    video, audio = _merged(lesson.video for lesson in told), _merged(lesson.audio for lesson in lessons)
+    video, audio = _merged(video for _, _, video, *_ in lessons), _merged(audio for *_, audio, _ in lessons)
     middle = _at(video, 0.5)
     spread = (_at(video, 0.84) - _at(video, 0.16)) / 2 / middle
     return Usual(middle, _at(audio, 0.5) if audio else known.audio, known.fps, spread)

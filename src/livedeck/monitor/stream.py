@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field, replace
 from math import inf, isnan, nan, sqrt
-from typing import NamedTuple
 
 from livedeck.monitor.baseline import NORMAL, SLOT, Lesson, Usual, usual
 from livedeck.monitor.rates import Seen
@@ -25,13 +24,8 @@ class Burst:
     last: float
 
 
-class _Row(NamedTuple):
-    """What a sample teaches; NaN where it teaches nothing."""
-
-    time: float
-    video: float
-    audio: float
-    fps: float
+_Row = tuple[float, float, float, float]
+"""What a sample teaches: its time, video, audio and frames/s; NaN where it teaches nothing. Plain as a lesson is."""
 
 
 @dataclass(slots=True)
@@ -108,14 +102,14 @@ class Memory:
         video = seen.video if normal and "video" not in spoilt else nan
         audio = seen.audio if normal and "audio" not in spoilt else nan
         fps = seen.fps if "fps" not in spoilt else nan
-        self.rows.append(_Row(seen.time, video, audio, fps))
+        self.rows.append((seen.time, video, audio, fps))
 
     def _measure(self, time: float, thresholds: Thresholds) -> None:
         if self.rows:
             self.lessons = (*self.lessons, _lesson(self.rows))
             self.rows = []
         begin = time - thresholds.baseline
-        self.lessons = tuple(lesson for lesson in self.lessons if lesson.last >= begin)
+        self.lessons = tuple(lesson for lesson in self.lessons if lesson[1] >= begin)
         self.usual = usual(self.usual, self.lessons, thresholds)
 
     def _count(self, time: float, status: int, thresholds: Thresholds) -> None:
@@ -176,7 +170,7 @@ def _short(audio: float, fps: float, normal: Usual, thresholds: Thresholds) -> b
 
 
 def _lesson(rows: list[_Row]) -> Lesson:
-    told = [row.time for row in rows if not isnan(row.video)] or [rows[-1].time]
-    columns = ((row.video for row in rows), (row.audio for row in rows), (row.fps for row in rows))
+    times, *columns = zip(*rows, strict=True)
+    told = [time for time, video in zip(times, columns[0], strict=True) if not isnan(video)] or [times[-1]]
     video, audio, fps = (tuple(sorted(rate for rate in column if not isnan(rate))) for column in columns)
-    return Lesson(told[0], told[-1], video, audio, fps)
+    return told[0], told[-1], video, audio, fps
