@@ -103,6 +103,8 @@ class Stage:
         self.frozen_from = inf
         self.strays: list[float] = []
         self.unsent: set[str] = set()  # events whose encoder was never started
+        self.odd: set[str] = set()  # events whose newest sample has a status that nobody knows
+        self.late: set[str] = set()  # events whose samples are not answered
         self.asked: list[tuple[float, str]] = []  # when, and "list" or an event id
         self.at_once: Counter[str] = Counter()
         self.most_at_once: Counter[str] = Counter()
@@ -145,6 +147,8 @@ class Stage:
         try:
             if what == "list" or not self.fails_qos:
                 await self._open.wait()
+            if what in self.late:
+                await asyncio.Event().wait()
             return self._answer(what)
         finally:
             self.at_once.subtract([what, "all"])
@@ -159,7 +163,10 @@ class Stage:
         if what == "rooms":
             room = {"id": "room", "name": "Green room", "restreams": []}
             return 200, {}, {"meta": {"pagination": {"page": 1, "per_page": 100, "total": 1}}, "data": [room]}
-        return 200, {}, {"data": [] if what in self.unsent else self._sent()}
+        sent = [] if what in self.unsent else self._sent()
+        if what in self.odd:
+            sent[-1]["status"] = 77
+        return 200, {}, {"data": sent}
 
     def _sent(self) -> list[dict[str, Any]]:
         newest = min((self.clock.now() - NOW).total_seconds() + self.ahead, self.silent_from)

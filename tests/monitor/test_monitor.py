@@ -309,3 +309,16 @@ async def test_an_event_may_be_judged_by_numbers_of_its_own(deck: Raise) -> None
         "one": Tally.RECONNECTING,
         "slow": Tally.ON_AIR,
     }
+
+
+async def test_a_new_fault_is_shown_though_the_rest_of_its_round_is_still_to_come(deck: Raise) -> None:
+    one = deck(event("one"), event("two"))
+    await one.until(20)
+    one.stage.late, one.stage.odd = {"two"}, {"one"}
+    one.monitor.poke()
+    while True:
+        snapshot = await one.next()
+        if any(alarm.kind == "UNKNOWN_STATUS" for alarm in snapshot.alarms):
+            break
+    assert one.clock.monotonic() - one.stage.times("one")[-1] < 0.1
+    assert one.stage.at_once["two"] == 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from livedeck.monitor.detection import Detection, moment
-from livedeck.monitor.facts import Finding, IngestState, Phase, Severity, Tally
+from livedeck.monitor.facts import Finding, IngestState, Phase, Severity, Tally, Verdict
 from livedeck.monitor.rules import RECONNECTING, RULES
 from livedeck.monitor.thresholds import Thresholds
 from livedeck.wording import safe
@@ -19,6 +19,12 @@ _ERROR_SHOWN = 200
 QOS_STALE = "QOS_STALE"
 
 _LOUDEST = (Severity.CRITICAL, Severity.WARNING, Severity.INFO)
+
+
+def graver(before: Verdict, now: Verdict) -> bool:
+    """Whether something is wrong that was not, or less so."""
+    known = {(one.kind, one.target): _LOUDEST.index(one.severity) for one in before.findings}
+    return any(_LOUDEST.index(one.severity) < known.get((one.kind, one.target), len(_LOUDEST)) for one in now.findings)
 
 
 def of_asking(error: str, since: datetime | None) -> Finding:

@@ -13,6 +13,7 @@ import structlog
 from livedeck.client import Api, ApiError, RateLimited
 from livedeck.monitor import connection
 from livedeck.monitor.facts import EventState, Link, LinkState
+from livedeck.monitor.findings import graver
 from livedeck.monitor.history import History
 from livedeck.monitor.plan import LIST, ROOMS, paced
 from livedeck.monitor.poller import Answer
@@ -72,15 +73,28 @@ class Lookout:
             past = await history.samples(key, stream_id, 0.0, until, newest=KEPT)
             self._watches[key] = recalled(self._watches[key], past)
 
-    async def take(self, answers: tuple[Answer, ...], moment: Instant) -> None:
-        """Learn what a round brought; no answers means that only time passed.
+    async def hear(self, answer: Answer) -> bool:
+        """Learn what one call brought; whether it brought a fault that nobody may wait for, new or graver than it was.
 
-        In slices: the loop goes on between two of them, and how events look changes for all of them at once.
+        In slices: the loop goes on between two of them.
+        """
+        await self._learn(answer)
+        watch, before = self._watches.get(answer.key), self._states.get(answer.key)
+        if watch is None or before is None:
+            return False
+        now = self._look(watch, Instant(answer.at, answer.tick))
+        self._states[answer.key] = now
+        return graver(before.verdict, now.verdict)
+
+    async def take(self, answers: tuple[Answer, ...], moment: Instant, *, urgent: bool = False) -> None:
+        """Look at everything after the answers of a round, which were heard; none means that only time passed.
+
+        `urgent`: what was heard is all that has changed. In slices; how events look changes for all of them at once.
         """
         self._heard = max([self._heard, *(answer.tick for answer in answers if answer.good)])
-        self.link = self._linked(_outcome(answers), moment)
-        for answer in answers:
-            await self._learn(answer)
+        before, self.link = self.link, self._linked(_outcome(answers), moment)
+        if urgent and self.link.state is before.state:
+            return
         self._states = await in_turns(self._looks(moment))
         self.cadence = paced(self._cadence, self.states)
 

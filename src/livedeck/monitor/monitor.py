@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
+from math import inf
 from random import Random
 from types import MappingProxyType
 from typing import Any
@@ -12,23 +13,25 @@ import structlog
 
 from livedeck.client import Api
 from livedeck.monitor import alarms, connection, handling
-from livedeck.monitor.board import Alarm, AlarmKey, Change
+from livedeck.monitor.board import Alarm, AlarmKey
 from livedeck.monitor.facts import Clock, LinkState
 from livedeck.monitor.faults import Sight
-from livedeck.monitor.handling import AlarmRefused
 from livedeck.monitor.history import History
 from livedeck.monitor.lookout import Lookout
 from livedeck.monitor.plan import LIST, Plan, plan
 from livedeck.monitor.poller import Answer, Poller
 from livedeck.monitor.race import first
 from livedeck.monitor.ranking import urgent_first, worst_first
+from livedeck.monitor.roster import Roster
 from livedeck.monitor.snapshot import Snapshot
 from livedeck.monitor.thresholds import Cadence, Thresholds
 from livedeck.monitor.watch import Instant
-from livedeck.slices import in_turns
 
 _BREATH = 0.01
 """Seconds of rest at least: moments are sums of floats, and one just missed must not spin the loop."""
+
+_APART = 0.25
+"""Seconds between two rounds at least that are cut short by a fault: two hundred at once make no two hundred looks."""
 
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
 
@@ -61,9 +64,9 @@ class Monitor:
         self._awake, self._handled = asyncio.Event(), asyncio.Event()
         self._focus: str | None = None
         self._rooms = False
-        self._board = alarms.Board()
-        self._changes: list[Change] = []  # that a person made since the last snapshot
-        self._answers: list[Answer] = []
+        self._roster = Roster(self._thresholds)
+        self._graver = self._urgent = False  # whether this round brought a new fault, and is cut short by it
+        self._calm_from = -inf  # when another one may be
         begun = _instant(clock)
         self._lookout = Lookout(api, begun, self._thresholds, self._cadence, overrides)
         self._last = Snapshot(0, begun.wall, self._lookout.link)
@@ -133,16 +136,10 @@ class Monitor:
         self._handle(key, lambda alarm: handling.noted(alarm, text))
 
     def _handle(self, key: AlarmKey, deed: Callable[[Alarm], Alarm | None]) -> bool:
-        known = self._board.alarms.get(key)
-        if known is None:
-            raise AlarmRefused(f"{key.kind}: there is no such alarm any more")
-        alarm = deed(known)
-        if alarm is None:
-            return False
-        self._board, changes = alarms.handled(self._board, alarm, self._clock.now())
-        self._changes += changes
-        self._handled.set()
-        return True
+        done = self._roster.handle(key, deed, self._clock.now())
+        if done:
+            self._handled.set()
+        return done
 
     async def _settle(self) -> None:
         while not self._reportable(await self._round()):
@@ -158,18 +155,23 @@ class Monitor:
         """Ask what is due and look at everything; what a person did is shown without waiting for an answer."""
         if self._history:
             if self._last.seq == 0:
-                self._board = alarms.restored(await self._history.restored(), self._clock.now(), self._thresholds)
+                self._roster.restore(await self._history.restored(), self._clock.now())
             await self._lookout.recall(self._history, self._clock.now())
-        await first(self._ask(), self._handled.wait())
+        self._graver = self._urgent = False
+        answers = await self._poller.round(self._plan(), self._hear, self._handled)
         self._handled.clear()
-        answers, self._answers = tuple(self._answers), []
         self._last = await self._look(answers)
         if self._history:
             await self._history.append(self._last)
         return self._last
 
-    async def _ask(self) -> None:
-        self._answers += await self._poller.round(self._plan())
+    async def _hear(self, answer: Answer) -> bool:
+        """Whether the round must end with that answer: a new fault is shown at once, many within a moment together."""
+        self._graver |= await self._lookout.hear(answer)
+        now = self._clock.monotonic()
+        if self._graver and now >= self._calm_from:
+            self._urgent, self._calm_from = True, now + _APART
+        return self._urgent
 
     async def _rest(self) -> None:
         """Until a call is due, one that was slow is done, somebody asks, or time alone has changed the picture."""
@@ -184,38 +186,29 @@ class Monitor:
         now = connection.server_time(self._last.link, self._clock.now())
         return plan(self._last.events, now, self._focus, self._lookout.cadence, rooms=self._rooms)
 
-    async def _step(self, sight: Sight) -> tuple[tuple[Change, ...], int]:
-        """The alarms, from the last look to this one; anew where a person did something to one meanwhile."""
-        while True:
-            before = self._board
-            board, changes, bells = await in_turns(alarms.step(before, sight, self._thresholds))
-            if self._board is before:
-                self._board = board
-                return changes, bells
-
     async def _look(self, answers: tuple[Answer, ...]) -> Snapshot:
         """Everything at this moment, from what is known."""
         moment = _instant(self._clock)
-        await self._lookout.take(answers, moment)
+        await self._lookout.take(answers, moment, urgent=self._urgent)
         await asyncio.sleep(0)  # what is seen, what it means and how it is listed: a turn of the loop each
         fault = self._history.fault if self._history else ""
         sight = Sight(self._lookout.states, self._lookout.link, moment.wall, fault)
-        changes, bells = await self._step(sight)
-        changes, self._changes = (*self._changes, *changes), []
+        changes, bells = await self._roster.step(sight)
         for change in changes:
             _log.info(f"alarm {change.turn}", kind=change.alarm.kind, event_id=change.alarm.event_id)
         await asyncio.sleep(0)
-        listed = urgent_first(self._board.alarms.values(), sight.states)
+        board = self._roster.board
+        listed = urgent_first(board.alarms.values(), sight.states)
         return Snapshot(
             seq=self._last.seq + 1,
             at=moment.wall,
             link=sight.link,
             events=worst_first(sight.states, listed),
             alarms=tuple(alarm for alarm in listed if alarm.active),
-            quiet=self._board.quiet(moment.wall, self._rules),
+            quiet=board.quiet(moment.wall, self._rules),
             changes=changes,
             bells=bells,
-            flood=self._board.flood(moment.wall, self._rules),
+            flood=board.flood(moment.wall, self._rules),
             rooms=self._lookout.rooms,
         )
 

@@ -6,7 +6,7 @@ A failure is data: nothing that the network or the platform does is raised from 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import floor, inf
@@ -15,7 +15,6 @@ from random import Random
 from livedeck.client import Api, ApiError, Event, QosSamples, RateLimited, Rejected, Unauthorized, Unreachable
 from livedeck.monitor.facts import Clock
 from livedeck.monitor.plan import LIST, ROOMS, Plan
-from livedeck.monitor.race import first
 from livedeck.monitor.rooms import Listed
 from livedeck.monitor.thresholds import Cadence
 
@@ -68,14 +67,29 @@ class Poller:
         due = min((self._due(key, plan) for key in self._wanted(plan)), default=inf)
         return max(0.0, due - self._clock.monotonic(), self._until_affordable())
 
-    async def round(self, plan: Plan) -> tuple[Answer, ...]:
-        """Ask what is due and give the answers that came, in the end or within the cadence's patience."""
+    async def round(
+        self, plan: Plan, hear: Callable[[Answer], Awaitable[bool]], stop: asyncio.Event
+    ) -> tuple[Answer, ...]:
+        """Ask what is due and give the answers that came: in the end, or within the cadence's patience.
+
+        `hear`: told each as it comes; the round ends with one that it calls urgent, and when `stop` is set.
+        """
         self._begin(plan)
-        if self._out:
-            await first(asyncio.wait(self._out.values()), self._clock.sleep(self._cadence.patience))
-        answers = tuple(self._collect())
+        answers: list[Answer] = []
+        ends = [asyncio.ensure_future(self._clock.sleep(self._cadence.patience)), asyncio.ensure_future(stop.wait())]
+        try:
+            while self._out and not any(end.done() for end in ends):
+                await asyncio.wait([*ends, *self._out.values()], return_when=asyncio.FIRST_COMPLETED)
+                came = tuple(self._collect())
+                answers += came
+                if any([await hear(answer) for answer in came]):
+                    break
+        finally:
+            for end in ends:
+                end.cancel()
+            await asyncio.gather(*ends, return_exceptions=True)
         self._learn(answers, plan)
-        return answers
+        return tuple(answers)
 
     async def arrival(self) -> None:
         """Return when a call that is still out is done; without one, wait to be cancelled."""
@@ -159,7 +173,7 @@ class Poller:
             if answer:
                 yield answer
 
-    def _learn(self, answers: tuple[Answer, ...], plan: Plan) -> None:
+    def _learn(self, answers: Sequence[Answer], plan: Plan) -> None:
         """Count failures, and change between asking everything and probing."""
         if not answers:
             return
