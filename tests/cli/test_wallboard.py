@@ -6,7 +6,8 @@ import asyncio
 import re
 import shutil
 import subprocess
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
+from dataclasses import replace
 from datetime import timedelta
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -16,18 +17,21 @@ import pytest
 from pydantic import SecretStr
 
 from cli.commands import called
+from livedeck.cli.attending import attending
 from livedeck.cli.build import make_api, make_monitor
 from livedeck.cli.renewing import Renewal, renewing
-from livedeck.cli.screenshots import EVENING
+from livedeck.cli.screenshots import EVENING, FixedClock
 from livedeck.cli.wall_page import bound, shown_at
 from livedeck.cli.wall_pictures import Gallery
-from livedeck.monitor import LinkState, Snapshot
+from livedeck.monitor import AlarmState, Change, Glance, History, LinkState, Snapshot, Turn
 from livedeck.service import Service, ServiceClock
 from livedeck.settings import alone
 from livedeck.ui import themes
 from livedeck.ui.renderables.ink import Ink
+from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.wallboard.app import Picture
-from ui.wall_stage import lines, text
+from livedeck.ui.wallboard.shown import sight, unanswered
+from ui.wall_stage import evening, lines, text
 from virtual_clock import VirtualClock
 
 Message = MutableMapping[str, Any]
@@ -202,6 +206,25 @@ def test_without_a_terminal_it_prints_the_status_and_says_so(tmp_path: Path) -> 
     done = called(tmp_path, "wallboard", env=env)
     assert done.returncode == 4
     assert "printing the status instead" in done.stderr
+
+
+async def test_what_a_deck_on_this_machine_acknowledged_no_longer_pins_the_wall(tmp_path: Path) -> None:
+    """The deck writes its history, the wall reads it after a snapshot and tells it with the next one."""
+    file, known = tmp_path / "history.sqlite", await evening()
+    done = [replace(alarm, state=AlarmState.ACKNOWLEDGED, changed=EVENING, owed=False) for alarm in known.alarms]
+    history = await History.open(file, EVENING)
+    changes = tuple(Change(EVENING, Turn.ACKNOWLEDGED, alarm) for alarm in done)
+    await history.append(replace(known, alarms=tuple(done), changes=changes))
+    await history.close()
+
+    async def twice() -> AsyncGenerator[Snapshot, None]:
+        yield known
+        yield known
+
+    told = [one async for one in attending(twice(), Glance(file), FixedClock())]
+    pinned = [unanswered(sight(one, Moment.of(one, EVENING))) for one in told]
+    assert pinned[0]
+    assert not pinned[1]
 
 
 class Platform:

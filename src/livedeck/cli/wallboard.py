@@ -12,13 +12,14 @@ from typing import Any
 import click
 
 from livedeck import settings as configuration
+from livedeck.cli.attending import attending
 from livedeck.cli.build import SystemClock, make_api, make_monitor
 from livedeck.cli.exits import FAULT, run
 from livedeck.cli.leaving import end_on_signals
 from livedeck.cli.options import appearance, given, platform
 from livedeck.cli.renewing import Renewal, renewing
 from livedeck.cli.wall_pictures import Gallery
-from livedeck.monitor import Snapshot
+from livedeck.monitor import Glance, Snapshot
 from livedeck.settings import Settings
 from livedeck.ui.filtering import FilterError, Term, parse
 from livedeck.ui.renderables.event_rows import EVENTS
@@ -119,7 +120,9 @@ async def watching(settings: Settings) -> AsyncIterator[tuple[AsyncGenerator[Sna
     clock = SystemClock()
     async with make_api(settings.model_copy(update={"read_only": True}), clock=clock) as api:
         monitor = make_monitor(api, clock, settings=settings)
-        yield renewing(monitor, Renewal(api, settings, clock, monitor.poke)), clock
+        snapshots = renewing(monitor, Renewal(api, settings, clock, monitor.poke))
+        file = settings.history_file()
+        yield attending(snapshots, Glance(file), clock) if file else snapshots, clock
 
 
 async def _run(app: Wallboard, gallery: Gallery, outlets: Outlets, *, headless: bool) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from livedeck.monitor.attended import attended
 from livedeck.monitor.attention import Attention
 from livedeck.monitor.board import Alarm, AlarmKey, AlarmState, Change, Diagnosis, Turn
 from livedeck.monitor.connection import stale
@@ -26,7 +27,7 @@ from livedeck.monitor.facts import (
     Verdict,
 )
 from livedeck.monitor.handling import AlarmRefused
-from livedeck.monitor.history import History
+from livedeck.monitor.history import Glance, History
 from livedeck.monitor.monitor import Monitor
 from livedeck.monitor.past_streams import KnownStream, current_stream, known_streams, remembered_streams
 from livedeck.monitor.readings import MISSING, NO_STATUS, Reading, Readings
@@ -68,6 +69,7 @@ __all__ = [
     "EventState",
     "Finding",
     "Freshness",
+    "Glance",
     "Grade",
     "Health",
     "History",
@@ -97,6 +99,7 @@ __all__ = [
     "Trouble",
     "Turn",
     "Verdict",
+    "attended",
     "current_stream",
     "diagnose",
     "known_streams",

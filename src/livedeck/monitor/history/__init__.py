@@ -5,6 +5,7 @@ Knows its records and the monitor's facts; `database.py` alone imports sqlite3.
 
 from __future__ import annotations
 
+from livedeck.monitor.history.glance import Glance
 from livedeck.monitor.history.history import History
 
-__all__ = ["History"]
+__all__ = ["Glance", "History"]

@@ -1,0 +1,31 @@
+"""A look at the history of a deck that runs beside us: it is read and never written."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+from livedeck.monitor.board import Alarm
+from livedeck.monitor.history.database import Database, StorageError
+from livedeck.monitor.history.journal import kept
+
+
+class Glance:
+    """Of one history file, which may come, go and be set aside at any time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def alarms(self) -> tuple[Alarm, ...]:
+        """How they stood there last; none where there is no file that can be read. Read off the event loop."""
+        return await asyncio.to_thread(self._read)
+
+    def _read(self) -> tuple[Alarm, ...]:
+        with suppress(StorageError):
+            db = Database(self._path, reads=True)
+            try:
+                return kept(db)
+            finally:
+                db.close()
+        return ()

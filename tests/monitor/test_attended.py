@@ -1,0 +1,94 @@
+"""An acknowledgement at one deck, told by another that nobody touches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from livedeck.monitor import (
+    Alarm,
+    AlarmState,
+    Attention,
+    Change,
+    Glance,
+    History,
+    Link,
+    LinkState,
+    Severity,
+    Snapshot,
+    Turn,
+    attended,
+)
+from livedeck.monitor.handling import acknowledge, out_of_service, shelve
+
+NOW = datetime(2026, 11, 21, 21, 14, 7, tzinfo=UTC)
+ONE = Alarm("one", "BLACKOUT", Severity.CRITICAL, NOW - timedelta(minutes=2), "Cup final", "0", "4.5M", changed=NOW)
+TWO = replace(ONE, event_id="two", severity=Severity.WARNING)
+RULES = Attention()
+OURS = Snapshot(1, NOW, Link(LinkState.OK, NOW), alarms=(ONE, TWO))
+
+
+def _acknowledged(alarm: Alarm = ONE, at: datetime = NOW) -> Alarm:
+    done = acknowledge(alarm, at, RULES)
+    assert done is not None
+    return done
+
+
+def test_an_alarm_that_was_acknowledged_elsewhere_is_so_here_and_the_others_are_not() -> None:
+    told = attended(OURS, [_acknowledged()])
+    assert [alarm.state for alarm in told.alarms] == [AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED]
+    assert [alarm.owed for alarm in told.alarms] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "away", [shelve(ONE, 10, "known", NOW, on_air=True, rules=RULES), out_of_service(ONE, "x", NOW)]
+)
+def test_what_was_put_away_elsewhere_is_put_away_here(away: Alarm) -> None:
+    told = attended(OURS, [away])
+    assert told.alarms == (TWO,)
+    assert [(alarm.key, alarm.state, alarm.reason) for alarm in told.quiet] == [(ONE.key, away.state, away.reason)]
+
+
+def test_what_is_over_and_was_acknowledged_elsewhere_is_done() -> None:
+    over = replace(ONE, state=AlarmState.RETURNED, present=False)
+    told = attended(replace(OURS, alarms=(over,)), [_acknowledged(over)])
+    assert not told.alarms
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ONE,
+        replace(_acknowledged(), target="another"),
+        _acknowledged(at=NOW - timedelta(minutes=6)),
+        replace(_acknowledged(), changed=ONE.since - timedelta(seconds=1), acknowledged_until=None),
+        replace(shelve(ONE, 10, "known", NOW, on_air=True, rules=RULES), shelved_until=NOW),
+        replace(_acknowledged(), state=AlarmState.CLEARED),
+    ],
+    ids=["not attended", "another target", "ran out", "an episode before", "unshelved", "over there alone"],
+)
+def test_what_does_not_hold_changes_nothing(other: Alarm) -> None:
+    assert attended(OURS, [other]) is OURS
+
+
+async def test_a_glance_sees_what_a_deck_recorded_and_makes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "history.sqlite"
+    glance = Glance(file)
+    assert await glance.alarms() == ()
+    assert not _exists(file)
+    history = await History.open(file, NOW)
+    done = _acknowledged()
+    await history.append(replace(OURS, alarms=(done,), changes=(Change(NOW, Turn.ACKNOWLEDGED, done),)))
+    await history.flush()
+    assert await glance.alarms() == (done,)
+    await history.close()
+    assert await glance.alarms() == (done,)
+    file.write_bytes(b"no database")
+    assert await glance.alarms() == ()
+
+
+def _exists(path: Path) -> bool:
+    return path.exists()
