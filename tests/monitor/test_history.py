@@ -13,12 +13,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from math import ceil, isnan
+from operator import itemgetter
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from livedeck.client import Secret, SecretLink, SignedLink
 from livedeck.monitor import (
@@ -39,6 +42,8 @@ from livedeck.monitor import (
     Trouble,
     Turn,
 )
+from livedeck.monitor.history.packing import NOTHING, SLOT, Columns, pack, unpack
+from livedeck.monitor.readings import NO_STATUS
 from monitor.recordings import NOW, ROUND, everything, locked, readings, snapshot, ticking
 from monitor.stage import signal
 
@@ -155,6 +160,54 @@ async def test_a_late_sample_finds_its_place_and_a_corrected_one_replaces_the_fi
     buckets = await history.series("one", "stream-one", NOW.timestamp(), NOW.timestamp() + 360, 2)
     assert list(buckets.count) == [90] * 2, "what was rolled up before knows of it"
     assert list(buckets.video.low)[1] == rows[90].video
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 2**20),
+            *[st.none() | st.integers(-(2**62), 2**62)] * 3,
+            st.none() | st.integers(0, 2**40) | st.sampled_from([0, 3, 4, 5, 8]),
+        ),
+        min_size=1,
+        unique_by=itemgetter(0),
+    )
+)
+def test_a_slot_of_samples_comes_back_out_of_its_bytes(rows: list[tuple[int | None, ...]]) -> None:
+    missing = (0, NOTHING, NOTHING, NOTHING, NO_STATUS)
+    whole = sorted(
+        tuple(instead if value is None else value for value, instead in zip(row, missing, strict=True)) for row in rows
+    )
+    samples = Columns(*map(list, zip(*whole, strict=True)))
+    for start in (0, -SLOT, samples.time[0]):
+        assert unpack(pack(samples, start), start) == samples
+
+
+async def test_what_is_in_its_slots_and_what_is_not_yet_are_one(opened: Open) -> None:
+    """Tick by tick, with late and corrected samples and pauses; what it tells is what a table in memory tells."""
+    history = await opened()
+    random = Random(5)
+    told: dict[float, Reading] = {}
+    rows = [row for row in ticking(700) if random.random() < 0.95]
+    for end in range(1, len(rows), 7):
+        late = random.choice(rows[max(0, end - 40) : end])
+        told[late.time] = late._replace(video=float(random.randint(0, 9)), status=5)
+        told |= {row.time: row for row in rows[max(0, end - 7) : end] if random.random() < 0.95}
+        await kept(history, *(told[time] for time in sorted(told)))
+    expected = [told[time] for time in sorted(told)]
+    assert await everything(history) == expected
+    newest = await history.samples("one", "stream-one", 0.0, expected[-4].time, newest=200)
+    assert [newest[index] for index in range(len(newest))] == expected[-203:-3]
+    (stream,) = await history.streams("one")
+    assert stream.samples == len(expected)
+    assert (stream.first.timestamp(), stream.last.timestamp()) == (expected[0].time, expected[-1].time)
+    start = NOW.timestamp()
+    for columns in (3, 70):
+        buckets = await history.series("one", "stream-one", start, start + 1260, columns)
+        within = [row for row in expected if row.time < start + 1260]
+        assert sum(buckets.count) == len(within)
+        assert sum(buckets.statuses[5]) == sum(row.status == 5 for row in within)
+        assert min(buckets.video.low) == min(row.video or 0.0 for row in within)
 
 
 async def test_two_decks_share_a_file_and_store_each_sample_once(opened: Open) -> None:
@@ -339,7 +392,7 @@ async def test_the_files_are_for_their_owner_alone(opened: Open, path: Path, spo
 
 async def test_a_full_disk_is_said_and_what_waited_is_written_once_there_is_room(opened: Open, path: Path) -> None:
     """`max_page_count` fails as a full disk does. Pruning goes on, and makes the room."""
-    history = await opened(retention_days=1, limit=64 * 4096)
+    history = await opened(retention_days=1, limit=2**17)
     rows = ticking(20_000)
     end = 0
     while not history.fault:
@@ -413,7 +466,7 @@ async def test_a_file_that_breaks_while_it_is_used_is_set_aside_and_its_newest_s
     before = await opened()
     await kept(before, *ticking(3000))
     await before.close()
-    overwrite(path, 4096)
+    overwrite(path, 8192)
     history = await opened()
     await kept(history, *ticking(3000)[2000:])
     assert "corrupt" in history.fault
@@ -440,6 +493,83 @@ async def test_a_database_that_is_not_ours_is_left_alone(
     assert words in history.fault
     assert "set `history`" in history.fault
     assert contents(path.parent) == before
+
+
+FIRST_FORMAT = """
+CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE stream (
+    id INTEGER PRIMARY KEY, event INTEGER NOT NULL, name TEXT NOT NULL, base INTEGER NOT NULL,
+    rolled INTEGER NOT NULL, UNIQUE (event, name)
+);
+CREATE TABLE sample (
+    stream INTEGER, time INTEGER, video INTEGER, audio INTEGER, fps INTEGER, status INTEGER, PRIMARY KEY (stream, time)
+) WITHOUT ROWID;
+CREATE TABLE rollup (
+    stream INTEGER, slot INTEGER, count INTEGER,
+    video_low INTEGER, video_high INTEGER, video_last INTEGER,
+    audio_low INTEGER, audio_high INTEGER, audio_last INTEGER,
+    fps_low INTEGER, fps_high INTEGER, fps_last INTEGER,
+    normal INTEGER, key20 INTEGER, key50 INTEGER, loss INTEGER, odd INTEGER, PRIMARY KEY (stream, slot)
+) WITHOUT ROWID;
+CREATE TABLE journal (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, at INTEGER NOT NULL, topic TEXT, body TEXT NOT NULL);
+CREATE INDEX journal_by_kind ON journal (kind, at);
+CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL);
+PRAGMA application_id = 0x6C646869;
+PRAGMA user_version = 1;
+INSERT INTO event VALUES (1, 'one');
+"""
+
+
+async def test_a_file_of_the_first_format_opens_whole_and_becomes_one_of_ours(opened: Open, path: Path) -> None:
+    """Its last slots were not rolled up; corrections and the retention come before all has moved."""
+    rows = [row._replace(audio=None) for row in ticking(9000)]
+    slots, base = 97, round(NOW.timestamp() * 1000)
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(FIRST_FORMAT)
+        db.execute("INSERT INTO stream VALUES (1, 1, 'stream-one', ?, ?)", (base, slots))
+        db.executemany(
+            "INSERT INTO sample VALUES (1, ?, ?, NULL, ?, ?)",
+            [(2000 * index, row.video, round(29.97 * 1000), row.status) for index, row in enumerate(rows)],
+        )
+        db.execute(
+            "INSERT INTO rollup SELECT 1, time / 180000, count(*), min(video), max(video), max(video), NULL, NULL, "
+            "NULL, 29970, 29970, 29970, count(*), 0, 0, 0, NULL FROM sample WHERE time < ? GROUP BY 2",
+            [slots * 180_000],
+        )
+        db.commit()
+    history = await opened(retention_days=1)
+    assert await everything(history) == rows
+    rows[4000] = rows[4000]._replace(video=1.0)
+    for step in range(8):
+        await kept(history, *rows[3000:5000], at=step)
+        assert await everything(history) == rows
+        (stream,) = await history.streams("one")
+        assert stream.samples == len(rows)
+        buckets = await history.series("one", "stream-one", NOW.timestamp(), NOW.timestamp() + 5 * HOUR, 5)
+        assert list(buckets.count) == [1800] * 5
+        assert buckets.video.low[2] == 1.0
+    later = DAY.total_seconds() + HOUR
+    for step in range(3):
+        await kept(history, *rows[8000:], at=later + step)
+    assert await everything(history) == rows[1800:]
+    assert history.fault == ""
+    await history.close()
+    with closing(sqlite3.connect(path)) as db:
+        assert not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sample'").fetchall()
+
+
+async def test_samples_that_have_rotted_are_said(opened: Open, path: Path) -> None:
+    history = await opened()
+    await kept(history, *ticking(500))
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE rollup SET samples = substr(samples, 1, 40) WHERE slot = 1")
+        db.commit()
+    assert await everything(history) == []
+    assert "samples that cannot be read" in history.fault
+    await kept(history, ticking(91)[-1]._replace(video=1.0), *ticking(500)[300:])
+    assert "a new one was begun" in history.fault
+    assert len(await everything(history)) == 201
 
 
 async def test_a_place_where_no_file_can_be_is_said(opened: Open, tmp_path: Path) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
-from math import inf
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from operator import add
+from typing import Any, TypeAlias, TypeVar
 
 from livedeck.monitor.history.database import Database
-from livedeck.monitor.history.samples import FPS_SCALE, GATHER, SLOT, Stream
+from livedeck.monitor.history.packing import SLOT, STATUSES, Columns, summaries
+from livedeck.monitor.history.samples import FPS_SCALE, Stream, oldest_recent, stored
 from livedeck.monitor.readings import MISSING, NO_STATUS
 from livedeck.monitor.records import Band, Buckets
-
-_FROM_SAMPLES = GATHER.format(bucket="(time - :since) * :columns / :length")
 
 _FROM_SLOTS = f"""
 WITH span AS (
@@ -26,10 +28,10 @@ SELECT bucket, span.count, vl, vh, video_last, al, ah, audio_last, fl, fh, fps_l
 FROM span JOIN rollup ON stream = :stream AND slot = newest
 """  # noqa: S608  constants
 
-_STATUSES = (0, 3, 4, 5)
-_WORST_FIRST = (5, 4, 3)
+N = TypeVar("N", int, float)
 
-_Row = Sequence[int | None]
+_Row: TypeAlias = tuple[Any, ...]
+"""A column, and what its samples come to (packing.summaries)."""
 
 
 def gather(db: Database, stream: Stream, since: float, until: float, columns: int) -> Buckets:
@@ -38,14 +40,17 @@ def gather(db: Database, stream: Stream, since: float, until: float, columns: in
     Columns of three minutes and more are gathered from whole slots: a sample near an edge may count in the next one.
     """
     begin, end = round(since * 1000) - stream.base, round(until * 1000) - stream.base
-    bounds = {"stream": stream.id, "since": begin, "length": end - begin, "columns": columns}
     rows: list[_Row] = []
     first = begin
     if end - begin >= columns * SLOT:
-        rolled = min(stream.rolled, -(-end // SLOT))
-        rows += db.rows(_FROM_SLOTS, bounds | {"first": begin // SLOT, "end": rolled})
-        first = max(begin, stream.rolled * SLOT)
-    rows += db.rows(_FROM_SAMPLES, bounds | {"first": first, "end": end})
+        begin_slot, whole = begin // SLOT, -(-end // SLOT)
+        recent = oldest_recent(db, stream, begin_slot * SLOT)
+        whole = whole if recent is None else min(recent // SLOT, whole)
+        bounds = {"stream": stream.id, "since": begin, "length": end - begin, "columns": columns}
+        rows += db.rows(_FROM_SLOTS, bounds | {"first": begin_slot, "end": whole})
+        first = max(begin, whole * SLOT)
+    if first < end:
+        rows += _from_samples(stored(db, stream, first, end - 1), begin, end - begin, columns)
     return _buckets(rows, since, until, columns)
 
 
@@ -54,55 +59,64 @@ def empty(since: float, until: float, columns: int) -> Buckets:
     return _buckets((), since, until, columns)
 
 
+def _from_samples(samples: Columns, begin: int, length: int, columns: int) -> Iterator[_Row]:
+    edges = [bisect_left(samples.time, begin + -(-at * length // columns)) for at in range(columns + 1)]
+    bounds = {at: (first, end) for at, (first, end) in enumerate(pairwise(edges)) if first < end}
+    for at, summary in zip(bounds, summaries(samples, [*bounds.values()]), strict=True):
+        yield (at, *summary)
+
+
 def _buckets(rows: Iterable[_Row], since: float, until: float, columns: int) -> Buckets:
     """`rows` in the order of time; the last slot and the first of the samples may share a column."""
-    measured = Buckets(
+    each: dict[int, _Row] = {}
+    for row in rows:
+        each[row[0]] = _both(each[row[0]], row) if row[0] in each else row
+    _, count, *measures = zip(*each.values(), strict=True) if each else [()] * len(_FOLDS)
+
+    def placed(values: Iterable[N | None], blank: N) -> list[N]:
+        filled = [blank] * columns
+        for at, value in zip(each, values, strict=True):
+            filled[at] = blank if value is None else value
+        return filled
+
+    def band(first: int, scale: int = 1) -> Band:
+        rows = ([None if value is None else value / scale for value in row] for row in measures[first : first + 3])
+        return Band(*(array("d", placed(row, MISSING)) for row in rows))
+
+    return Buckets(
         since,
         (until - since) / columns,
-        _none(columns),
-        _band(columns),
-        _band(columns),
-        _band(columns),
-        array("q", [NO_STATUS]) * columns,
-        {status: _none(columns) for status in _STATUSES},
+        array("q", placed(count, 0)),
+        band(0),
+        band(3),
+        band(6, FPS_SCALE),
+        array("q", placed(map(_worst, *measures[9:]), NO_STATUS)),
+        {status: array("q", placed(values, 0)) for status, values in zip(STATUSES, measures[9:13], strict=True)},
     )
-    for row in rows:
-        _add(measured, row)
-    return measured
 
 
-def _add(buckets: Buckets, row: _Row) -> None:
-    at, count = row[0] or 0, row[1] or 0
-    buckets.count[at] += count
-    bands = ((buckets.video, 1), (buckets.audio, 1), (buckets.fps, FPS_SCALE))
-    for place, (band, scale) in enumerate(bands):
-        low, high, last = row[2 + 3 * place : 5 + 3 * place]
-        if low is not None and high is not None:
-            band.low[at] = min(low / scale, _or(band.low[at], inf))
-            band.high[at] = max(high / scale, _or(band.high[at], -inf))
-        band.last[at] = MISSING if last is None else last / scale
-    for status, counted in zip(_STATUSES, row[11:15], strict=True):
-        buckets.statuses[status][at] += counted or 0
-    buckets.status[at] = _worst(buckets, at, row[15])
-
-
-def _worst(buckets: Buckets, at: int, odd: int | None) -> int:
-    for status in _WORST_FIRST:
-        if buckets.statuses[status][at]:
+def _worst(normal: int, key20: int, key50: int, loss: int, odd: int | None) -> int:
+    for status, count in ((5, loss), (4, key50), (3, key20)):
+        if count:
             return status
-    before = buckets.status[at]
-    if odd is not None or before not in {NO_STATUS, 0}:
-        return before if odd is None else odd
-    return 0 if buckets.statuses[0][at] else NO_STATUS
+    return odd if odd is not None else 0 if normal else NO_STATUS
 
 
-def _or(value: float, instead: float) -> float:
-    return instead if value != value else value  # noqa: PLR0124  NaN is the one value unlike itself
+def _both(earlier: _Row, later: _Row) -> _Row:
+    """What two parts of one column come to."""
+    return tuple(fold(*pair) for fold, *pair in zip(_FOLDS, earlier, later, strict=True))
 
 
-def _band(columns: int) -> Band:
-    return Band(*(array("d", [MISSING]) * columns for _ in range(3)))
+def _least(one: int | None, other: int | None) -> int | None:
+    return min((value for value in (one, other) if value is not None), default=None)
 
 
-def _none(columns: int) -> array[int]:
-    return array("q", [0]) * columns
+def _greatest(one: int | None, other: int | None) -> int | None:
+    return max((value for value in (one, other) if value is not None), default=None)
+
+
+def _later(_: int | None, other: int | None) -> int | None:
+    return other
+
+
+_FOLDS = (_later, add, *(_least, _greatest, _later) * 3, add, add, add, add, _greatest)

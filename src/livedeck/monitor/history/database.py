@@ -12,44 +12,57 @@ from typing import Any, TypeAlias
 Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
 _APPLICATION = 0x6C646869  # "ldhi", in the header of our files
-_SCHEMA = 1
+_SCHEMA = 2
 _PATIENCE = 0.5
 """Seconds that a statement waits for another deck's transaction."""
 
-_PAGE = 1024
-"""Bytes. Small, for a tick touches a page of every stream; the write-ahead log takes as many more of them."""
+_PAGE = 8192
+"""Bytes. A slot of samples, up to 2 kB, is a part of its page and has none of its own."""
 
-_CHECKPOINT = 4 * 2**20 // _PAGE
 _CACHE = 4096
-"""KiB of pages in memory: the last page of every stream, and those that a roll-up reads."""
+"""KiB of pages in memory: the last page of every stream, and those that a chart reads."""
 
 _LOG_LIMIT = 4 * 2**20
-"""Bytes that the write-ahead log keeps on disk once it is emptied."""
+"""Bytes of the write-ahead log at which it goes into the file, and that it keeps on disk once it is emptied."""
 
-_TABLES = """
+_RECENT = """
+CREATE TABLE recent (  -- samples in no slot yet: ms since the epoch, bit/s, frames per 1000 s; -2^63 is missing
+    time INTEGER, stream INTEGER, video INTEGER, audio INTEGER, fps INTEGER, status INTEGER,
+    PRIMARY KEY (time, stream)
+) WITHOUT ROWID;
+"""
+
+_TABLES = f"""
 CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE stream (
     id INTEGER PRIMARY KEY, event INTEGER NOT NULL, name TEXT NOT NULL,
-    base INTEGER NOT NULL,    -- ms since the epoch, a whole slot: times of samples count from here
-    rolled INTEGER NOT NULL,  -- slots since `base` before which the roll-up is complete
+    base INTEGER NOT NULL,  -- ms since the epoch, a whole slot: slots count from here
     UNIQUE (event, name)
 );
-CREATE TABLE sample (  -- rates in bit/s, fps in frames per 1000 s; NULL is missing
-    stream INTEGER, time INTEGER, video INTEGER, audio INTEGER, fps INTEGER, status INTEGER,
-    PRIMARY KEY (stream, time)
-) WITHOUT ROWID;
-CREATE TABLE rollup (  -- three minutes of samples a row
+{_RECENT}
+CREATE TABLE rollup (  -- three minutes of samples a row, and what they come to
     stream INTEGER, slot INTEGER, count INTEGER,
     video_low INTEGER, video_high INTEGER, video_last INTEGER,
     audio_low INTEGER, audio_high INTEGER, audio_last INTEGER,
     fps_low INTEGER, fps_high INTEGER, fps_last INTEGER,
     normal INTEGER, key20 INTEGER, key50 INTEGER, loss INTEGER, odd INTEGER,
+    samples BLOB,  -- packing.py
     PRIMARY KEY (stream, slot)
 ) WITHOUT ROWID;
 CREATE TABLE journal (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, at INTEGER NOT NULL, topic TEXT, body TEXT NOT NULL);
 CREATE INDEX journal_by_kind ON journal (kind, at);
 CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL);
 """
+
+_UPGRADE = f"""
+{_RECENT}
+INSERT INTO recent SELECT base + time, stream, coalesce(video, -1 << 63), coalesce(audio, -1 << 63),
+    coalesce(fps, -1 << 63), coalesce(status, -1) FROM stream JOIN sample ON stream = id AND time >= rolled * 180000;
+DELETE FROM sample WHERE (stream, time) IN (SELECT stream, time - base FROM recent JOIN stream ON stream = id);
+ALTER TABLE rollup ADD COLUMN samples BLOB;
+ALTER TABLE stream DROP COLUMN rolled;
+"""  # noqa: S608  constants
+"""From the first format, whose `sample` had a row for each sample. Those of whole slots stay in it for `earlier.py`."""
 
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full: free some space, or lower retention_days",
@@ -114,9 +127,9 @@ class Database:
             self._db.executemany(statement, rows)
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All of it or none of it."""
-        self.run("BEGIN IMMEDIATE")
+    def transaction(self, kind: str = "IMMEDIATE") -> Iterator[None]:
+        """All of it or none of it. DEFERRED: all that is read is of one moment."""
+        self.run(f"BEGIN {kind}")
         try:
             yield
             self.run("COMMIT")
@@ -142,23 +155,26 @@ class Database:
 
     def _prepare(self, *, reads: bool, limit: int | None) -> None:
         db = self._db
-        application, schema = (
-            db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-        )
+        application, schema = (_number(db, name) for name in ("application_id", "user_version"))
         fresh = not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        if not fresh and (application, schema) != (_APPLICATION, _SCHEMA):
-            whose = "a newer livedeck made it" if application == _APPLICATION else "it belongs to another program"
-            raise StorageError(self.path, f"{whose}: set `history` to another file")
+        if not fresh and application != _APPLICATION:
+            raise StorageError(self.path, "it belongs to another program: set `history` to another file")
+        if schema > _SCHEMA:
+            raise StorageError(self.path, "a newer livedeck made it: set `history` to another file")
         db.execute(f"PRAGMA page_size = {_PAGE}")
-        db.execute("PRAGMA query_only = 1" if reads else "PRAGMA journal_mode = WAL")
+        if not reads:
+            db.execute("PRAGMA journal_mode = WAL")
+            if schema < _SCHEMA:
+                _bring_up(db)
+        page = _number(db, "page_size")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(f"PRAGMA cache_size = -{_CACHE}")
-        db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")
+        db.execute(f"PRAGMA wal_autocheckpoint = {_LOG_LIMIT // page}")
         db.execute(f"PRAGMA journal_size_limit = {_LOG_LIMIT}")
         if limit is not None:
-            db.execute(f"PRAGMA max_page_count = {limit // _PAGE}")
-        if fresh and not reads:
-            _make_tables(db)
+            db.execute(f"PRAGMA max_page_count = {limit // page}")
+        if reads:
+            db.execute("PRAGMA query_only = 1")
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -200,14 +216,16 @@ def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
     )
 
 
-def _make_tables(db: sqlite3.Connection) -> None:
-    """In one transaction; another deck may have made them in the meantime."""
+def _bring_up(db: sqlite3.Connection) -> None:
+    """Make the tables of a new file, or those of an earlier one ours; another deck may do so in the meantime."""
     db.execute("BEGIN IMMEDIATE")
-    if db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-        db.execute("ROLLBACK")
-        return
-    for statement in _TABLES.split(";\n"):
+    script = {0: _TABLES, 1: _UPGRADE}.get(_number(db, "user_version"), "")
+    for statement in script.split(";\n"):
         db.execute(statement)
     db.execute(f"PRAGMA application_id = {_APPLICATION}")
     db.execute(f"PRAGMA user_version = {_SCHEMA}")
     db.execute("COMMIT")
+
+
+def _number(db: sqlite3.Connection, pragma: str) -> int:
+    return int(db.execute(f"PRAGMA {pragma}").fetchone()[0])

@@ -77,7 +77,7 @@ class Desk:
         """What the file answers; `otherwise` where it cannot be read, and then `fault` says why."""
         if self._closed:
             return otherwise
-        answer = await self._try(_READ, self._asker, lambda: question(self._reader.open()))
+        answer = await self._try(_READ, self._asker, partial(self._reader.ask, question))
         return answer[0] if answer else otherwise
 
     async def close(self) -> None:

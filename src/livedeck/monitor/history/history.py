@@ -108,8 +108,7 @@ class History:
             if stream is None:
                 return Readings()
             first, last = (round(time * 1000) - stream.base for time in (since, until))
-            rows = samples.stored(db, stream, first, last, newest)
-            return samples.readings_of(rows, stream.base)
+            return samples.readings_of(samples.stored(db, stream, first, last, newest), stream.base)
 
         return await self._desk.ask(find, Readings())
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 import structlog
 
 from livedeck.monitor.board import Alarm
-from livedeck.monitor.history import journal
+from livedeck.monitor.history import earlier, journal
 from livedeck.monitor.history.database import Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.retention import prune
-from livedeck.monitor.history.samples import SampleWriter, StreamKey
+from livedeck.monitor.history.samples import StreamKey
+from livedeck.monitor.history.writer import SampleWriter
 from livedeck.monitor.readings import Readings
+
+T = TypeVar("T")
 
 PRUNED_EACH = timedelta(hours=1)
 
@@ -110,7 +115,8 @@ class Recorder:
         with suppress(StorageError):
             if self._pruning is None and (self._pruned is None or self._now - self._pruned >= PRUNED_EACH):
                 self._pruned = self._now
-                self._pruning = prune(self._db, journal.milliseconds(self._now - self._retention))
+                old = journal.milliseconds(self._now - self._retention)
+                self._pruning = chain(prune(self._db, old), earlier.move(self._db))
             if self._pruning and next(self._pruning, self) is self:
                 self._pruning = None
 
@@ -141,14 +147,11 @@ class Reader:
         self._path, self._recorder = path, recorder
         self._db: Database | None = None
 
-    def open(self) -> Database:
-        """The open file. Raises StorageError."""
-        if self._path is None:
-            return self._recorder.open()
-        if self._db is None or not self._db.in_place:
-            self.close()
-            self._db = Database(self._path, reads=True)
-        return self._db
+    def ask(self, question: Callable[[Database], T]) -> T:
+        """What the open file answers, all of it of one moment. Raises StorageError."""
+        db = self._open()
+        with db.transaction("DEFERRED"):
+            return question(db)
 
     def interrupt(self) -> None:
         """End what is being read, from another thread."""
@@ -160,3 +163,11 @@ class Reader:
         db, self._db = self._db, None
         if db:
             db.close()
+
+    def _open(self) -> Database:
+        if self._path is None:
+            return self._recorder.open()
+        if self._db is None or not self._db.in_place:
+            self.close()
+            self._db = Database(self._path, reads=True)
+        return self._db

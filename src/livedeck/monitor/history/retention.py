@@ -6,16 +6,15 @@ from collections.abc import Iterator
 
 from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.journal import LASTING
-from livedeck.monitor.history.samples import SLOT
+from livedeck.monitor.history.packing import SLOT
 
-_STEP = 500
+_STEP = 200
 """Rows that one step deletes at most: a millisecond or two."""
 
-_OLD_SAMPLES = (
-    "DELETE FROM sample WHERE stream = :stream AND time < :end AND time <= coalesce("
-    "(SELECT time FROM sample WHERE stream = :stream ORDER BY time LIMIT 1 OFFSET :step), :end)"
+_OLD_SLOTS = (
+    "DELETE FROM rollup WHERE stream = :stream AND slot < :end AND slot <= coalesce("
+    "(SELECT slot FROM rollup WHERE stream = :stream ORDER BY slot LIMIT 1 OFFSET :step), :end)"
 )
-_OLD_SLOTS = "DELETE FROM rollup WHERE stream = :stream AND slot < :end"
 _OLD_ENTRIES = "DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ? AND kind NOT IN (?, ?) LIMIT ?)"
 
 
@@ -25,13 +24,11 @@ def prune(db: Database, before: int) -> Iterator[None]:
     Events and streams stay, a few bytes each: another deck may be writing to them. Raises StorageError.
     """
     for stream, base in db.rows("SELECT id, base FROM stream"):
-        end = (before - base) // SLOT * SLOT
-        while _any(db, "SELECT 1 FROM sample WHERE stream = ? AND time < ? LIMIT 1", stream, end):
-            db.run(_OLD_SAMPLES, {"stream": stream, "end": end, "step": _STEP})
+        end = (before - base) // SLOT
+        while _any(db, "SELECT 1 FROM rollup WHERE stream = ? AND slot < ? LIMIT 1", stream, end):
+            db.run(_OLD_SLOTS, {"stream": stream, "end": end, "step": _STEP})
             yield
-        if _any(db, "SELECT 1 FROM rollup WHERE stream = ? AND slot < ? LIMIT 1", stream, end // SLOT):
-            db.run(_OLD_SLOTS, {"stream": stream, "end": end // SLOT})
-            yield
+    db.run("DELETE FROM recent WHERE time < ?", [before // SLOT * SLOT])
     while _any(db, "SELECT 1 FROM journal WHERE at < ? AND kind NOT IN (?, ?) LIMIT 1", before, *LASTING):
         db.run(_OLD_ENTRIES, (before, *LASTING, _STEP))
         yield
