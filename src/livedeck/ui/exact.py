@@ -64,7 +64,8 @@ class ExactApp(App[int]):
 
     def send(self, parts: Sequence[tuple[Region, Strip]]) -> None:
         """Have these parts of lines on the terminal at once: Textual would wait for a sixtieth of a second."""
+        _, ground = self.screen.background_colors
         for each in self.get_line_filters():
-            parts = [(region, strip.apply_filter(each, self.screen.background_colors[1])) for region, strip in parts]
+            parts = [(region, strip.apply_filter(each, ground)) for region, strip in parts]
         if parts:
             self._display(self.screen, PartsUpdate(parts))

@@ -73,15 +73,17 @@ class WallCanvas(Canvas):
         return len(marked)
 
     def _part(self, region: Region) -> Strip:
-        begun, left, spans = 0, region.x, list[Segment]()
+        begun, first, end, spans = 0, region.x, region.right, list[Segment]()
         for text, ink in self._lines[region.y]:
+            if begun >= end:
+                break
             length = cell_len(text)
             if begun + length <= region.x:
-                left = region.x - begun - length
-            elif begun < region.right:
+                first = region.x - begun - length
+            else:
                 spans.append(Segment(text, self.app.styles_of_inks[ink]))
             begun += length
-        return Strip(spans).crop(left, left + region.width)
+        return Strip(spans).crop(first, first + region.width)
 
     def render_line(self, y: int) -> Strip:
         line, inks = self._lines[y] if y < len(self._lines) else [], self.app.styles_of_inks

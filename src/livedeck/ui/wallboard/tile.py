@@ -142,7 +142,8 @@ def score(state: EventState, moment: Moment) -> tuple[str, Ink]:
 def _body(state: EventState, moment: Moment, room: tuple[int, int], recent: Recent, given: Sizes) -> list[Line]:
     inner, high = room
     lines = [*_name(state, moment, inner, given), *_said(state, moment, inner, given.health, [])]
-    lines += list(_details(state, moment, inner))[: max(0, high - len(lines) - 3)]
+    kept = 3 if len(state.qos.readings) else 1
+    lines += list(_details(state, moment, inner))[: max(0, high - len(lines) - kept)]
     return [*lines, *_graph(state, moment, inner, high - len(lines), recent)]
 
 
