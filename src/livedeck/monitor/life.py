@@ -109,6 +109,8 @@ def _ended(alarm: Alarm) -> Alarm:
     if alarm.lasting:
         return alarm
     owed = alarm.owed and alarm.severity is not Severity.INFO
+    if owed is alarm.owed and alarm.acknowledged_until is None:
+        return alarm
     return replace(alarm, owed=owed, acknowledged_until=None)
 
 

@@ -1,0 +1,98 @@
+"""What budget 10 is measured on: the whole way of an alarm, in one process, from a platform's answer to the wall.
+
+Two hundred events are polled; every second or so one answer brings a QoS status that nobody knows, another number each
+time, and the next answer of that event takes it back.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from datetime import UTC
+from math import inf
+from random import Random
+from typing import Any
+
+from bench.loop_held import World
+from livedeck.cli.build import SystemClock
+from livedeck.client import Api
+from livedeck.monitor import AlarmState, Monitor, Snapshot
+from livedeck.ui.wallboard.app import Wallboard
+from livedeck.ui.wallboard.board import Wall
+
+EVENTS, SAMPLES = 200, 300
+CALM = 3.0
+"""Seconds of quiet before the first fault: the wall is painted by then."""
+
+
+def number(place: int) -> str:
+    """The status of that fault: eight digits, each unlike that of the fault before, so that all of them are sent."""
+    return f"{1 + place % 9}{1 + (place // 9 + place) % 9}" * 4
+
+
+class FaultyWorld(World):
+    """Tells of each fault, as it is answered, its number, when (monotonic s) and at what processor time (s)."""
+
+    def __init__(self, told: int) -> None:
+        super().__init__(EVENTS, SAMPLES, ("clean",))
+        self._told, self._pause = told, Random(2)
+        self._faults, self._due = 0, inf
+
+    def begin(self) -> None:
+        """Let faults come."""
+        self._due = time.monotonic() + CALM
+
+    def _qos(self, name: str) -> bytes:
+        content = super()._qos(name)
+        if time.monotonic() < self._due:
+            return content
+        fault = number(self._faults)
+        self._faults, self._due = self._faults + 1, time.monotonic() + self._pause.uniform(0.7, 1.1)
+        whole = content[: content.rindex(b'"status": ')] + b'"status": %s}]}' % fault.encode()
+        tell(self._told, "served", fault)
+        return whole
+
+
+def tell(told: int, what: str, fault: str) -> None:
+    """A line for who measures."""
+    os.write(told, f"{what} {fault} {time.monotonic()} {time.process_time()}\n".encode())
+
+
+class Telling(Wallboard):
+    """A wall that tells when it has sent a fault on its way to the terminal."""
+
+    def __init__(self, told: int, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._told, self._sent = told, set[str]()
+
+    def _display(self, *args: Any) -> None:
+        super()._display(*args)
+        faults = {one.actual.split()[-1] for one in self._snapshot.alarms} if self._snapshot else set[str]()
+        for fault in faults - self._sent:
+            tell(self._told, "sent", fault)
+        self._sent |= faults
+
+
+async def _answered(monitor: Monitor) -> AsyncGenerator[Snapshot, None]:
+    """The snapshots; each alarm is acknowledged once it was shown, so that the next one stands above it."""
+    async with aclosing(monitor.snapshots()) as snapshots:
+        async for snapshot in snapshots:
+            yield snapshot
+            for alarm in snapshot.alarms:
+                if alarm.state is AlarmState.UNACKNOWLEDGED:
+                    monitor.acknowledge(alarm.key)
+
+
+async def show(told: int) -> None:
+    """Never returns."""
+    world = FaultyWorld(told)
+    gc.freeze()  # as `livedeck` does
+    async with Api(base_url="http://127.0.0.1", token="token-of-bench", retry=0.0, mount=world) as api:
+        monitor = Monitor(api, SystemClock(), random=Random(1))
+        await monitor.settled(60.0)
+        world.begin()
+        wall = Wall(tiles=9, scale=1, zone=UTC)
+        await Telling(told, _answered(monitor), SystemClock(), wall, theme="dark").run_async(mouse=False)
