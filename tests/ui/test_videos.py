@@ -11,6 +11,7 @@ from livedeck.client import AnnotationDraft, NotFound, SubtitleFile, checked_cue
 from livedeck.monitor import History
 from livedeck.ui.dialogs.confirm import Confirm
 from livedeck.ui.dialogs.form import Form
+from livedeck.ui.dialogs.working import Working
 from ui.cinema import REHEARSAL, agree, asked, done, opened, sent, words
 from ui.writing import Stage, writing
 
@@ -332,6 +333,38 @@ async def test_materials_are_uploaded_linked_renamed_reordered_downloaded_and_de
         assert await _history(stage) == ("a.txt",)
         assert [one.action for one in await history.audit(EVENING)][-1] == "material.delete"
     await history.close()
+
+
+async def test_an_upload_that_is_stopped_in_its_dialog_leaves_no_half_of_it_on_the_platform(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file, data, files = tmp_path / "film.bin", tmp_path / "platform.db", tmp_path / "platform.db.files"
+    with file.open("wb") as sparse:
+        sparse.truncate(8 * 2**20)
+    async with writing((120, 40), data=data) as stage:
+        video = await opened(stage, "materials")
+        first = await stage.api.materials.upload(video, Path(__file__), "first", "First")
+        before = {*files.iterdir()}
+        stage.clock.impatient = True
+        stage.gate.clear()
+        await stage.act("material.upload")
+        await stage.enter(file.name)
+        await stage.press("ctrl+s")
+        await stage.until(lambda: stage.shows(Working))
+        await stage.until(lambda: any(one.stat().st_size for one in {*files.iterdir()} - before))
+        await stage.pilot.resize_terminal(100, 30)
+        await stage.until(lambda: "of 8,388,608 bytes" in words(stage))
+        await stage.press("tab", "enter")
+        await stage.until(lambda: stage.shows(Form))
+        assert "not applied: it was stopped" in words(stage)
+        assert "film.bin" in words(stage)
+        assert {*files.iterdir()} == before
+        stage.gate.set()
+        second = await stage.api.materials.upload(video, Path(__file__), "second", "Second")
+        assert first
+        assert second
+        assert (first.position, second.position) == (3, 4), "nothing stands between them"
 
 
 async def test_a_material_of_somebody_else_is_taken_in_by_its_id() -> None:

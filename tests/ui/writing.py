@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -51,7 +52,8 @@ class HandClock(FixedClock):
 class Stage:
     """The deck, its pilot, the platform behind it, and every request that arrived there.
 
-    `refusals`: status and error that the next changes are answered with, in place of the platform's own answer.
+    `refusals`: status and error that the next changes are answered with, in place of the platform's own answer. `gate`:
+    while it is closed, what is sent arrives in its first parts only.
     """
 
     deck: Deck
@@ -62,6 +64,7 @@ class Stage:
     requests: list[tuple[str, str]] = field(default_factory=list)
     hooks: list[tuple[str, Callable[[], Awaitable[None]]]] = field(default_factory=list)
     refusals: list[Refused] = field(default_factory=list)
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def writes(self) -> list[tuple[str, str]]:
@@ -155,13 +158,19 @@ class Stage:
 
 @asynccontextmanager
 async def writing(
-    size: tuple[int, int] = (100, 40), *, read_only: bool = False, history: History | None = None
+    size: tuple[int, int] = (100, 40),
+    *,
+    read_only: bool = False,
+    history: History | None = None,
+    data: Path | None = None,
 ) -> AsyncIterator[Stage]:
-    """The demo workspace at `EVENING`, and a deck that may change it."""
-    service = Service(seed=1, clock=ServiceClock(start=EVENING, paused=True))
+    """The demo workspace at `EVENING`, kept in `data` where that is given, and a deck that may change it."""
+    service = Service(seed=1, clock=ServiceClock(start=EVENING, paused=True), data=data)
     requests: list[tuple[str, str]] = []
     hooks: list[tuple[str, Callable[[], Awaitable[None]]]] = []
     refusals: list[Refused] = []
+    gate = asyncio.Event()
+    gate.set()
 
     async def noting(scope: Any, receive: Any, send: Any) -> None:
         requests.append((scope["method"], scope["path"]))
@@ -169,8 +178,17 @@ async def writing(
             status, error = refusals.pop(0)
             await JSONResponse({"error": error}, status)(scope, receive, send)
             return
+        parts = 0
+
+        async def arriving() -> Any:
+            nonlocal parts
+            parts += 1
+            if parts > 2:
+                await gate.wait()
+            return await receive()
+
         try:
-            await service.app(scope, receive, send)
+            await service.app(scope, arriving, send)
         finally:
             for hook in [hook for method, hook in hooks if method == scope["method"]]:
                 await hook()
@@ -188,7 +206,7 @@ async def writing(
             monitor, clock, profile="DEMO", host=api.host, read_only=read_only, zone=UTC, api=api, history=history
         )
         async with deck.run_test(size=size) as pilot:
-            stage = Stage(deck, pilot, service, other, clock, requests, hooks, refusals)
+            stage = Stage(deck, pilot, service, other, clock, requests, hooks, refusals, gate)
             await stage.settle()
             requests.clear()
             yield stage

@@ -132,13 +132,12 @@ class Performer:
             found = await self.watched(self._found(act, before), working)
         except Stopped:
             found = None
+        why = "its answer was lost" if error else "it was stopped"
         if found is None:
             return Outcome(Verdict.UNKNOWN, "nobody knows whether it happened: look again before you repeat it", error)
         if found:
-            return Outcome(Verdict.APPLIED, "applied: its answer was lost, and reading again shows it", error)
-        return Outcome(
-            Verdict.NOT_APPLIED, "not applied: its answer was lost, and reading again shows no change", error
-        )
+            return Outcome(Verdict.APPLIED, f"applied: {why}, and reading again shows it", error)
+        return Outcome(Verdict.NOT_APPLIED, f"not applied: {why}, and reading again shows no change", error)
 
     async def _found(self, act: Act[T], before: T) -> bool | None:
         good = 0

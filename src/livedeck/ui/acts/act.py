@@ -15,7 +15,8 @@ T = TypeVar("T")
 
 
 class Verdict(StrEnum):
-    """What became of a change. APPLIED, NOT_APPLIED and UNKNOWN: its answer was lost, and it was read again.
+    """What became of a change. APPLIED, NOT_APPLIED and UNKNOWN: its answer was lost, or it was stopped, and it was
+    read again.
 
     FAILED: sent, and not accepted. REFUSED: never sent. CANCELLED: by the person.
     """
