@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from client.answers import Recorder, api_of, saying
 from client.test_retry import Time, answering
 from livedeck.client import FileFault, Invalid, Unfinished
-from livedeck.client.cues import BadLine, Cue, parse
+from livedeck.client.cues import BadLine, Cue, parse, untimely
 
 SRT = "1\n00:00:01,000 --> 00:00:02,500\nHello\nall\n\n2\n00:00:03,000 --> 01:00:04,000\n- Bye\n"
 VTT = """WEBVTT - a title
@@ -153,3 +153,13 @@ async def test_a_file_whose_name_is_no_text_is_sent_all_the_same(tmp_path: Path)
     async with api_of(platform) as api:
         await api.subtitles.upload("v", "en", "", file)
     assert b'filename="caf?.vtt"' in platform.bodies[0]
+
+
+def test_times_that_players_show_badly_are_told_by_their_first_line() -> None:
+    cues = (Cue(5, 9, "A", 3), Cue(6, 7, "B", 6), Cue(1, 2, "C", 9))
+    assert untimely(cues) == (
+        "the cue in line 9 begins before the one above",
+        "the cue in line 6 begins before the one above has ended",
+    )
+    assert untimely(cues, 5)[2:] == ("2 cues begin after the end of the video, the first in line 3",)
+    assert untimely(cues[:1], 5.5) == ()

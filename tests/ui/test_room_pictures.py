@@ -9,6 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import EVENING, framed
 from livedeck.monitor import RoomsState
+from ui.looks import looks
 from ui.meeting import agree, broadcast, meeting, new_profile, rename, words
 from ui.stage import known, running, show, text_of
 
@@ -54,18 +55,18 @@ async def test_the_dialogs_of_the_rooms(picture: SnapshotAssertion) -> None:
         stage.refusals.append((400, {"code": 400400, "message": "invalid", "invalid_params": reasons}))
         await stage.press("ctrl+s")
         await stage.idle()
-        assert stage.picture() == picture(name="new")
+        await looks(stage, picture, "new")
         await stage.press("escape", "tab", "enter")
         await stage.act("room.delete")
-        assert stage.picture() == picture(name="delete")
+        await looks(stage, picture, "delete")
         await stage.press("escape")
         await stage.act("relay.edit")
-        assert stage.picture() == picture(name="edit")
+        await looks(stage, picture, "edit")
         await stage.press("escape")
         await broadcast(stage, running=True)
         await rename(stage, "Renamed")
         assert "is broadcasting" in words(stage)
-        assert stage.picture() == picture(name="locked")
+        await looks(stage, picture, "locked")
         await agree(stage)
         await stage.act("relay.apply")
-        assert stage.picture() == picture(name="apply")
+        await looks(stage, picture, "apply")

@@ -5,15 +5,25 @@ Renewed with `--snapshot-update`; look at each picture that changed before you k
 
 from __future__ import annotations
 
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from livedeck.cli.screenshots import EVENING
+from livedeck.ui.dialogs.confirm import Confirm
+from livedeck.ui.dialogs.working import Working
 from livedeck.ui.widgets.thumbnail import Thumbnail
-from ui.cinema import asked, opened
+from ui.cinema import asked, opened, sent
+from ui.looks import looks
+from ui.stage import linked, show
+from ui.test_videos import TIMED
 from ui.writing import Stage, writing
 
 PARTS = ("videos", "posters", "subtitles", "annotations", "materials", "cues")
-LARGE = ((120, 40), (200, 60))
+SIZES = ((80, 24), (120, 40), (200, 60))
+THEMES = ("light", "mono", "dark")
 
 
 async def still(stage: Stage) -> None:
@@ -24,25 +34,22 @@ async def still(stage: Stage) -> None:
 
 @pytest.mark.parametrize("part", PARTS)
 async def test_a_part(picture: SnapshotAssertion, part: str) -> None:
-    """In the smallest size in three themes, and in the others in the dark one, from one deck."""
+    """In every size and theme, from one deck."""
     async with writing((120, 40)) as stage:
         await opened(stage, "subtitles" if part == "cues" else part)
         if part == "cues":
             stage.deck.do("subtitle.read")
             await stage.settle()
             await asked(stage)
-        await stage.pilot.resize_terminal(80, 24)
-        for theme in ("light", "mono", "dark"):
-            stage.deck.theme = theme
-            await stage.settle()
-            if part == "posters" and theme != "mono":
-                await stage.until(lambda: stage.deck.screen.query_one(Thumbnail).display)
-                await stage.settle()
-            assert stage.picture() == picture(name=f"80x24-{theme}")
-        for size in LARGE:
+        for size in SIZES:
             await stage.pilot.resize_terminal(*size)
-            await stage.settle()
-            assert stage.picture() == picture(name=f"{size[0]}x{size[1]}-dark")
+            for theme in THEMES:
+                stage.deck.theme = theme
+                await stage.settle()
+                if part == "posters" and theme != "mono":
+                    await stage.until(lambda: stage.deck.screen.query_one(Thumbnail).display)
+                    await stage.settle()
+                assert stage.picture() == picture(name=f"{size[0]}x{size[1]}-{theme}")
 
 
 async def test_rows_that_were_moved_and_not_sent(picture: SnapshotAssertion) -> None:
@@ -79,12 +86,90 @@ async def test_read_only(picture: SnapshotAssertion) -> None:
         assert stage.picture() == picture
 
 
-async def test_the_form_of_a_subtitle_file(picture: SnapshotAssertion) -> None:
+async def test_what_nobody_sees_or_cannot_be_believed(picture: SnapshotAssertion) -> None:
+    """An empty list, one that is held still, and one that is old."""
     async with writing((80, 24)) as stage:
-        await opened(stage, "subtitles")
-        await stage.act("subtitle.upload")
-        await stage.enter("~/evening.uk.vtt")
+        video = await opened(stage, "annotations")
+        for one in (await stage.api.annotations.list(video)).items:
+            await stage.api.annotations.delete(video, one.id)
+        stage.deck.do("app.ask")
+        await stage.until(lambda: "no annotation" in stage.text())
+        await still(stage)
+        assert stage.picture() == picture(name="empty")
+        stage.deck.do("part.next", "subtitles")
+        await stage.settle()
+        await asked(stage)
+        stage.deck.do("view.freeze")
+        await stage.settle()
+        assert stage.picture() == picture(name="frozen")
+        stage.deck.do("view.freeze")
+        await show(stage.deck, stage.pilot, link=linked(stage.deck, as_of=EVENING - timedelta(seconds=31)))
+        assert stage.picture() == picture(name="stale")
+
+
+async def test_the_dialogs_of_the_videos(picture: SnapshotAssertion, tmp_path: Path) -> None:
+    odd = tmp_path / "odd.vtt"
+    odd.write_text(TIMED)
+    async with writing((80, 24)) as stage:
+        await opened(stage, "posters")
+        await stage.act("video.find")
+        await stage.enter("no-such-video")
+        await sent(stage)
+        await looks(stage, picture, "find")
+        await stage.press("escape", "tab", "enter")
+        await stage.act("poster.make")
+        await stage.enter("9:99")
+        await looks(stage, picture, "make")
+        await stage.press("escape", "tab", "enter")
+        await stage.act("poster.delete")
+        await looks(stage, picture, "delete")
+        await stage.press("escape")
+        await stage.act("part.next")
+        await asked(stage)
+        stage.deck.do("subtitle.upload", "~/evening.uk.vtt")
+        await stage.settle()
         await stage.press("tab")
         await stage.enter("xx")
-        await still(stage)
-        assert stage.picture() == picture
+        await looks(stage, picture, "upload")
+        await stage.press("escape", "tab", "enter")
+        stage.deck.do("subtitle.upload", str(odd))
+        await stage.settle()
+        await stage.press("tab")
+        await stage.enter("en")
+        await sent(stage)
+        await looks(stage, picture, "odd")
+
+
+async def test_the_dialogs_of_what_is_refused_or_takes_long(picture: SnapshotAssertion) -> None:
+    async with writing((80, 24)) as stage:
+        video = await opened(stage, "subtitles")
+        await stage.fault(kind="status", status=400, path="*/subtitles/auto")
+        await stage.act("subtitle.recognise")
+        await stage.enter("uk aa")
+        await sent(stage)
+        await looks(stage, picture, "language")
+        await stage.press("escape", "tab", "enter")
+        await stage.calm()
+        await stage.act("order.later")
+        await stage.api.subtitles.copy(video, (await stage.api.subtitles.list(video)).items[0].id)
+        await stage.act("order.send")
+        await stage.until(lambda: stage.shows(Confirm))
+        await looks(stage, picture, "order")
+        await stage.press("escape", "escape")
+        await stage.act("part.next")
+        await asked(stage)
+        await stage.act("annotation.new")
+        for text in ("", "Bar 118", "90", "60"):
+            await stage.enter(text)
+            await stage.press("tab")
+        await sent(stage)
+        await looks(stage, picture, "annotation")
+        await stage.press("escape", "tab", "enter")
+        await stage.act("annotation.delete")
+        stage.clock.impatient = True
+        await stage.fault(kind="hang", method="DELETE")
+        await stage.press("tab", "enter")
+        await stage.until(lambda: stage.shows(Working))
+        await looks(stage, picture, "working")
+        await stage.press("tab", "enter")
+        await stage.idle()

@@ -468,8 +468,8 @@ async def test_cues_out_of_order_or_over_one_another_are_told_by_their_line_befo
         await stage.press("tab")
         await stage.enter("en")
         await sent(stage)
-        await stage.until(lambda: "the first in line 9" in stage.text())
-        assert "1 begin before the one above them has ended, the first in line 6." in stage.text()
+        await stage.until(lambda: "The cue in line 9 begins before the one above." in stage.text())
+        assert "The cue in line 6 begins before the one above has ended." in stage.text()
         file.write_text("changed after it was checked")
         assert not stage.writes
         await agree(stage)

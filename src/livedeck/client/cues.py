@@ -52,15 +52,27 @@ def parse(content: bytes) -> tuple[Cue, ...]:
     return _some(cues)
 
 
-def untimely(cues: Sequence[Cue]) -> tuple[str, ...]:
+def untimely(cues: Sequence[Cue], duration: float | None = None) -> tuple[str, ...]:
     """What is odd about their times though each is sound: out of order, one over the other; each with its first line.
 
-    Players show such cues late, or stacked, or not at all.
+    `duration`: of the video in seconds, where it is known: cues after its end are odd too. Players show such cues late,
+    or stacked, or not at all.
     """
     late = [after for before, after in pairwise(cues) if after.start < before.start]
     over = [after for before, after in pairwise(cues) if before.start <= after.start < before.end]
-    said = ((late, "begin before the one above them"), (over, "begin before the one above them has ended"))
-    return tuple(f"{len(found)} {why}, the first in line {found[0].line}" for found, why in said if found)
+    past = [cue for cue in cues if duration is not None and cue.start >= duration]
+    said = (
+        (late, "before the one above"),
+        (over, "before the one above has ended"),
+        (past, "after the end of the video"),
+    )
+    return tuple(_begins(found, why) for found, why in said if found)
+
+
+def _begins(found: Sequence[Cue], why: str) -> str:
+    if len(found) == 1:
+        return f"the cue in line {found[0].line} begins {why}"
+    return f"{len(found)} cues begin {why}, the first in line {found[0].line}"
 
 
 def _text(content: bytes) -> str:

@@ -25,7 +25,7 @@ ROOMS = (
         HERE,
         writes=True,
         blast=Blast.FORM,
-        rank=31,
+        rank=12,
     ),
     Action(
         "room.delete",
@@ -37,7 +37,7 @@ ROOMS = (
         Target.ROOM,
         writes=True,
         blast=Blast.AIR,
-        rank=34,
+        rank=14,
     ),
     Action(
         "relay.edit",
@@ -49,7 +49,7 @@ ROOMS = (
         Target.RELAY,
         writes=True,
         blast=Blast.FORM,
-        rank=32,
+        rank=11,
     ),
     Action(
         "relay.apply",
@@ -71,6 +71,6 @@ ROOMS = (
         "relays.reveal",
         HERE,
         Target.RELAY,
-        rank=33,
+        rank=13,
     ),
 )

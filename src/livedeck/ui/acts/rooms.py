@@ -96,10 +96,13 @@ def delete(one: RoomSubject) -> Act[Room]:
 
     def ask(room: Room, changes: tuple[str, ...]) -> Question:
         title = name(room)[:60]
-        gone = ", ".join(name(profile)[:40] for profile in profiles(room)) or "it has none"
+        named = ", ".join(name(profile)[:40] for profile in profiles(room))
+        gone = (
+            f"Its relay profiles are gone for good, with their keys: {named}." if named else "It has no relay profiles."
+        )
         body: tuple[Span, ...] = (
             ("Everybody inside is put out, and every relay that runs is stopped.", Ink.TEXT),
-            (f"Its relay profiles are gone for good, with their keys: {gone}.", Ink.TEXT),
+            (gone, Ink.TEXT),
             ("There is no way to delete a single profile: this is the whole room.", Ink.DIM),
         )
         word = "" if room.status in QUIET else short_name(title, room.id)

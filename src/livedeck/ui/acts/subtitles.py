@@ -9,7 +9,6 @@ from livedeck.ui.acts.extras import Ask, Seen, asking, changing, gone, making, s
 from livedeck.ui.dialogs.confirm import Question
 from livedeck.ui.dialogs.edits import Change
 from livedeck.ui.library import Video, tracks
-from livedeck.ui.renderables.extra_rows import position
 from livedeck.ui.renderables.ink import Ink
 
 FACTS = {"language": "language", "description": "description", "file_name": "file"}
@@ -48,14 +47,10 @@ def upload(api: Api, video: Video, language: str, description: str, file: Subtit
 
 
 def _odd(video: Video, target: Target, file: SubtitleFile) -> Ask:
-    found = [f"{text}." for text in untimely(file.cues)]
-    late = [cue for cue in file.cues if video.duration is not None and cue.start >= video.duration]
-    if late and video.duration is not None:
-        end = position(video.duration)
-        found.append(f"{len(late)} begin after the end of the video ({end}), the first in line {late[0].line}.")
+    found = untimely(file.cues, video.duration)
     if not found:
         return lambda *_: None
-    told = tuple((f"▲ {text}", Ink.WARNING) for text in found)
+    told = tuple((f"▲ {text[0].upper()}{text[1:]}.", Ink.WARNING) for text in found)
     body = (*told, ("Players may show such cues late, stacked, or not at all.", Ink.TEXT))
     return lambda *_: Question(f"Upload {target.name} as it is?", body, "Upload")
 

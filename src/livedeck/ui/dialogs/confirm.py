@@ -50,7 +50,7 @@ class Confirm(Dialog[bool]):
             yield Lines(id="objection")
 
     def on_mount(self) -> None:
-        self.query_one("#objection", Lines).show([])
+        self.query_one("#objection").display = False
         if self._question.word:
             demand = f"Type {self._question.word} to {self._question.consent.casefold()}: "
             label = self.query_one("#demand", Lines)

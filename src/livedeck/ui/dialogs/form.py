@@ -57,6 +57,12 @@ class Blank:
     note: str = ""
     fresh: bool = False
 
+    @property
+    def held(self) -> Entries:
+        """What is kept elsewhere too; of what was sent and not taken nothing is, but what is so on the platform."""
+        refused = self.note or self.said != Complaints()
+        return self.initial if refused else self.entered or self.initial
+
 
 class Form(Dialog[Filled | None]):
     """Fields of one line each; None where it was left. `present`: what typed moments are read against, asked anew."""
@@ -206,7 +212,7 @@ class Form(Dialog[Filled | None]):
 
     def action_leave(self) -> None:
         """Leave; ask where something was typed."""
-        if changed(self._entries, self._blank.entered or self._blank.initial):
+        if changed(self._entries, self._blank.held):
             self.app.push_screen(Confirm(DISCARD, self._timer), self._discard)
         else:
             self.dismiss(None)

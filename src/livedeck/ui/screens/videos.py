@@ -86,6 +86,10 @@ class PostersScreen(VideoScreen):
         yield Table(self.SHEET)
         yield Horizontal(ExtraPanel(), Thumbnail(), classes="beside")
 
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.deck.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # some have no thumbnails
+
     def paint(self, snapshot: Snapshot, moment: Moment) -> None:
         super().paint(snapshot, moment)
         poster = self.picked()
