@@ -35,6 +35,15 @@ async def agree(stage: Stage) -> None:
     await done(stage)
 
 
+async def fill(stage: Stage, action: str, *typed: str) -> None:
+    """The form of that action with this typed into its fields, from the first one on; sent."""
+    await stage.act(action)
+    for text in typed:
+        await stage.enter(text)
+        await stage.press("tab")
+    await sent(stage)
+
+
 async def sent(stage: Stage) -> None:
     """The form as it stands; until all is done and shown."""
     await stage.press("ctrl+s")

@@ -5,6 +5,7 @@ Renewed with `--snapshot-update`; look at each picture that changed before you k
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from livedeck.cli.screenshots import EVENING
 from livedeck.ui.dialogs.confirm import Confirm
 from livedeck.ui.dialogs.working import Working
 from livedeck.ui.widgets.thumbnail import Thumbnail
-from ui.cinema import asked, opened, sent
+from ui.cinema import asked, fill, opened, sent
 from ui.looks import looks
 from ui.stage import linked, show
+from ui.test_pictures import GREEN
 from ui.test_videos import TIMED
 from ui.writing import Stage, writing
 
@@ -104,6 +106,7 @@ async def test_what_nobody_sees_or_cannot_be_believed(picture: SnapshotAssertion
         assert stage.picture() == picture(name="frozen")
         stage.deck.do("view.freeze")
         await show(stage.deck, stage.pilot, link=linked(stage.deck, as_of=EVENING - timedelta(seconds=31)))
+        assert not GREEN & set(re.findall(r"#[0-9a-f]{6}", stage.picture()))
         assert stage.picture() == picture(name="stale")
 
 
@@ -158,11 +161,7 @@ async def test_the_dialogs_of_what_is_refused_or_takes_long(picture: SnapshotAss
         await stage.press("escape", "escape")
         await stage.act("part.next")
         await asked(stage)
-        await stage.act("annotation.new")
-        for text in ("", "Bar 118", "90", "60"):
-            await stage.enter(text)
-            await stage.press("tab")
-        await sent(stage)
+        await fill(stage, "annotation.new", "", "Bar 118", "90", "60")
         await looks(stage, picture, "annotation")
         await stage.press("escape", "tab", "enter")
         await stage.act("annotation.delete")

@@ -12,7 +12,7 @@ from livedeck.monitor import History
 from livedeck.ui.dialogs.confirm import Confirm
 from livedeck.ui.dialogs.form import Form
 from livedeck.ui.dialogs.working import Working
-from ui.cinema import REHEARSAL, agree, asked, done, opened, sent, words
+from ui.cinema import REHEARSAL, agree, asked, done, fill, opened, sent, words
 from ui.writing import Stage, writing
 
 VTT = "WEBVTT\n\n00:01.000 --> 00:02.500\nGood evening\n\n00:03.000 --> 00:04.000\nWelcome\n"
@@ -120,13 +120,7 @@ async def test_a_track_is_uploaded_read_edited_copied_and_deleted(tmp_path: Path
     file.write_text("\ufeff" + VTT)
     async with writing((120, 40)) as stage:
         video = await opened(stage, "subtitles")
-        await stage.act("subtitle.upload")
-        await stage.enter(str(file))
-        await stage.press("tab")
-        await stage.enter("uk")
-        await stage.press("tab")
-        await stage.enter("Українська")
-        await sent(stage)
+        await fill(stage, "subtitle.upload", str(file), "uk", "Українська")
         made = (await stage.api.subtitles.list(video, order="position.asc")).items[-1]
         assert (made.language, made.description, made.file_name) == ("uk", "Українська", "evening.uk.vtt")
         assert made.url
@@ -237,14 +231,7 @@ async def test_200_rows_are_reordered_by_one_request_and_a_row_that_vanished_is_
 async def test_annotations_are_made_changed_and_deleted_and_the_platforms_words_stand_at_their_field() -> None:
     async with writing((120, 40)) as stage:
         video = await opened(stage, "annotations")
-        await stage.act("annotation.new")
-        await stage.press("tab")
-        await stage.enter("Bar 118")
-        await stage.press("tab")
-        await stage.enter("90")
-        await stage.press("tab")
-        await stage.enter("60")
-        await sent(stage)
+        await fill(stage, "annotation.new", "", "Bar 118", "90", "60")
         assert stage.shows(Form)
         assert "✖ must not be before start_time" in stage.text()
         assert "Bar 118" in stage.text()
@@ -445,11 +432,7 @@ async def test_a_subtitle_file_that_is_refused_says_the_line_and_nothing_leaves(
         file.write_bytes(content)
     async with writing((140, 40)) as stage:
         await opened(stage, "subtitles")
-        await stage.act("subtitle.upload")
-        await stage.enter(str(file))
-        await stage.press("tab")
-        await stage.enter("en")
-        await sent(stage)
+        await fill(stage, "subtitle.upload", str(file), "en")
         await stage.until(lambda: why in words(stage))
         assert stage.shows(Form)
         assert not stage.writes
@@ -463,11 +446,7 @@ async def test_cues_out_of_order_or_over_one_another_are_told_by_their_line_befo
     file.write_text(TIMED)
     async with writing((120, 40)) as stage:
         video = await opened(stage, "subtitles")
-        await stage.act("subtitle.upload")
-        await stage.enter(str(file))
-        await stage.press("tab")
-        await stage.enter("en")
-        await sent(stage)
+        await fill(stage, "subtitle.upload", str(file), "en")
         await stage.until(lambda: "The cue in line 9 begins before the one above." in stage.text())
         assert "The cue in line 6 begins before the one above has ended." in stage.text()
         file.write_text("changed after it was checked")

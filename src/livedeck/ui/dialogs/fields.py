@@ -209,7 +209,13 @@ def _named(invalid: object) -> Iterable[tuple[str, str]]:
         return [(str(name), str(reason)) for name, reason in invalid.items()]
     items = invalid if isinstance(invalid, list) else []
     pairs = [(item.get("name"), item.get("reason")) if isinstance(item, Mapping) else ("", item) for item in items]
-    return [(str(name or ""), str(reason or "is not accepted")) for name, reason in pairs]
+    return [(_of_header(str(name or "")), str(reason or "is not accepted")) for name, reason in pairs]
+
+
+def _of_header(name: str) -> str:
+    """Uploads carry fields in headers: `X-Poster-URL` is the field `poster_url`."""
+    bare = name.removeprefix("X-")
+    return name if bare == name else bare.replace("-", "_").casefold()
 
 
 def _within(name: str, place: str) -> bool:

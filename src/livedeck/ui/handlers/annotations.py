@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from livedeck.client import Annotation, AnnotationDraft
@@ -11,7 +12,7 @@ from livedeck.ui.acts.act import Act
 from livedeck.ui.dialogs import extra_sheets
 from livedeck.ui.dialogs.edits import edits
 from livedeck.ui.dialogs.form import Blank, Filled
-from livedeck.ui.handlers.extras import filled, perform, selected, video_of
+from livedeck.ui.handlers.extras import changed, filled, perform, selected, video_of
 
 if TYPE_CHECKING:
     from livedeck.ui.app import Deck
@@ -37,15 +38,8 @@ def edit(deck: Deck, _: str) -> Awaitable[Any] | None:
     one = selected(deck, Annotation, "annotation")
     if one is None:
         return None
-    api, video, sheet = deck.desk.api, video_of(deck), extra_sheets.NOTE
-    initial = extra_sheets.note_entries(one)
-
-    def act(form: Filled) -> Act[object]:
-        values: dict[str, Any] = sheet.values(form.entries, form.changed, deck.desk.present())
-        changes = edits(sheet, initial, form.entries, form.changed, deck.desk.present())
-        return acts.edit(api, video, one, AnnotationDraft(**values), changes)
-
-    return filled(deck, Blank(f"Edit {one.title or one.id}", sheet, initial), act)
+    act = partial(acts.edit, deck.desk.api, video_of(deck), one)
+    return changed(deck, f"Edit {one.title or one.id}", extra_sheets.NOTE, extra_sheets.note_entries(one), act)
 
 
 def delete(deck: Deck, _: str) -> Awaitable[Any] | None:

@@ -12,8 +12,9 @@ from livedeck.client import ApiError, Secret, plain_name
 from livedeck.monitor import Severity
 from livedeck.ui.acts.act import Act, Outcome, Target
 from livedeck.ui.dialogs import extra_sheets
-from livedeck.ui.dialogs.fields import Entries
-from livedeck.ui.dialogs.form import Blank, Form
+from livedeck.ui.dialogs.edits import Change, edits
+from livedeck.ui.dialogs.fields import Entries, Sheet
+from livedeck.ui.dialogs.form import Blank, Filled, Form
 from livedeck.ui.filling import Making, fill
 from livedeck.ui.library import Video
 from livedeck.ui.performing import Stopped
@@ -52,6 +53,19 @@ async def filled(deck: Deck, blank: Blank, act: Making) -> Outcome | None:
     outcome = await fill(deck, blank, act)
     renew(deck)
     return outcome
+
+
+def changed(
+    deck: Deck, title: str, sheet: Sheet, initial: Entries, act: Callable[[Any, tuple[Change, ...]], Act[object]]
+) -> Awaitable[Any]:
+    """A form of what there is. `act`: of a draft of what was changed, which is sent and nothing else, and in words."""
+
+    def made(form: Filled) -> Act[object]:
+        present = deck.desk.present()
+        draft = sheet.draft(sheet.values(form.entries, form.changed, present))
+        return act(draft, edits(sheet, initial, form.entries, form.changed, present))
+
+    return filled(deck, Blank(title, sheet, initial), made)
 
 
 def renew(deck: Deck) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from livedeck.client import Api, Secret, Subtitle, SubtitleDraft, Unfinished, subtitle_file
+from livedeck.client import Api, Secret, Subtitle, Unfinished, subtitle_file
 from livedeck.ui.acts import subtitles as acts
 from livedeck.ui.acts.act import Act
 from livedeck.ui.dialogs import extra_sheets
-from livedeck.ui.dialogs.edits import edits
 from livedeck.ui.dialogs.form import Blank, Filled
+from livedeck.ui.handlers.extras import changed, filled, perform, selected, video_of
 from livedeck.ui.handlers.extras import download as save
-from livedeck.ui.handlers.extras import filled, perform, selected, video_of
 from livedeck.ui.library import Video
 from livedeck.ui.screens.videos import SubtitlesScreen
 
@@ -57,15 +57,8 @@ def edit(deck: Deck, _: str) -> Awaitable[Any] | None:
     one = selected(deck, Subtitle, "subtitle track")
     if one is None:
         return None
-    api, video, sheet = deck.desk.api, video_of(deck), extra_sheets.TRACK
-    initial = extra_sheets.track_entries(one)
-
-    def act(form: Filled) -> Act[object]:
-        values: dict[str, Any] = sheet.values(form.entries, form.changed, deck.desk.present())
-        changes = edits(sheet, initial, form.entries, form.changed, deck.desk.present())
-        return acts.edit(api, video, one, SubtitleDraft(**values), changes)
-
-    return filled(deck, Blank(f"Edit {acts.named(one)}", sheet, initial), act)
+    act = partial(acts.edit, deck.desk.api, video_of(deck), one)
+    return changed(deck, f"Edit {acts.named(one)}", extra_sheets.TRACK, extra_sheets.track_entries(one), act)
 
 
 def copy(deck: Deck, _: str) -> Awaitable[Any] | None:

@@ -59,7 +59,7 @@ def freshness(known: Listing, moment: Moment) -> Line:
         return [(f"▲ failed, {age} ", Ink.WARNING)]
     if known.at is None:
         return [("asking ", Ink.DIM)]
-    if moment.stale or known.stale(moment.now):
+    if moment.stale:
         return [(f"▒ STALE {age} ", Ink.STALE)]
     return [(f"{age} ", Ink.DIM)]
 
@@ -75,15 +75,15 @@ def moved(count: int, keys: str) -> Line:
     return [(f" ▲ NOT SENT  {count} moved", Ink.WARNING), (f"   {keys}", Ink.DIM)]
 
 
-def panel(one: Any, cells: int) -> list[Line]:
-    """The selected one in full."""
+def panel(one: Any, cells: int, *, stale: bool) -> list[Line]:
+    """The selected one in full; `stale`: nothing of it may look good."""
     match one:
         case Video():
             lines = _video(one)
         case Poster():
             lines = _poster(one)
         case Subtitle():
-            lines = _subtitle(one)
+            lines = _subtitle(one, stale=stale)
         case Annotation():
             lines = _annotation(one)
         case Thing():
@@ -134,8 +134,8 @@ def sizes(one: Poster) -> tuple[tuple[str, str | None], ...]:
     return ("original", one.original), ("md", one.md), ("sm", one.sm), ("xs", one.xs)
 
 
-def _subtitle(one: Subtitle) -> list[Line]:
-    word, ink = recognition(one.status)
+def _subtitle(one: Subtitle, *, stale: bool) -> list[Line]:
+    word, ink = recognition(one.status, stale=stale)
     return [
         _fact("track", f"{one.language or wording.UNKNOWN}  {one.description or ''}", Ink.STRONG),
         _labelled("recognised", [(word, ink), ("  asked again every 3 s" if one.status == "pending" else "", Ink.DIM)]),

@@ -30,8 +30,10 @@ def dated(at: datetime | None) -> str:
     return f"{at:%d %b %Y %H:%M}" if at else wording.UNKNOWN
 
 
-def recognition(status: str | None) -> tuple[str, Ink]:
+def recognition(status: str | None, *, stale: bool) -> tuple[str, Ink]:
     """What the platform calls a track. It says nothing of one that was uploaded: there is nothing to wait for."""
+    if stale and status in {"pending", "done"}:
+        return recognition(status, stale=False)[0], Ink.STALE
     if status == "pending":
         return "○ pending", Ink.PENDING
     if status == "done":
@@ -121,10 +123,10 @@ POSTERS = _sheet(
 
 
 def _recognition(one: Subtitle, moment: Moment) -> Line:
-    word, ink = recognition(one.status)
+    word, ink = recognition(one.status, stale=moment.stale)
     since = moment.server_since(one.updated_at) if one.status == "pending" and one.updated_at else -1.0
     tail = f" {wording.age(since)}" if since >= 0 else ""
-    return [(word + tail, Ink.STALE if moment.stale else ink)]
+    return [(word + tail, ink)]
 
 
 SUBTITLES = _sheet(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from textual.widget import Widget
@@ -52,6 +53,7 @@ class VideoScreen(DeckScreen):
         return next((one for one in self.rows() if self.SHEET.key(one) == self._cursor), None)
 
     def paint(self, snapshot: Snapshot, moment: Moment) -> None:
+        moment = replace(moment, stale=moment.stale or self.library.known(self.MODE).stale(moment.now))
         self.library.part = self.MODE if self.MODE in PARTS else self.library.part
         arranged, view = self.arranged(snapshot, moment)
         keys = [self.SHEET.key(one) for one in arranged.rows]
@@ -60,7 +62,7 @@ class VideoScreen(DeckScreen):
         self.query_one("#head", Lines).show(self._head(moment))
         empty = "" if arranged.total else self._nothing()
         self.query_one(Table).show(arranged.rows, moment, self._cursor, empty, view)
-        self.query_one(ExtraPanel).show(self.picked())
+        self.query_one(ExtraPanel).show(self.picked(), stale=moment.stale)
         self._ask(snapshot)
 
     def _head(self, moment: Moment) -> list[Any]:

@@ -150,7 +150,7 @@ class MaterialsScreen(OrderedScreen):
 
     MODE = "materials"
     SHEET = MATERIALS
-    EMPTY = "none is known: the platform cannot list them; n uploads one, :material.know ID takes one by its id"
+    EMPTY = "none known, nothing lists them; n uploads one, :material.know ID takes one in"
     BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
 
 

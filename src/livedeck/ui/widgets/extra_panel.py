@@ -15,11 +15,12 @@ class ExtraPanel(Canvas):
     def __init__(self) -> None:
         super().__init__()
         self._shown: Any = None
+        self._stale = False
 
-    def show(self, one: Any) -> None:
-        """Paint this one; None where there is none to select."""
-        self._shown = one
+    def show(self, one: Any, *, stale: bool) -> None:
+        """Paint this one; None where there is none to select. `stale`: it is not to be believed any more."""
+        self._shown, self._stale = one, stale
         self.repaint()
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        return panel(self._shown, width)
+        return panel(self._shown, width, stale=self._stale)

@@ -1,0 +1,156 @@
+"""Screen 6 where the platform does not take a change: said at its place, and what was typed stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from livedeck.ui.dialogs.confirm import Confirm
+from livedeck.ui.dialogs.form import Form
+from livedeck.ui.dialogs.working import Working
+from ui.cinema import agree, asked, done, fill, opened, sent, words
+from ui.test_videos import VTT, names
+from ui.writing import writing
+
+REASON = "is not to our liking"
+
+FORMS = {
+    "poster.make": ("posters", ("1:05",), "from_time"),
+    "poster.upload": ("posters", ("https://pictures.example/a.png",), "X-Poster-URL"),
+    "subtitle.upload": ("subtitles", ("a.vtt", "en", "For the hall"), "language"),
+    "subtitle.recognise": ("subtitles", ("uk",), "languages"),
+    "subtitle.edit": ("subtitles", ("", ", for the hall"), "description"),
+    "annotation.new": ("annotations", ("", "Bar 118", "90", "120"), "title"),
+    "annotation.edit": ("annotations", (", again",), "title"),
+    "material.upload": ("materials", ("a.vtt", "The words"), "X-Title"),
+}
+"""An action: its part, what is typed into its fields, and what the platform names."""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own to be in, with a subtitle file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.vtt").write_text(VTT)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("action", FORMS)
+async def test_what_the_platform_does_not_take_stands_at_its_field_and_what_was_typed_stays(action: str) -> None:
+    """platform-api.md, 7: 400400 with `invalid_params`."""
+    part, typed, name = FORMS[action]
+    refusal = {"code": 400400, "message": "invalid parameters", "invalid_params": [{"name": name, "reason": REASON}]}
+    async with writing((160, 40)) as stage:
+        await opened(stage, part)
+        stage.refusals.append((400, refusal))
+        await fill(stage, action, *typed)
+        if stage.shows(Confirm):
+            await agree(stage)
+        assert stage.shows(Form)
+        assert stage.text().count(f"✖ {REASON}") == 2, "beside the field, and whole below"
+        assert not [text for text in typed if text not in words(stage)]
+        await stage.press("escape")
+        assert "What you typed is lost." in words(stage)
+
+
+async def test_what_is_gone_meanwhile_is_said_and_what_was_typed_stays() -> None:
+    """404404 of a track and of an annotation."""
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "subtitles")
+        track = (await stage.api.subtitles.list(video, order="position.asc")).items[0]
+        await stage.act("subtitle.edit")
+        await stage.press("tab")
+        await stage.enter(", for the hall")
+        await stage.api.subtitles.delete(video, track.id)
+        await sent(stage)
+        await agree(stage)
+        assert stage.shows(Form)
+        assert "it is not there any more" in words(stage)
+        assert ", for the hall" in words(stage)
+        await stage.press("escape", "tab", "enter")
+        await stage.act("part.next")
+        await asked(stage)
+        note = stage.deck.library.known("annotations").items[0]
+        await stage.act("annotation.edit")
+        await stage.enter(", again")
+        await stage.api.annotations.delete(video, note.id)
+        await sent(stage)
+        await agree(stage)
+        assert "it is not there any more" in words(stage)
+        assert f"{note.title}, again" in words(stage)
+        assert not stage.writes
+
+
+async def test_a_poster_that_is_gone_is_neither_shown_nor_deleted() -> None:
+    """400404, as the document has it for posters."""
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "posters")
+        await stage.act("row.last")
+        await stage.act("poster.activate")
+        gone = stage.deck.library.known("posters").items[-1]
+        await stage.api.posters.delete(video, gone.id)
+        await agree(stage)
+        assert "it is not there any more" in stage.told()
+        assert not stage.writes
+
+
+async def test_the_order_of_materials_goes_without_one_that_vanished_and_that_is_said(here: Path) -> None:
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "materials")
+        made = [await stage.api.materials.upload(video, here / "a.vtt", f"{name}.txt", name) for name in "abc"]
+        ids = [one.id for one in made if one]
+        for one in ids:
+            stage.deck.do("material.know", one)
+            await done(stage)
+        await stage.act("row.last")
+        await stage.act("order.earlier")
+        await stage.api.materials.delete(ids[0])
+        await stage.act("order.send")
+        await stage.until(lambda: stage.shows(Confirm))
+        assert f"gone: {ids[0]}" in words(stage)
+        await agree(stage)
+        assert stage.writes == [("PATCH", "/v1/additional-materials/reorder")]
+        assert [one.id for one in stage.deck.library.known("materials").items] == [ids[2], ids[1]]
+
+
+async def test_a_download_that_is_stopped_keeps_nothing(here: Path) -> None:
+    async with writing((120, 40)) as stage:
+        await opened(stage, "subtitles")
+        stage.clock.impatient = True
+        await stage.fault(kind="hang", method="GET", path="/cdn/*")
+        await stage.act("subtitle.download")
+        await stage.press("ctrl+s")
+        await stage.until(lambda: stage.shows(Working))
+        await stage.press("tab", "enter")
+        await stage.until(lambda: "stopped, nothing was kept" in stage.told())
+    assert names(here) == ["a.vtt"]
+
+
+async def test_a_download_that_breaks_off_keeps_nothing_and_the_form_says_so(here: Path) -> None:
+    async with writing((120, 40)) as stage:
+        await opened(stage, "subtitles")
+        await stage.fault(kind="truncate", method="GET", path="/cdn/*")
+        await stage.act("subtitle.download")
+        await sent(stage)
+        await stage.until(lambda: stage.shows(Form) and "✖" in stage.text())
+        assert names(here) == ["a.vtt"]
+        await stage.calm()
+        await sent(stage)
+    assert len(names(here)) == 2
+
+
+SRT = "1\n00:00:01,000 --> 00:00:02,500\nGood evening\n\n2\n00:00:03,000 --> 00:00:04,000\nДобрий вечір\n"
+
+
+@pytest.mark.parametrize("text", [SRT, SRT.replace("\n", "\r\n"), f"\ufeff{VTT}"], ids=["srt", "crlf", "bom"])
+async def test_what_leaves_of_a_subtitle_file_is_what_was_checked_byte_for_byte(text: str, here: Path) -> None:
+    (here / "a.srt").write_bytes(text.encode())
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "subtitles")
+        await fill(stage, "subtitle.upload", "a.srt", "en")
+        made = (await stage.api.subtitles.list(video, order="position.asc")).items[-1]
+        assert made.file_name == "a.srt"
+        assert made.url
+        assert await stage.api.cdn.content(made.url, 10_000, "read") == text.encode()
