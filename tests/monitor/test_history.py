@@ -42,7 +42,7 @@ from livedeck.monitor import (
     Trouble,
     Turn,
 )
-from livedeck.monitor.history.packing import NOTHING, SLOT, Columns, pack, unpack
+from livedeck.monitor.history.packing import NOTHING, SLOT, columns_of, pack, unpack
 from livedeck.monitor.readings import NO_STATUS
 from monitor.recordings import NOW, ROUND, everything, locked, readings, snapshot, ticking
 from monitor.stage import signal
@@ -173,14 +173,14 @@ async def test_a_late_sample_finds_its_place_and_a_corrected_one_replaces_the_fi
         unique_by=itemgetter(0),
     )
 )
-def test_a_slot_of_samples_comes_back_out_of_its_bytes(rows: list[tuple[int | None, ...]]) -> None:
+def test_a_slot_of_samples_comes_back_out_of_its_bytes(rows: list[Any]) -> None:
     missing = (0, NOTHING, NOTHING, NOTHING, NO_STATUS)
-    whole = sorted(
+    whole: list[Any] = sorted(
         tuple(instead if value is None else value for value, instead in zip(row, missing, strict=True)) for row in rows
     )
-    samples = Columns(*map(list, zip(*whole, strict=True)))
+    samples = columns_of(whole)
     for start in (0, -SLOT, samples.time[0]):
-        assert unpack(pack(samples, start), start) == samples
+        assert list(zip(*unpack(pack(samples, start), start), strict=True)) == whole
 
 
 async def test_what_is_in_its_slots_and_what_is_not_yet_are_one(opened: Open) -> None:

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from operator import add
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.packing import SLOT, STATUSES, Columns, summaries
@@ -27,8 +27,6 @@ SELECT bucket, span.count, vl, vh, video_last, al, ah, audio_last, fl, fh, fps_l
     span.normal, span.key20, span.key50, span.loss, span.odd
 FROM span JOIN rollup ON stream = :stream AND slot = newest
 """  # noqa: S608  constants
-
-N = TypeVar("N", int, float)
 
 _Row: TypeAlias = tuple[Any, ...]
 """A column, and what its samples come to (packing.summaries)."""
@@ -73,33 +71,39 @@ def _buckets(rows: Iterable[_Row], since: float, until: float, columns: int) -> 
         each[row[0]] = _both(each[row[0]], row) if row[0] in each else row
     _, count, *measures = zip(*each.values(), strict=True) if each else [()] * len(_FOLDS)
 
-    def placed(values: Iterable[N | None], blank: N) -> list[N]:
-        filled = [blank] * columns
+    def placed(values: Iterable[int], blank: int = 0) -> array[int]:
+        filled = array("q", [blank]) * columns
         for at, value in zip(each, values, strict=True):
-            filled[at] = blank if value is None else value
+            filled[at] = value
+        return filled
+
+    def scaled(values: Iterable[int | None], scale: int) -> array[float]:
+        filled = array("d", [MISSING]) * columns
+        for at, value in zip(each, values, strict=True):
+            if value is not None:
+                filled[at] = value / scale
         return filled
 
     def band(first: int, scale: int = 1) -> Band:
-        rows = ([None if value is None else value / scale for value in row] for row in measures[first : first + 3])
-        return Band(*(array("d", placed(row, MISSING)) for row in rows))
+        return Band(*(scaled(values, scale) for values in measures[first : first + 3]))
 
     return Buckets(
         since,
         (until - since) / columns,
-        array("q", placed(count, 0)),
+        placed(count),
         band(0),
         band(3),
         band(6, FPS_SCALE),
-        array("q", placed(map(_worst, *measures[9:]), NO_STATUS)),
-        {status: array("q", placed(values, 0)) for status, values in zip(STATUSES, measures[9:13], strict=True)},
+        placed(map(_worst, *measures[9:]), NO_STATUS),
+        {status: placed(values) for status, values in zip(STATUSES, measures[9:13], strict=True)},
     )
 
 
 def _worst(normal: int, key20: int, key50: int, loss: int, odd: int | None) -> int:
-    for status, count in ((5, loss), (4, key50), (3, key20)):
-        if count:
-            return status
-    return odd if odd is not None else 0 if normal else NO_STATUS
+    named = 5 if loss else 4 if key50 else 3 if key20 else None
+    if named is None:
+        return odd if odd is not None else 0 if normal else NO_STATUS
+    return named
 
 
 def _both(earlier: _Row, later: _Row) -> _Row:

@@ -12,7 +12,7 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain
-from operator import add, sub
+from operator import sub
 from typing import NamedTuple
 
 from livedeck.monitor.readings import NO_STATUS
@@ -40,11 +40,11 @@ Summary = tuple[int | None, ...]
 class Columns(NamedTuple):
     """Rows, a column each, ascending by time, one row a time."""
 
-    time: list[int]
-    video: list[int]
-    audio: list[int]
-    fps: list[int]
-    status: list[int]
+    time: Sequence[int]
+    video: Sequence[int]
+    audio: Sequence[int]
+    fps: Sequence[int]
+    status: Sequence[int]
 
     def part(self, first: int, end: int) -> Columns:
         """The rows from one index to before another."""
@@ -62,14 +62,16 @@ class Columns(NamedTuple):
 
 def columns_of(rows: Iterable[Row]) -> Columns:
     """Rows that ascend by time."""
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    return Columns(*columns) if columns else Columns([], [], [], [], [])
+    columns = [*zip(*rows, strict=True)]
+    return Columns(*columns) if columns else Columns((), (), (), (), ())
 
 
 def merged(older: Columns, newer: Columns) -> Columns:
     """Both; where a time is, the newer row wins."""
-    if not older.time or not newer.time or older.time[-1] < newer.time[0]:
-        return Columns(*map(add, older, newer))
+    if not older.time or not newer.time:
+        return older if older.time else newer
+    if older.time[-1] < newer.time[0]:
+        return Columns(*([*one, *other] for one, other in zip(older, newer, strict=True)))
     rows = {row[0]: row for row in chain(zip(*older, strict=True), zip(*newer, strict=True))}
     return columns_of(rows[time] for time in sorted(rows))
 
@@ -95,19 +97,20 @@ def unpack(content: bytes, start: int) -> Columns:
     except (LookupError, ArithmeticError, zlib.error, struct.error) as error:
         raise ValueError(str(error)) from error
     length = count // len(Columns._fields)
-    steps, *rest = (list(numbers[first : first + length]) for first in range(0, count, length))
+    steps, *rest = (numbers[first : first + length] for first in range(0, count, length))
     return Columns(list(accumulate(steps, initial=start))[1:], *rest)
 
 
 def summaries(samples: Columns, bounds: Sequence[tuple[int, int]]) -> Iterator[Summary]:
     """What the rows from one index to before another, at least one, come to; for each of these pairs."""
     video, audio, fps, status = ([column[first:end] for first, end in bounds] for column in samples[1:])
-    counts = ([part.count(known) for part in status] for known in STATUSES)
-    odd = (None if _USUAL.issuperset(part) else max(one for one in part if one not in _USUAL) for part in status)
+    seen, none = set(samples.status), [0] * len(bounds)
+    counts = ([part.count(known) for part in status] if known in seen else none for known in STATUSES)
+    odd = [max((one for one in part if one not in _USUAL), default=None) if seen - _USUAL else None for part in status]
     return zip(map(len, status), *_band(video), *_band(audio), *_band(fps), *counts, odd, strict=True)
 
 
-def _band(parts: list[list[int]]) -> Iterator[Iterable[int | None]]:
+def _band(parts: list[Sequence[int]]) -> Iterator[Iterable[int | None]]:
     """The least, the greatest and the last number of each part."""
     least = list(map(min, parts))
     if NOTHING in least:

@@ -171,7 +171,7 @@ def readings_of(samples: Columns, base: int) -> Readings:
     return readings
 
 
-def _known(values: list[int]) -> Iterator[float]:
+def _known(values: Iterable[int]) -> Iterator[float]:
     return (MISSING if value == NOTHING else value for value in values)
 
 

@@ -83,7 +83,8 @@ class SampleWriter:
         news_of = [(self._streams[key], rows) for key, rows in batch.items() if rows]
         if news_of:
             with self._db.transaction():
-                self._loose = self._store(news_of)
+                loose = self._store(news_of)
+            self._loose = loose
         self._written |= {key: news[key] for key in batch}
 
     def _store(self, news: Sequence[tuple[Stream, list[Row]]]) -> int:
