@@ -47,7 +47,7 @@ def brief(seconds: float) -> str:
 
 
 def age(seconds: float) -> str:
-    """How old a datum is: `3 s`, `01:19`, `02:10:33`."""
+    """How old a datum is, or how long it was missed: `3 s`, `01:19`, `02:10:33`."""
     whole = max(0, int(seconds))
     return f"{whole} s" if whole < 60 else short_duration(whole)
 

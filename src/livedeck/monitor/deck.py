@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from livedeck.monitor.facts import Finding, Link, LinkState, Severity, Trouble
 from livedeck.monitor.thresholds import Thresholds
-from livedeck.wording import safe
+from livedeck.wording import age, safe
 
 API_BLIND = "API_BLIND"
 
@@ -34,6 +34,6 @@ def _skew(link: Link, thresholds: Thresholds) -> Iterator[Finding]:
     """A skew that counts at all is a warning (`connection.skew` leaves the rest out)."""
     if link.skew:
         severity = Severity.CRITICAL if abs(link.skew) > thresholds.skew_critical else Severity.WARNING
-        actual = f"this machine's clock is {abs(link.skew):.0f} s {'behind' if link.skew > 0 else 'ahead'}"
+        actual = f"this machine's clock is {age(abs(link.skew))} {'behind' if link.skew > 0 else 'ahead'}"
         expected = f"the platform's time, within {thresholds.skew_least:.0f} s"
         yield Finding("CLOCK_SKEW", severity, actual, expected)

@@ -23,6 +23,7 @@ from livedeck.monitor.spell import BAD, CLEAR, Sign, Spell, Words, confirmed, ov
 from livedeck.monitor.stream import Memory
 from livedeck.monitor.thresholds import Hold, Thresholds
 from livedeck.slices import Slices
+from livedeck.wording import age
 
 MOST = 200
 """Episodes kept of a stream."""
@@ -145,7 +146,7 @@ class _Fold:
     def _interrupt(self, last: float, seen: Seen) -> None:
         """The encoder was away, and is back with this sample."""
         known = self._spells.get(RECONNECTING)
-        words = f"no samples for {seen.time - last:.0f} s", "the encoder's stream"
+        words = f"no samples for {age(seen.time - last)}", "the encoder's stream"
         spell = known or Spell(last, last, Severity.CRITICAL, words, raised=True)
         self._spells[RECONNECTING] = spell._replace(good=seen.time, words=words)
 
