@@ -39,7 +39,7 @@ from livedeck.settings.model import CadenceSettings
 from livedeck.ui.wallboard.app import Wallboard
 from livedeck.ui.wallboard.recent import Recent
 from ui.mistreating import mistreat
-from ui.wall_stage import STILL, lines, text
+from ui.wall_stage import STILL, lines, says
 from virtual_clock import VirtualClock
 
 Message = MutableMapping[str, Any]
@@ -93,8 +93,8 @@ async def _virtual(clock: VirtualClock, hours: float) -> list[tuple[float, int, 
     async with make_api(settings, clock=clock, mount=nights.app) as api:
         async for snapshot in make_monitor(api, clock, settings=settings).snapshots():
             now = clock.now()
-            drawn = text(lines(snapshot, (160, 45), now=now, recent=recent))
-            assert f"{now:%H:%M:%S}Z" in drawn, "the clock on the wall is another one"
+            drawn = lines(snapshot, (160, 45), now=now, recent=recent)
+            assert says(drawn, f"{now:%H:%M:%S}Z"), "the clock on the wall is another one"
             passed = (now - EVENING).total_seconds() / 3600
             if passed >= due:
                 gc.collect()
@@ -138,7 +138,7 @@ def _watched(env: dict[str, str], minutes: float) -> None:
     if not pid:
         os.execve(sys.executable, [sys.executable, "-m", "livedeck", "wallboard", "--theme", "dark"], env)
     base = _resized(pid, master, minutes * 60)
-    termios.tcsetwinsize(master, (45, 160))
+    termios.tcsetwinsize(master, (30, 160))  # the clock in plain letters
     shown = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", _read(master, 5.0))
     echo(f"{minutes:g} minutes: memory {base} -> {_resident(str(pid))} KiB, {_resident(str(pid)) / base - 1:+.1%}")
     clocks = re.findall(rb"(\d\d):(\d\d):(\d\d)Z", shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC
 from typing import Any
@@ -15,8 +15,10 @@ from livedeck.monitor import EventState, Snapshot
 from livedeck.service import Service, ServiceClock
 from livedeck.settings import alone
 from livedeck.ui import themes
+from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import Line, plain
 from livedeck.ui.renderables.moment import Moment
+from livedeck.ui.wallboard import glyphs
 from livedeck.ui.wallboard.board import Board, Wall, shifted
 from livedeck.ui.wallboard.recent import Recent
 from livedeck.ui.wallboard.shown import sight, unanswered
@@ -73,3 +75,9 @@ def picture(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None,
 def text(drawn: Iterable[Line]) -> str:
     """The words of a wall."""
     return "\n".join(plain(line).rstrip() for line in drawn)
+
+
+def says(drawn: Sequence[Line], words: str) -> bool:
+    """Whether these lines, from the first one on, say it in plain letters or in those of pixels."""
+    large = [plain(line) for line in glyphs.word(words.upper(), Ink.TEXT, 2, 400)]
+    return words in text(drawn) or all(row in plain(line) for row, line in zip(large, drawn, strict=False))

@@ -15,6 +15,9 @@ DUE = 12 * 3600.0
 OVER = 600.0
 """Seconds that an event keeps its place after its end: nothing vanishes while somebody looks away."""
 
+LISTED = 300.0
+"""Seconds that an alarm is told of once it is over: at a wall nobody can acknowledge it, ever."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sight:
@@ -59,15 +62,16 @@ def sight(snapshot: Snapshot, moment: Moment, terms: tuple[Term, ...] = (), faul
         moment,
         states=tuple(state for state in kept if _has_a_place(state, moment)),
         coming=coming(kept, moment),
-        alarms=tuple(one for one in snapshot.alarms if _told(one, names)),
+        alarms=tuple(one for one in snapshot.alarms if _told(one, names, moment)),
         matching=len(kept),
         grave=sum(map(grave, snapshot.events)) - sum(map(grave, kept)),
         fault=fault,
     )
 
 
-def _told(alarm: Alarm, names: set[str]) -> bool:
-    return not alarm.event_id or alarm.event_id in names
+def _told(alarm: Alarm, names: set[str], moment: Moment) -> bool:
+    listed = alarm.state is not AlarmState.RETURNED or moment.since(alarm.changed) < LISTED
+    return listed and (not alarm.event_id or alarm.event_id in names)
 
 
 def _has_a_place(state: EventState, moment: Moment) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import tzinfo
 
 from livedeck import wording
-from livedeck.monitor import EventState, LinkState, Severity, Tally
+from livedeck.monitor import AlarmState, EventState, LinkState, Severity, Tally
 from livedeck.ui.renderables import cells, frame
 from livedeck.ui.renderables.alarm_rows import sign
 from livedeck.ui.renderables.ink import Ink
@@ -201,9 +201,9 @@ def _filled(text: str, ink: Ink, wide: int, most: int) -> list[Line]:
 
 
 def _alarm_headline(sight: Sight, wide: int, most: int) -> list[Line]:
-    """The most urgent alarm, if it is critical: whose and what."""
+    """The most urgent alarm, if it is critical and not over: whose and what."""
     alarm = next(iter(sight.alarms), None)
-    if alarm is None or alarm.severity is not Severity.CRITICAL:
+    if alarm is None or alarm.severity is not Severity.CRITICAL or alarm.state is AlarmState.RETURNED:
         return []
     kind = alarm.kind.replace("_", " ")
     glyph = sign(alarm, cells.SEVERITIES[alarm.severity][0], sight.moment)
