@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import copysign, isfinite
 
 from livedeck.monitor.history import samples
@@ -54,19 +54,20 @@ class SampleWriter:
         self._written = {key: readings for key, readings in self._written.items() if key in kept}
 
     def _news(self, key: StreamKey, readings: Readings) -> list[Row]:
-        stream = self._stream(key, readings)
+        stream = self._streams.get(key) or self._found(key, readings)
         start = _first_new(self._written.get(key), readings)
         if start is not None:
-            return list(_rows(readings, start, stream.base))
-        rows = list(_rows(readings, 0, stream.base))
+            return _rows(readings, start, stream.base)
+        rows = _rows(readings, 0, stream.base)
         if not rows:
             return []
         known = samples.stored(self._db, stream, rows[0][0], rows[-1][0])
         already = dict(zip(known.time, zip(*known, strict=True), strict=True))
         return [row for row in rows if already.get(row[0]) != row]
 
-    def _stream(self, key: StreamKey, readings: Readings) -> Stream:
-        stream = self._streams.get(key) or samples.find_stream(self._db, key)
+    def _found(self, key: StreamKey, readings: Readings) -> Stream:
+        """The stream in the file, which gets to know it here."""
+        stream = samples.find_stream(self._db, key)
         if stream is None:
             base = _milliseconds(readings.time[0]) // SLOT * SLOT if len(readings) else 0
             with self._db.transaction():
@@ -75,7 +76,7 @@ class SampleWriter:
                     "INSERT OR IGNORE INTO stream (event, name, base) SELECT id, ?, ? FROM event WHERE name = ?",
                     (key.stream_id, base, key.event_id),
                 )
-            return self._stream(key, readings)
+            return self._found(key, readings)
         self._streams[key] = stream
         return stream
 
@@ -127,15 +128,18 @@ def _alike(one: array[float] | array[int], other: array[float] | array[int]) -> 
     return one.tobytes() == other.tobytes()  # NaN is unlike itself
 
 
-def _rows(readings: Readings, start: int, base: int) -> Iterator[Row]:
-    for index in range(start, len(readings)):
-        yield (
-            _milliseconds(readings.time[index]) - base,
-            _whole(readings.video[index]),
-            _whole(readings.audio[index]),
-            _whole(readings.fps[index] * FPS_SCALE),
-            readings.status[index],
+def _rows(readings: Readings, start: int, base: int) -> list[Row]:
+    time, video, audio, fps, status = readings.time, readings.video, readings.audio, readings.fps, readings.status
+    return [
+        (
+            _milliseconds(time[index]) - base,
+            _whole(video[index]),
+            _whole(audio[index]),
+            _whole(fps[index] * FPS_SCALE),
+            status[index],
         )
+        for index in range(start, len(time))
+    ]
 
 
 def _milliseconds(time: float) -> int:
