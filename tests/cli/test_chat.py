@@ -13,9 +13,11 @@ import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -146,6 +148,23 @@ def test_standard_output_carries_data_only(tmp_path: Path, env: dict[str, str]) 
     assert f"{len(messages)} of " in done.stderr
 
 
+def test_from_is_the_first_moment_and_to_the_first_one_no_more(tmp_path: Path, env: dict[str, str]) -> None:
+    everything = json.loads(export(tmp_path, env, "-o", "-").stdout)["data"]
+    moments = [datetime.fromisoformat(one["created_at"]) for one in everything]
+    first, end = moments[len(moments) // 3], moments[len(moments) // 2]
+    expected = [one["id"] for one, at in zip(everything, moments, strict=True) if first <= at < end]
+    berlin = ZoneInfo("Europe/Berlin")
+    here = tuple(moment.astimezone(berlin).replace(tzinfo=None).isoformat() for moment in (first, end))
+    naive = tuple(moment.replace(tzinfo=None).isoformat() for moment in (first, end))
+    offset = tuple(moment.astimezone(berlin).isoformat() for moment in (first, end))
+    for (since, until), *zone in ((naive,), (offset,), (here, "--tz", "Europe/Berlin")):
+        done = export(tmp_path, env, "-o", "-", "--format", "ndjson", "--from", since, "--to", until, *zone)
+        found = [json.loads(line) for line in done.stdout.split("\n")[:-1]]
+        assert [one["id"] for one in found] == expected, done.stderr
+        assert [datetime.fromisoformat(one["created_at"]) for one in found][:1] == [first]
+    assert end not in [datetime.fromisoformat(one["created_at"]) for one in found]
+
+
 def test_safe_csv_says_how_many(tmp_path: Path, env: dict[str, str]) -> None:
     done = export(tmp_path, env, "-o", "-", "--format", "csv", "--safe-csv")
     cells = [cell for row in csv.reader(io.StringIO(done.stdout, newline="")) for cell in row]
@@ -201,6 +220,9 @@ def test_streams_of_the_history_are_named_and_a_refusal_of_one_does_not_keep_the
     [
         (("--format", "xml"), "xml"),
         (("--from", "yesterday"), "no moment"),
+        (("--to", "25:00"), "no moment"),
+        (("--from", "2026-11-21T18:00", "--to", "2026-11-21T18:00"), "--from"),
+        (("--from", "2026-11-21T18:00Z", "--to", "2026-11-21T18:30", "--tz", "Europe/Berlin"), "--from"),
         (("--tz", "Mars/Olympus"), "time zone"),
         (("--from", "2026-11-22", "--to", "2026-11-21"), "--from"),
         (("--all", "--stream", "x"), "--all"),
