@@ -3,7 +3,8 @@
 Run as `python tests/bench/chat_export.py [megabytes] [xlsx]`; 250 MB are a million messages. It prints the figures, and
 fails where a verbatim export is slower than 0.7 of curl, CSV from JSON than three times ijson, or a process takes more
 than 48 MiB. Each turn is a process of its own, taken in turns and into a new file, best of five and three, so that the
-machine's other work hits all. The exports' times include their fsync, which the others do not do.
+machine's other work hits all. Judged is processor time, user and system, which that work leaves alone; by the clock it
+is printed beside it. There the exports wait for their fsync as well, which the others do not do.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from livedeck.client import Api, ChatExport, Sieve
 from livedeck.client.chat_lines import FIELDS
@@ -74,53 +76,71 @@ def _answer(peer: socket.socket, path: Path) -> None:
         peer.sendfile(file)
 
 
-def by_curl(address: str, to: Path) -> float:
-    """The log as it is. Seconds that it takes."""
-    began = time.perf_counter()
+class Cost(NamedTuple):
+    """What one turn takes: seconds by the clock, and of the processor."""
+
+    clock: float
+    processor: float
+
+    @staticmethod
+    def now() -> Cost:
+        """What this process and those that it waited for have taken so far."""
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return Cost(time.perf_counter(), time.process_time() + ended.ru_utime + ended.ru_stime)
+
+    def since(self) -> Cost:
+        """What was taken since then."""
+        now = Cost.now()
+        return Cost(now.clock - self.clock, now.processor - self.processor)
+
+
+def by_curl(address: str, to: Path) -> Cost:
+    """The log as it is."""
+    began = Cost.now()
     subprocess.run(["curl", "-s", "-o", str(to), f"{address}/chat.json"], check=True)
-    return time.perf_counter() - began
+    return began.since()
 
 
-def by_ijson(address: str, to: Path) -> float:
-    """CSV of the messages that hold a word, as a script would make it. Seconds that it takes."""
+def by_ijson(address: str, to: Path) -> Cost:
+    """CSV of the messages that hold a word, as a script would make it."""
     import ijson
 
-    began = time.perf_counter()
+    began = Cost.now()
     with urllib.request.urlopen(f"{address}/chat.json") as log, to.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(FIELDS)
         for message in ijson.items(log, "data.item"):
             if _SOUGHT in message["message"].casefold():
                 writer.writerow([message[field] for field in FIELDS])
-    return time.perf_counter() - began
+    return began.since()
 
 
-def by_export(wanted: ChatExport) -> Callable[[str, Path], float]:
+def by_export(wanted: ChatExport) -> Callable[[str, Path], Cost]:
     """Ours; the client is there already, as it is on a screen."""
 
-    async def export(address: str, to: Path) -> float:
+    async def export(address: str, to: Path) -> Cost:
         async with Api(base_url=address, token="bench") as api:
-            began = time.perf_counter()
+            began = Cost.now()
             await api.chat.export(wanted, to)
-            return time.perf_counter() - began
+            return began.since()
 
     return lambda address, to: asyncio.run(export(address, to))
 
 
-def by_messages(address: str, _to: Path) -> float:
-    """Every message as a model, as a screen reads them. Seconds that it takes."""
+def by_messages(address: str, _to: Path) -> Cost:
+    """Every message as a model, as a screen reads them."""
 
-    async def read() -> float:
+    async def read() -> Cost:
         async with Api(base_url=address, token="bench") as api:
-            began = time.perf_counter()
+            began = Cost.now()
             async for _ in api.chat.messages("event", "stream"):
                 pass
-            return time.perf_counter() - began
+            return began.since()
 
     return asyncio.run(read())
 
 
-WAYS: dict[str, Callable[[str, Path], float]] = {
+WAYS: dict[str, Callable[[str, Path], Cost]] = {
     "curl": by_curl,
     "verbatim": by_export(ChatExport("event", "stream")),
     "ijson": by_ijson,
@@ -131,24 +151,23 @@ WAYS: dict[str, Callable[[str, Path], float]] = {
 }
 
 
-def turn(way: str, address: str, to: Path) -> tuple[float, float]:
-    """Seconds that one way takes, without the start of its process, and the most memory it held (MiB)."""
+def turn(way: str, address: str, to: Path) -> tuple[Cost, float]:
+    """What one way takes, without the start of its process, and the most memory it held (MiB)."""
     to.unlink(missing_ok=True)
     command = [sys.executable, __file__, way, address, str(to)]
-    seconds, peak = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-    return float(seconds), float(peak)
+    clock, processor, peak = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return Cost(float(clock), float(processor)), float(peak)
 
 
 def alone(way: str, address: str, to: Path) -> None:
     """One turn, in this process; prints what `turn` reads."""
-    seconds = WAYS[way](address, to)
-    sys.stdout.write(f"{seconds} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}\n")
+    clock, processor = WAYS[way](address, to)
+    sys.stdout.write(f"{clock} {processor} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}\n")
 
 
-def main(megabytes: int, further: list[str]) -> int:
-    """Measure, print, and answer 0 where every budget is kept."""
-    plan = {"curl": 5, "verbatim": 5, "ijson": 3, "csv": 3, "ndjson": 1, "messages": 1} | dict.fromkeys(further, 1)
-    taken: dict[str, list[tuple[float, float]]] = {way: [] for way in plan}
+def measured(megabytes: int, plan: dict[str, int]) -> dict[str, tuple[Cost, float]]:
+    """What each way takes at best, and the most memory it held (MiB)."""
+    taken: dict[str, list[tuple[Cost, float]]] = {way: [] for way in plan}
     with TemporaryDirectory() as folder:
         log, target = Path(folder, "log.json"), Path(folder, "got")
         write_log(log, megabytes * 10**6)
@@ -156,15 +175,24 @@ def main(megabytes: int, further: list[str]) -> int:
             for number in range(max(plan.values())):
                 for way in [way for way, turns in plan.items() if number < turns]:
                     taken[way].append(turn(way, address, target))
-    best = {way: min(seconds for seconds, _ in turns) for way, turns in taken.items()}
-    peak = {way: max(held for _, held in turns) for way, turns in taken.items()}
-    for way in plan:
-        sys.stdout.write(f"{way:9} {best[way]:7.2f} s {peak[way]:7.1f} MiB\n")
-    verbatim, parsed = best["curl"] / best["verbatim"], best["ijson"] / best["csv"]
-    sys.stdout.write(f"verbatim: {verbatim:.2f} of curl; CSV from JSON: {parsed:.2f} of ijson\n")
-    kept = verbatim >= _BUDGETS["curl"] and parsed >= _BUDGETS["ijson"]
-    ours = [peak[way] for way in plan if way not in {"curl", "ijson"}]
-    return 0 if kept and max(ours) <= _BUDGETS["MiB"] else 1
+    return {
+        way: (Cost(*map(min, zip(*(cost for cost, _ in turns), strict=True))), max(held for _, held in turns))
+        for way, turns in taken.items()
+    }
+
+
+def main(megabytes: int, further: list[str]) -> int:
+    """Measure, print, and answer 0 where every budget is kept."""
+    plan = {"curl": 5, "verbatim": 5, "ijson": 3, "csv": 3, "ndjson": 1, "messages": 1} | dict.fromkeys(further, 1)
+    found = measured(megabytes, plan)
+    for way, (cost, peak) in found.items():
+        sys.stdout.write(f"{way:9} {cost.processor:7.2f} s of processor {cost.clock:7.2f} s {peak:7.1f} MiB\n")
+    kept = max(peak for way, (_, peak) in found.items() if way not in {"curl", "ijson"}) <= _BUDGETS["MiB"]
+    for ours, theirs in (("verbatim", "curl"), ("csv", "ijson")):
+        by_clock, ratio = (other / own for own, other in zip(found[ours][0], found[theirs][0], strict=True))
+        sys.stdout.write(f"{ours}: {ratio:.2f} of {theirs}, {by_clock:.2f} by the clock\n")
+        kept = kept and ratio >= _BUDGETS[theirs]
+    return 0 if kept else 1
 
 
 if __name__ == "__main__":

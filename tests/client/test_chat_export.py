@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -273,15 +273,22 @@ def test_rate_and_time_left_follow_from_what_came() -> None:
 async def dripping(head: bytes) -> AsyncIterator[str]:
     """A platform that begins a log and never goes on."""
 
+    gone = asyncio.Event()
+
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(head)
-        await reader.read()
-        writer.close()
+        with suppress(ConnectionError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(head)
+            await reader.read()
+        with suppress(ConnectionError):
+            writer.close()
+            await writer.wait_closed()
+        gone.set()
 
     server = await asyncio.start_server(talk, "127.0.0.1", 0)
     async with server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        await gone.wait()
 
 
 @pytest.mark.parametrize("form", ["json", "ndjson", "xlsx"])
@@ -296,6 +303,34 @@ async def test_an_export_that_is_cancelled_leaves_nothing(form: ChatFormat, tmp_
         with pytest.raises(asyncio.CancelledError):
             await task
     assert not names(tmp_path)
+
+
+@pytest.mark.parametrize("form", ["json", "ndjson", "xlsx"])
+async def test_a_log_that_falls_silent_on_the_way_leaves_nothing(form: ChatFormat, tmp_path: Path) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n" + json.dumps({"data": MANY}).encode()
+    async with dripping(head) as address, api_at(address, timeout=0.05) as api:
+        with pytest.raises(Unreachable) as caught:
+            await api.chat.export(wanting(form), tmp_path / "chat")
+    assert caught.value.cause == "timeout"
+    assert not names(tmp_path)
+
+
+async def test_others_have_their_turn_while_much_comes(tmp_path: Path) -> None:
+    """However fast it comes: half a mebibyte and no more between two turns."""
+    body, turns, seen = os.urandom(8 * 2**20), 0, list[int]()
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    answer = b"HTTP/1.1 200 OK\r\n" + HEADS["known size"] % (len(body), body)
+    async with listening(answer) as (address, _heads), api_at(address) as api, asyncio.TaskGroup() as group:
+        beside = group.create_task(other())
+        await api.chat.export(wanting("csv"), tmp_path / "chat", progress=lambda _: seen.append(turns))
+        beside.cancel()
+    assert len({*seen}) >= 16
 
 
 async def test_what_is_left_of_a_killed_export_is_known_by_its_name(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class Flow:
     """A body that is sent as it is read: `size` bytes in chunks."""
 
     size: int
-    chunks: AsyncIterator[bytes]
+    chunks: AsyncIterator[Chunk]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,17 @@ class Exchange:
     server_date: datetime | None
 
 
+Chunk = bytes | memoryview
+"""Some bytes of an answer, that need not be kept."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Incoming:
-    """An answer while it comes: `size` bytes, None where nobody says. `kind`: its media type, or empty."""
+    """An answer while it comes: `size` bytes, None where nobody says. `kind`: its media type, or empty.
+
+    A chunk is good until the next one is asked for.
+    """
 
     size: int | None
     kind: str
-    chunks: AsyncIterator[bytes]
+    chunks: AsyncIterator[Chunk]

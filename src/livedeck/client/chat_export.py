@@ -17,7 +17,7 @@ from typing import IO, Literal, cast
 
 from livedeck.client.answer import Answer
 from livedeck.client.base import call, named
-from livedeck.client.call import Call, Incoming
+from livedeck.client.call import Call, Chunk, Incoming
 from livedeck.client.chat_book import Book
 from livedeck.client.chat_lines import Csv, JsonDocument, JsonLines, Lines, Text
 from livedeck.client.chatlog import ChatLog
@@ -214,7 +214,7 @@ class _Run:
         except ValueError as error:
             raise Unreadable(f"{self._what}: a message cannot be written as {self._wanted.format}: {error}") from None
 
-    async def _counted(self, incoming: Incoming) -> AsyncIterator[bytes]:
+    async def _counted(self, incoming: Incoming) -> AsyncIterator[Chunk]:
         async for chunk in incoming.chunks:
             yield chunk
             self._came += len(chunk)

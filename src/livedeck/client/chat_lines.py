@@ -19,6 +19,7 @@ _QUOTES = 2 * (len(FIELDS) - 1)
 """Quotation marks between the cells of a row: where there are more, they stand in the cells."""
 
 _cells: Callable[[Item], tuple[str, ...]] = itemgetter(*FIELDS)
+_between = '"\r\n"'.join
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
@@ -78,13 +79,17 @@ class Csv:
         if self._safe:
             return "".join(_row([self._disarmed(cell) for cell in as_cells(item)]) for item in items)
         try:
-            rows = ['","'.join(_cells(item)) for item in items]
+            rows = [*map('","'.join, map(_cells, items))]
         except (KeyError, TypeError):  # a field is missing, or no text
             return "".join(_row(as_cells(item)) for item in items)
-        quoted = [number for number, row in enumerate(rows) if row.count('"') > _QUOTES]
-        for number in quoted:
-            rows[number] = _escaped(_cells(items[number]))
-        return '"' + '"\r\n"'.join(rows) + '"\r\n' if rows else ""
+        if (
+            _between(rows).count('"') > (_QUOTES + 2) * len(rows) - 2
+        ):  # rarely; asked of all rows at once it costs little
+            rows = [
+                _escaped(_cells(item)) if row.count('"') > _QUOTES else row
+                for item, row in zip(items, rows, strict=True)
+            ]
+        return f'"{_between(rows)}"\r\n' if rows else ""
 
     def _disarmed(self, cell: str) -> str:
         if not cell.startswith(_RISKY):

@@ -7,12 +7,14 @@ import re
 from collections.abc import AsyncIterator
 from typing import Self
 
+from livedeck.client.call import Chunk
 from livedeck.client.decoding import NotJson, decode_first, decode_run
 from livedeck.client.envelope import kind
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _AFTER = frozenset(",:]} \t\r\n")
 _LONGEST = 2**20  # characters of one message
+_RUN = 64 * 2**10  # characters taken apart at once: what comes of them is five times as large
 
 
 class ChatLog:
@@ -21,7 +23,7 @@ class ChatLog:
     `error`: what stands under that name in place of the list, else None.
     """
 
-    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
+    def __init__(self, chunks: AsyncIterator[Chunk]) -> None:
         self.error: object = None
         self._text = _Text(chunks)
         self._begun = self._inside = self._listed = False
@@ -90,7 +92,7 @@ class ChatLog:
 class _Text:
     """Text that grows at its end and is forgotten at its start."""
 
-    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
+    def __init__(self, chunks: AsyncIterator[Chunk]) -> None:
         self._chunks = chunks
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
         self._text, self._at = "", 0
@@ -113,13 +115,13 @@ class _Text:
         return found
 
     async def several(self) -> list[object]:
-        """The objects that are here and have a comma after them, taken with it; none where that is not to be seen.
+        """The next objects that are here and have a comma after them, taken with it; none where that is not to be seen.
 
         Much quicker than one by one. Where the last `},` stands inside a text or an object, what is before it is no
         run of whole values: then they are taken one by one until more text comes.
         """
         await self.peek()
-        end = self._text.rfind("},", self._at)
+        end = self._text.rfind("},", self._at, self._at + _RUN)
         if end <= self._barred:
             return []
         try:
@@ -152,10 +154,10 @@ class _Text:
 
     async def _more(self, least: int) -> bool:
         """Take in that many characters or all that comes; False where nothing did."""
-        pieces = [self._text[self._at :]]
-        came = 0
+        self._text, self._at = self._text[self._at :], 0  # what is done with is let go of before more is here
+        pieces, came = [self._text], 0
         while came < least and (chunk := await anext(self._chunks, None)) is not None:
             pieces.append(self._decoder.decode(chunk))
             came += len(pieces[-1])
-        self._text, self._at, self._barred = "".join(pieces), 0, -1
+        self._text, self._barred = "".join(pieces), -1
         return came > 0

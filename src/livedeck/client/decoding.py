@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from pydantic_core import from_json
+
 from livedeck.slices import Slices
 
 # Half of a character outside the basic plane, escaped: what is left where a platform cut a name inside an emoji.
@@ -70,11 +72,11 @@ def decode_first(text: str, start: int) -> tuple[object, int]:
 
 
 def decode_run(text: str) -> list[object]:
-    """The JSON values in a text that has a comma between each two. Raises ValueError for anything else."""
-    try:
-        values: list[object] = _DECODER.decode(f"[{mend(text)}]")
-    except RecursionError:
-        raise NotJson("nested too deep") from None
+    """The JSON values in a text that has a comma between each two.
+
+    Much quicker than `decode_first`, and stricter. Raises ValueError for anything else, and for values nested deep.
+    """
+    values: list[object] = from_json(f"[{mend(text)}]", allow_inf_nan=False, cache_strings="keys")
     return values
 
 

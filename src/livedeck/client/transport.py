@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from livedeck import __version__
 from livedeck.client.answer import Answer
-from livedeck.client.call import Call, Door, Exchange, Flow, Incoming, Json
+from livedeck.client.call import Call, Chunk, Door, Exchange, Flow, Incoming, Json
 from livedeck.client.encoding import bearer, body, params, secrets_in
 from livedeck.client.errors import (
     LOST,
@@ -200,8 +200,9 @@ class Transport:
                 raise Unreadable(f"{call.what}: the answer is larger than {_LARGEST_ANSWER >> 20} MiB")
         return Answer(call.what, response.status_code, response.headers, bytes(body))
 
-    async def _chunks(self, call: Call, response: httpx.Response, size: int | None) -> AsyncGenerator[bytes, None]:
-        wire, body = response.extensions.get("network_stream"), response.aiter_bytes()
+    async def _chunks(self, call: Call, response: httpx.Response, size: int | None) -> AsyncGenerator[Chunk, None]:
+        wire = response.extensions.get("network_stream")
+        body: AsyncIterator[Chunk] = response.aiter_bytes()
         if wire and size and response.http_version == "HTTP/1.1":
             body = plain_body(body, wire, size, self.pace.timeout)
         with self._mapped(call):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from typing import Protocol
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, Protocol
 
-_PIECE = 256 * 2**10
+from livedeck.client.call import Chunk
+
+_PIECE = 512 * 2**10
 
 
 class Wire(Protocol):
@@ -15,6 +18,10 @@ class Wire(Protocol):
         """Raises where nothing comes for so many seconds."""
         ...
 
+    def get_extra_info(self, info: str) -> Any:
+        """What it is made of: its `socket`, its `ssl_object` where it is encrypted."""
+        ...
+
 
 def stated_size(headers: Mapping[str, str]) -> int | None:
     """How many bytes the body will have; None where nobody says, and where it comes packed."""
@@ -22,7 +29,7 @@ def stated_size(headers: Mapping[str, str]) -> int | None:
     return int(said) if said.isdecimal() and not {"content-encoding", "transfer-encoding"} & {*headers} else None
 
 
-async def plain_body(parsed: AsyncIterator[bytes], wire: Wire, size: int, patience: float) -> AsyncIterator[bytes]:
+async def plain_body(parsed: AsyncIterator[Chunk], wire: Wire, size: int, patience: float) -> AsyncIterator[Chunk]:
     """A body of `size` bytes that came neither packed nor in chunks. `patience`: seconds of silence.
 
     The parser of HTTP copies every piece four times, which is half the time of an export, and such a body needs none:
@@ -34,9 +41,32 @@ async def plain_body(parsed: AsyncIterator[bytes], wire: Wire, size: int, patien
     if left <= 0:
         async for piece in parsed:  # to its end, so that the connection can be used again
             yield piece
+        return
+    pieces: Callable[[Wire, int, float], AsyncIterator[Chunk]] = (
+        _encrypted if wire.get_extra_info("ssl_object") else _bare
+    )
+    async for chunk in pieces(wire, left, patience):
+        yield chunk
+
+
+async def _encrypted(wire: Wire, left: int, patience: float) -> AsyncIterator[bytes]:
     while left > 0:
         piece = await wire.read(min(left, _PIECE), patience)
         if not piece:
             raise ConnectionResetError
         left -= len(piece)
         yield piece
+
+
+async def _bare(wire: Wire, left: int, patience: float) -> AsyncIterator[memoryview]:
+    """Each is good until the next one is asked for: one buffer holds them all, as fresh memory is slow."""
+    loop, buffer = asyncio.get_running_loop(), memoryview(bytearray(_PIECE))
+    with wire.get_extra_info("socket").dup() as own:  # the loop lets nobody else read from what a connection reads from
+        while left > 0:
+            async with asyncio.timeout(patience):
+                came = await loop.sock_recv_into(own, buffer[:left])
+            if not came:
+                raise ConnectionResetError
+            left -= came
+            yield buffer[:came]
+            await asyncio.sleep(0)  # where more is here already, nothing else would get its turn
