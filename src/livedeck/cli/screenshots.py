@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
+from textual.pilot import Pilot
 
 from livedeck.cli.build import make_api, make_monitor
 from livedeck.cli.exits import run
@@ -17,6 +18,7 @@ from livedeck.cli.simulated import simulated
 from livedeck.monitor import History
 from livedeck.service import Service, ServiceClock
 from livedeck.ui.app import Deck
+from livedeck.ui.screens.part import VideoScreen
 
 EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
 """The moment at which every picture is taken."""
@@ -110,13 +112,15 @@ async def picture(size: tuple[int, int], keys: Sequence[str], scenario: str | No
         await pilot.pause()
         for key in keys:
             await pilot.press(key)
-            await answered(deck)
+            await _answered(deck, pilot)
         await pilot.pause()
         return framed(deck)
 
 
-async def answered(deck: Deck) -> None:
-    """Until all that its screens asked for by themselves has come; the next key is for what is shown then."""
+async def _answered(deck: Deck, pilot: Pilot[int]) -> None:
+    """Until all that its screens ask for by themselves has come; the next key is for what is shown then."""
+    while isinstance(deck.screen, VideoScreen) and deck.library.known(deck.screen.MODE).due(deck.clock.now()):
+        await pilot.pause()  # a screen that was just opened asks when it is painted
     asked = [one.wait() for one in deck.workers if one.group not in LASTING]
     await asyncio.gather(*asked, return_exceptions=True)  # a question that another one replaced is no failure
 
