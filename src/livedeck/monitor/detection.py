@@ -28,7 +28,7 @@ from livedeck.wording import age
 MOST = 200
 """Episodes kept of a stream."""
 
-_STEP, _MARKS = 64, 6
+_STEP, _MARKS = 64, 4
 """Samples between checkpoints, and how many of them are kept: some minutes of lateness are folded in at little cost."""
 
 _SLICE = 16

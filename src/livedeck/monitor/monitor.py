@@ -162,6 +162,7 @@ class Monitor:
         self._handled.clear()
         self._last = await self._look(answers)
         if self._history:
+            await asyncio.sleep(0)
             await self._history.append(self._last)
         return self._last
 
@@ -190,7 +191,7 @@ class Monitor:
         """Everything at this moment, from what is known."""
         moment = _instant(self._clock)
         await self._lookout.take(answers, moment, urgent=self._urgent)
-        await asyncio.sleep(0)  # what is seen, what it means and how it is listed: a turn of the loop each
+        await asyncio.sleep(0)  # what is seen, means, is listed as and brings to the history: a turn of the loop each
         fault = self._history.fault if self._history else ""
         sight = Sight(self._lookout.states, self._lookout.link, moment.wall, fault)
         changes, bells = await self._roster.step(sight)
