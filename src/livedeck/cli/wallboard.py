@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -141,6 +142,7 @@ async def _run(app: Wallboard, gallery: Gallery, outlets: Outlets, *, headless: 
                 click.echo(f"livedeck wallboard: {address}")
         if outlets.svg:
             await stack.enter_async_context(_kept(gallery, outlets.svg))
+        gc.freeze()  # what is loaded by now stays: to look through it again and again would hold the event loop
         code = await app.run_async(headless=headless, size=UNSEEN if headless else None, mouse=False)
     return app.return_code or code or 0
 
