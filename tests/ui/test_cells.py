@@ -24,6 +24,7 @@ from livedeck.monitor import (
     Verdict,
 )
 from livedeck.ui.renderables import cells, columns
+from livedeck.ui.renderables.alarm_rows import BOARD
 from livedeck.ui.renderables.event_rows import EVENTS
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import plain, width
@@ -138,3 +139,11 @@ def test_a_row_is_as_wide_as_its_head_whatever_the_event_is_called(cells_wide: i
     assert width(line) == width(columns.head(fitting)) == width(columns.head(fitting, "health", down=True))
     assert not set(plain(line)) & {"\x1b", "\n", "\u202e"}
     assert {"HEALTH", "EVENT", " TALLY"} <= {column.head for column, _ in fitting}
+
+
+@pytest.mark.parametrize("cells_wide", [80, 120, 200, 400])
+def test_room_that_is_left_over_goes_to_names_until_they_have_enough(cells_wide: int) -> None:
+    events = {column.name: size for column, size in columns.layout(EVENTS.columns, cells_wide)}
+    board = {column.name: size for column, size in columns.layout(BOARD.columns, cells_wide)}
+    assert max(events["event"], board["event"]) <= cells.NAME_MOST
+    assert (events["event"] == board["event"] == cells.NAME_MOST) == (cells_wide >= 200)

@@ -201,11 +201,11 @@ class Deck(ExactApp):
         self._chosen, self._following = event_id, event_id is None
         self.news.publish(None)
 
-    def settle(self, ids: Sequence[str]) -> None:
+    def settle(self, rows: Sequence[EventState]) -> None:
         """A table shows these: nothing that is out of its sight stays selected, for what is done is done to that."""
-        if self._following or self._chosen not in ids:
+        if self._following or all(state.id != self._chosen for state in rows):
             self._following = True
-            self._chosen = next(iter(ids), "")
+            self._chosen = rows[0].id if rows else ""
 
     def attend(self, event_id: str | None) -> None:
         """Have that event's quality asked for most often; None: no event's more than the others'."""

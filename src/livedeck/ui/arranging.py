@@ -44,8 +44,10 @@ def arranged(sheet: Sheet[T], rows: Sequence[T], view: View, moment: Moment) -> 
         terms = filtering.parse(view.filter, said)
     except filtering.FilterError:
         terms = ()
-    kept = [one for one in rows if filtering.matches(terms, one, moment, said, sheet.text(one))]
-    grave = sum(map(sheet.grave, rows)) - sum(map(sheet.grave, kept))
+    kept, grave = list(rows), 0
+    if terms:  # to ask ten thousand rows for their words takes longer than to paint the screen
+        kept = [one for one in rows if filtering.matches(terms, one, moment, said, sheet.text(one))]
+        grave = sum(map(sheet.grave, rows)) - sum(map(sheet.grave, kept))
     if view.sort in sheet.sortable():
         kept = ordered(kept, said[view.sort], moment, down=view.down)
     return Arranged(tuple(kept), len(rows), grave)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from livedeck import wording
 from livedeck.client import Annotation, AnnotationDraft, Api
 from livedeck.ui.acts.act import Act, Target
-from livedeck.ui.acts.extras import Seen, asking, changing, gone, making, saving
+from livedeck.ui.acts.extras import Seen, deleting, editing, making
 from livedeck.ui.dialogs.edits import Change
 from livedeck.ui.library import Video, notes
 
@@ -41,24 +41,11 @@ def new(api: Api, video: Video, draft: AnnotationDraft, edits: tuple[Change, ...
 
 def edit(api: Api, video: Video, one: Annotation, draft: AnnotationDraft, edits: tuple[Change, ...]) -> Act[object]:
     """Change what the draft sets."""
-    it = seen(api, video, one)
-    wanted = draft.body()
-
-    def stands(_: Annotation, after: Annotation | None) -> bool:
-        return after is not None and all(getattr(after, name) == value for name, value in wanted.items())
-
     call = lambda: api.annotations.update(video.id, one.id, draft)  # noqa: E731
-    return changing(it, "edit", call, shown=stands, ask=saving(it.target, edits), edits=edits)
+    return editing(seen(api, video, one), call, draft.body(), edits)
 
 
 def delete(api: Api, video: Video, one: Annotation) -> Act[object]:
     """Delete it for good."""
-    it = seen(api, video, one)
     effect = "It is deleted for good. Viewers see it no more."
-    return changing(
-        it,
-        "delete",
-        lambda: api.annotations.delete(video.id, one.id),
-        shown=gone,
-        ask=asking(it.target, "delete", effect),
-    )
+    return deleting(seen(api, video, one), lambda: api.annotations.delete(video.id, one.id), effect)

@@ -64,6 +64,20 @@ def changing(
     return Act(name, verb, one.target, one.it, one.look, one.differences, ask, send, shown, edits)
 
 
+def editing(one: Seen, call: Call, wanted: Mapping[str, object], edits: tuple[Change, ...]) -> Act[Any]:
+    """An act that sets fields of an extra, shown before they are sent. `wanted`: what they are to be."""
+
+    def stands(_: object, after: object) -> bool:
+        return after is not None and all(getattr(after, name) == value for name, value in wanted.items())
+
+    return changing(one, "edit", call, shown=stands, ask=saving(one.target, edits), edits=edits)
+
+
+def deleting(one: Seen, call: Call, effect: str) -> Act[Any]:
+    """An act that deletes an extra, asked with that effect."""
+    return changing(one, "delete", call, shown=gone, ask=asking(one.target, "delete", effect))
+
+
 def making(
     name: str,
     target: Target,

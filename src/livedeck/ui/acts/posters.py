@@ -5,7 +5,7 @@ from __future__ import annotations
 from livedeck import wording
 from livedeck.client import Api, Poster
 from livedeck.ui.acts.act import Act, Target
-from livedeck.ui.acts.extras import Seen, asking, changing, gone, making
+from livedeck.ui.acts.extras import Seen, asking, changing, deleting, making
 from livedeck.ui.library import Video, posters
 from livedeck.ui.renderables.extra_rows import position
 
@@ -67,10 +67,4 @@ def delete(api: Api, video: Video, one: Poster) -> Act[object]:
         if one.active
         else "It is deleted for good."
     )
-    return changing(
-        it,
-        "delete",
-        lambda: api.posters.delete(video.id, it.target.id),
-        shown=gone,
-        ask=asking(it.target, "delete", effect),
-    )
+    return deleting(it, lambda: api.posters.delete(video.id, it.target.id), effect)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from livedeck import wording
 from livedeck.client import Api, Subtitle, SubtitleDraft, SubtitleFile, untimely
 from livedeck.ui.acts.act import Act, Target
-from livedeck.ui.acts.extras import Ask, Seen, asking, changing, gone, making, saving
+from livedeck.ui.acts.extras import Ask, Seen, asking, deleting, editing, making
 from livedeck.ui.dialogs.confirm import Question
 from livedeck.ui.dialogs.edits import Change
 from livedeck.ui.library import Video, tracks
@@ -69,14 +69,8 @@ def recognise(api: Api, video: Video, languages: tuple[str, ...]) -> Act[object]
 
 def edit(api: Api, video: Video, one: Subtitle, draft: SubtitleDraft, edits: tuple[Change, ...]) -> Act[object]:
     """Change what the draft sets."""
-    it = seen(api, video, one)
-    wanted = draft.body()
-
-    def stands(_: Subtitle, after: Subtitle | None) -> bool:
-        return after is not None and all(getattr(after, name) == value for name, value in wanted.items())
-
     call = lambda: api.subtitles.update(video.id, one.id, draft)  # noqa: E731
-    return changing(it, "edit", call, shown=stands, ask=saving(it.target, edits), edits=edits)
+    return editing(seen(api, video, one), call, draft.body(), edits)
 
 
 def copy(api: Api, video: Video, one: Subtitle) -> Act[object]:
@@ -98,12 +92,5 @@ def copy(api: Api, video: Video, one: Subtitle) -> Act[object]:
 
 def delete(api: Api, video: Video, one: Subtitle) -> Act[object]:
     """Delete it for good."""
-    it = seen(api, video, one)
     effect = "It is deleted for good, with its file. Viewers lose it at once."
-    return changing(
-        it,
-        "delete",
-        lambda: api.subtitles.delete(video.id, one.id),
-        shown=gone,
-        ask=asking(it.target, "delete", effect),
-    )
+    return deleting(seen(api, video, one), lambda: api.subtitles.delete(video.id, one.id), effect)

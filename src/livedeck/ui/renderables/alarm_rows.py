@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from livedeck import wording
 from livedeck.monitor import Alarm, AlarmState, Severity, Snapshot
-from livedeck.ui.renderables.cells import SEVERITIES
+from livedeck.ui.renderables.cells import NAME_MOST, SEVERITIES
 from livedeck.ui.renderables.columns import Column, Sheet, Value
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import Line, fit
@@ -96,9 +96,9 @@ BOARD: Sheet[Alarm] = Sheet(
     columns=(
         Column("severity", " SEVERITY", 9, 0, _severity, _rank),
         Column("since", "SINCE", 6, 1, _age, lambda alarm, moment: moment.since(alarm.since), right=True),
-        Column("event", "EVENT", 16, 0, _subject, lambda alarm, _: alarm.subject, wide=True),
+        Column("event", "EVENT", 16, 0, _subject, lambda alarm, _: alarm.subject, wide=True, most=NAME_MOST),
         Column("kind", "ALARM", 17, 0, _kind, lambda alarm, _: alarm.kind),
-        Column("actual", "ACTUAL", 22, 5, _actual, wide=True),
+        Column("actual", "ACTUAL", 22, 5, _actual, wide=True, most=60),
         Column("state", "STATE", 24, 2, _state, lambda alarm, _: alarm.state.value),
         Column("marks", "", 12, 6, _marks),
     ),

@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise
-from math import floor, inf, isfinite
+from math import floor, isfinite
 
 from livedeck.monitor import EventState, Readings
 from livedeck.ui.renderables.moment import Moment
@@ -54,11 +54,8 @@ def columns(axis: Axis, readings: Readings, values: array[float]) -> list[Bucket
 
 
 def _column(values: array[float]) -> Bucket | None:
-    low, high = inf, -inf
-    for value in values:
-        if isfinite(value):
-            low, high = min(low, value), max(high, value)
-    return Bucket(low, high) if low <= high else None
+    measured = list(filter(isfinite, values))
+    return Bucket(min(measured), max(measured)) if measured else None
 
 
 def statuses(axis: Axis, readings: Readings) -> list[Look | None]:

@@ -45,6 +45,10 @@ GRADES: Mapping[Grade, tuple[str, Ink]] = MappingProxyType(
 )
 
 
+NAME_MOST = 40
+"""What the name of an event takes of a line at most: where there is more room, the eye still has to keep to its row."""
+
+
 def name(state: EventState) -> str:
     """The event's name, fit for a cell; its id where it has none."""
     return wording.safe(state.event.name or state.id)

@@ -26,7 +26,7 @@ class Column(Generic[T]):
     """A column: what it is called in commands, its head, its least cells, and what it says of a row.
 
     `rank`: its place in line to be dropped where room is short, 0 never. `value`: what it is sorted by. `wide`: it
-    takes the cells that are left over.
+    takes the cells that are left over, until it has `most` (0: all of them).
     """
 
     name: str
@@ -37,6 +37,7 @@ class Column(Generic[T]):
     value: Said[T] | None = None
     right: bool = False
     wide: bool = False
+    most: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,12 @@ def layout(columns: Iterable[Column[T]], width: int, hidden: Collection[str] = (
     kept = [column for column in columns if column.name not in hidden]
     while _needed(kept) > width and any(column.rank for column in kept):
         kept.remove(max(kept, key=lambda column: column.rank))
-    spare, wide = max(0, width - _needed(kept)), [column for column in kept if column.wide]
-    more = {column.name: spare // len(wide) + (spare % len(wide) if column is wide[-1] else 0) for column in wide}
+    spare, more = max(0, width - _needed(kept)), dict[str, int]()
+    wide = sorted((column for column in kept if column.wide), key=lambda column: not column.most)
+    for at, column in enumerate(wide):
+        share = spare // (len(wide) - at)
+        more[column.name] = max(0, min(share, column.most - column.cells)) if column.most else share
+        spare -= more[column.name]
     return [(column, column.cells + more.get(column.name, 0)) for column in kept]
 
 

@@ -125,7 +125,7 @@ def grave(state: EventState) -> bool:
 EVENTS: Sheet[EventState] = Sheet(
     columns=(
         Column("tally", " TALLY", 13, 0, cells.tally, _tally),
-        Column("event", "EVENT", NAME_CELLS, 0, _name, _title, wide=True),
+        Column("event", "EVENT", NAME_CELLS, 0, _name, _title, wide=True, most=cells.NAME_MOST),
         Column("time", "T-/ELAPSED", 11, 1, _clock, _seconds, right=True),
         Column("ingest", "INGEST", 10, 3, cells.ingest, _ingest),
         Column("health", "HEALTH", 16, 0, cells.health, _score),

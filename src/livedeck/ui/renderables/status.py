@@ -36,4 +36,4 @@ def look(status: int) -> Look:
 
 def worst(statuses: Iterable[int]) -> Look | None:
     """The heaviest look among them; None where there are none."""
-    return max((look(status) for status in statuses), key=lambda one: one.weight, default=None)
+    return max(map(look, set(statuses)), key=lambda one: one.weight, default=None)

@@ -76,7 +76,7 @@ _SHARED = {column.name: column for column in EVENTS.columns}
 STREAMS: Sheet[EventState] = Sheet(
     columns=(
         _SHARED["tally"],
-        Column("event", "EVENT", 16, 0, _name, _SHARED["event"].value, wide=True),
+        Column("event", "EVENT", 16, 0, _name, _SHARED["event"].value, wide=True, most=cells.NAME_MOST),
         Column("status", "STATUS", 9, 1, _status, lambda state, _: _word(state)),
         Column("started", "STARTED (UTC)", 15, 4, _started, _start, right=True),
         Column("elapsed", "ELAPSED", 11, 2, _elapsed, _SHARED["time"].value, right=True),

@@ -105,10 +105,10 @@ class DeckScreen(Screen[None]):
         self.query_one(Header).show(snapshot, moment)
         held = frame.frozen(shown[1], moment) if self.deck.arrangement.frozen else []
         self.query_one("#banner", Lines).show([each for each in (warning, held) if each])
+        self.paint(*shown)  # which may select another event: what stands below it speaks of that one
         self._paint_alarms(snapshot, moment)
         self.query_one("#notice", Lines).show(notices.line(self.deck.arrangement.notices, moment))
         self.query_one(Footer).show(self._called(self.alarm_meant(snapshot)))
-        self.paint(*shown)
 
     def listed(self, snapshot: Snapshot) -> tuple[str, Sheet[Any], Sequence[Any]]:
         """The table that is shown: the name of its view, its columns, all its rows."""

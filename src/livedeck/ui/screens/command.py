@@ -19,7 +19,7 @@ from livedeck.ui.widgets.frame import Lines
 Picked = tuple[str, str]
 """The name of an action and what stands after its command."""
 
-LISTED = 8
+LISTED, KEY_CELLS = 8, 11
 
 
 class CommandScreen(ModalScreen[Picked | None]):
@@ -43,12 +43,13 @@ class CommandScreen(ModalScreen[Picked | None]):
         with Vertical(id="command"):
             yield Lines(id="found")
             yield Lines(id="said")
-            line = Input(self._typed, compact=True, placeholder="search what can be done" if self._search else "")
+            asks = "search what can be done" if self._search else "a command; tab completes it"
+            line = Input(self._typed, compact=True, placeholder=asks)
             line.cursor_blink = False
             yield line
 
     def on_mount(self) -> None:
-        self.query_one("#said", Lines).show([])
+        self.query_one("#said").display = False
         self.query_one(Input).focus()
         self._look()
 
@@ -97,18 +98,18 @@ class CommandScreen(ModalScreen[Picked | None]):
         first = max(0, self._at - LISTED + 1)
         rows = [self._row(one, marked=first + at == self._at) for at, one in enumerate(self._found[first:][:LISTED])]
         more = len(self._found) - first - len(rows)
-        rows.append([(f"   {more} more" if more > 0 else "", Ink.DIM)])
+        rows += [[(f"   {more} more", Ink.DIM)]] if more > 0 else []
         self.query_one("#found", Lines).show(rows)
 
     def _row(self, action: Action, *, marked: bool) -> Line:
         refused = self._read_only and action.writes
         ink = Ink.DIM if refused else Ink.STRONG if marked else Ink.TEXT
-        keys = " ".join(written(key) for key in keys_of(action, self._keymap))
+        key = next((written(key) for key in keys_of(action, self._keymap)), "")
         command = f":{action.name}{f' {action.takes}' if action.takes else ''}"
         return [
             ("> " if marked else "  ", Ink.STRONG),
             *fit([(command, ink)], 26, ellipsis=True),
-            *fit([(f" {keys}", Ink.DIM)], 10, ellipsis=True),
-            (" RO  " if refused else "     ", Ink.DIM),
+            *fit([(f" {key}", Ink.DIM)], KEY_CELLS, ellipsis=True),
+            *fit([(" RO" if refused else "", Ink.DIM)], 4 if self._read_only else 1),
             (action.help, Ink.DIM if refused else Ink.TEXT),
         ]

@@ -61,7 +61,7 @@ def sign_lines(cells: int) -> list[Line]:
     lines += _rows("0  ?  --  -", "zero, unknown, no fresh data, not measured", Ink.TEXT, cells)
     lines += _rows("▒ STALE", "not to be believed: too old, or not answered", Ink.STALE, cells)
     lines += [[], [("TALLY", Ink.HEAD)]]
-    lines += [[("  ", Ink.TEXT), (f" {glyph} {tally.value:<12}", ink)] for tally, (glyph, ink) in TALLY_INKS.items()]
+    lines += [[("  ", Ink.TEXT), (f" {glyph} {tally.value:<13}", ink)] for tally, (glyph, ink) in TALLY_INKS.items()]
     return lines
 
 

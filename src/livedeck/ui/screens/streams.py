@@ -14,7 +14,7 @@ from livedeck.ui import bindings
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.renderables.stream_panel import Recordings
 from livedeck.ui.renderables.stream_rows import STREAMS
-from livedeck.ui.screens.base import WAITING, DeckScreen
+from livedeck.ui.screens.listing import EventList
 from livedeck.ui.widgets.stream_panel import StreamPanel
 from livedeck.ui.widgets.table import Table
 
@@ -22,12 +22,12 @@ RECORDINGS_AGE = 30.0
 """Seconds after which the recordings of the selected event are asked for again."""
 
 
-class StreamsScreen(DeckScreen):
+class StreamsScreen(EventList):
     """What arrives, since when, and whereto."""
 
     NAME = "Streams"
     MODE = "streams"
-    SHOWS_EVENT = True
+    NOTHING = "no event of this workspace has a stream"
     BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
 
     def __init__(self) -> None:
@@ -40,13 +40,7 @@ class StreamsScreen(DeckScreen):
         yield StreamPanel()
 
     def paint(self, snapshot: Snapshot, moment: Moment) -> None:
-        known, view = self.arranged(snapshot, moment)
-        self.deck.settle([state.id for state in known.rows])
-        chosen = self.deck.chosen()
-        unasked = snapshot.link.as_of is None
-        empty = WAITING if unasked else "no event of this workspace has a stream"
-        cursor = chosen.id if chosen else None
-        self.query_one(Table).show(known.rows, moment, cursor, "" if known.total else empty, view)
+        chosen = self.list_events(snapshot, moment)
         self.query_one(StreamPanel).show(chosen, self._recordings, moment)
         if chosen is not None:
             self._ask(chosen, moment)
@@ -69,10 +63,3 @@ class StreamsScreen(DeckScreen):
             self._asking = ""
         self._recordings = Recordings(event_id, self.deck.clock.now(), items, why)
         self.refresh_all()
-
-    def on_table_moved(self, message: Table.Moved) -> None:
-        self.deck.choose(message.key)
-
-    def on_table_opened(self, message: Table.Opened) -> None:
-        self.deck.choose(message.key)
-        self.deck.switch_mode("qos")
