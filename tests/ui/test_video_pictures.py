@@ -34,6 +34,14 @@ async def still(stage: Stage) -> None:
     await stage.settle()
 
 
+async def pictured(stage: Stage) -> None:
+    """The posters in front, and the thumbnail of the selected one, whatever was shown before."""
+    await stage.until(lambda: stage.deck.screen is stage.deck.screen_stack[0])
+    await still(stage)
+    await stage.until(lambda: stage.deck.screen.query_one(Thumbnail).display)
+    await stage.settle()
+
+
 @pytest.mark.parametrize("part", PARTS)
 async def test_a_part(picture: SnapshotAssertion, part: str) -> None:
     """In every size and theme, from one deck."""
@@ -115,16 +123,20 @@ async def test_the_dialogs_of_the_videos(picture: SnapshotAssertion, tmp_path: P
     odd.write_text(TIMED)
     async with writing((80, 24)) as stage:
         await opened(stage, "posters")
+        await pictured(stage)
         await stage.act("video.find")
         await stage.enter("no-such-video")
         await sent(stage)
         await looks(stage, picture, "find")
         await stage.press("escape", "tab", "enter")
+        await pictured(stage)
         await stage.act("poster.make")
         await stage.enter("9:99")
         await looks(stage, picture, "make")
         await stage.press("escape", "tab", "enter")
+        await pictured(stage)
         await stage.act("poster.delete")
+        await stage.until(lambda: stage.shows(Confirm))
         await looks(stage, picture, "delete")
         await stage.press("escape")
         await stage.act("part.next")
