@@ -96,6 +96,12 @@ def test_the_mark_is_what_the_clock_of_the_event_refers_to(
     assert (phase.tally, phase.mark) == (tally, None if mark is None else NOW + timedelta(seconds=mark))
 
 
+def test_a_stream_that_sends_before_the_list_says_so_began_with_its_first_sample() -> None:
+    """Its `started_at` is still what was planned: by that it would have been on air, and silent, since then."""
+    phase = derive(model(stream=stream("pending", -120)), proof(0, -1, first=-5), NOW)
+    assert (phase.tally, phase.mark) == (Tally.ON_AIR, NOW - timedelta(seconds=5))
+
+
 def test_an_answer_that_never_comes_ages_it_does_not_become_a_lost_encoder() -> None:
     event, seen = model(), proof(0, -1)
     for later in (60, 3600, 86_400):

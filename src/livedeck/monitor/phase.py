@@ -59,7 +59,9 @@ def derive(event: Event, evidence: Evidence | None, now: datetime, thresholds: T
     if stream.status == "pending" and not _arrives(ingest):
         ingest = _nothing() if ingest.state is IngestState.UNKNOWN else ingest
         return _waiting(_scheduled(event) or stream.started_at, now, ingest)
-    return Phase(_broadcast(stream, evidence, window, ingest), stream.started_at or ingest.since, ingest)
+    told, seen = stream.started_at, ingest.since
+    begun = seen or told if stream.status == "pending" else told or seen  # of a pending one only the plan is told
+    return Phase(_broadcast(stream, evidence, window, ingest), begun, ingest)
 
 
 def _scheduled(event: Event) -> datetime | None:
