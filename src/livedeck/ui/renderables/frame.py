@@ -155,10 +155,9 @@ def keys(actions: Sequence[Action], keymap: Keymap, cells: int, *, read_only: bo
     """
     parts = []
     for rank, action in enumerate(actions):
-        refused = read_only and action.writes
+        refused, named = read_only and action.writes, bool(meant) and action.name == "alarm.acknowledge"
         key = written(keys_of(action, keymap)[0])
-        said = f" {action.label} RO" if refused else f" {action.label}"
-        if meant and action.name == "alarm.acknowledge":
-            said = f" ack {meant}"
-        parts.append((rank, [(f" {key}", Ink.DIM if refused else Ink.STRONG), (said, Ink.DIM)]))
+        said = f"ack {meant}" if named else f"{action.label} RO" if refused else action.label
+        # what acts on something that no cursor shows is always named
+        parts.append((0 if named else rank, [(f" {key}", Ink.DIM if refused else Ink.STRONG), (f" {said}", Ink.DIM)]))
     return flow(parts, cells, 1)
