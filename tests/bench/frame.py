@@ -226,7 +226,7 @@ def main() -> None:
     for rows in ROWS:
         late, used = pressed(rows)
         echo(f"  key to last byte, {rows:6,} rows: {late:5.1f} ms, of processor time {used:5.1f} ms")
-        budgets[f"7: at most 8 ms at {rows:,} rows"] = used <= 8
+        budgets[f"7: at most 8 ms at {rows:,} rows"] = late <= 8
     for name, kept in budgets.items():
         echo(f"  {'kept  ' if kept else 'BROKEN'} {name}")
 

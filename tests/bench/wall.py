@@ -242,7 +242,7 @@ def main() -> None:
         "8: nothing is sent when nothing changes": still.bytes == 0,
         f"8: at most {SHARE:.2f} x 24 Static, which is 0.5 % where they take 1.7 %": wall.load <= SHARE * static.load,
         "9: at most 3 kB a tick": wall.bytes <= 3000,
-        "10: at most 50 ms p99": p99.processor <= 50 and len(late) == ALARMS,
+        "10: at most 50 ms p99, on the wall": p99.wall <= 50 and len(late) == ALARMS,
     }.items():
         echo(f"  {'kept  ' if kept else 'BROKEN'} {name}")
 

@@ -42,6 +42,17 @@ async def test_the_recordings_of_events_that_are_over_lead_to_their_parts_and_ba
         assert ">Rehearsal Tuesday" in stage.text()
 
 
+async def test_a_filter_that_hides_every_video_takes_none_from_its_parts() -> None:
+    async with writing() as stage:
+        video = await opened(stage, "posters")
+        await stage.act("view.clear")
+        stage.deck.do("view.filter", "no such title")
+        await stage.settle()
+        await stage.act("part.next")
+        known = stage.deck.library.video
+        assert (stage.deck.current_mode, known and known.id) == ("posters", video)
+
+
 async def recorded(stage: Stage, name: str) -> None:
     """That event is over, and what was recorded of it is listed."""
     await stage.api.events.complete(stage.choose(name).id)

@@ -131,11 +131,14 @@ async def test_what_is_sent_over_what_was_there_is_the_wall(known: Snapshot) -> 
     named = [
         replace(one, event=one.event.model_copy(update={"name": "x会議室 大ホール"})) for one in many(known, 9).events
     ]
-    renamed = [replace(one, event=one.event.model_copy(update={"name": "会議室 大ホールx"})) for one in named]
+    renamed, other = (
+        [replace(one, event=one.event.model_copy(update={"name": name})) for one in named]
+        for name in ("会議室 大ホールx", "会議館 大ホールx")
+    )
     crowds = [
         many(known, 25),
         many(known, 9),
-        *(replace(known, events=tuple(one)) for one in (named, renamed, named, ())),
+        *(replace(known, events=tuple(one)) for one in (named, renamed, other, named, ())),
     ]
     feed, pictures = Feed(), list[Picture]()
     app = Replayed(feed.all(), FixedClock(), replace(STILL, scale=1), theme="dark", published=pictures.append)

@@ -63,10 +63,10 @@ def _unlike(old: Sequence[Span], new: Sequence[Span]) -> Iterator[int]:
 
 
 def _cells(line: Iterable[Span]) -> Iterator[Span]:
-    """The line cell by cell; behind a wide character comes an empty one."""
+    """The line cell by cell; a wide character has two, of which none is like the other or a part of another character."""
     for text, ink in line:
         for char in text:
-            yield from ((char, ink), ("", ink))[: cell_len(char)]
+            yield from ((char, ink), (f"\0{char}", ink))[: cell_len(char)]
 
 
 def _cut(line: Sequence[Span], cells: int, mark: str) -> Line:

@@ -63,10 +63,11 @@ class VideosScreen(VideoScreen):
         self.library.video = next((one for one in self.rows() if one.id == message.key), self.library.video)
         super().on_table_moved(message)
 
-    def choose(self) -> Video | None:
-        """Have what the cursor stands on for the selected video; None where it stands on nothing."""
-        self.library.video = self.picked()
-        return self.library.video
+    def choose(self) -> bool:
+        """Have what the cursor stands on for the selected video; False where it stands on nothing: then it stays."""
+        picked = self.picked()
+        self.library.video = picked or self.library.video
+        return picked is not None
 
     def open(self) -> None:
         if self.choose():
