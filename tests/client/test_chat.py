@@ -25,9 +25,10 @@ from livedeck.client import (
     Rejected,
     Unreachable,
     Unreadable,
+    chatlog,
 )
 from livedeck.client.chatlog import ChatLog
-from livedeck.client.decoding import NotJson, decode
+from livedeck.client.decoding import NotJson, decode, decode_run
 
 
 async def in_pieces(body: bytes, size: int) -> AsyncIterator[bytes]:
@@ -113,6 +114,24 @@ async def test_a_message_longer_than_a_mebibyte_ends_the_reading() -> None:
 
     with pytest.raises(NotJson, match="longer than 1 MiB"):
         await anext(ChatLog(endless()))
+
+
+@pytest.mark.parametrize("said", [24, 60, 121, 250])
+async def test_texts_that_look_like_ends_of_messages_are_tried_once_and_not_again(
+    said: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that cannot be taken apart costs its length once, wherever in the messages it would have ended."""
+    tried: list[int] = []
+
+    def counted(text: str) -> list[object]:
+        tried.append(len(text))
+        return decode_run(text)
+
+    monkeypatch.setattr(chatlog, "decode_run", counted)
+    log = [{"id": f"{number:06}", "message": "see {a:{b:1},c:2} ".ljust(said, "p")} for number in range(4_000)]
+    body = json.dumps({"data": log}).encode()
+    assert await taken_apart(body, len(body)) == log
+    assert sum(tried) <= 4 * len(body)
 
 
 @pytest.mark.parametrize(

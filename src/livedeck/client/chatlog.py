@@ -96,7 +96,7 @@ class _Text:
         self._chunks = chunks
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
         self._text, self._at = "", 0
-        self._barred = -1  # where a run of objects was looked for and there was none
+        self._barred = -1  # where the text ends that is no run of objects
 
     async def peek(self) -> str:
         """The next character that is no space, or nothing at the end."""
@@ -118,11 +118,11 @@ class _Text:
         """The next objects that are here and have a comma after them, taken with it; none where that is not to be seen.
 
         Much quicker than one by one. Where the last `},` stands inside a text or an object, what is before it is no
-        run of whole values: then they are taken one by one until more text comes.
+        run of whole values: then they are taken one by one until they are past it, or more text comes.
         """
         await self.peek()
         end = self._text.rfind("},", self._at, self._at + _RUN)
-        if end <= self._barred:
+        if end < 0 or self._at < self._barred:
             return []
         try:
             found = decode_run(self._text[self._at : end + 1])

@@ -63,7 +63,7 @@ def _unlike(old: Sequence[Span], new: Sequence[Span]) -> Iterator[int]:
 
 
 def _cells(line: Iterable[Span]) -> Iterator[Span]:
-    """The line cell by cell; a wide character has two, of which none is like the other or a part of another character."""
+    """The line cell by cell; a wide character has two, and the second is not like that of another character."""
     for text, ink in line:
         for char in text:
             yield from ((char, ink), (f"\0{char}", ink))[: cell_len(char)]
