@@ -88,7 +88,8 @@ class StorageError(Exception):
 class Database:
     """One connection; one thread at a time. Every failure is a StorageError.
 
-    `reads`: it only reads a file that another connection has made. `limit`: bytes that the file may take.
+    `reads`: it only reads a file that another connection has made, and writes not even its log into it. `limit`: bytes
+    that the file may take.
     """
 
     def __init__(self, path: Path | None, *, reads: bool = False, limit: int | None = None) -> None:
@@ -173,8 +174,6 @@ class Database:
         db.execute(f"PRAGMA journal_size_limit = {_LOG_LIMIT}")
         if limit is not None:
             db.execute(f"PRAGMA max_page_count = {limit // page}")
-        if reads:
-            db.execute("PRAGMA query_only = 1")
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -210,7 +209,7 @@ def _make_private(path: Path) -> None:
 
 
 def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
-    place = f"{path.absolute().as_uri()}?mode={'rw' if reads else 'rwc'}" if path else ":memory:"
+    place = f"{path.absolute().as_uri()}?mode={'ro' if reads else 'rwc'}" if path else ":memory:"
     return sqlite3.connect(
         place, uri=path is not None, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
     )
