@@ -23,7 +23,7 @@ from livedeck.cli.renewing import Renewal, renewing
 from livedeck.cli.screenshots import EVENING, FixedClock
 from livedeck.cli.wall_page import bound, shown_at
 from livedeck.cli.wall_pictures import Gallery
-from livedeck.monitor import AlarmState, Change, Glance, History, LinkState, Snapshot, Turn
+from livedeck.monitor import AlarmState, Attention, Change, Glance, History, LinkState, Snapshot, Turn
 from livedeck.service import Service, ServiceClock
 from livedeck.settings import alone
 from livedeck.ui import themes
@@ -221,7 +221,7 @@ async def test_what_a_deck_on_this_machine_acknowledged_no_longer_pins_the_wall(
         yield known
         yield known
 
-    told = [one async for one in attending(twice(), Glance(file), FixedClock())]
+    told = [one async for one in attending(twice(), Glance(file), FixedClock(), Attention())]
     pinned = [unanswered(sight(one, Moment.of(one, EVENING))) for one in told]
     assert pinned[0]
     assert not pinned[1]

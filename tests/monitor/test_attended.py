@@ -23,6 +23,7 @@ from livedeck.monitor import (
     attended,
 )
 from livedeck.monitor.handling import acknowledge, out_of_service, shelve
+from ui.wall_stage import evening
 
 NOW = datetime(2026, 11, 21, 21, 14, 7, tzinfo=UTC)
 ONE = Alarm("one", "BLACKOUT", Severity.CRITICAL, NOW - timedelta(minutes=2), "Cup final", "0", "4.5M", changed=NOW)
@@ -38,7 +39,7 @@ def _acknowledged(alarm: Alarm = ONE, at: datetime = NOW) -> Alarm:
 
 
 def test_an_alarm_that_was_acknowledged_elsewhere_is_so_here_and_the_others_are_not() -> None:
-    told = attended(OURS, [_acknowledged()])
+    told = attended(OURS, [_acknowledged()], RULES)
     assert [alarm.state for alarm in told.alarms] == [AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED]
     assert [alarm.owed for alarm in told.alarms] == [False, True]
 
@@ -47,14 +48,14 @@ def test_an_alarm_that_was_acknowledged_elsewhere_is_so_here_and_the_others_are_
     "away", [shelve(ONE, 10, "known", NOW, on_air=True, rules=RULES), out_of_service(ONE, "x", NOW)]
 )
 def test_what_was_put_away_elsewhere_is_put_away_here(away: Alarm) -> None:
-    told = attended(OURS, [away])
+    told = attended(OURS, [away], RULES)
     assert told.alarms == (TWO,)
     assert [(alarm.key, alarm.state, alarm.reason) for alarm in told.quiet] == [(ONE.key, away.state, away.reason)]
 
 
 def test_what_is_over_and_was_acknowledged_elsewhere_is_done() -> None:
     over = replace(ONE, state=AlarmState.RETURNED, present=False)
-    told = attended(replace(OURS, alarms=(over,)), [_acknowledged(over)])
+    told = attended(replace(OURS, alarms=(over,)), [_acknowledged(over)], RULES)
     assert not told.alarms
 
 
@@ -71,7 +72,44 @@ def test_what_is_over_and_was_acknowledged_elsewhere_is_done() -> None:
     ids=["not attended", "another target", "ran out", "an episode before", "unshelved", "over there alone"],
 )
 def test_what_does_not_hold_changes_nothing(other: Alarm) -> None:
-    assert attended(OURS, [other]) is OURS
+    assert attended(OURS, [other], RULES) is OURS
+
+
+@pytest.mark.parametrize(
+    "graver",
+    [replace(ONE, stage=1), replace(TWO, severity=Severity.CRITICAL)],
+    ids=["a later stage", "critical by now"],
+)
+def test_an_acknowledgement_does_not_hold_for_what_has_got_worse(graver: Alarm) -> None:
+    """The deck asks again when that happens; one that was closed in the meantime cannot."""
+    before = ONE if graver.event_id == "one" else TWO
+    ours = replace(OURS, alarms=(graver,))
+    assert attended(ours, [_acknowledged(before)], RULES) is ours
+    assert attended(ours, [_acknowledged(replace(graver, stage=2))], RULES) is not ours
+
+
+async def test_no_shelf_is_older_than_an_hour_on_air() -> None:
+    """monitoring.md, "Alarms"; whether the deck that filled it still runs or not."""
+    known = await evening()
+    for event in known.events:
+        alarm = replace(ONE, event_id=event.id)
+        shelf = shelve(alarm, None, "until it is over", NOW, on_air=True, rules=RULES)
+        for hours in (0.9, 1, 72):
+            ours = replace(known, at=NOW + timedelta(hours=hours), alarms=(alarm,), quiet=())
+            shown = attended(ours, [shelf], RULES).alarms == (alarm,)
+            assert shown is (hours >= 1 and event.phase.tally.owes_bits)
+
+
+async def test_a_glance_leaves_the_history_of_a_deck_that_crashed_as_it_lies(tmp_path: Path) -> None:
+    deck, crashed = tmp_path / "deck.sqlite", tmp_path / "crashed.sqlite"
+    history, done = await History.open(deck, NOW), _acknowledged()
+    await history.append(replace(OURS, alarms=(done,), changes=(Change(NOW, Turn.ACKNOWLEDGED, done),)))
+    await history.flush()
+    lying = _file_and_log(deck)
+    await history.close()
+    _file_and_log(crashed, lying)
+    assert await Glance(crashed).alarms() == (done,)
+    assert _file_and_log(crashed) == lying
 
 
 async def test_a_glance_sees_what_a_deck_recorded_and_makes_nothing(tmp_path: Path) -> None:
@@ -92,3 +130,11 @@ async def test_a_glance_sees_what_a_deck_recorded_and_makes_nothing(tmp_path: Pa
 
 def _exists(path: Path) -> bool:
     return path.exists()
+
+
+def _file_and_log(path: Path, laid: tuple[bytes, ...] = ()) -> tuple[bytes, ...]:
+    """The file of a history and its write-ahead log; `laid`: written there first."""
+    files = (path, Path(f"{path}-wal"))
+    for file, data in zip(files, laid, strict=False):
+        file.write_bytes(data)
+    return tuple(file.read_bytes() for file in files)

@@ -123,7 +123,8 @@ async def watching(settings: Settings) -> AsyncIterator[tuple[AsyncGenerator[Sna
         monitor = make_monitor(api, clock, settings=settings)
         snapshots = renewing(monitor, Renewal(api, settings, clock, monitor.poke))
         file = settings.history_file()
-        yield attending(snapshots, Glance(file), clock) if file else snapshots, clock
+        rules = settings.limits().attention
+        yield attending(snapshots, Glance(file), clock, rules) if file else snapshots, clock
 
 
 async def _run(app: Wallboard, gallery: Gallery, outlets: Outlets, *, headless: bool) -> int:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from livedeck.monitor import life
+from livedeck.monitor.alarms import on_air
+from livedeck.monitor.attention import Attention
 from livedeck.monitor.board import Alarm, AlarmState
 from livedeck.monitor.ranking import urgent_first, worst_first
 from livedeck.monitor.snapshot import Snapshot
 
-_AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
-
-def attended(snapshot: Snapshot, others: Iterable[Alarm]) -> Snapshot:
+def attended(snapshot: Snapshot, others: Iterable[Alarm], rules: Attention) -> Snapshot:
     """The snapshot with the alarms acknowledged, shelved and out of service that are so among `others`, the same alarms
-    as another deck has them, for as long as that holds.
+    as another deck had them last, for as long as that holds: the deck may be closed by now.
     """
-    known = {alarm.key: alarm for alarm in others}
+    airs = on_air(snapshot.events)
+    known = {alarm.key: alarm for alarm in others if _lasts(alarm, snapshot.at, airs, rules)}
     before = (*snapshot.alarms, *snapshot.quiet)
-    after = tuple(_told(alarm, known.get(alarm.key), snapshot.at) for alarm in before)
+    after = tuple(_told(alarm, known.get(alarm.key)) for alarm in before)
     if after == before:
         return snapshot
     listed = urgent_first(after, snapshot.events)
@@ -31,10 +33,17 @@ def attended(snapshot: Snapshot, others: Iterable[Alarm]) -> Snapshot:
     )
 
 
-def _told(alarm: Alarm, other: Alarm | None, now: datetime) -> Alarm:
+def _lasts(other: Alarm, now: datetime, airs: Collection[str], rules: Attention) -> bool:
+    """Whether what a person did to it has not run out by now."""
+    if other.state is AlarmState.SHELVED:
+        return not life.shelf_ended(other, now, on_air=other.event_id in airs, rules=rules)
+    return other.acknowledged_until is None or other.acknowledged_until > now
+
+
+def _told(alarm: Alarm, other: Alarm | None) -> Alarm:
     """Our alarm with the state that the other deck gave it, where a person has to do with it and it still holds."""
     awaited = alarm.active and alarm.owed
-    if not awaited or other is None or other.owed or not _holds(alarm, other, now):
+    if not awaited or other is None or other.owed or not _holds(alarm, other):
         return alarm
     return replace(
         alarm,
@@ -48,12 +57,15 @@ def _told(alarm: Alarm, other: Alarm | None, now: datetime) -> Alarm:
     )
 
 
-def _holds(alarm: Alarm, other: Alarm, now: datetime) -> bool:
-    """Whether it was done to this very episode, or for a time that is not over."""
-    runs_out = other.shelved_until or other.acknowledged_until
-    if runs_out is not None and runs_out <= now:
-        return False
-    if other.state in _AWAY:
-        return runs_out is not None or other.state is AlarmState.OUT_OF_SERVICE or other.changed >= alarm.since
-    over = other.state is AlarmState.CLEARED and alarm.state is AlarmState.RETURNED
-    return (over or other.state is AlarmState.ACKNOWLEDGED) and other.changed >= alarm.since
+def _holds(alarm: Alarm, other: Alarm) -> bool:
+    """Whether it was done to this very episode, no worse than it was then, or whatever the episode."""
+    if other.state is AlarmState.OUT_OF_SERVICE or other.shelved_until is not None:
+        return True
+    match other.state:
+        case AlarmState.SHELVED:
+            this = True
+        case AlarmState.ACKNOWLEDGED:
+            this = not life.worse(alarm, other)
+        case _:
+            this = other.state is AlarmState.CLEARED and alarm.state is AlarmState.RETURNED
+    return this and other.changed >= alarm.since

@@ -83,8 +83,12 @@ def _again(alarm: Alarm, fault: Fault, rules: Attention) -> Alarm:
 
 def _lasts(alarm: Alarm, fault: Fault) -> Alarm:
     told = _told(alarm, fault._replace(diagnosis=held(alarm.diagnosis, fault.diagnosis)))
-    worse = SEVERITIES.index(told.severity) < SEVERITIES.index(alarm.severity) or told.stage > alarm.stage
-    return replace(told, owed=True, acknowledged_until=None) if worse else told
+    return replace(told, owed=True, acknowledged_until=None) if worse(told, alarm) else told
+
+
+def worse(alarm: Alarm, than: Alarm) -> bool:
+    """Whether it is graver or at a later stage: an acknowledgement of the other does not hold for it."""
+    return SEVERITIES.index(alarm.severity) < SEVERITIES.index(than.severity) or alarm.stage > than.stage
 
 
 def _told(alarm: Alarm, fault: Fault) -> Alarm:
@@ -116,7 +120,7 @@ def _ended(alarm: Alarm) -> Alarm:
 
 def stand(before: Alarm | None, alarm: Alarm, parent: str, now: datetime, *, on_air: bool, rules: Attention) -> Alarm:
     """The alarm in its state at `now`. `parent`: the kind that hides it; `before`: the alarm at the last look."""
-    if alarm.state is AlarmState.SHELVED and _shelf_ended(alarm, now, on_air=on_air, rules=rules):
+    if alarm.state is AlarmState.SHELVED and shelf_ended(alarm, now, on_air=on_air, rules=rules):
         alarm = brought_back(alarm, now)
     if alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}:
         return replace(alarm, owed=False, acknowledged_until=None) if alarm.owed or alarm.acknowledged_until else alarm
@@ -128,7 +132,7 @@ def stand(before: Alarm | None, alarm: Alarm, parent: str, now: datetime, *, on_
     return _in_state(alarm, _state(alarm), "", now)
 
 
-def _shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, rules: Attention) -> bool:
+def shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, rules: Attention) -> bool:
     """On air no shelf is older than an hour, whenever it was filled: the show must not begin half deaf."""
     if alarm.shelved_until is None and not alarm.lasting:
         return True
@@ -163,8 +167,7 @@ def rings(before: Alarm | None, after: Alarm) -> bool:
         return False
     if before is None or before.state is not after.state:
         return True
-    louder = SEVERITIES.index(after.severity) < SEVERITIES.index(before.severity)
-    return (louder or after.stage > before.stage) and not after.flapping
+    return worse(after, before) and not after.flapping
 
 
 _ENTERED = {
