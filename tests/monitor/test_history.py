@@ -474,6 +474,23 @@ async def test_a_file_that_breaks_while_it_is_used_is_set_aside_and_its_newest_s
     assert await everything(history) == ticking(3000)[2000:]
 
 
+async def test_a_file_whose_newest_samples_cannot_be_counted_is_set_aside(opened: Open, path: Path) -> None:
+    """The file opens, and the first question to it fails."""
+    before = await opened()
+    await kept(before, *ticking(50))
+    await before.close()
+    with closing(sqlite3.connect(path)) as db:
+        ((size,),) = db.execute("PRAGMA page_size")
+        ((page,),) = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'recent'")
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+    history = await opened()
+    await kept(history, *ticking(60))
+    assert "it was corrupt" in history.fault
+    assert await everything(history) == ticking(60)
+
+
 @pytest.mark.parametrize(
     ("script", "words"),
     [

@@ -60,24 +60,13 @@ class Recorder:
     def __init__(self, path: Path | None, now: datetime, retention: timedelta, limit: int | None) -> None:
         self.notice = ""
         self._path, self._now, self._retention, self._limit = path, now, retention, limit
-        self._db: Database | None = None
         self._samples: SampleWriter | None = None
         self._pruning: Iterator[None] | None = None
         self._pruned: datetime | None = None
 
     def open(self) -> Database:
         """The open file. A corrupt one is set aside and a new one begun. Raises StorageError."""
-        if self._db is None or not self._db.in_place:
-            self._let_go()
-            try:
-                self._db = Database(self._path, limit=self._limit)
-            except StorageError as error:
-                if not error.corrupt:
-                    raise
-                self._set_aside()
-                self._db = Database(self._path, limit=self._limit)
-            self._samples = SampleWriter(self._db)
-        return self._db
+        return self._opened().db
 
     def write(self, batch: Batch, now: datetime) -> None:
         """Store all of it, then take a step of pruning. Raises StorageError; what was stored by then is stored once."""
@@ -97,32 +86,53 @@ class Recorder:
         self._let_go()
 
     def _write(self, batch: Batch) -> None:
-        db = self.open()
-        if self._samples and batch.samples:
-            self._samples.write(batch.samples)
-            self._samples.forget_all_but(batch.samples)
+        writer = self._opened()
+        if batch.samples:
+            writer.write(batch.samples)
+            writer.forget_all_but(batch.samples)
         if not batch.entries and batch.alarms is None:
             return
-        with db.transaction():
-            journal.write(db, batch.entries)
+        with writer.db.transaction():
+            journal.write(writer.db, batch.entries)
             if batch.alarms is not None:
-                journal.keep(db, batch.alarms)
+                journal.keep(writer.db, batch.alarms)
+
+    def _opened(self) -> SampleWriter:
+        if self._samples is None or not self._samples.db.in_place:
+            self._let_go()
+            try:
+                self._samples = self._begun()
+            except StorageError as error:
+                if not error.corrupt:
+                    raise
+                self._set_aside()
+                self._samples = self._begun()
+        return self._samples
+
+    def _begun(self) -> SampleWriter:
+        db = Database(self._path, limit=self._limit)
+        try:
+            return SampleWriter(db)
+        except StorageError:
+            db.close()
+            raise
 
     def _prune(self) -> None:
         """One step; a file that is full is pruned too. A failure shows with the next write."""
-        if self._db is None:
+        if self._samples is None:
             return
+        db = self._samples.db
         with suppress(StorageError):
             if self._pruning is None and (self._pruned is None or self._now - self._pruned >= PRUNED_EACH):
                 self._pruned = self._now
                 old = journal.milliseconds(self._now - self._retention)
-                self._pruning = chain(prune(self._db, old), earlier.move(self._db))
+                self._pruning = chain(prune(db, old), earlier.move(db))
             if self._pruning and next(self._pruning, self) is self:
                 self._pruning = None
 
     def _renew(self) -> None:
         """The open file is corrupt: set it aside, unless another deck did."""
-        spoilt = self._db is not None and self._db.in_place
+        spoilt = self._samples is not None and self._samples.db.in_place
         self._let_go()
         if spoilt:
             self._set_aside()
@@ -135,9 +145,9 @@ class Recorder:
         _log.error("history set aside", path=str(self._path), aside=str(aside))
 
     def _let_go(self) -> None:
-        db, self._db, self._samples, self._pruning = self._db, None, None, None
-        if db:
-            db.close()
+        writer, self._samples, self._pruning = self._samples, None, None
+        if writer:
+            writer.db.close()
 
 
 class Reader:

@@ -25,10 +25,13 @@ _LOOSE = 180
 
 
 class SampleWriter:
-    """Writes what is new of each stream. Knows what it wrote last, so that a tick costs what the tick brought."""
+    """Writes what is new of each stream. Knows what it wrote last, so that a tick costs what the tick brought.
+
+    Made with a query: raises StorageError. `db`: the file that it writes to.
+    """
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        self.db = db
         self._streams: dict[StreamKey, Stream] = {}
         self._written: dict[StreamKey, Readings] = {}
         self._loose = samples.count_recent(db)
@@ -61,18 +64,18 @@ class SampleWriter:
         rows = _rows(readings, 0, stream.base)
         if not rows:
             return []
-        known = samples.stored(self._db, stream, rows[0][0], rows[-1][0])
+        known = samples.stored(self.db, stream, rows[0][0], rows[-1][0])
         already = dict(zip(known.time, zip(*known, strict=True), strict=True))
         return [row for row in rows if already.get(row[0]) != row]
 
     def _found(self, key: StreamKey, readings: Readings) -> Stream:
         """The stream in the file, which gets to know it here."""
-        stream = samples.find_stream(self._db, key)
+        stream = samples.find_stream(self.db, key)
         if stream is None:
             base = _milliseconds(readings.time[0]) // SLOT * SLOT if len(readings) else 0
-            with self._db.transaction():
-                self._db.run("INSERT OR IGNORE INTO event (name) VALUES (?)", [key.event_id])
-                self._db.run(
+            with self.db.transaction():
+                self.db.run("INSERT OR IGNORE INTO event (name) VALUES (?)", [key.event_id])
+                self.db.run(
                     "INSERT OR IGNORE INTO stream (event, name, base) SELECT id, ?, ? FROM event WHERE name = ?",
                     (key.stream_id, base, key.event_id),
                 )
@@ -83,7 +86,7 @@ class SampleWriter:
     def _commit(self, batch: Mapping[StreamKey, list[Row]], news: Mapping[StreamKey, Readings]) -> None:
         news_of = [(self._streams[key], rows) for key, rows in batch.items() if rows]
         if news_of:
-            with self._db.transaction():
+            with self.db.transaction():
                 loose = self._store(news_of)
             self._loose = loose
         self._written |= {key: news[key] for key in batch}
@@ -92,16 +95,16 @@ class SampleWriter:
         """Returns how many samples are then in no slot."""
         sizes = [len(rows) for _, rows in news]
         if max(sizes) > _LOOSE:
-            samples.pack_recent(self._db)
+            samples.pack_recent(self.db)
             for stream, rows in news:
-                samples.store(self._db, stream.id, rows)
+                samples.store(self.db, stream.id, rows)
             return 0
-        samples.add_recent(self._db, news)
+        samples.add_recent(self.db, news)
         loose = self._loose + sum(sizes)
         if loose < _LOOSE * len(self._streams):
             return loose
-        samples.pack_older(self._db)
-        return samples.count_recent(self._db)
+        samples.pack_older(self.db)
+        return samples.count_recent(self.db)
 
 
 def _first_new(written: Readings | None, readings: Readings) -> int | None:
