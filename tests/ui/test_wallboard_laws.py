@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import timedelta, timezone
 from random import Random
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -12,14 +12,15 @@ from xml.etree import ElementTree as ET
 import pytest
 import pytest_asyncio
 
+from livedeck import wording
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Secret
-from livedeck.monitor import AlarmState, LinkState, Snapshot, Tally
+from livedeck.monitor import AlarmState, Link, LinkState, Snapshot, Tally
 from livedeck.ui import themes
 from livedeck.ui.filtering import parse
 from livedeck.ui.renderables.event_rows import EVENTS
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import width
+from livedeck.ui.renderables.lines import plain, width
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.wallboard import glyphs, paint
 from livedeck.ui.wallboard.board import SHIFT, Wall, shifted
@@ -256,6 +257,54 @@ def test_large_letters_are_as_wide_as_they_say_and_cut_between_letters() -> None
         assert len(drawn) == glyphs.HEIGHTS[scale]
         cut = glyphs.word(said, Ink.TEXT, scale, size // 2)
         assert max(width(line) for line in cut) <= max(size // 2, 5 * (scale - 1))
+
+
+@pytest.mark.parametrize("size", [(100, 50), *SIZES])
+@pytest.mark.parametrize("subject", ["Cup final", "Cup final – semi", "Gala | Day 2", "会議室"])
+def test_the_worst_alarm_always_says_whose_it_is_and_how_old(
+    known: Snapshot, size: tuple[int, int], subject: str
+) -> None:
+    worst = replace(known.alarms[0], subject=subject, event_id="")
+    drawn = lines(replace(known, events=(), alarms=(worst,)), size)
+    since = wording.brief((EVENING - worst.since).total_seconds())
+    for words in (subject, worst.kind.replace("_", " "), since):
+        assert any(says(drawn[at:], words) for at in range(8)) or words.replace(" ", "_") in text(drawn)
+
+
+@pytest.mark.parametrize("name", ["Cup final – semi", "Gala | Day 2", "Øresund “Live”", "会議室"])
+def test_one_name_makes_no_row_small_but_its_own(known: Snapshot, name: str) -> None:
+    """A name that cannot be drawn has a plain line in its row; the others are as large as ever."""
+    crowd = many(known, 12)
+    before, after = (lines(one, (240, 67), page=0) for one in (crowd, _named(crowd, name)))
+    other = str(crowd.events[5].event.name)
+    assert _large(other) in text(before)
+    assert _large(other) in text(after)
+    assert (name in text(after)) is (glyphs.size(name, 2) is None)
+
+
+def _large(name: str) -> str:
+    """The lowest line of a name in letters of pixels of the second scale."""
+    return plain(glyphs.word(name, Ink.TEXT, 2, 400)[-1]).strip()
+
+
+def test_a_lamp_that_is_not_sure_is_hatched_and_not_only_dark(known: Snapshot) -> None:
+    """interface.md: never by colour alone; in large letters as in small ones."""
+    for size in SIZES:
+        fresh, stale = (lines(replace(known, link=link), size)[:3] for link in (known.link, _stale(known.link)))
+        assert not says(fresh, "▒ ON AIR")
+        assert says(stale, "▒ ON AIR")
+
+
+def _stale(link: Link) -> Link:
+    return replace(link, as_of=EVENING - timedelta(minutes=2))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_which_clock_is_that_of_the_room_is_said(known: Snapshot, size: tuple[int, int]) -> None:
+    header = lines(known, size, Wall(zone=timezone(timedelta(hours=5, minutes=30), "IST")))[:3]
+    assert says(header, "21:14:07Z")
+    if says(header, "02:44:07"):
+        assert "IST" in text(header)
 
 
 def test_a_letter_that_is_not_drawn_leaves_the_word_in_plain_ones() -> None:

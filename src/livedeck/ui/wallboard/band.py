@@ -48,12 +48,12 @@ class Form(NamedTuple):
 
 
 def form(states: Sequence[EventState], wide: int, high: int, most: int) -> Form:
-    """The largest letters that fit, and lamps in words if they leave every name whole."""
-    names = [glyphs.size(cells.name(state), 2) for state in states]
-    largest = most if all(names) else PLAIN
+    """The largest letters that fit, where they draw any name at all; lamps in words if they leave every name whole."""
+    names = [cells.name(state) for state in states]
+    largest = most if any(glyphs.size(name, most) for name in names) else PLAIN
     scale = next((one for one in range(largest, PLAIN, -1) if _fits(one, wide, high)), PLAIN)
     room = wide - _part(TALLY, scale) - _part(TIME, scale) - _health_cells(scale, wide) - GAP
-    whole = all((glyphs.size(cells.name(state), scale) or 0) <= room for state in states)
+    whole = all((glyphs.size(name, scale) or glyphs.size(name, PLAIN) or 0) <= room for name in names)
     return Form(scale, TALLY if whole else TALLY[0])
 
 
@@ -121,8 +121,11 @@ def _health(state: EventState, moment: Moment, scale: int, wide: int) -> list[Li
 
 
 def _name(state: EventState, moment: Moment, wide: int, scale: int) -> list[Line]:
+    """A name that the letters of pixels cannot draw has a plain line in the middle of its room."""
     ink = Ink.DIM if cells.doubtful(state, moment) else cells.title_ink(state)
-    return glyphs.word(cells.name(state), ink, scale, wide)
+    drawn = glyphs.word(cells.name(state), ink, scale, wide)
+    free = HEIGHTS[scale] - len(drawn)
+    return [*([[]] * (free // 2)), *drawn, *([[]] * (free - free // 2))]
 
 
 def _clock(state: EventState, moment: Moment, scale: int, wide: int) -> list[Line]:

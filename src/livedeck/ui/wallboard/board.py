@@ -104,7 +104,7 @@ class Board:
         return [*lines, *self._filled([], high - len(lines))]
 
     def _tiles(self, states: Sequence[EventState], grid: Grid, high: int) -> list[Line]:
-        """The grid stretched over all the room: wider tiles first, higher tiles above."""
+        """The grid stretched over all the room: no two tiles differ by more than a cell and a line."""
         down = min(grid.down, -(-len(states) // grid.across))
         names = [cells.name(state) for state in states]
         shared = sizes(names, (self.cells // grid.across, high // down), self._wall.most)

@@ -85,6 +85,13 @@ _ ... ... ... ... ###
 """
 _SPACE = ("..",) * 5
 _FONT = {row[0]: tuple(row[2:].split()) for row in _ROWS.strip().splitlines()}
+_ALIKE = str.maketrans(
+    dict.fromkeys("\u2010\u2012\u2013\u2014\u2015\u2212", "-")
+    | dict.fromkeys('"\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\xab\xbb\u2039\u203a', "'")
+    | {"|": "/", "Ø": "O", "Æ": "AE", "Œ": "OE", "Ł": "L", "Đ": "D"}
+)
+"""Letters that the font has not, by those that are read for them."""
+
 _HALVES = {("#", "#"): "█", ("#", "."): "▀", (".", "#"): "▄", (".", "."): " "}
 
 
@@ -161,6 +168,6 @@ def _drawn(text: str) -> tuple[str, ...] | None:
 
 
 def _upper(text: str) -> str:
-    """Capitals without accents: what the font has."""
-    split = unicodedata.normalize("NFKD", text.upper())
+    """Capitals without accents, one dash and one quote: what the font has."""
+    split = unicodedata.normalize("NFKD", text.upper()).translate(_ALIKE)
     return "".join(char for char in split if not unicodedata.combining(char))

@@ -183,7 +183,7 @@ def _away(state: EventState, moment: Moment) -> Line:
 
 
 def _details(state: EventState, moment: Moment, inner: int) -> Iterator[Line]:
-    """What is wrong, the loudest first; then what goes out and how old the word on all this is."""
+    """What is wrong, the loudest first; then what goes out."""
     doubtful = cells.doubtful(state, moment)
     for finding in sorted(state.verdict.findings, key=lambda one: list(Severity).index(one.severity)):
         glyph, _, ink = cells.SEVERITIES[finding.severity]

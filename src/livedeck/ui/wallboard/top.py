@@ -11,7 +11,7 @@ from livedeck.monitor import AlarmState, EventState, LinkState, Severity, Tally
 from livedeck.ui.renderables import cells, frame
 from livedeck.ui.renderables.alarm_rows import sign
 from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, Part, between, clip, fit, spread, width
+from livedeck.ui.renderables.lines import Line, Part, between, clip, fit, plain, spread, width
 from livedeck.ui.wallboard import glyphs
 from livedeck.ui.wallboard.glyphs import PLAIN
 from livedeck.ui.wallboard.shown import Sight
@@ -21,7 +21,7 @@ ON_AIR, BESIDES = (Tally.ON_AIR,), (Tally.RECONNECTING, Tally.LOST, Tally.LATE, 
 
 NEXT_CELLS = 40
 
-WIDEST = (" ON AIR 88 ", "00:00:00Z ")
+WIDEST = (" ▒ ON AIR 88 ", "00:00:00Z ")
 BESIDE = 30
 """Cells for each of the two columns of small words that stand beside the large ones."""
 
@@ -115,9 +115,9 @@ def header(sight: Sight, wide: int, most: int, *, page: str, zone: tzinfo | None
     """Counts, page, age and time, each once: in one line, or with the most needed in letters of pixels."""
     if scale(wide, most) == PLAIN:
         return [_first(sight, wide, page=page, zone=zone)]
-    local, utc = _local(sight, zone), f"{sight.moment.now:%H:%M:%S}Z"
-    clock = local[0][0][:8] if local else utc
-    left, right = _lamp(sight), [[*one, _GAP] for one in glyphs.word(clock, Ink.STRONG, 2, wide)]
+    utc = f"{sight.moment.now:%H:%M:%S}Z"
+    local, _, place = plain(_local(sight, zone)).partition(" ")
+    left, right = _lamp(sight), [[*one, _GAP] for one in glyphs.word(local or utc, Ink.STRONG, 2, wide)]
     free = wide - width(left[0]) - width(right[0]) - 2 * BESIDE
     number, (said, ink) = page.split()[1], age(sight)[0]
     large = said if number == "1/1" else f"{number}  {said}"
@@ -125,8 +125,11 @@ def header(sight: Sight, wide: int, most: int, *, page: str, zone: tzinfo | None
     if width(middle[0]) > free:
         large, middle = "", [[], [], []]
     beside: list[Line] = [
-        [(page if number not in large else page.partition("PINNED")[1], Ink.TEXT)],
-        [*([] if large else age(sight)), *([_GAP, _GAP, (utc, Ink.STRONG)] if local else [])],
+        [
+            (page if number not in large else page.partition("PINNED")[1], Ink.TEXT),
+            *([_GAP, _GAP, (utc, Ink.STRONG)] if local else []),
+        ],
+        [*([] if large else age(sight)), *([_GAP, _GAP, (place, Ink.STRONG)] if local else [])],
         _alarm_counts(sight),
     ]
     room = wide - width(left[0]) - width(right[0])
@@ -150,10 +153,11 @@ def _three(left: Line, middle: Line, right: Line, wide: int) -> Line:
 
 
 def _lamp(sight: Sight) -> list[Line]:
-    """ON AIR and how many, lit while it is one at least."""
-    on_air = sum(state.phase.tally is Tally.ON_AIR for state in sight.states)
-    ink = Ink.ON_AIR if on_air and not sight.moment.stale else Ink.OFF
-    return [[(" ", ink), *line, (" ", ink)] for line in glyphs.word(f"ON AIR {on_air}", ink, 2, 100)]
+    """ON AIR and how many, lit while it is one at least; hatched where that is not sure."""
+    on_air, stale = sum(state.phase.tally is Tally.ON_AIR for state in sight.states), sight.moment.stale
+    ink = Ink.ON_AIR if on_air and not stale else Ink.OFF
+    drawn = glyphs.word(f"{'▒ ' if stale else ''}ON AIR {on_air}", ink, 2, 100)
+    return [[(" ", ink), *line, (" ", ink)] for line in drawn]
 
 
 def _besides(sight: Sight) -> list[Line]:
@@ -172,9 +176,8 @@ def banner(sight: Sight, wide: int, lines: int, most: int) -> Iterator[Line]:
         yield fit([(text, ink)], wide, ellipsis=True)
     if sight.snapshot.flood:
         yield fit(frame.FLOOD, wide)
-    large = [] if warning else _alarm_headline(sight, wide, most)
+    large, told = ([], False) if warning else _alarm_headline(sight, wide, most)
     yield from large
-    told = bool(large)
     shown = sight.alarms[told : max(1, lines)]
     for one in shown:
         left = len(sight.alarms) - len(shown) - told
@@ -200,20 +203,22 @@ def _filled(text: str, ink: Ink, wide: int, most: int) -> list[Line]:
     return [fit([(" ", ink), *one, (" " * wide, ink)], wide) for one in glyphs.word(text, ink, scale, wide - 2)]
 
 
-def _alarm_headline(sight: Sight, wide: int, most: int) -> list[Line]:
-    """The most urgent alarm, if it is critical and not over: whose and what."""
+def _alarm_headline(sight: Sight, wide: int, most: int) -> tuple[list[Line], bool]:
+    """The most urgent alarm, if it is critical and not over; and whether that tells whose it is, what and how old."""
     alarm = next(iter(sight.alarms), None)
     if alarm is None or alarm.severity is not Severity.CRITICAL or alarm.state is AlarmState.RETURNED:
-        return []
+        return [], False
     kind = alarm.kind.replace("_", " ")
     glyph = sign(alarm, cells.SEVERITIES[alarm.severity][0], sight.moment)
     since = wording.brief(sight.moment.since(alarm.since))
     subject = wording.safe(alarm.subject)
-    for said in (f"{glyph} {subject}  {kind} {since}", f"{glyph} {subject[:16]}  {kind}", f"{glyph} {kind}"):
+    whole = f"{glyph} {subject}  {kind} {since}"
+    for said in (whole, f"{glyph} {subject[:16]}  {kind}", f"{glyph} {kind}"):
         scale = min(2, glyphs.fitting(said, wide - 2, most))
         if scale > PLAIN:
-            return [[(" ", Ink.TEXT), *one] for one in glyphs.word(said, Ink.CRITICAL, scale, wide - 2)]
-    return []
+            drawn = glyphs.word(said, Ink.CRITICAL, scale, wide - 2)
+            return [[(" ", Ink.TEXT), *one] for one in drawn], said is whole
+    return [], False
 
 
 def coming(sight: Sight, wide: int, lines: int) -> list[Line]:
