@@ -322,3 +322,14 @@ async def test_a_new_fault_is_shown_though_the_rest_of_its_round_is_still_to_com
             break
     assert one.clock.monotonic() - one.stage.times("one")[-1] < 0.1
     assert one.stage.at_once["two"] == 1
+
+
+async def test_an_event_that_left_the_list_is_gone_though_its_round_is_cut_short_by_a_fault(deck: Raise) -> None:
+    one = deck(event("one"), event("two"))
+    await one.clock.run(one.monitor.settled())
+    one.stage.events = [event("one")]
+    one.stage.late, one.stage.odd = {"two"}, {"one"}
+    one.monitor.poke()
+    snapshot = await one.clock.run(one.monitor.settled())
+    assert [alarm.kind for alarm in snapshot.alarms] == ["UNKNOWN_STATUS"]
+    assert [state.id for state in snapshot.events] == ["one"]

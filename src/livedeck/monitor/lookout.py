@@ -60,11 +60,11 @@ class Lookout:
         return self._heard + connection.blind_limit(self.link, self._thresholds)
 
     def told(self, key: str) -> bool:
-        """Whether the samples of that event, or the rooms, were asked for, with whatever result."""
+        """Whether the samples of that event, or the rooms, were asked for, with whatever result. What is gone is."""
         if key == ROOMS:
             return self.rooms.told
-        watch = self._watches[key]
-        return bool(watch.answered or watch.error)
+        watch = self._watches.get(key)
+        return watch is None or bool(watch.answered or watch.error)
 
     async def recall(self, history: History, now: datetime) -> None:
         """Put what was recorded of a stream before what is heard of it, as soon as the stream is known."""
@@ -89,11 +89,12 @@ class Lookout:
     async def take(self, answers: tuple[Answer, ...], moment: Instant, *, urgent: bool = False) -> None:
         """Look at everything after the answers of a round, which were heard; none means that only time passed.
 
-        `urgent`: what was heard is all that has changed. In slices; how events look changes for all of them at once.
+        `urgent`: what was heard is all that is looked at, unless the link changed or the list came. In slices; how
+        events look changes for all of them at once.
         """
         self._heard = max([self._heard, *(answer.tick for answer in answers if answer.good)])
         before, self.link = self.link, self._linked(_outcome(answers), moment)
-        if urgent and self.link.state is before.state:
+        if urgent and self.link.state is before.state and all(answer.key != LIST for answer in answers):
             return
         self._states = await in_turns(self._looks(moment))
         self.cadence = paced(self._cadence, self.states)
