@@ -105,6 +105,7 @@ class Stage:
         self.unsent: set[str] = set()  # events whose encoder was never started
         self.odd: set[str] = set()  # events whose newest sample has a status that nobody knows
         self.late: set[str] = set()  # events whose samples are not answered
+        self.slow: dict[str, float] = {}  # events whose samples are answered after so many seconds
         self.asked: list[tuple[float, str]] = []  # when, and "list" or an event id
         self.at_once: Counter[str] = Counter()
         self.most_at_once: Counter[str] = Counter()
@@ -149,6 +150,8 @@ class Stage:
                 await self._open.wait()
             if what in self.late:
                 await asyncio.Event().wait()
+            if what in self.slow:
+                await self.clock.sleep(self.slow[what])
             return self._answer(what)
         finally:
             self.at_once.subtract([what, "all"])

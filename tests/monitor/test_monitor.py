@@ -333,3 +333,17 @@ async def test_an_event_that_left_the_list_is_gone_though_its_round_is_cut_short
     snapshot = await one.clock.run(one.monitor.settled())
     assert [alarm.kind for alarm in snapshot.alarms] == ["UNKNOWN_STATUS"]
     assert [state.id for state in snapshot.events] == ["one"]
+
+
+async def test_a_fault_that_comes_right_after_another_waits_for_no_slow_answer(deck: Raise) -> None:
+    """Both are shown within a quarter of a second; the third call takes for ever."""
+    one = deck(event("one"), event("two"), event("three"))
+    await one.until(20)
+    one.stage.late, one.stage.slow, one.stage.odd = {"three"}, {"two": 0.1}, {"one", "two"}
+    one.monitor.poke()
+    shown: dict[str, float] = {}
+    while len(shown) < 2:
+        for alarm in (await one.next()).alarms:
+            shown.setdefault(alarm.event_id, one.clock.monotonic() - one.stage.times("three")[-1])
+    assert shown["one"] < 0.1
+    assert shown["two"] <= 0.25

@@ -65,7 +65,7 @@ class Monitor:
         self._focus: str | None = None
         self._rooms = False
         self._roster = Roster(self._thresholds)
-        self._graver = self._urgent = False  # whether this round brought a new fault, and is cut short by it
+        self._graver, self._urgent = asyncio.Event(), False  # this round brought a new fault, and is cut short by it
         self._calm_from = -inf  # when another one may be
         begun = _instant(clock)
         self._lookout = Lookout(api, begun, self._thresholds, self._cadence, overrides)
@@ -157,8 +157,9 @@ class Monitor:
             if self._last.seq == 0:
                 self._roster.restore(await self._history.restored(), self._clock.now())
             await self._lookout.recall(self._history, self._clock.now())
-        self._graver = self._urgent = False
-        answers = await self._poller.round(self._plan(), self._hear, self._handled)
+        self._graver.clear()
+        self._urgent = False
+        answers = await self._poller.round(self._plan(), self._hear, self._handled.wait(), self._fault())
         self._handled.clear()
         self._last = await self._look(answers)
         if self._history:
@@ -166,13 +167,15 @@ class Monitor:
             await self._history.append(self._last)
         return self._last
 
-    async def _hear(self, answer: Answer) -> bool:
-        """Whether the round must end with that answer: a new fault is shown at once, many within a moment together."""
-        self._graver |= await self._lookout.hear(answer)
-        now = self._clock.monotonic()
-        if self._graver and now >= self._calm_from:
-            self._urgent, self._calm_from = True, now + _APART
-        return self._urgent
+    async def _hear(self, answer: Answer) -> None:
+        if await self._lookout.hear(answer):
+            self._graver.set()
+
+    async def _fault(self) -> None:
+        """Return when the round must end for a new fault: it is shown at once, many within a moment together."""
+        await self._graver.wait()
+        await self._clock.sleep(max(0.0, self._calm_from - self._clock.monotonic()))
+        self._urgent, self._calm_from = True, self._clock.monotonic() + _APART
 
     async def _rest(self) -> None:
         """Until a call is due, one that was slow is done, somebody asks, or time alone has changed the picture."""

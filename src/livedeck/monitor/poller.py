@@ -6,11 +6,12 @@ A failure is data: nothing that the network or the platform does is raised from 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import floor, inf
 from random import Random
+from typing import Any
 
 from livedeck.client import Api, ApiError, Event, QosSamples, RateLimited, Rejected, Unauthorized, Unreachable
 from livedeck.monitor.facts import Clock
@@ -68,22 +69,21 @@ class Poller:
         return max(0.0, due - self._clock.monotonic(), self._until_affordable())
 
     async def round(
-        self, plan: Plan, hear: Callable[[Answer], Awaitable[bool]], stop: asyncio.Event
+        self, plan: Plan, hear: Callable[[Answer], Awaitable[None]], *cuts: Coroutine[Any, Any, object]
     ) -> tuple[Answer, ...]:
         """Ask what is due and give the answers that came: in the end, or within the cadence's patience.
 
-        `hear`: told each as it comes; the round ends with one that it calls urgent, and when `stop` is set.
+        `hear`: told each as it comes. `cuts`: the round ends when one of them does.
         """
         self._begin(plan)
         answers: list[Answer] = []
-        ends = [asyncio.ensure_future(self._clock.sleep(self._cadence.patience)), asyncio.ensure_future(stop.wait())]
+        ends = [asyncio.ensure_future(end) for end in (self._clock.sleep(self._cadence.patience), *cuts)]
         try:
             while self._out and not any(end.done() for end in ends):
                 await asyncio.wait([*ends, *self._out.values()], return_when=asyncio.FIRST_COMPLETED)
-                came = tuple(self._collect())
-                answers += came
-                if any([await hear(answer) for answer in came]):
-                    break
+                for answer in tuple(self._collect()):
+                    answers.append(answer)
+                    await hear(answer)
         finally:
             for end in ends:
                 end.cancel()
