@@ -102,6 +102,7 @@ class Stage:
         self.silent_from = inf  # seconds from NOW
         self.frozen_from = inf
         self.strays: list[float] = []
+        self.broken: set[str] = set()  # what is answered with a 500: "list", or events
         self.unsent: set[str] = set()  # events whose encoder was never started
         self.odd: set[str] = set()  # events whose newest sample has a status that nobody knows
         self.late: set[str] = set()  # events whose samples are not answered
@@ -158,6 +159,7 @@ class Stage:
 
     def _answer(self, what: str) -> tuple[int, dict[str, str], Any]:
         failure = self.fails or (self.fails_qos if what != "list" else None)
+        failure = failure or ((500, {}) if what in self.broken else None)
         if failure:
             return *failure, {"error": {"code": failure[0] * 1001, "message": "as told"}}
         if what == "list":

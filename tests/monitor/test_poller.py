@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import pairwise
 
 import pytest
@@ -151,6 +152,26 @@ async def test_a_rate_limit_that_one_call_meets_is_told_of_the_link_and_not_of_t
         snapshot = await one.until(seconds)
         assert snapshot.link.trouble is Trouble.RATE_LIMITED
         assert {alarm.kind for alarm in snapshot.alarms} == {"RATE_LIMITED"}
+
+
+async def test_a_round_that_is_cut_short_when_only_failures_came_makes_no_storm(deck: Raise) -> None:
+    """While the list alone fails, a person acts before the events have answered well."""
+    names = [f"event-{number}" for number in range(5)]
+    one = deck(event("broken"), *map(event, names))
+    one.stage.silent_from = 20.0
+    key = (await one.until(60)).alarms[0].key
+    one.stage.broken, one.stage.slow = {"list", "broken"}, dict.fromkeys(names, 0.5)
+    one.monitor.poke()
+    begun = one.clock.monotonic()
+
+    async def act() -> None:
+        await one.clock.sleep(0.2)
+        one.monitor.note(key, "called the venue")
+
+    person = asyncio.create_task(act())
+    await one.until(begun + 3)
+    await person
+    assert {what for when, what in one.stage.asked if begun < when <= begun + 3} == {"list"}
 
 
 @pytest.mark.parametrize("status", [429, 503])

@@ -6,7 +6,7 @@ A failure is data: nothing that the network or the platform does is raised from 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from math import floor, inf
@@ -55,6 +55,7 @@ class Poller:
         self._budget, self._counted = cadence.budget, clock.monotonic()  # requests that may be made, and as of when
         self._failures = 0  # of the list, in a row
         self._failing: set[str] = set()  # whose last call failed
+        self._unlearnt: dict[str, Answer] = {}  # the last answer of each call since a round was whole
         self._down = False
         self._broken = False  # a call of this round failed for a reason that those in the queue share
         self._quiet_until = -inf  # Retry-After
@@ -84,11 +85,15 @@ class Poller:
                 for answer in tuple(self._collect()):
                     answers.append(answer)
                     await hear(answer)
+            whole = not self._out or ends[0].done()
         finally:
             for end in ends:
                 end.cancel()
             await asyncio.gather(*ends, return_exceptions=True)
-        self._learn(answers, plan)
+        self._heed(answers)
+        self._unlearnt |= {answer.key: answer for answer in answers}
+        if whole:
+            self._learn(plan)
         return tuple(answers)
 
     async def arrival(self) -> None:
@@ -173,13 +178,16 @@ class Poller:
             if answer:
                 yield answer
 
-    def _learn(self, answers: Sequence[Answer], plan: Plan) -> None:
-        """Count failures, and change between asking everything and probing."""
+    def _learn(self, plan: Plan) -> None:
+        """Count failures, and change between asking everything and probing.
+
+        Only after a whole round: of one that was cut short, the failures alone may have come yet.
+        """
+        answers, self._unlearnt = tuple(self._unlearnt.values()), {}
         if not answers:
             return
         news = self._news(answers)
-        listing = next((answer for answer in answers if answer.key == LIST), None)
-        if listing:
+        if listing := next((answer for answer in answers if answer.key == LIST), None):
             self._failures = 0 if listing.good else self._failures + 1
         if any(answer.good for answer in answers):
             self._recover()
@@ -187,7 +195,6 @@ class Poller:
             self._down = True
         elif not self._failures and (news or any(isinstance(answer.brought, _OF_THE_LINK) for answer in answers)):
             self._asked.pop(LIST, None)  # feel the pulse now
-        self._heed(answers)
 
     def _news(self, answers: Iterable[Answer]) -> bool:
         """Whether a call failed that was well the last time: the platform may fail as a whole."""
