@@ -7,10 +7,12 @@ import json
 import os
 import sqlite3
 import sys
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from math import ceil, isnan
 from operator import itemgetter
@@ -18,10 +20,12 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
+from zlib import compress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from livedeck.client import Secret, SecretLink, SignedLink
 from livedeck.monitor import (
@@ -42,6 +46,8 @@ from livedeck.monitor import (
     Trouble,
     Turn,
 )
+from livedeck.monitor.history import earlier
+from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.packing import NOTHING, SLOT, columns_of, pack, unpack
 from livedeck.monitor.readings import NO_STATUS
 from monitor.recordings import NOW, ROUND, everything, locked, readings, snapshot, ticking
@@ -85,6 +91,44 @@ def overwrite(path: Path, start: int) -> None:
     """All of the file from there on is rubbish."""
     whole = path.read_bytes()
     path.write_bytes(whole[:start] + b"\xff" * (len(whole) - start))
+
+
+def spoil(path: Path, table: str) -> None:
+    """The first page of that table is rubbish."""
+    with changing(path) as db:
+        ((size,),) = db.execute("PRAGMA page_size")
+        ((page,),) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table])
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[sqlite3.Connection]:
+    """The file, for another program to change."""
+    with closing(sqlite3.connect(path)) as db, db:
+        yield db
+
+
+Meanwhile: TypeAlias = Callable[[str, Callable[[], None]], None]
+
+
+@pytest.fixture
+def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
+    """Has something done once, right before the first statement that begins so."""
+
+    def prepare(before: str, work: Callable[[], None]) -> None:
+        waiting = [work]
+
+        class Watched(sqlite3.Connection):
+            def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+                if waiting and sql.strip().startswith(before):
+                    waiting.pop()()
+                return super().execute(sql, *values)
+
+        monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Watched))
+
+    return prepare
 
 
 @pytest.fixture
@@ -160,6 +204,12 @@ async def test_a_late_sample_finds_its_place_and_a_corrected_one_replaces_the_fi
     buckets = await history.series("one", "stream-one", NOW.timestamp(), NOW.timestamp() + 360, 2)
     assert list(buckets.count) == [90] * 2, "what was rolled up before knows of it"
     assert list(buckets.video.low)[1] == rows[90].video
+
+
+@pytest.mark.parametrize("numbers", [0, 4, 6, 7])
+def test_bytes_that_are_no_slot_are_refused(numbers: int) -> None:
+    with pytest.raises(ValueError, match="are no rows"):
+        unpack(bytes([4]) + compress(bytes(4 * numbers)), 0)
 
 
 @given(
@@ -479,12 +529,7 @@ async def test_a_file_whose_newest_samples_cannot_be_counted_is_set_aside(opened
     before = await opened()
     await kept(before, *ticking(50))
     await before.close()
-    with closing(sqlite3.connect(path)) as db:
-        ((size,),) = db.execute("PRAGMA page_size")
-        ((page,),) = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'recent'")
-    with path.open("r+b") as file:
-        file.seek((page - 1) * size)
-        file.write(b"\xff" * size)
+    spoil(path, "recent")
     history = await opened()
     await kept(history, *ticking(60))
     assert "it was corrupt" in history.fault
@@ -537,24 +582,28 @@ INSERT INTO event VALUES (1, 'one');
 """
 
 
-async def test_a_file_of_the_first_format_opens_whole_and_becomes_one_of_ours(opened: Open, path: Path) -> None:
-    """Its last slots were not rolled up; corrections and the retention come before all has moved."""
+def of_first_format(path: Path, slots: int) -> list[Reading]:
+    """Makes such a file of a hundred slots, so many of them rolled up, and says what is in it."""
     rows = [row._replace(audio=None) for row in ticking(9000)]
-    slots, base = 97, round(NOW.timestamp() * 1000)
     path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as db:
+    with changing(path) as db:
         db.executescript(FIRST_FORMAT)
-        db.execute("INSERT INTO stream VALUES (1, 1, 'stream-one', ?, ?)", (base, slots))
-        db.executemany(
-            "INSERT INTO sample VALUES (1, ?, ?, NULL, ?, ?)",
-            [(2000 * index, row.video, round(29.97 * 1000), row.status) for index, row in enumerate(rows)],
-        )
+        db.execute("INSERT INTO stream VALUES (1, 1, 'stream-one', ?, ?)", (round(NOW.timestamp() * 1000), slots))
+        db.executemany(_INSERT, [(2000 * index, row.video, row.status) for index, row in enumerate(rows)])
         db.execute(
             "INSERT INTO rollup SELECT 1, time / 180000, count(*), min(video), max(video), max(video), NULL, NULL, "
             "NULL, 29970, 29970, 29970, count(*), 0, 0, 0, NULL FROM sample WHERE time < ? GROUP BY 2",
-            [slots * 180_000],
+            [slots * SLOT],
         )
-        db.commit()
+    return rows
+
+
+_INSERT = "INSERT INTO sample VALUES (1, ?, ?, NULL, 29970, ?)"
+
+
+async def test_a_file_of_the_first_format_opens_whole_and_becomes_one_of_ours(opened: Open, path: Path) -> None:
+    """Its last slots were not rolled up; corrections and the retention come before all has moved."""
+    rows = of_first_format(path, 97)
     history = await opened(retention_days=1)
     assert await everything(history) == rows
     rows[4000] = rows[4000]._replace(video=1.0)
@@ -573,15 +622,105 @@ async def test_a_file_of_the_first_format_opens_whole_and_becomes_one_of_ours(op
     assert history.fault == ""
     await history.close()
     with closing(sqlite3.connect(path)) as db:
-        assert not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sample'").fetchall()
+        assert not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'sample'").fetchall()
+
+
+@pytest.mark.parametrize("opening", [0, 1])
+@pytest.mark.parametrize("gone", [10, 97])
+async def test_a_first_format_whose_pruning_was_stopped_reads_and_takes_samples(
+    opened: Open, path: Path, gone: int, opening: int
+) -> None:
+    """Samples left before their roll-ups did: before the file became ours, or, by another deck, since."""
+    rows = of_first_format(path, 97)
+    for _ in range(opening):
+        await (await opened()).close()
+    with changing(path) as db:
+        db.execute("DELETE FROM sample WHERE time < ?", [gone * SLOT])
+    history = await opened()
+    await history.streams("one")
+    for step in range(8):
+        await kept(history, *rows[8800:], at=step)
+    left = rows[gone * 90 :]
+    assert await everything(history) == left
+    (stream,) = await history.streams("one")
+    assert (stream.samples, stream.first.timestamp()) == (len(left), left[0].time)
+    await kept(history, *rows[:100], *rows[8800:])
+    assert len(await everything(history)) == len(left) + 100
+    assert history.fault == ""
+
+
+async def test_what_a_deck_of_the_first_format_still_adds_is_kept(opened: Open, path: Path) -> None:
+    """Between the samples of a slot that is packed, and where no slot is."""
+    rows = of_first_format(path, 97)
+    history = await opened()
+    corrected = rows[30]._replace(video=1.0)
+    await kept(history, *rows[:30], corrected, *rows[31:100])
+    added = [rows[30].time + 1, rows[-1].time + 3600]
+    with changing(path) as db:
+        db.executemany(_INSERT, [(round((time - NOW.timestamp()) * 1000), 7, 0) for time in added])
+    for step in range(8):
+        await kept(history, *rows[8800:], at=step)
+    found = {row.time: row.video for row in await everything(history)}
+    assert [found.pop(time) for time in added] == [7, 7]
+    assert list(found.values()) == [*(row.video for row in rows[:30]), 1.0, *(row.video for row in rows[31:])]
+
+
+async def test_another_deck_may_end_the_move_while_samples_are_compared(
+    opened: Open, path: Path, meanwhile: Meanwhile
+) -> None:
+    rows = of_first_format(path, 97)
+    await (await opened()).close()
+
+    def move() -> None:
+        with closing(Database(path)) as other:
+            deque(earlier.move(other, 0), 0)
+
+    meanwhile("SELECT time, coalesce(video", move)
+    history = await opened()
+    await kept(history, *rows[:200])
+    assert history.fault == ""
+    assert await everything(history) == rows
+
+
+@pytest.mark.parametrize("before", ["SELECT count", "PRAGMA application_id", "PRAGMA user_version"])
+async def test_two_decks_make_a_file_at_once(opened: Open, path: Path, meanwhile: Meanwhile, before: str) -> None:
+    meanwhile(before, lambda: Database(path).close())
+    history = await opened()
+    assert history.fault == ""
+    await kept(history, *ticking(10))
+    assert history.fault == ""
+    assert await everything(history) == ticking(10)
+
+
+async def test_a_file_that_breaks_where_only_the_move_comes_is_set_aside(opened: Open, path: Path) -> None:
+    rows = of_first_format(path, 97)
+    await (await opened()).close()
+    spoil(path, "sample")
+    history = await opened()
+    assert history.fault == ""
+    later = ticking(30, start=18_000)
+    await kept(history, *later)
+    assert "it was corrupt" in history.fault
+    assert await everything(history) == later
+    assert rows[-1].time < later[0].time
+
+
+async def test_pruning_that_fails_is_logged(opened: Open, path: Path) -> None:
+    history = await opened(retention_days=1)
+    await kept(history, *ticking(500))
+    with changing(path) as db:
+        db.execute("CREATE TRIGGER no BEFORE DELETE ON rollup BEGIN SELECT raise(ABORT, 'no way'); END")
+    with capture_logs() as logs:
+        await kept(history, *ticking(1, start=2 * DAY.total_seconds()), at=2 * DAY.total_seconds())
+    assert ["no way" in line["why"] for line in logs] == [True]
+    assert len(await everything(history)) == 501
 
 
 async def test_samples_that_have_rotted_are_said(opened: Open, path: Path) -> None:
     history = await opened()
     await kept(history, *ticking(500))
-    with closing(sqlite3.connect(path)) as db:
+    with changing(path) as db:
         db.execute("UPDATE rollup SET samples = substr(samples, 1, 40) WHERE slot = 1")
-        db.commit()
     assert await everything(history) == []
     assert "samples that cannot be read" in history.fault
     await kept(history, ticking(91)[-1]._replace(video=1.0), *ticking(500)[300:])

@@ -32,13 +32,15 @@ CREATE TABLE recent (  -- samples in no slot yet: ms since the epoch, bit/s, fra
 ) WITHOUT ROWID;
 """
 
-_TABLES = f"""
-CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE stream (
+_STREAM = """
     id INTEGER PRIMARY KEY, event INTEGER NOT NULL, name TEXT NOT NULL,
     base INTEGER NOT NULL,  -- ms since the epoch, a whole slot: slots count from here
     UNIQUE (event, name)
-);
+"""
+
+_TABLES = f"""
+CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE stream ({_STREAM});
 {_RECENT}
 CREATE TABLE rollup (  -- three minutes of samples a row, and what they come to
     stream INTEGER, slot INTEGER, count INTEGER,
@@ -59,10 +61,18 @@ _UPGRADE = f"""
 INSERT INTO recent SELECT base + time, stream, coalesce(video, -1 << 63), coalesce(audio, -1 << 63),
     coalesce(fps, -1 << 63), coalesce(status, -1) FROM stream JOIN sample ON stream = id AND time >= rolled * 180000;
 DELETE FROM sample WHERE (stream, time) IN (SELECT stream, time - base FROM recent JOIN stream ON stream = id);
+DELETE FROM rollup WHERE slot * 180000 + 179999 <
+    coalesce((SELECT min(time) FROM sample WHERE sample.stream = rollup.stream), 1 << 62);
 ALTER TABLE rollup ADD COLUMN samples BLOB;
-ALTER TABLE stream DROP COLUMN rolled;
+CREATE TABLE moved ({_STREAM});
+INSERT INTO moved SELECT id, event, name, base FROM stream;
+DROP TABLE stream;
+ALTER TABLE moved RENAME TO stream;
 """  # noqa: S608  constants
-"""From the first format, whose `sample` had a row for each sample. Those of whole slots stay in it for `earlier.py`."""
+"""From the first format, whose `sample` had a row for each sample. Those of whole slots stay in it for `earlier.py`.
+
+Roll-ups before all samples go: pruning was stopped between the two. No DROP COLUMN: SQLite has it since 3.35 alone.
+"""
 
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full: free some space, or lower retention_days",
@@ -156,8 +166,9 @@ class Database:
 
     def _prepare(self, *, reads: bool, limit: int | None) -> None:
         db = self._db
+        fresh = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        # another deck may make the tables just now: asked earlier, the file would have them and not yet be ours
         application, schema = (_number(db, name) for name in ("application_id", "user_version"))
-        fresh = not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         if not fresh and application != _APPLICATION:
             raise StorageError(self.path, "it belongs to another program: set `history` to another file")
         if schema > _SCHEMA:

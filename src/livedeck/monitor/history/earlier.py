@@ -5,29 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from livedeck.monitor.history.database import Database
-from livedeck.monitor.history.packing import SLOT, columns_of
-from livedeck.monitor.history.samples import store_slot
+from livedeck.monitor.history.packing import SLOT
+from livedeck.monitor.history.samples import store_earlier
 
 _STEP = 20
 """Slots that one step moves: some 10 ms, so that a month of ten events takes half a night of the deck."""
 
+_NEXT = """
+SELECT stream, time, (SELECT base FROM stream WHERE id = sample.stream) FROM sample ORDER BY stream, time LIMIT 1
+"""
 
-def move(db: Database) -> Iterator[None]:
-    """Move the rows, a step each time that the next item is asked for; then the table goes. Raises StorageError."""
-    if not db.rows("SELECT 1 FROM sqlite_schema WHERE name = 'sample'"):
-        return
-    while db.rows("SELECT 1 FROM sample LIMIT 1"):
-        with db.transaction():
-            for _ in range(_STEP):
-                _move_slot(db)
+
+def move(db: Database, before: int) -> Iterator[None]:
+    """Move the rows, a step each time that the next item is asked for; then the table goes. Raises StorageError.
+
+    What is older than `before` (epoch ms) goes nowhere.
+    """
+    while _step(db, before):
         yield
-    db.run("DROP TABLE sample")
 
 
-def _move_slot(db: Database) -> None:
-    """Of a slot that the retention ended, the roll-up is gone, and so its rows go nowhere."""
-    for stream, time in db.rows("SELECT stream, time FROM sample ORDER BY stream, time LIMIT 1"):
+def _step(db: Database, before: int) -> bool:
+    """Whether there may be more. Another deck may be moving too, and one of an earlier livedeck go on adding rows.
+
+    It prunes samples before their roll-ups, and so may leave some whose samples are nowhere.
+    """
+    with db.transaction():
+        if not db.rows("SELECT 1 FROM sqlite_master WHERE name = 'sample'"):
+            return False
+        for _ in range(_STEP):
+            if not _move_slot(db, before):
+                db.run("DELETE FROM rollup WHERE samples IS NULL")
+                db.run("DROP TABLE sample")
+                return False
+    return True
+
+
+def _move_slot(db: Database, before: int) -> bool:
+    """Whether there was one."""
+    for stream, time, base in db.rows(_NEXT):
         slot = time // SLOT
-        if db.rows("SELECT 1 FROM rollup WHERE stream = ? AND slot = ?", (stream, slot)):
-            store_slot(db, stream, slot, columns_of(()))
+        if slot >= (before - base) // SLOT:
+            store_earlier(db, stream, slot)
         db.run("DELETE FROM sample WHERE stream = ? AND time < ?", (stream, (slot + 1) * SLOT))
+        return True
+    return False

@@ -93,10 +93,12 @@ def unpack(content: bytes, start: int) -> Columns:
         flat = bytearray(len(planes))
         for place in range(width):
             flat[place::width] = planes[place * count : (place + 1) * count]
+        length, odd = divmod(count, len(Columns._fields))
+        if odd or not length:
+            raise ValueError(f"{count} numbers are no rows")
         numbers = struct.unpack(f"<{count}{_CODES[width]}", flat)
     except (LookupError, ArithmeticError, zlib.error, struct.error) as error:
         raise ValueError(str(error)) from error
-    length = count // len(Columns._fields)
     steps, *rest = (numbers[first : first + length] for first in range(0, count, length))
     return Columns(list(accumulate(steps, initial=start))[1:], *rest)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain
@@ -72,14 +71,15 @@ class Recorder:
         """Store all of it, then take a step of pruning. Raises StorageError; what was stored by then is stored once."""
         self._now = now
         try:
-            self._write(batch)
+            try:
+                self._write(batch)
+            finally:
+                self._prune()
         except StorageError as error:
             if not error.corrupt:
                 raise
             self._renew()
             self._write(batch)
-        finally:
-            self._prune()
 
     def close(self) -> None:
         """Let go of the file, tidied."""
@@ -118,17 +118,21 @@ class Recorder:
             raise
 
     def _prune(self) -> None:
-        """One step; a file that is full is pruned too. A failure shows with the next write."""
+        """One step; a file that is full is pruned too. Raises StorageError for one that is corrupt."""
         if self._samples is None:
             return
         db = self._samples.db
-        with suppress(StorageError):
+        try:
             if self._pruning is None and (self._pruned is None or self._now - self._pruned >= PRUNED_EACH):
                 self._pruned = self._now
                 old = journal.milliseconds(self._now - self._retention)
-                self._pruning = chain(prune(db, old), earlier.move(db))
+                self._pruning = chain(prune(db, old), earlier.move(db, old))
             if self._pruning and next(self._pruning, self) is self:
                 self._pruning = None
+        except StorageError as error:
+            if error.corrupt:
+                raise
+            _log.warning("history is not pruned", why=str(error))
 
     def _renew(self) -> None:
         """The open file is corrupt: set it aside, unless another deck did."""

@@ -27,7 +27,7 @@ _EVER = 2**52
 """Milliseconds, or slots of them, beyond all samples, on either side of the beginning."""
 
 _UPSERT = """
-INSERT INTO recent VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+INSERT INTO recent VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (time, stream) DO UPDATE SET
 video = excluded.video, audio = excluded.audio, fps = excluded.fps, status = excluded.status
 """
 
@@ -76,7 +76,7 @@ def find_stream(db: Database, key: StreamKey) -> Stream | None:
 def stored(db: Database, stream: Stream, first: int, last: int, newest: int = -1) -> Columns:
     """The samples of that stretch (ms since the stream's base), both ends included; the `newest` of them, -1 is all.
 
-    The recent ones are read first: what another deck packs meanwhile is then found twice, and not missed.
+    In a caller's transaction: another deck may be packing. Raises StorageError.
     """
     recent = columns_of(
         db.rows(
@@ -149,15 +149,15 @@ def store(db: Database, stream: int, rows: Iterable[Row]) -> None:
     In a caller's transaction, and where none of them is among the recent ones. Raises StorageError.
     """
     for slot, samples in columns_of({row[0]: row for row in rows}.values()).by_slot():
-        store_slot(db, stream, slot, samples)
+        _fill(db, stream, slot, merged(_slot(db, stream, slot), samples))
 
 
-def store_slot(db: Database, stream: int, slot: int, samples: Columns) -> None:
-    """Put these into that slot of the stream with that id, in a transaction of the caller's. Raises StorageError."""
-    for (content,) in db.rows("SELECT samples FROM rollup WHERE stream = ? AND slot = ?", (stream, slot)):
-        samples = merged(_samples_in(db, stream, slot, content), samples)
-    (summary,) = summaries(samples, [(0, len(samples.time))])
-    db.run(_STORE, (stream, slot, *summary, pack(samples, slot * SLOT)))
+def store_earlier(db: Database, stream: int, slot: int) -> None:
+    """Put the rows of an earlier livedeck into that slot, which has some; where a time is, what was packed wins.
+
+    In a caller's transaction. Raises StorageError.
+    """
+    _fill(db, stream, slot, merged(_samples_in(db, stream, slot, None), _slot(db, stream, slot)))
 
 
 def readings_of(samples: Columns, base: int) -> Readings:
@@ -191,6 +191,17 @@ def _packed(db: Database, stream: Stream, first: int, last: int, newest: int) ->
     return Columns(*(list(chain.from_iterable(part[place] for part in parts)) for place in range(len(Columns._fields))))
 
 
+def _slot(db: Database, stream: int, slot: int) -> Columns:
+    """The samples of that slot, where there is one."""
+    found = db.rows("SELECT samples FROM rollup WHERE stream = ? AND slot = ?", (stream, slot))
+    return _samples_in(db, stream, slot, found[0][0]) if found else columns_of(())
+
+
+def _fill(db: Database, stream: int, slot: int, samples: Columns) -> None:
+    (summary,) = summaries(samples, [(0, len(samples.time))])
+    db.run(_STORE, (stream, slot, *summary, pack(samples, slot * SLOT)))
+
+
 def _samples_in(db: Database, stream: int, slot: int, content: bytes | None) -> Columns:
     """The samples of that slot; without content they are still the rows of an earlier livedeck."""
     if content is None:
@@ -202,18 +213,21 @@ def _samples_in(db: Database, stream: int, slot: int, content: bytes | None) -> 
 
 
 def _record(db: Database, name: str, stream: Stream) -> StreamRecord | None:
+    """None where its oldest slot, or the newest, is empty: an earlier livedeck's pruning is not over."""
     newest = stored(db, stream, -_EVER, _EVER, 1)
     if not newest.time:
         return None
     fresh = oldest_recent(db, stream)
     loose = _EVER if fresh is None else fresh // SLOT
     ((oldest, count),) = db.rows(
-        "SELECT min(slot), coalesce(sum(count) FILTER (WHERE slot < ?), 0) FROM rollup WHERE stream = ?",
+        "SELECT min(slot), coalesce(sum(count * (slot < ?)), 0) FROM rollup WHERE stream = ?",
         (loose, stream.id),
     )
     begin = min(loose, _EVER if oldest is None else oldest) * SLOT
-    first = stored(db, stream, begin, begin + SLOT - 1).time[0]
+    first = stored(db, stream, begin, begin + SLOT - 1).time
+    if not first:
+        return None
     if fresh is not None:
         count += len(stored(db, stream, loose * SLOT, _EVER).time)
-    begun, ended = (datetime.fromtimestamp((stream.base + time) / 1000, UTC) for time in (first, newest.time[0]))
+    begun, ended = (datetime.fromtimestamp((stream.base + time) / 1000, UTC) for time in (first[0], newest.time[0]))
     return StreamRecord(name, begun, ended, count)

@@ -64,7 +64,8 @@ class SampleWriter:
         rows = _rows(readings, 0, stream.base)
         if not rows:
             return []
-        known = samples.stored(self.db, stream, rows[0][0], rows[-1][0])
+        with self.db.transaction("DEFERRED"):
+            known = samples.stored(self.db, stream, rows[0][0], rows[-1][0])
         already = dict(zip(known.time, zip(*known, strict=True), strict=True))
         return [row for row in rows if already.get(row[0]) != row]
 
