@@ -42,6 +42,7 @@ SELECT time, coalesce(video, {NOTHING}), coalesce(audio, {NOTHING}), coalesce(fp
 FROM sample WHERE stream = ? AND time BETWEEN ? AND ? ORDER BY time
 """  # noqa: S608  constants
 
+_CONTENT = "SELECT samples FROM rollup WHERE stream = ? AND slot = ?"
 _STORE = "INSERT OR REPLACE INTO rollup VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -148,8 +149,9 @@ def store(db: Database, stream: int, rows: Iterable[Row]) -> None:
 
     In a caller's transaction, and where none of them is among the recent ones. Raises StorageError.
     """
-    for slot, samples in columns_of({row[0]: row for row in rows}.values()).by_slot():
-        _fill(db, stream, slot, merged(_slot(db, stream, slot), samples))
+    for slot, newer in columns_of({row[0]: row for row in rows}.values()).by_slot():
+        found = db.rows(_CONTENT, (stream, slot))
+        _fill(db, stream, slot, merged(_samples_in(db, stream, slot, found[0][0]), newer) if found else newer)
 
 
 def store_earlier(db: Database, stream: int, slot: int) -> None:
@@ -157,7 +159,11 @@ def store_earlier(db: Database, stream: int, slot: int) -> None:
 
     In a caller's transaction. Raises StorageError.
     """
-    _fill(db, stream, slot, merged(_samples_in(db, stream, slot, None), _slot(db, stream, slot)))
+    samples = _samples_in(db, stream, slot, None)
+    for (content,) in db.rows(_CONTENT, (stream, slot)):
+        if content is not None:
+            samples = merged(samples, _samples_in(db, stream, slot, content))
+    _fill(db, stream, slot, samples)
 
 
 def readings_of(samples: Columns, base: int) -> Readings:
@@ -189,12 +195,6 @@ def _packed(db: Database, stream: Stream, first: int, last: int, newest: int) ->
             break
     parts.reverse()
     return Columns(*(list(chain.from_iterable(part[place] for part in parts)) for place in range(len(Columns._fields))))
-
-
-def _slot(db: Database, stream: int, slot: int) -> Columns:
-    """The samples of that slot, where there is one."""
-    found = db.rows("SELECT samples FROM rollup WHERE stream = ? AND slot = ?", (stream, slot))
-    return _samples_in(db, stream, slot, found[0][0]) if found else columns_of(())
 
 
 def _fill(db: Database, stream: int, slot: int, samples: Columns) -> None:
