@@ -11,6 +11,7 @@ import pytest
 
 from livedeck.client import Api
 from livedeck.monitor import (
+    Alarm,
     AlarmKey,
     AlarmRefused,
     AlarmState,
@@ -18,6 +19,7 @@ from livedeck.monitor import (
     IngestState,
     LinkState,
     Monitor,
+    Readings,
     Severity,
     Snapshot,
     Tally,
@@ -274,6 +276,64 @@ async def test_no_answer_is_lost_when_a_person_acts_while_it_comes(deck: Raise) 
     as_of = snapshot.events[0].qos.as_of
     assert as_of is not None
     assert (snapshot.at - as_of).total_seconds() <= 5.5
+
+
+async def test_a_snapshot_shows_no_deed_whose_change_it_does_not_tell(deck: Raise) -> None:
+    """Whatever the monitor is at when a person acts."""
+    one, key = await silent(deck)
+    for turns in range(40):
+        one.monitor.note(key, str(turns))  # a look begins
+        look = asyncio.create_task(one.next())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        one.monitor.shelve(key, 30, "known")
+        snapshot = await look
+        told = any(change.turn is Turn.SHELVED for change in snapshot.changes)
+        assert told == any(alarm.state is AlarmState.SHELVED for alarm in snapshot.quiet)
+        await one.next()
+        one.monitor.unshelve(key)
+        await one.next()
+
+
+class Log:
+    """A history that keeps the snapshots as they are given."""
+
+    fault = ""
+
+    def __init__(self) -> None:
+        self.given: list[Snapshot] = []
+
+    async def restored(self) -> tuple[Alarm, ...]:
+        """None."""
+        return ()
+
+    async def samples(self, *_: object, **__: object) -> Readings:
+        """None."""
+        return Readings()
+
+    async def append(self, snapshot: Snapshot) -> None:
+        """Keep it."""
+        self.given.append(snapshot)
+
+
+async def test_a_listener_that_is_cancelled_loses_nothing_of_what_the_history_keeps(deck: Raise) -> None:
+    """Whatever the monitor is at: every snapshot is given, and every change that made the alarms what they are."""
+    log = Log()
+    one = deck(event(), history=log)
+    one.stage.silent_from = 20.0
+    key = (await one.until(60)).alarms[0].key
+    for turns in range(60):
+        one.monitor.shelve(key, 30, "known")
+        listener = asyncio.create_task(one.monitor.settled())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        listener.cancel()
+        await asyncio.gather(listener, return_exceptions=True)
+        one.monitor.unshelve(key)
+        await one.clock.run(one.monitor.settled())
+    assert [snapshot.seq for snapshot in log.given] == list(range(1, len(log.given) + 1))
+    told = [change.turn for snapshot in log.given for change in snapshot.changes if change.alarm.key == key]
+    assert told.count(Turn.SHELVED) == told.count(Turn.UNSHELVED) == 60
 
 
 async def test_every_deed_of_a_person_has_its_way_back(deck: Raise) -> None:

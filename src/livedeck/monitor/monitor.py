@@ -163,8 +163,10 @@ class Monitor:
         self._handled.clear()
         self._last = await self._look(answers)
         if self._history:
-            await asyncio.sleep(0)
             await self._history.append(self._last)
+        await asyncio.sleep(0)
+        for change in self._last.changes:
+            _log.info(f"alarm {change.turn}", kind=change.alarm.kind, event_id=change.alarm.event_id)
         return self._last
 
     async def _hear(self, answer: Answer) -> None:
@@ -191,16 +193,17 @@ class Monitor:
         return plan(self._last.events, now, self._focus, self._lookout.cadence, rooms=self._rooms)
 
     async def _look(self, answers: tuple[Answer, ...]) -> Snapshot:
-        """Everything at this moment, from what is known."""
+        """Everything at this moment, from what is known.
+
+        From the step of the roster until the history has it nothing pauses: a deed between would be shown before its
+        change is told, and a listener that is cancelled there would lose the changes.
+        """
         moment = _instant(self._clock)
         await self._lookout.take(answers, moment, urgent=self._urgent)
-        await asyncio.sleep(0)  # what is seen, means, is listed as and brings to the history: a turn of the loop each
+        await asyncio.sleep(0)  # what is seen, means, and is listed as: a turn of the loop each
         fault = self._history.fault if self._history else ""
         sight = Sight(self._lookout.states, self._lookout.link, moment.wall, fault)
         changes, bells = await self._roster.step(sight)
-        for change in changes:
-            _log.info(f"alarm {change.turn}", kind=change.alarm.kind, event_id=change.alarm.event_id)
-        await asyncio.sleep(0)
         board = self._roster.board
         listed = urgent_first(board.alarms.values(), sight.states)
         return Snapshot(

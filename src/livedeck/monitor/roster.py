@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
@@ -41,11 +42,13 @@ class Roster:
     async def step(self, sight: Sight) -> tuple[tuple[Change, ...], int]:
         """Go on to what is seen now: what changed since the last look, and how many bells that is worth.
 
-        In slices; begins anew where a person does something to an alarm meanwhile.
+        In slices, with a pause before what the caller does next; begins anew where a person does something to an alarm
+        meanwhile.
         """
         while True:
             before = self.board
             board, changes, bells = await in_turns(alarms.step(before, sight, self._thresholds))
+            await asyncio.sleep(0)
             if self.board is before:
                 break
         self.board = board
