@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
-from math import inf
 from random import Random
 from types import MappingProxyType
 from typing import Any
@@ -25,13 +24,11 @@ from livedeck.monitor.ranking import urgent_first, worst_first
 from livedeck.monitor.roster import Roster
 from livedeck.monitor.snapshot import Snapshot
 from livedeck.monitor.thresholds import Cadence, Thresholds
+from livedeck.monitor.urgency import Urgency
 from livedeck.monitor.watch import Instant
 
 _BREATH = 0.01
 """Seconds of rest at least: moments are sums of floats, and one just missed must not spin the loop."""
-
-_APART = 0.25
-"""Seconds between two rounds at least that are cut short by a fault: two hundred at once make no two hundred looks."""
 
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
 
@@ -65,8 +62,7 @@ class Monitor:
         self._focus: str | None = None
         self._rooms = False
         self._roster = Roster(self._thresholds)
-        self._graver, self._urgent = asyncio.Event(), False  # this round brought a new fault, and is cut short by it
-        self._calm_from = -inf  # when another one may be
+        self._urgency = Urgency(clock)
         begun = _instant(clock)
         self._lookout = Lookout(api, begun, self._thresholds, self._cadence, overrides)
         self._last = Snapshot(0, begun.wall, self._lookout.link)
@@ -157,9 +153,8 @@ class Monitor:
             if self._last.seq == 0:
                 self._roster.restore(await self._history.restored(), self._clock.now())
             await self._lookout.recall(self._history, self._clock.now())
-        self._graver.clear()
-        self._urgent = False
-        answers = await self._poller.round(self._plan(), self._hear, self._handled.wait(), self._fault())
+        self._urgency.begin()
+        answers = await self._poller.round(self._plan(), self._hear, self._handled.wait(), self._urgency.end())
         self._handled.clear()
         self._last = await self._look(answers)
         if self._history:
@@ -171,13 +166,7 @@ class Monitor:
 
     async def _hear(self, answer: Answer) -> None:
         if await self._lookout.hear(answer):
-            self._graver.set()
-
-    async def _fault(self) -> None:
-        """Return when the round must end for a new fault: it is shown at once, many within a moment together."""
-        await self._graver.wait()
-        await self._clock.sleep(max(0.0, self._calm_from - self._clock.monotonic()))
-        self._urgent, self._calm_from = True, self._clock.monotonic() + _APART
+            self._urgency.tell()
 
     async def _rest(self) -> None:
         """Until a call is due, one that was slow is done, somebody asks, or time alone has changed the picture."""
@@ -199,7 +188,7 @@ class Monitor:
         change is told, and a listener that is cancelled there would lose the changes.
         """
         moment = _instant(self._clock)
-        await self._lookout.take(answers, moment, urgent=self._urgent)
+        await self._lookout.take(answers, moment, urgent=self._urgency.urgent)
         await asyncio.sleep(0)  # what is seen, means, and is listed as: a turn of the loop each
         fault = self._history.fault if self._history else ""
         sight = Sight(self._lookout.states, self._lookout.link, moment.wall, fault)
