@@ -6,7 +6,6 @@ time, and the next answer of that event takes it back.
 
 from __future__ import annotations
 
-import gc
 import os
 import time
 from collections.abc import AsyncGenerator
@@ -18,6 +17,7 @@ from typing import Any
 
 from bench.loop_held import World
 from livedeck.cli.build import SystemClock
+from livedeck.cli.responsive import responsive
 from livedeck.client import Api
 from livedeck.monitor import AlarmState, Monitor, Snapshot
 from livedeck.ui.wallboard.app import Wallboard
@@ -89,7 +89,7 @@ async def _answered(monitor: Monitor) -> AsyncGenerator[Snapshot, None]:
 async def show(told: int) -> None:
     """Never returns."""
     world = FaultyWorld(told)
-    gc.freeze()  # as `livedeck` does
+    responsive()
     async with Api(base_url="http://127.0.0.1", token="token-of-bench", retry=0.0, mount=world) as api:
         monitor = Monitor(api, SystemClock(), random=Random(1))
         await monitor.settled(60.0)

@@ -9,7 +9,6 @@ by which the budget is judged. Fails where it is missed.
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import logging
 import sys
@@ -26,6 +25,7 @@ from typing import Any
 import structlog
 
 from livedeck.cli.build import SystemClock
+from livedeck.cli.responsive import responsive
 from livedeck.client import Api
 from livedeck.monitor import History, Monitor
 from livedeck.service.signal import SHAPES, qos
@@ -130,7 +130,7 @@ async def _tick(hold: Hold) -> None:
 
 async def rounds(world: World, seconds: float, path: Path) -> tuple[Hold, Hold]:
     """The longest holds of a deck that starts on that platform, and of its next `seconds`."""
-    gc.freeze()  # as `livedeck` does
+    responsive()
     history = await History.open(path, datetime.now(UTC))
     async with Api(base_url="http://127.0.0.1", token="token-of-bench", retry=0.0, mount=world) as api:
         monitor = Monitor(api, SystemClock(), random=Random(1), history=history)

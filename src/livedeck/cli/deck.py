@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from livedeck import settings as configuration
 from livedeck.cli.build import SystemClock, make_api, make_history, make_monitor
 from livedeck.cli.exits import run
 from livedeck.cli.leaving import end_on_signals
+from livedeck.cli.responsive import responsive
 from livedeck.settings import DisplaySettings, Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -88,6 +88,6 @@ async def _screen(settings: Settings) -> int:
             ascii_only=settings.ascii,
         )
         end_on_signals(deck.exit)
-        gc.freeze()  # what is loaded by now stays: to look through it again and again would hold the event loop
+        responsive()
         code = await deck.run_async()
         return deck.return_code or code or 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from livedeck.cli.exits import FAULT, run
 from livedeck.cli.leaving import end_on_signals
 from livedeck.cli.options import appearance, given, platform
 from livedeck.cli.renewing import Renewal, renewing
+from livedeck.cli.responsive import responsive
 from livedeck.cli.wall_pictures import Gallery
 from livedeck.monitor import Glance, Snapshot
 from livedeck.settings import Settings
@@ -143,7 +143,7 @@ async def _run(app: Wallboard, gallery: Gallery, outlets: Outlets, *, headless: 
                 click.echo(f"livedeck wallboard: {address}")
         if outlets.svg:
             await stack.enter_async_context(_kept(gallery, outlets.svg))
-        gc.freeze()  # what is loaded by now stays: to look through it again and again would hold the event loop
+        responsive()
         code = await app.run_async(headless=headless, size=UNSEEN if headless else None, mouse=False)
     return app.return_code or code or 0
 

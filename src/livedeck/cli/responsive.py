@@ -1,0 +1,17 @@
+"""What a process with a screen does once it is loaded: keys and alarms wait for nothing (performance.md, 5 and 10)."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+_SWITCH = 0.0005
+"""Seconds after which a thread that waits gets its turn. The one that writes to the terminal needs several a picture:
+at Python's own 5 ms each an alarm came 40 ms late while the answers of a round were read.
+"""
+
+
+def responsive() -> None:
+    """Call it when all is imported: what is loaded by then stays, and is not looked through again and again."""
+    gc.freeze()
+    sys.setswitchinterval(_SWITCH)
