@@ -63,6 +63,7 @@ async def test_a_part(picture: SnapshotAssertion, part: str) -> None:
                 await stage.settle()
                 if part == "posters":
                     await hung(stage, there=theme != "mono")
+                await stage.steady()
                 assert stage.picture() == picture(name=f"{size[0]}x{size[1]}-{theme}")
 
 

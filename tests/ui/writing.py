@@ -75,6 +75,13 @@ class Stage:
         """Until all is painted that can be."""
         await self.pilot.pause()
 
+    async def steady(self) -> None:
+        """Until a picture is like the one before it: another size or theme comes to the widgets in several steps."""
+        before, now = "", self.picture()
+        while now != before:
+            await self.settle()
+            before, now = now, self.picture()
+
     async def press(self, *keys: str) -> None:
         """Keys at the pace of a person: a second apart, so that what blinks is always lit."""
         for key in keys:
