@@ -40,6 +40,7 @@ class FaultyWorld(World):
         super().__init__(EVENTS, SAMPLES, ("clean",))
         self._told, self._pause = told, Random(2)
         self._faults, self._due = 0, inf
+        self._faulty = set[str]()
 
     def begin(self) -> None:
         """Let faults come."""
@@ -47,10 +48,12 @@ class FaultyWorld(World):
 
     def _qos(self, name: str) -> bytes:
         content = super()._qos(name)
-        if time.monotonic() < self._due:
+        if name in self._faulty or time.monotonic() < self._due:  # another number of the same fault is no new alarm
+            self._faulty.discard(name)
             return content
         fault = number(self._faults)
         self._faults, self._due = self._faults + 1, time.monotonic() + self._pause.uniform(0.7, 1.1)
+        self._faulty.add(name)
         whole = content[: content.rindex(b'"status": ')] + b'"status": %s}]}' % fault.encode()
         tell(self._told, "served", fault)
         return whole

@@ -22,7 +22,7 @@ from livedeck.slices import Slices
 _DEFAULTS = Thresholds()
 _PLATFORM = AlarmKey(DECK, incident.PLATFORM)
 
-_SLICE = 32
+_SLICE = 128
 """Alarms that are stepped at once."""
 
 

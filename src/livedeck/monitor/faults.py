@@ -22,7 +22,7 @@ _ROUND = timedelta(seconds=1)
 TOGETHER = timedelta(seconds=2)
 """What began this close is one occurrence: more than a clock's correction moves."""
 
-_SLICE = 32
+_SLICE = 128
 """Events whose faults are told at once."""
 
 _MAY_SEND = frozenset({Tally.ON_AIR, Tally.UNKNOWN})

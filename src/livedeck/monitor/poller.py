@@ -82,9 +82,11 @@ class Poller:
         try:
             while self._out and not any(end.done() for end in ends):
                 await asyncio.wait([*ends, *self._out.values()], return_when=asyncio.FIRST_COMPLETED)
-                for answer in tuple(self._collect()):
+                for answer in self._collect():
                     answers.append(answer)
                     await hear(answer)
+                    if any(end.done() for end in ends):
+                        break
             whole = not self._out or ends[0].done()
         finally:
             for end in ends:
