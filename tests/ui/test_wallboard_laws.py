@@ -15,7 +15,7 @@ import pytest_asyncio
 from livedeck import wording
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Secret
-from livedeck.monitor import AlarmState, Link, LinkState, Snapshot, Tally
+from livedeck.monitor import AlarmState, Link, LinkState, Severity, Snapshot, Tally
 from livedeck.ui import themes
 from livedeck.ui.filtering import parse
 from livedeck.ui.renderables.event_rows import EVENTS
@@ -139,6 +139,39 @@ def test_a_filter_says_what_it_hides(known: Snapshot) -> None:
     assert "1 of 12 events" in drawn
     assert re.search(r"✖ \d critical hidden", drawn)
     assert "Cup final" not in drawn
+
+
+def test_a_wall_whose_filter_hides_what_is_on_air_does_not_say_that_nothing_is(known: Snapshot) -> None:
+    drawn = text(lines(known, (160, 45), Wall(scale=1), terms=parse("nowhere", EVENTS.said())))
+    assert "NOTHING ON AIR" not in drawn
+    assert "0 of 12 events pass the filter, none on air" in drawn
+    shown = text(lines(many(known, 0), (160, 45), Wall(scale=1)))
+    assert "NOTHING ON AIR" in shown
+
+
+@pytest.mark.parametrize("word", UNBELIEVABLE)
+def test_an_empty_wall_that_cannot_be_believed_does_not_say_that_nothing_is_on_air(known: Snapshot, word: str) -> None:
+    """Missing is not zero: an event may have begun since."""
+    empty = replace(many(known, 0), link=replace(known.link, **UNBELIEVABLE[word]))
+    drawn = text(lines(empty, (160, 45), Wall(scale=1), fault="KeyError" if word == "STOPPED" else ""))
+    assert "NOTHING ON AIR" not in drawn
+    assert "NO FRESH DATA" in drawn
+
+
+def test_one_line_says_what_a_whole_wall_says(known: Snapshot) -> None:
+    """A terminal that is too small for a wall: who is on air is not who has lost it, and a warning is no critical."""
+    seen = sight(known, Moment.of(known, EVENING))
+    on_air = sum(state.phase.tally is Tally.ON_AIR for state in seen.states)
+    assert on_air < seen.on_air
+    (line, *_) = text(lines(known, (80, 9))).splitlines()
+    assert f"● ON AIR {on_air} " in line
+    graves = sum(alarm.severity is Severity.CRITICAL for alarm in seen.alarms)
+    warnings = sum(alarm.severity is Severity.WARNING for alarm in seen.alarms)
+    assert graves
+    assert warnings
+    assert f"✖ {graves}  ▲ {warnings}" in line
+    (unsure, *_) = text(lines(replace(known, link=_stale(known.link)), (80, 9))).splitlines()
+    assert f"▒ ON AIR {on_air} " in unsure
 
 
 def test_a_page_turns_when_its_time_is_up_and_the_last_one_leads_to_the_first() -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from livedeck.monitor.board import Alarm, Change
-from livedeck.monitor.facts import EventState, Link, Severity
+from livedeck.monitor.facts import EventState, Link
 from livedeck.monitor.rooms import RoomsState
 
 
@@ -34,10 +33,3 @@ class Snapshot:
     def find(self, event_id: str) -> EventState | None:
         """The state of that event, or None where it is gone."""
         return next((state for state in self.events if state.id == event_id), None)
-
-    def counts(self) -> Mapping[Severity, int]:
-        """How many alarms of each severity."""
-        counts = dict.fromkeys(Severity, 0)
-        for alarm in self.alarms:
-            counts[alarm.severity] += 1
-        return counts

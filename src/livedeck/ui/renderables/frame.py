@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import tzinfo
 
 from textual.geometry import Size
@@ -42,7 +43,7 @@ def header(
     right = [
         (0, [(f"{moment.now:%H:%M:%S}Z", Ink.STRONG)]),
         (5, _local(moment, zone)),
-        (0, [*alarm_counts(snapshot), (" ", Ink.TEXT)]),
+        (0, [*alarm_counts(snapshot.alarms), (" ", Ink.TEXT)]),
     ]
     return spread(left, right, cells)
 
@@ -73,9 +74,9 @@ def _local(moment: Moment, zone: tzinfo | None) -> Line:
     return [(f"{local:%H:%M:%S} {local:%Z}", Ink.DIM)]
 
 
-def alarm_counts(snapshot: Snapshot) -> Line:
+def alarm_counts(alarms: Iterable[Alarm]) -> Line:
     """How many criticals and warnings there are, always both: a zero is an answer."""
-    counts = snapshot.counts()
+    counts = Counter(alarm.severity for alarm in alarms)
     line: Line = []
     for severity in (Severity.CRITICAL, Severity.WARNING):
         glyph, _, ink = SEVERITIES[severity]
@@ -117,7 +118,7 @@ def small(snapshot: Snapshot, size: Size, least: Size) -> Line:
     """All that a terminal says that is too small for the deck: the alarms it has, and the cells it needs."""
     return [
         (" ", Ink.TEXT),
-        *alarm_counts(snapshot),
+        *alarm_counts(snapshot.alarms),
         (f"  livedeck needs {least.width}x{least.height}, this is {size.width}x{size.height} ", Ink.STRONG),
     ]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from livedeck.monitor import EventState, LinkState
-from livedeck.ui.renderables import cells
+from livedeck.ui.renderables import cells, frame
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import Line, fit, flow, width
 from livedeck.ui.wallboard import glyphs, top
@@ -91,8 +91,7 @@ class Board:
     def _one_line(self, page: str) -> Line:
         sight = self._sight
         time: Line = [(f"{sight.moment.now:%H:%M:%S}Z", Ink.STRONG)]
-        loud: Line = [(f"✖ {len(sight.alarms)}", Ink.CRITICAL)] if sight.alarms else []
-        on_air: Line = [(f"ON AIR {sight.on_air}", Ink.TEXT)]
+        loud, on_air = frame.alarm_counts(sight.alarms), top.counts(sight, top.ON_AIR)
         return flow([(0, top.age(sight)), (1, loud), (2, on_air), (3, time), (4, [(page, Ink.DIM)])], self.cells, 1)
 
     def _body(self, states: Sequence[EventState], high: int) -> list[Line]:
@@ -129,16 +128,23 @@ class Board:
 
     def _nothing(self, high: int) -> list[Line]:
         """No event has a place: in words, so that a dark wall is not taken for a dead one."""
-        link, total = self._sight.snapshot.link, self._sight.total
-        if link.as_of is None:
-            words = "CONNECTING" if link.state is LinkState.CONNECTING else "NO DATA YET"
-        else:
-            words = "NOTHING ON AIR"
+        words, below = self._why_empty()
         scale = glyphs.fitting(words, self.cells - 4, min(self._wall.most, 3 if high > 12 else 2))
-        drawn = glyphs.word(words, Ink.DIM, scale, self.cells)
-        below = f"{total} events on the platform, none on air, due within 12 h, or wrong" if link.as_of else ""
-        block = [*drawn, [], [(below, Ink.DIM)]]
+        block = [*glyphs.word(words, Ink.DIM, scale, self.cells), [], [(below, Ink.DIM)]]
         return [*([[]] * max(0, (high - len(block)) // 2)), *(_centred(one, self.cells) for one in block)][:high]
+
+    def _why_empty(self) -> tuple[str, str]:
+        """In large letters, and below them: that nothing is on air only where all is seen, and fresh."""
+        sight, link = self._sight, self._sight.snapshot.link
+        if link.as_of is None:
+            return ("CONNECTING" if link.state is LinkState.CONNECTING else "NO DATA YET"), ""
+        if sight.moment.stale:
+            return "NO FRESH DATA", ""
+        if sight.matching < sight.total:
+            words, counted = "NOTHING TO SHOW", f"{sight.matching} of {sight.total} events pass the filter"
+        else:
+            words, counted = "NOTHING ON AIR", f"{sight.total} events on the platform"
+        return words, f"{counted}, none on air, due within 12 h, or wrong"
 
 
 def _centred(line: Line, wide: int) -> Line:

@@ -31,8 +31,8 @@ _GAP = (" ", Ink.TEXT)
 def _first(sight: Sight, cells_: int, *, page: str, zone: tzinfo | None) -> Line:
     """Counts, what is next, page, age and clock: the least needed goes first; page, age and clock never."""
     left: list[Part] = [
-        (1, _counts(sight, ON_AIR)),
-        (2, _counts(sight, BESIDES)),
+        (1, counts(sight, ON_AIR)),
+        (2, counts(sight, BESIDES)),
         (5, _next(sight)),
         (4, _hidden(sight)),
     ]
@@ -41,7 +41,7 @@ def _first(sight: Sight, cells_: int, *, page: str, zone: tzinfo | None) -> Line
         (0, age(sight)),
         (0, [(f"{sight.moment.now:%H:%M:%S}Z", Ink.STRONG)]),
         (6, _local(sight, zone)),
-        (3, [*_alarm_counts(sight), (" ", Ink.TEXT)]),
+        (3, [*frame.alarm_counts(sight.alarms), (" ", Ink.TEXT)]),
     ]
     return spread(left, right, cells_)
 
@@ -52,15 +52,16 @@ def _local(sight: Sight, zone: tzinfo | None) -> Line:
     return [(f"{local:%H:%M:%S %Z}", Ink.DIM)] if local.utcoffset() else []
 
 
-def _counts(sight: Sight, tallies: tuple[Tally, ...]) -> Line:
-    counts = Counter(state.phase.tally for state in sight.states)
+def counts(sight: Sight, tallies: tuple[Tally, ...]) -> Line:
+    """A lamp for each of these tallies with how many events have it; hatched where that is not sure."""
+    found = Counter(state.phase.tally for state in sight.states)
     line: Line = []
     for tally in tallies:
-        if counts[tally] or tally is Tally.ON_AIR:
+        if found[tally] or tally is Tally.ON_AIR:
             glyph, ink = cells.TALLY_INKS[tally]
             word = "RECONNECT" if tally is Tally.RECONNECTING else tally.value
-            lamp = f" {'▒' if sight.moment.stale else glyph} {word} {counts[tally]} "
-            lit = counts[tally] and not sight.moment.stale
+            lamp = f" {'▒' if sight.moment.stale else glyph} {word} {found[tally]} "
+            lit = found[tally] and not sight.moment.stale
             line += [*([(" ", Ink.TEXT)] if line else []), (lamp, ink if lit else Ink.OFF)]
     return line
 
@@ -80,18 +81,6 @@ def _hidden(sight: Sight) -> Line:
         return []
     said: Line = [(f"{sight.matching} of {sight.total} events", Ink.DIM)]
     return [*said, (f"  ✖ {sight.grave} critical hidden", Ink.CRITICAL)] if sight.grave else said
-
-
-def _alarm_counts(sight: Sight) -> Line:
-    counts = Counter(alarm.severity for alarm in sight.alarms)
-    line: Line = []
-    for severity in (Severity.CRITICAL, Severity.WARNING):
-        glyph, _, ink = cells.SEVERITIES[severity]
-        line += [
-            ("  " if line else "", Ink.TEXT),
-            (f"{glyph} {counts[severity]}", ink if counts[severity] else Ink.DIM),
-        ]
-    return line
 
 
 def age(sight: Sight) -> Line:
@@ -130,7 +119,7 @@ def header(sight: Sight, wide: int, most: int, *, page: str, zone: tzinfo | None
             *([_GAP, _GAP, (utc, Ink.STRONG)] if local else []),
         ],
         [*([] if large else age(sight)), *([_GAP, _GAP, (place, Ink.STRONG)] if local else [])],
-        _alarm_counts(sight),
+        frame.alarm_counts(sight.alarms),
     ]
     room = wide - width(left[0]) - width(right[0])
     lines = zip(left, _besides(sight), middle, beside, right, strict=True)
@@ -162,7 +151,7 @@ def _lamp(sight: Sight) -> list[Line]:
 
 def _besides(sight: Sight) -> list[Line]:
     """What else has a lamp, and what the filter hides, in three lines."""
-    lamps = [lamp for tally in BESIDES if (lamp := _counts(sight, (tally,)))]
+    lamps = [lamp for tally in BESIDES if (lamp := counts(sight, (tally,)))]
     hidden = _hidden(sight)
     return [*lamps[: 2 if hidden else 3], *([hidden] if hidden else []), [], [], []][:3]
 
