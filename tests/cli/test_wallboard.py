@@ -11,10 +11,12 @@ from dataclasses import replace
 from datetime import timedelta
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
+from structlog.testing import capture_logs
 
 from cli.commands import called
 from livedeck.cli.attending import attending
@@ -152,14 +154,12 @@ async def test_a_browser_whose_wall_is_gone_says_so(tmp_path: Path) -> None:
 
 async def test_the_file_is_whole_at_any_moment_and_follows_the_wall(tmp_path: Path) -> None:
     gallery, target = Gallery(), tmp_path / "wall.svg"
-    writing = asyncio.create_task(gallery.keep(target))
-    for number in range(20):
-        gallery.publish(_picture(f"picture-{number}"))
-        while f"picture-{number}<" not in _read(target):  # noqa: ASYNC110  a file tells nobody
-            await asyncio.sleep(0)
-        assert _read(target).endswith("</svg>\n")
-    writing.cancel()
-    await asyncio.gather(writing, return_exceptions=True)
+    async with gallery.kept(target):
+        for number in range(20):
+            gallery.publish(_picture(f"picture-{number}"))
+            while f"picture-{number}<" not in _read(target):  # noqa: ASYNC110  a file tells nobody
+                await asyncio.sleep(0)
+            assert _read(target).endswith("</svg>\n")
     assert _names(tmp_path) == ["wall.svg"]
 
 
@@ -173,16 +173,52 @@ def _names(folder: Path) -> list[str]:
 
 async def test_a_folder_that_vanishes_stops_nothing(tmp_path: Path) -> None:
     gallery, target = Gallery(), tmp_path / "gone" / "wall.svg"
-    writing = asyncio.create_task(gallery.keep(target))
-    gallery.publish(_picture("one"))
-    await asyncio.sleep(0)
-    target.parent.mkdir()
-    while not target.exists():
-        gallery.publish(_picture(f"{id(object())}"))
-        await asyncio.sleep(0)
-    assert not writing.done()
-    writing.cancel()
-    await asyncio.gather(writing, return_exceptions=True)
+    async with asyncio.timeout(30), gallery.kept(target):
+        with capture_logs() as logs:
+            gallery.publish(_picture("one"))
+            while not logs:  # noqa: ASYNC110  a thread tells nobody
+                await asyncio.sleep(0)
+            target.parent.mkdir()
+            gallery.publish(_picture("two"))
+            while not target.exists():  # noqa: ASYNC110  a file tells nobody
+                await asyncio.sleep(0)
+    assert logs[0]["path"] == str(target)
+    assert logs[0]["why"] == "No such file or directory"
+
+
+async def test_a_picture_that_cannot_be_drawn_is_not_the_last_one(tmp_path: Path) -> None:
+    gallery, target, tried = Gallery(), tmp_path / "wall.svg", Event()
+
+    class Broken(Picture):
+        def svg(self) -> str:
+            tried.set()
+            raise KeyError
+
+    async with asyncio.timeout(30), gallery.kept(target):
+        gallery.publish(Broken((), (40, 1), themes.PALETTES["dark"], dim=False))
+        while not tried.is_set():  # noqa: ASYNC110  a thread tells nobody
+            await asyncio.sleep(0)
+        gallery.publish(_picture("sound"))
+        while "sound" not in _read(target):  # noqa: ASYNC110  a file tells nobody
+            await asyncio.sleep(0)
+
+
+async def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
+    gallery, link, target = Gallery(), tmp_path / "wall.svg", tmp_path / "elsewhere.svg"
+    link.symlink_to(target)
+    async with asyncio.timeout(30), gallery.kept(link):
+        gallery.publish(_picture("one"))
+        while "one" not in _read(target):
+            assert link.is_symlink()
+            await asyncio.sleep(0)
+
+
+def test_a_folder_that_is_not_there_is_said_before_anything_is_shown(tmp_path: Path) -> None:
+    env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t" * 20}
+    target = tmp_path / "none" / "wall.svg"
+    done = called(tmp_path, "wallboard", "--svg", str(target), env=env)
+    assert done.returncode == 1
+    assert f"{target}: No such file or directory" in done.stderr
 
 
 def test_a_filter_that_is_none_is_refused_by_its_name(tmp_path: Path) -> None:
@@ -267,6 +303,59 @@ async def test_a_token_that_was_renewed_in_its_file_is_taken_without_a_restart(t
     snapshot = await clock.run(watch())
     assert any(refused[:20])
     assert len(snapshot.events) == 12
+
+
+async def test_a_new_token_that_cannot_be_read_is_told_on_the_wall(tmp_path: Path) -> None:
+    """Whoever put it there looks at the wall, not into a log: which file it is, and what to do."""
+    clock = VirtualClock(EVENING)
+    platform, file = Platform(clock), tmp_path / "token"
+    file.write_text("one-that-ran-out\n")
+    file.chmod(0o600)
+    settings = alone(base_url="http://127.0.0.1:8787", token_file=file, read_only=True)
+
+    async def watch() -> tuple[Snapshot, Snapshot]:
+        told: Snapshot | None = None
+        async with make_api(settings, clock=clock, mount=platform.app) as api:
+            monitor = make_monitor(api, clock)
+            async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.poke)):
+                if snapshot.link.refused and told is None:
+                    file.write_text(f"{platform.service.token}\n")
+                    file.chmod(0o644)
+                if "others can read it" in snapshot.link.why and told is None:
+                    told = snapshot
+                    file.chmod(0o600)
+                if told and snapshot.link.state is LinkState.OK and snapshot.events:
+                    return told, snapshot
+                if snapshot.seq == 200:
+                    break
+        raise AssertionError
+
+    told, mended = await clock.run(watch())
+    assert f"chmod 600 {file}" in told.link.why
+    assert told.link.refused
+    assert platform.service.token not in text(lines(told, (400, 100), now=told.at))
+    assert not mended.link.why
+
+
+async def test_a_wall_that_ends_leaves_no_call_behind() -> None:
+    """What was asked is cancelled before the client is closed, not whenever its garbage is collected."""
+    clock = VirtualClock(EVENING)
+    settings = alone(base_url="http://127.0.0.1:8787", token=SecretStr("t" * 20), read_only=True)
+
+    async def silent(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    async def watch() -> set[asyncio.Task[Any]]:
+        before = asyncio.all_tasks()
+        async with make_api(settings, clock=clock, mount=silent) as api:
+            monitor = make_monitor(api, clock)
+            snapshots = renewing(monitor, Renewal(api, settings, clock, monitor.poke))
+            while (await anext(snapshots)).seq < 2 or asyncio.all_tasks() == before:
+                pass
+            await snapshots.aclose()
+            return asyncio.all_tasks() - before
+
+    assert not await clock.run(watch())
 
 
 async def test_an_hour_without_the_platform_is_shown_as_that_and_is_over_when_it_is_over() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -23,9 +25,10 @@ _log: Any = structlog.get_logger("livedeck.renewing")
 async def renewing(monitor: Monitor, renewal: Renewal) -> AsyncGenerator[Snapshot, None]:
     """The monitor's snapshots; whenever the platform refuses the token its source is read again."""
     try:
-        async for snapshot in monitor.snapshots():
-            renewal.look(snapshot)
-            yield snapshot
+        async with aclosing(monitor.snapshots()) as snapshots:
+            async for snapshot in snapshots:
+                renewal.look(snapshot)
+                yield renewal.told(snapshot)
     finally:
         await renewal.close()
 
@@ -43,6 +46,12 @@ class Renewal:
         if snapshot.link.refused and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._read())
 
+    def told(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot; while the token is refused and its source gives none, with what to do about the source."""
+        if not snapshot.link.refused or not self._why:
+            return snapshot
+        return replace(snapshot, link=replace(snapshot.link, why=self._why))
+
     async def close(self) -> None:
         """Read no more."""
         if self._task:
@@ -56,9 +65,10 @@ class Renewal:
             if token != self._token:
                 hide(token)
                 self._api.renew(token)
-                self._token, self._why = token, ""
+                self._token = token
                 _log.info("the platform refused the token, its source was read again")
                 self._renewed()
+            self._why = ""
         except (SettingsError, Misconfigured) as error:
             if str(error) != self._why:
                 self._why = str(error)

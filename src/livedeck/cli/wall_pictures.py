@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import structlog
@@ -22,7 +25,6 @@ class Gallery:
         self._drawn: tuple[Picture, bytes] | None = None
         self._drawing = asyncio.Lock()
         self._news = asyncio.Event()
-        self._failing = ""
 
     def publish(self, picture: Picture) -> None:
         """This is on the wall now."""
@@ -37,30 +39,38 @@ class Gallery:
                 self._drawn = picture, await asyncio.to_thread(_drawn, picture)
         return self._drawn[1] if self._drawn else None
 
-    async def keep(self, target: Path) -> None:
-        """Write each picture to that file, whole or not at all; never ends. A disk that fails is tried again."""
+    @asynccontextmanager
+    async def kept(self, target: Path) -> AsyncIterator[None]:
+        """Write each picture to that file while the block runs, whole or not at all; what fails is tried again."""
+        writing = asyncio.create_task(self._keep(target))
+        try:
+            yield
+        finally:
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
+
+    async def _keep(self, target: Path) -> None:
+        failing = ""
         while True:
             await self._news.wait()
             self._news.clear()
-            svg = await self.svg()
-            if svg:
-                await asyncio.to_thread(self._write, target, svg)
-
-    def _write(self, target: Path, svg: bytes) -> None:
-        try:
-            replaced(target, svg)
-        except OSError as error:
-            if self._failing != str(error):
-                _log.warning("the picture cannot be written", path=str(target), why=error.strerror)
-            self._failing = str(error)
-            return
-        if self._failing:
-            _log.info("the picture can be written again", path=str(target))
-        self._failing = ""
+            try:
+                svg = await self.svg()
+                if svg:
+                    await asyncio.to_thread(replaced, target, svg)
+                why = ""
+            except Exception as error:  # noqa: BLE001  the top of a task; logged once, not at every picture
+                why = getattr(error, "strerror", None) or repr(error)
+                if why != failing:
+                    _log.warning("the picture cannot be written", path=str(target), why=why, exc_info=True)
+            if failing and not why:
+                _log.info("the picture is written again", path=str(target))
+            failing = why
 
 
 def replaced(target: Path, content: bytes) -> None:
     """Put that in place of the file at once. Not synced: a second later there is another one. Raises OSError."""
+    target = target.resolve()  # a link stays a link
     half = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         half.write_bytes(content)
@@ -68,6 +78,12 @@ def replaced(target: Path, content: bytes) -> None:
     except BaseException:
         half.unlink(missing_ok=True)
         raise
+
+
+def check(target: Path) -> None:
+    """Raises OSError where no file can be made beside that one."""
+    with TemporaryFile(dir=target.resolve().parent):
+        pass
 
 
 def _drawn(picture: Picture) -> bytes:

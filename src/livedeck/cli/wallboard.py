@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from livedeck.cli.leaving import end_on_signals
 from livedeck.cli.options import appearance, given, platform
 from livedeck.cli.renewing import Renewal, renewing
 from livedeck.cli.responsive import responsive
-from livedeck.cli.wall_pictures import Gallery
+from livedeck.cli.wall_pictures import Gallery, check
 from livedeck.monitor import Glance, Snapshot
 from livedeck.settings import Settings
 from livedeck.ui.filtering import FilterError, Term, parse
@@ -45,7 +44,7 @@ class Outlets:
 
 
 @click.command
-@click.option("--filter", "wanted", default="", metavar="FILTER", help="Only the events that match: `tally:air !test`.")
+@click.option("--filter", "wanted", default="", metavar="FILTER", help="Only the events that match: `choir !test`.")
 @click.option("--project", metavar="ID", help="Only the events of that project or folder.")
 @click.option("--page-seconds", default=20.0, show_default=True, type=click.FloatRange(2, 3600), help="Per page, s.")
 @click.option(
@@ -130,6 +129,13 @@ async def watching(settings: Settings) -> AsyncIterator[tuple[AsyncGenerator[Sna
 async def _run(app: Wallboard, gallery: Gallery, outlets: Outlets, *, headless: bool) -> int:
     end_on_signals(app.exit)
     async with AsyncExitStack() as stack:
+        if outlets.svg:
+            try:
+                check(outlets.svg)
+            except OSError as error:
+                click.echo(f"livedeck wallboard: {outlets.svg}: {error.strerror}", err=True)
+                return FAULT
+            await stack.enter_async_context(gallery.kept(outlets.svg))
         if outlets.port is not None:
             from livedeck.cli.wall_page import bound, shown_at
 
@@ -141,19 +147,6 @@ async def _run(app: Wallboard, gallery: Gallery, outlets: Outlets, *, headless: 
             address = await stack.enter_async_context(shown_at(listener, gallery.svg))
             if headless:
                 click.echo(f"livedeck wallboard: {address}")
-        if outlets.svg:
-            await stack.enter_async_context(_kept(gallery, outlets.svg))
         responsive()
         code = await app.run_async(headless=headless, size=UNSEEN if headless else None, mouse=False)
     return app.return_code or code or 0
-
-
-@asynccontextmanager
-async def _kept(gallery: Gallery, target: Path) -> AsyncIterator[None]:
-    """Keep the file while the block runs."""
-    writing = asyncio.create_task(gallery.keep(target))
-    try:
-        yield
-    finally:
-        writing.cancel()
-        await asyncio.gather(writing, return_exceptions=True)
