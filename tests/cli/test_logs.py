@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,24 @@ def test_a_known_secret_is_nowhere_whoever_logs_it(log: Path) -> None:
     other.error("failed", exc_info=fault)
     assert SECRET not in written(log)
     assert "ValueError" in written(log)
+
+
+def test_a_line_of_another_library_says_when_how_grave_and_where(log: Path) -> None:
+    """An exception that asyncio found in a task is of no use without its traceback."""
+
+    def broken() -> None:
+        raise ValueError(SECRET)
+
+    hide(SECRET)
+    try:
+        broken()
+    except ValueError:
+        logging.getLogger("asyncio").exception("Task exception was never retrieved")
+    (line,) = map(json.loads, written(log).splitlines())
+    assert line["level"] == "error"
+    assert datetime.fromisoformat(line["timestamp"]).tzinfo
+    assert line["exception"][0]["frames"][-1]["name"] == "broken"
+    assert SECRET not in str(line)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 import structlog
+from structlog.typing import Processor
 
 _CREDENTIAL = re.compile(r"(?i)(bearer\s+|\b(?:sign|token)=|stream_?key[\\\"'=:\s]+)[^\s\\\"'&,}]+")
 _HIDDEN: set[str] = set()
@@ -40,19 +41,19 @@ class _PrivateFile(RotatingFileHandler):
 
 def log_to(path: Path) -> None:
     """Send every log line to that file; where its folder cannot be written there is no log, and never a torn screen."""
-    handler = _handler(path)
-    handler.setFormatter(_Redacted(processor=structlog.processors.JSONRenderer(ensure_ascii=False)))
+    said: list[Processor] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.ExceptionRenderer(
+            structlog.tracebacks.ExceptionDictTransformer(show_locals=False, max_frames=30)
+        ),
+    ]
+    handler, line = _handler(path), structlog.processors.JSONRenderer(ensure_ascii=False)
+    handler.setFormatter(_Redacted(processor=line, foreign_pre_chain=said))
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
     logging.getLogger("httpx").setLevel(logging.WARNING)
     structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.ExceptionRenderer(
-                structlog.tracebacks.ExceptionDictTransformer(show_locals=False, max_frames=30)
-            ),
-            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-        ],
+        processors=[*said, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
     )
 
