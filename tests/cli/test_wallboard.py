@@ -25,10 +25,12 @@ from livedeck.cli.renewing import Renewal, renewing
 from livedeck.cli.screenshots import EVENING, FixedClock
 from livedeck.cli.wall_page import bound, shown_at
 from livedeck.cli.wall_pictures import Gallery
+from livedeck.cli.wallboard import terms
 from livedeck.monitor import AlarmState, Attention, Change, Glance, History, LinkState, Snapshot, Turn
 from livedeck.service import Service, ServiceClock
 from livedeck.settings import alone
 from livedeck.ui import themes
+from livedeck.ui.filtering import Term
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.wallboard.app import Picture
@@ -226,6 +228,20 @@ def test_a_filter_that_is_none_is_refused_by_its_name(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "--filter: no field 'helth'" in done.stderr
     assert "health" in done.stderr
+
+
+async def test_a_project_is_told_by_its_whole_id_beside_a_filter() -> None:
+    known = await evening()
+    project = next(str(state.event.parent_id) for state in known.events if state.event.parent_id)
+    wanted = {state.id for state in known.events if state.event.parent_id == project}
+    assert 0 < len(wanted) < len(known.events)
+
+    def passing(conditions: tuple[Term, ...]) -> int:
+        return sight(known, Moment.of(known, EVENING), conditions).matching
+
+    assert passing(terms("", project.upper())) == len(wanted)
+    assert passing(terms("nowhere", project)) == passing(terms("", project[:-1])) == 0
+    assert passing(terms("", None)) == len(known.events)
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:

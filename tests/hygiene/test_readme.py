@@ -1,6 +1,10 @@
 """The README keeps its promises."""
 
 import re
+import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +37,33 @@ async def test_a_picture_of_trouble_is_what_its_command_makes(name: str) -> None
 def test_the_key_table_is_what_its_command_prints() -> None:
     """`livedeck keys`."""
     assert f"## Keys\n\n{markdown()}\n\n" in README
+
+
+ANALYZE = shutil.which("systemd-analyze")
+UNIT = re.search(r"```ini\n(.+?)```", README, re.DOTALL)
+
+
+@pytest.mark.skipif(ANALYZE is None, reason="no systemd on this machine: nobody checks the unit")
+def test_systemd_takes_the_unit_of_the_wallboard(tmp_path: Path) -> None:
+    """All but where the program is, which differs from machine to machine."""
+    assert ANALYZE
+    assert UNIT
+    unit = tmp_path / "wallboard.service"
+    unit.write_text(re.sub(r"^ExecStart=\S+", f"ExecStart={sys.executable}", UNIT[1], flags=re.MULTILINE), "utf-8")
+    done = subprocess.run([ANALYZE, "verify", str(unit)], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_unit_of_the_wallboard_starts_a_command_and_sets_what_is_read() -> None:
+    from livedeck.cli import COMMANDS
+    from livedeck.settings import Settings
+
+    assert UNIT
+    (program,) = re.findall(r"^ExecStart=(.+)$", UNIT[1], re.MULTILINE)
+    assert shlex.split(program)[1] in COMMANDS
+    names = re.findall(r"LIVEDECK_(\w+)=", UNIT[1])
+    assert names
+    assert {name.lower() for name in names} <= set(Settings.model_fields)
 
 
 def test_ci_runs_exactly_the_test_command() -> None:

@@ -73,25 +73,26 @@ def command(
 
     Without a terminal it draws for --svg and --http alone. q leaves; the arrows, the page keys and space turn pages.
     """
-    terms = _terms(wanted, project)
+    conditions = terms(wanted, project)
     wall = Wall(tiles, scale or 0, page_seconds=page_seconds)
 
     async def work() -> int:
         settings = configuration.load(**given(ctx, flags))
-        return await _show(settings, wall, terms, Outlets(svg, port))
+        return await _show(settings, wall, conditions, Outlets(svg, port))
 
     ctx.exit(run(work))
 
 
-def _terms(wanted: str, project: str | None) -> tuple[Term, ...]:
+def terms(wanted: str, project: str | None) -> tuple[Term, ...]:
+    """The conditions of --filter and --project together. Raises UsageError."""
     try:
-        terms = parse(wanted, EVENTS.said())
+        parsed = parse(wanted, EVENTS.said())
     except FilterError as error:
         raise click.UsageError(f"--filter: {error}") from None
-    return (*terms, Term("project", "=", project.casefold())) if project else terms
+    return (*parsed, Term("project", "=", project.casefold())) if project else parsed
 
 
-async def _show(settings: Settings, wall: Wall, terms: tuple[Term, ...], outlets: Outlets) -> int:
+async def _show(settings: Settings, wall: Wall, conditions: tuple[Term, ...], outlets: Outlets) -> int:
     reason = configuration.why_no_screen()
     if reason and not outlets:
         from livedeck.cli.status import report
@@ -104,7 +105,7 @@ async def _show(settings: Settings, wall: Wall, terms: tuple[Term, ...], outlets
             snapshots,
             clock,
             wall if not settings.ascii else Wall(wall.tiles, PLAIN, page_seconds=wall.page_seconds),
-            terms=terms,
+            terms=conditions,
             theme=settings.theme,
             ascii_only=settings.ascii,
             unseen=bool(reason),
