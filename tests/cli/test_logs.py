@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterator
 from datetime import datetime
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,12 @@ def test_a_folder_that_cannot_be_written_is_no_fault(tmp_path: Path, capfd: pyte
     log_to(tmp_path / "file" / "livedeck.log")
     structlog.get_logger().warning("nobody hears this")
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_line_that_cannot_be_made_is_lost_without_a_word(log: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """logging itself would print a traceback and what was to be written, which nobody has redacted."""
+    (ours,) = (one for one in logging.getLogger().handlers if isinstance(one, RotatingFileHandler))
+    ours.handle(logging.makeLogRecord({"msg": "%d pieces", "args": (SECRET,)}))
+    logging.getLogger("another.library").warning("half a pair: \ud83d")
+    assert capfd.readouterr() == ("", "")
+    assert "half a pair" in written(log)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import aclosing
 from typing import Any
 
@@ -47,7 +46,7 @@ def command(ctx: click.Context, /, *, follow: bool, as_json: bool, everything: b
 def report(snapshot: Snapshot, *, as_json: bool, everything: bool) -> int:
     """Print the alarms of that snapshot. Returns the exit code."""
     if as_json:
-        click.echo(json.dumps(objects.of_alarms(snapshot, everything=everything), ensure_ascii=False))
+        click.echo(objects.line(objects.of_alarms(snapshot, everything=everything)))
     else:
         moment = Moment.of(snapshot, SystemClock().now())
         shown = [*snapshot.alarms, *(snapshot.quiet if everything else ())]
@@ -77,7 +76,7 @@ def _told(change: Change) -> bool:
 
 
 def _line(change: Change, *, as_json: bool) -> str:
-    return json.dumps(objects.of_change(change), ensure_ascii=False) if as_json else alarm_lines.turn(change)
+    return objects.line(objects.of_change(change)) if as_json else alarm_lines.turn(change)
 
 
 def _say(link: Link) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Any
 
 import click
 
 from livedeck import wording
-from livedeck.cli import checks
+from livedeck.cli import checks, objects
 from livedeck.cli.checks import Check, Verdict
 from livedeck.cli.deck import keymap
 from livedeck.cli.exits import DONE, USAGE, run
@@ -32,7 +31,7 @@ def command(ctx: click.Context, /, *, as_json: bool, **flags: Any) -> None:
     async def work() -> int:
         done = await examined(given(ctx, flags))
         if as_json:
-            click.echo(json.dumps({"checks": [_object(check) for check in done]}, ensure_ascii=False))
+            click.echo(objects.line({"checks": [_object(check) for check in done]}))
         else:
             click.echo("\n".join(line for check in done for line in _lines(check)))
         return next((check.code for check in done if check.verdict is Verdict.FAIL), DONE)

@@ -38,6 +38,9 @@ class _PrivateFile(RotatingFileHandler):
         Path(self.baseFilename).chmod(0o600)
         return file
 
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  the name that logging calls
+        """Nothing: logging would print what was to be written on stderr, over the screen and before it is redacted."""
+
 
 def log_to(path: Path) -> None:
     """Send every log line to that file; where its folder cannot be written there is no log, and never a torn screen."""
@@ -61,6 +64,6 @@ def log_to(path: Path) -> None:
 def _handler(path: Path) -> logging.Handler:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return _PrivateFile(path, maxBytes=2_000_000, backupCount=3, encoding="utf-8")
+        return _PrivateFile(path, maxBytes=2_000_000, backupCount=3, encoding="utf-8", errors="backslashreplace")
     except OSError:
         return logging.NullHandler()

@@ -5,12 +5,17 @@ Times are ISO 8601 UTC, rates bit/s, ages and lengths seconds; null is not known
 
 from __future__ import annotations
 
+import json
+import re
 from datetime import datetime
 from typing import Any
 
 from livedeck.cli import samples
 from livedeck.monitor import Alarm, Change, EventState, Link, Snapshot
 from livedeck.ui.renderables.moment import Moment
+
+_UNFIT = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""C1 controls, what ends a line or turns its direction, and halves of a surrogate pair."""
 
 
 def of_snapshot(snapshot: Snapshot, moment: Moment) -> dict[str, Any]:
@@ -120,6 +125,11 @@ def of_alarm(one: Alarm) -> dict[str, Any]:
 def of_change(change: Change) -> dict[str, Any]:
     """One turn in the life of an alarm, and the alarm after it."""
     return {"at": iso(change.at), "change": change.turn.value, **of_alarm(change.alarm)}
+
+
+def line(told: object) -> str:
+    """That as JSON in one line. What a terminal obeys, or no encoding knows, is escaped: to a reader it is the same."""
+    return _UNFIT.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(told, ensure_ascii=False))
 
 
 def iso(moment: datetime | None) -> str | None:

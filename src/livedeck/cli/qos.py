@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import click
 
 from livedeck import wording
-from livedeck.cli import samples
+from livedeck.cli import objects, samples
 from livedeck.cli.build import SystemClock, make_api
 from livedeck.cli.choosing import chosen
 from livedeck.cli.exits import DONE, run
@@ -60,7 +59,7 @@ async def report(follower: Follower, form: Form, last: float | None) -> int:
     await follower.ask()
     shown = list(samples.since(follower.readings, A_LOOK if last is None and form == "table" else last))
     if form == "json":
-        click.echo(json.dumps(_object(follower, shown), ensure_ascii=False))
+        click.echo(objects.line(_object(follower, shown)))
         return DONE
     click.echo("\n".join([_head(form), *_lines(form, event, shown)]))
     if not shown:
@@ -91,7 +90,7 @@ def _head(form: Form) -> str:
 
 def _lines(form: Form, event: Event, readings: Iterable[Reading]) -> list[str]:
     if form == "json":
-        return [json.dumps({"event_id": event.id, **samples.as_object(one)}) for one in readings]
+        return [objects.line({"event_id": event.id, **samples.as_object(one)}) for one in readings]
     return [samples.csv_row(one) if form == "csv" else samples.row(one) for one in readings]
 
 

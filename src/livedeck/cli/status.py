@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -49,7 +48,7 @@ async def report(settings: Settings, *, as_json: bool) -> int:
         snapshot = await make_monitor(api, settings=settings).settled(PATIENCE)
     moment = Moment.of(snapshot, SystemClock().now())
     if as_json:
-        click.echo(json.dumps(objects.of_snapshot(snapshot, moment), ensure_ascii=False))
+        click.echo(objects.line(objects.of_snapshot(snapshot, moment)))
     elif snapshot.link.as_of is not None:
         click.echo(table(snapshot, moment))
     code = code_of_link(snapshot.link)
