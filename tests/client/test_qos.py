@@ -103,6 +103,32 @@ async def test_an_answer_without_a_list_is_unreadable(body: object) -> None:
         await read(body)
 
 
+STRANGE = [
+    sample(1, time="2026-11-21T12:00:01"),
+    sample(2, time="2026-11-21T14:00:02+02:00"),
+    sample(3, time="0001-01-01T00:00:00+14:00"),
+    sample(4, time=None),
+    sample(5, status=True),
+    sample(6, status=2**60),
+    sample(7, bitrate_video="4500000"),
+    sample(8, frame_rate=29.97),
+    sample(9, jitter=4),
+    {"time": "2026-11-21T12:00:10Z", "bitrate_video": 1, "bitrate_audio": 2, "status": 0, "rate": 25},
+    {"time": "2026-11-21T12:00:11Z"},
+]
+
+
+@pytest.mark.parametrize("strange", STRANGE)
+async def test_a_sample_reads_the_same_whatever_stands_beside_it(strange: dict[str, Any]) -> None:
+    """A list of usual samples is read as a whole; one that is none must not change how the others are read."""
+    around = [sample(20), strange, sample(21)]
+    together = await read({"data": around})
+    alone = [await read({"data": [one, sample(30)]}) for one in around]
+    apart = [samples[place] for samples in alone for place in range(len(samples) - 1)]
+    assert [together[place] for place in range(len(together))] == apart
+    assert [*together.extra.values()] == [fields for samples in alone for fields in samples.extra.values()]
+
+
 async def test_a_platform_that_counts_kilobits_is_read_in_bits() -> None:
     """decisions.md, Units: zero stays zero and missing stays missing."""
     body = {"data": [sample(bitrate_video=4500, bitrate_audio=0), sample(1, bitrate_video=None)]}

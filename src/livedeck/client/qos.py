@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from math import nan
-from typing import Any, Literal, NamedTuple
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple, cast
 
 from livedeck.client.base import Resource, call, named
 from livedeck.client.envelope import rows
@@ -21,8 +23,10 @@ _BITS: Mapping[BitrateUnit, float] = {"bit": 1.0, "kbit": 1000.0}
 _NO_STATUS = -1
 _LARGEST = 2**53  # past it a float is no longer exact; no stream comes near
 _SLICE = 256  # samples read at once: less than a millisecond
-_PLAIN = frozenset({int, float})
-_KNOWN = frozenset({"time", "bitrate_video", "bitrate_audio", "frame_rate", "status"})
+_NUMBERS: frozenset[type] = frozenset({int, float})
+_INTEGERS: frozenset[type] = frozenset({int})
+_MEASURED = "bitrate_video", "bitrate_audio", "frame_rate", "status"
+_KNOWN = frozenset({"time", *_MEASURED})
 
 
 class QosSample(NamedTuple):
@@ -95,19 +99,20 @@ def _columns(samples: list[object], what: str, bits: float) -> Slices[QosSamples
     """Column by column: most of an answer is plain numbers, and a deck reads thousands of samples a second."""
     whole, extra = QosSamples(), dict[int, Mapping[str, object]]()
     for start in range(0, len(samples), _SLICE):
-        timed = [
-            (time, sample)
-            for sample in samples[start : start + _SLICE]
-            if isinstance(sample, dict) and (time := _time(sample.get("time"))) is not None
-        ]
-        found: list[dict[str, Any]] = [sample for _, sample in timed]
-        strange = ((place, sample) for place, sample in enumerate(found, len(whole)) if not sample.keys() <= _KNOWN)
-        extra |= {place: _unknown(sample) for place, sample in strange}
-        whole.time.extend(time for time, _ in timed)
-        whole.bitrate_video.extend(_numbers([sample.get("bitrate_video") for sample in found], bits))
-        whole.bitrate_audio.extend(_numbers([sample.get("bitrate_audio") for sample in found], bits))
-        whole.frame_rate.extend(_numbers([sample.get("frame_rate") for sample in found]))
-        whole.status.extend(_status(sample.get("status")) for sample in found)
+        found = [sample for sample in samples[start : start + _SLICE] if isinstance(sample, dict)]
+        times = _times([sample.get("time") for sample in found])
+        found = [sample for sample, time in zip(found, times, strict=True) if time is not None]
+        values, usual = _values(found)
+        if not usual:
+            strange = ((place, sample) for place, sample in enumerate(found, len(whole)) if not sample.keys() <= _KNOWN)
+            extra |= {place: _unknown(sample) for place, sample in strange}
+        whole.time.extend(time for time in times if time is not None)
+        if values:
+            video, audio, rate, status = zip(*values, strict=True)
+            whole.bitrate_video.extend(_numbers(video, bits))
+            whole.bitrate_audio.extend(_numbers(audio, bits))
+            whole.frame_rate.extend(_numbers(rate))
+            whole.status.extend(status if _plain(status, _INTEGERS) else map(_status, status))
         yield
     dropped = len(samples) - len(whole)
     if dropped and not len(whole):  # an empty answer would be taken for one of no signal
@@ -119,10 +124,33 @@ def _unknown(sample: dict[str, Any]) -> Mapping[str, object]:
     return {name: value for name, value in sample.items() if name not in _KNOWN}
 
 
-def _numbers(values: list[Any], unit: float = 1.0) -> array[float]:
-    plain = {*map(type, values)} <= _PLAIN and max(map(abs, values), default=0) <= _LARGEST
-    numbers = values if plain else [*map(_number, values)]
+def _values(samples: list[dict[str, Any]]) -> tuple[list[tuple[Any, ...]], bool]:
+    """What each sample holds beside its time, None where it is missing; and whether all are as documented."""
+    try:
+        return [*map(itemgetter(*_MEASURED), samples)], {*map(len, samples)} <= {len(_KNOWN)}
+    except KeyError:
+        return [tuple(sample.get(name) for name in _MEASURED) for sample in samples], False
+
+
+def _numbers(values: Sequence[Any], unit: float = 1.0) -> array[float]:
+    numbers = values if _plain(values, _NUMBERS) else [*map(_number, values)]
     return array("d", numbers if unit == 1.0 else [value * unit for value in numbers])
+
+
+def _plain(values: Sequence[Any], kinds: frozenset[type]) -> bool:
+    """Whether nothing else is among them, and nothing too large."""
+    return {*map(type, values)} <= kinds and max(map(abs, values), default=0) <= _LARGEST
+
+
+def _times(texts: list[object]) -> list[float | None]:
+    """Each as `parse_time` reads it (epoch s), None for what is no time; quicker where all are plain UTC."""
+    try:
+        moments = [*map(datetime.fromisoformat, cast("list[str]", texts))]
+    except (TypeError, ValueError):
+        return [*map(_time, texts)]
+    if any(moment.tzinfo is not UTC for moment in moments):
+        return [*map(_time, texts)]
+    return [moment.timestamp() for moment in moments]
 
 
 def _time(text: object) -> float | None:
