@@ -58,6 +58,12 @@ def test_whatever_stands_in_it_the_result_is_the_same(value: object) -> None:
     assert run(decode_long(body))[0] == decode(body) == value
 
 
+def test_a_long_list_with_something_nested_too_deep_behind_it_is_no_json() -> None:
+    body = long({"data": rows()}).removesuffix(b"}") + b',"meta":' + b"[" * 5000 + b"]" * 5000 + b"}"
+    with pytest.raises(ValueError, match="nested too deep"):
+        run(decode_long(body))
+
+
 @pytest.mark.parametrize("tail", ["", ",]}", "]", "]}}", "]} x", ", NaN]}", '],"data":7}', '],"data":[]}'])
 def test_what_is_no_json_at_its_end_is_no_json_and_what_is_is_read_as_it_stands(tail: str) -> None:
     body = long({"data": rows()}).removesuffix(b"]}") + tail.encode()

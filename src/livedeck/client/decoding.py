@@ -50,7 +50,7 @@ def decode_long(body: bytes) -> Slices[object]:
         last, end = decode_first(f"[{text[at:]}", 0)
         rest = text[at + end - 2 :]
         envelope = json.loads(text[:begin] + rest, parse_constant=_refuse)
-    except ValueError:  # no such list, or cut where a comma stands inside a text or an object
+    except (ValueError, RecursionError):  # no such list, or cut where a comma stands inside a text or an object
         return decode(body)
     if not (isinstance(last, list) and last) or '"data"' in rest:  # a comma before nothing, or a second list
         return decode(body)
