@@ -205,6 +205,13 @@ async def test_a_preview_is_what_the_export_will_hold() -> None:
     assert found == [EVENING[1]]
 
 
+async def test_a_time_that_the_zone_has_no_clock_for_stays_as_it_came(tmp_path: Path) -> None:
+    """Some platforms write the first moment of all where they mean none."""
+    none = {"id": "a", "created_at": "0001-01-01T00:00:00Z"}
+    await exported([none], wanting("ndjson", zone=ZoneInfo("America/New_York")), tmp_path / "c")
+    assert json.loads((tmp_path / "c").read_bytes()) == none
+
+
 async def test_a_time_zone_changes_the_clock_and_not_the_moment(tmp_path: Path) -> None:
     await exported(EVENING, wanting("ndjson", zone=ZoneInfo("Asia/Kolkata")), tmp_path / "c")
     read = [json.loads(line)["created_at"] for line in (tmp_path / "c").read_text(encoding="utf-8").splitlines()]

@@ -78,11 +78,14 @@ def written_at(item: Item) -> datetime | None:
 
 
 def in_zone(item: Item, zone: tzinfo) -> Item:
-    """The message with `created_at` as a clock of that zone showed it, with its offset; as it came where unreadable."""
+    """The message with `created_at` as a clock of that zone showed it, with its offset; as it came where none did."""
     moment = written_at(item)
     if moment is None:
         return item
-    return {**item, "created_at": moment.astimezone(zone).isoformat(timespec="microseconds")}
+    try:
+        return {**item, "created_at": moment.astimezone(zone).isoformat(timespec="microseconds")}
+    except OverflowError:  # year 1 or 9999, which some platforms write for none
+        return item
 
 
 def text(value: object) -> str:
