@@ -272,3 +272,10 @@ async def test_a_list_is_worth_more_than_what_is_said_about_it(meta: object, tot
         page = await api.events.list()
     assert [event.id for event in page.items] == ["x"]
     assert (page.page, page.per_page, page.total, page.order) == (1, 20, total, {})
+
+
+async def test_a_number_past_all_floats_is_no_number() -> None:
+    """`1e999` is JSON, and Python reads it as infinity, of which no length can be shown."""
+    async with api_of(saying(b'{"data": [{"id": "v", "duration": 1e999}]}')) as api:
+        with pytest.raises(Unreadable, match="duration should be a finite number"):
+            await api.events.videos("e")

@@ -39,7 +39,7 @@ class Model(BaseModel):
     A field that is missing and one that is null both read as None (`model_fields_set` tells them apart).
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False, hide_input_in_errors=True)
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         """The id and no more: tracebacks and logs print reprs, and an unknown field may hold a key."""
