@@ -1,5 +1,6 @@
 """Reads are tried again, in a bounded time; changes are not; and all share one budget of requests."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from client.answers import Platform, api_of, listening
 from client.test_transport import nobody
-from livedeck.client import Api, ApiError, NotFound, RateLimited, ServerFault, Unreachable
+from livedeck.client import Api, ApiError, Misconfigured, NotFound, RateLimited, ServerFault, Unreachable
 
 GOOD: tuple[int, bytes, Mapping[str, str]] = (200, b'{"data": {"id": "x"}}', {})
 
@@ -155,6 +156,24 @@ async def test_requests_past_the_budget_wait_their_turn() -> None:
             with pytest.raises(NotFound):
                 await call("x")
     assert time.sleeps == [0.5, 0.5, 0.5]
+
+
+async def test_a_request_that_waits_its_turn_while_the_client_closes_is_not_sent() -> None:
+    time, platform = Time(), answering(GOOD)
+    waits, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def sleep(_seconds: float) -> None:
+        waits.set()
+        await goes_on.wait()
+
+    async with patient(platform, time, rate=1.0, sleep=sleep) as api:
+        await api.events.get("x")
+        waiting = asyncio.ensure_future(api.events.get("x"))
+        await waits.wait()
+    goes_on.set()
+    with pytest.raises(Misconfigured, match="get event x: not sent, the client is closed"):
+        await waiting
+    assert len(platform.requests) == 1
 
 
 async def test_a_budget_fills_up_again_while_nothing_is_asked() -> None:

@@ -133,11 +133,11 @@ class Transport:
     async def _tried(self, call: Call, attempt: Callable[[Call], Awaitable[T]]) -> T:
         if self.read_only and call.method not in _READS:
             raise ReadOnly(f"{call.what}: not sent, the deck is read-only")
-        if self._client.is_closed:
-            raise Misconfigured(f"{call.what}: not sent, the client is closed")
         patience = Patience(self.pace)
         while True:
             await self._budget.spend()
+            if self._client.is_closed:
+                raise Misconfigured(f"{call.what}: not sent, the client is closed")
             began = self.pace.timer()
             try:
                 async with self._limited(call, patience.limit):
