@@ -12,6 +12,9 @@ from livedeck.client import (
     NotFound,
     RateLimited,
     Rejected,
+    RelayDraft,
+    RoomDraft,
+    Secret,
     ServerFault,
     TooManyProfiles,
     Unauthorized,
@@ -139,8 +142,36 @@ async def test_a_redirect_names_where_it_points_and_nothing_that_may_sign_it(loc
 
 async def test_a_token_that_the_platform_repeats_is_masked() -> None:
     caught = await refused(401, error(401401, f"unknown token {TOKEN}", detail=TOKEN, invalid_params=[TOKEN]))
-    assert TOKEN not in f"{caught} {caught!r} {caught.message} {caught.detail}"
+    assert TOKEN not in f"{caught} {caught!r} {caught.message} {caught.detail} {caught.invalid_params}"
     assert "unknown token ••••5a1e" in caught.message
+
+
+async def test_a_key_that_was_sent_is_masked_wherever_the_platform_repeats_it() -> None:
+    """Whole, though another key is its beginning; in `invalid_params` too, which a form shows at its fields."""
+    short, long = "live-key-of-a-9c1d", "live-key-of-a-9c1d-and-more-of-it-77aa"
+    drafts = (RelayDraft(name=key, url="rtmp://a.example/x", stream_key=Secret(key)) for key in (short, long))
+    invalid = [{"name": "restreams[1].stream_key", "reason": f"{long} is taken"}, long, {long: [[long]]}]
+    draft = RoomDraft(owner_id="o", name="Studio", restreams=tuple(drafts))
+    async with api_of(saying(error(400400, f"taken: {long}", invalid_params=invalid), 400)) as api:
+        with pytest.raises(Validation) as caught:
+            await api.rooms.create(draft)
+    assert "live-key" not in f"{caught.value} {caught.value.message} {caught.value.invalid_params}"
+    assert "more-of-it" not in f"{caught.value} {caught.value.message} {caught.value.invalid_params}"
+    assert "restreams[1].stream_key: ••••77aa is taken" in str(caught.value)
+
+
+async def test_a_signature_that_the_platform_repeats_is_masked() -> None:
+    link = "https://cdn.example.com/p.png?expires=1&sign=signature-of-the-url"
+    async with api_of(saying(error(400400, f"cannot fetch {link}", invalid_params=[link]), 400)) as api:
+        with pytest.raises(Validation) as caught:
+            await api.posters.upload_for_video("v", link)
+    assert "signature" not in f"{caught.value} {caught.value.message} {caught.value.invalid_params}"
+    assert "cannot fetch https://cdn.example.com/p.png" in caught.value.message
+
+
+async def test_invalid_params_of_any_depth_do_no_harm() -> None:
+    deep = b'{"error": {"code": 400400, "invalid_params": ' + b"[" * 900 + b"]" * 900 + b"}}"
+    assert type(await refused(400, deep)) is Validation
 
 
 @pytest.mark.parametrize("body", [b"<html>Sign in</html>", b"{", b"NaN", b"[" * 100_000, b'{"data": Infinity}'])

@@ -98,7 +98,7 @@ class Rejected(ApiError):
     """The platform answered with an error (platform-api.md, 7) or a redirect.
 
     `status`: of HTTP. `code`, `message`, `detail`: of the error body, safe to show; None and empty where it had none.
-    `invalid_params`: as the platform sent it, of any shape. `retry_after`: seconds to wait, where the platform said so.
+    `invalid_params`: of any shape, fit to be shown too. `retry_after`: seconds to wait, where the platform said so.
     """
 
     happened: ClassVar[str] = "the platform refused"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from itertools import islice
 from math import isfinite
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ from livedeck.client.errors import (
 from livedeck.client.secret import Secret
 
 _SHORTEST = 4  # characters; what is shorter occurs in any text
+_MOST = 100  # complaints in an answer that are kept
 _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: Broadcasting}
 _BY_STATUS: Mapping[int, type[Rejected]] = {
     400: Validation,
@@ -49,11 +51,12 @@ def refusal(
     fields = said if isinstance(said, dict) else {"message": said}
     code = _code(fields.get("code"))
     message, detail = (_quoted(fields.get(name), secrets) for name in ("message", "detail"))
-    invalid = fields.get("invalid_params", whole.get("invalid_params"))  # the document does not say beside what it is
+    # The document does not say whether it stands in the error or beside it.
+    invalid = _masked(fields.get("invalid_params", whole.get("invalid_params")), secrets)
     kind = _kind(status, code)
     why = _redirect(_quoted(location, secrets)) if 300 <= status < 400 else kind.happened
     facts = " ".join(part for part in (str(status), str(code or ""), message, detail) if part)
-    advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid, secrets), kind.advice) if part)
+    advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid), kind.advice) if part)
     return kind(
         f"{what}: {why} ({facts})" + (f"; {advice}" if advice else ""),
         status=status,
@@ -111,22 +114,38 @@ def _wait(seconds: float | None) -> str:
 
 
 def _quoted(text: object, secrets: Sequence[Secret]) -> str:
-    if not isinstance(text, str):
-        return ""
-    for secret in secrets:
+    return wording.safe(_hidden(text, secrets), 200) if isinstance(text, str) else ""
+
+
+def _hidden(text: str, secrets: Sequence[Secret]) -> str:
+    """The text with what is secret in it masked: what was sent, longest first, and what signs an address."""
+    for secret in sorted(secrets, key=lambda one: -len(one.reveal())):
         if len(secret.reveal()) >= _SHORTEST:
             text = text.replace(secret.reveal(), str(secret))
-    return wording.safe(text, 200)
+    return wording.link(text)
 
 
-def _complaints(invalid: object, secrets: Sequence[Secret]) -> str:
+def _masked(value: object, secrets: Sequence[Secret], depth: int = 5) -> object:
+    """A JSON value with every text in it as it may be shown; what lies further in than anyone looks is left out."""
+    if isinstance(value, str):
+        return _hidden(value, secrets)
+    if not isinstance(value, list | dict):
+        return value
+    if not depth:
+        return None
+    if isinstance(value, list):
+        return [_masked(one, secrets, depth - 1) for one in value[:_MOST]]
+    return {_hidden(name, secrets): _masked(one, secrets, depth - 1) for name, one in islice(value.items(), _MOST)}
+
+
+def _complaints(invalid: object) -> str:
     """`invalid_params` in words. The document leaves its items open: objects, strings and mappings are all met."""
     if isinstance(invalid, dict):
         invalid = [{"name": name, "reason": reason} for name, reason in invalid.items()]
     if not isinstance(invalid, list):
         return ""
     named = (_complaint(item) for item in invalid[:5])
-    return _quoted(", ".join(part for part in named if part), secrets)
+    return wording.safe(", ".join(part for part in named if part), 200)
 
 
 def _complaint(item: object) -> str:
