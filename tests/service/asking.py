@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -35,6 +36,13 @@ def asking(service: Service, token: str) -> httpx.AsyncClient:
 def description() -> Description:
     """What the service says of itself."""
     return Description(openapi.document(chapters.ENDPOINTS, "1"))
+
+
+async def slowly(body: bytes, meanwhile: Awaitable[object]) -> AsyncIterator[bytes]:
+    """A body in two halves, and what happens between them."""
+    yield body[:1]
+    await meanwhile
+    yield body[1:]
 
 
 def data(answer: httpx.Response) -> Any:

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from livedeck.service import Service
-from service.asking import NOBODY, Row, data, named, refused
+from service.asking import NOBODY, Row, data, named, refused, slowly
 
 EVENTS = "/v2/live/events"
 Named = Callable[[str], Awaitable[Row]]
@@ -97,6 +97,13 @@ async def test_title_and_description_change_what_an_event_calls_name_and_subtitl
 
 async def test_an_empty_change_changes_nothing_but_the_date(api: httpx.AsyncClient, event: Row, path: str) -> None:
     assert data(await api.put(path, json={})) | {"updated_at": None} == event
+
+
+async def test_a_change_that_comes_in_slowly_takes_no_other_back(api: httpx.AsyncClient, path: str) -> None:
+    other = api.put(path, json={"subtitle": "From the other side"})
+    data(await api.put(path, content=slowly(b'{"name": "Soiree"}', other)))
+    event = data(await api.get(path))
+    assert (event["name"], event["subtitle"]) == ("Soiree", "From the other side")
 
 
 async def test_a_schedule_is_taken_back_with_null(api: httpx.AsyncClient, path: str) -> None:

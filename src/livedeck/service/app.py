@@ -64,7 +64,10 @@ def _routes(world: World, endpoints: Sequence[Endpoint], admit: Admission) -> li
 def _route(world: World, path: str, methods: dict[str, Endpoint], admit: Admission) -> Route:
     async def serve(request: Request) -> Response:
         endpoint = methods["GET" if request.method == "HEAD" else request.method]
-        return await endpoint.handler(Call(world, request, endpoint, admit(request)))
+        call = Call(world, request, endpoint, admit(request))
+        if endpoint.takes_body and endpoint.body == "json":
+            await request.body()  # first: nobody else may write between what a handler reads and what it writes
+        return await endpoint.handler(call)
 
     return Route(path, serve, methods=[*methods])
 
