@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from livedeck.service import Service
-from service.asking import NOBODY, Row, data, named, refused
+from service.asking import NOBODY, Row, data, named, refused, slowly
 
 ROOMS = "/v1/meet/rooms"
 
@@ -276,6 +276,16 @@ async def test_at_most_5_relays_run_in_a_call(api: httpx.AsyncClient, admin: htt
     data(await admin.post(paths[5], json={"running": True}))
 
 
+async def test_a_relay_that_starts_while_its_change_comes_in_is_not_changed(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, room: Row
+) -> None:
+    profile_id = room["restreams"][0]["id"]
+    start = admin.post(f"/_control/relays/{room['id']}/{profile_id}", json={"running": True})
+    path = f"{ROOMS}/{room['id']}/restreams/{profile_id}"
+    assert refused(await api.patch(path, content=slowly(b'{"name": "x"}', start))) == (409, 409298)
+    assert refused(await api.patch(path, json={"name": "x"})) == (409, 409298)
+
+
 @pytest.mark.parametrize("verb", ["POST", "DELETE"])
 async def test_no_endpoint_adds_or_removes_one_profile(api: httpx.AsyncClient, room: Row, verb: str) -> None:
     for path in ("restreams", f"restreams/{room['restreams'][0]['id']}"):
@@ -302,6 +312,14 @@ async def test_no_endpoint_adds_or_removes_one_profile(api: httpx.AsyncClient, r
 )
 async def test_rooms_are_filtered_and_ordered(api: httpx.AsyncClient, query: Row, names: list[str]) -> None:
     assert [room["name"] for room in data(await api.get(ROOMS, params=query))] == names
+
+
+@pytest.mark.parametrize("q", ["совет", "СОВЕТ", "straße", "STRASSE"])
+async def test_a_room_is_found_by_its_name_in_either_case_of_any_script(
+    api: httpx.AsyncClient, draft: Row, q: str
+) -> None:
+    room = data(await api.post(ROOMS, json=draft | {"name": "Городской Совет, Straße 5"}))
+    assert data(await api.get(ROOMS, params={"q": q})) == [room]
 
 
 async def test_a_room_is_found_by_its_code(api: httpx.AsyncClient, room: Row) -> None:

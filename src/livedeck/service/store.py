@@ -133,7 +133,7 @@ def _clause(query: Query) -> tuple[str, list[Any]]:
             clause += " AND json_extract(json, ?) IS ?"
             values += [_at(name), value]
     for name, value in query.holds:
-        clause += " AND instr(lower(json_extract(json, ?)), lower(?))"
+        clause += " AND instr(folded(json_extract(json, ?)), folded(?))"
         values += [_at(name), value]
     for name, value in query.until:
         clause += " AND json_extract(json, ?) <= ?"
@@ -149,6 +149,7 @@ def _connect(path: Path | None) -> sqlite3.Connection:
     if path is not None:
         path.touch(mode=0o600)  # it holds tokens and stream keys
     db = sqlite3.connect(path or ":memory:", timeout=2, isolation_level=None, check_same_thread=False)
+    db.create_function("folded", 1, str.casefold, deterministic=True)  # SQLite's own lower() knows ASCII alone
     try:
         _prepare(db)
     except BaseException:
