@@ -81,8 +81,9 @@ async def set_relay(call: Call) -> Response:
 
 
 async def list_faults(call: Call) -> Response:
-    """The faults in force or still to come."""
-    return several([told(fault) for fault in call.world.faults.all])
+    """The faults in force."""
+    now = call.world.now()
+    return several([told(fault) for fault in call.world.faults.all if now < fault.until])
 
 
 async def add_fault(call: Call) -> Response:
