@@ -198,7 +198,7 @@ def _each(rows: Sequence[Table]) -> Iterator[Table]:
             yield row | {"name": f"{row['name']} {number:03}"}
 
 
-_OFFSET = re.compile(r"([+-])(?:(\d+)d)? ?(?:(\d\d):(\d\d):(\d\d))?")
+_OFFSET = re.compile(r"([+-])(?:(\d{1,3})d)? ?(?:(\d\d):(\d\d):(\d\d))?")
 
 
 def seconds(offset: str) -> int:

@@ -194,12 +194,13 @@ def _scenario(name: str, table: dict[str, Any]) -> Scenario:
 
 
 def _steps(rows: list[dict[str, Any]]) -> Iterator[Step]:
-    fixed: Rules = {"at": needed(text(1, 32)), "do": needed(choice(*ACTS)), "event": text(1, 255), "room": text(1, 255)}
+    fixed: Rules = {"at": needed(text(1, 32)), "do": needed(choice(*ACTS))}
     for row in rows:
         taken = gather(fixed, {name: row[name] for name in row if name in fixed})
         act = ACTS[taken["do"]]
-        asked = {name: row[name] for name in row if name not in fixed}
-        yield Step(demo.seconds(taken["at"]), taken["do"], taken.get(act.on, ""), gather(act.parameters, asked))
+        on: Rules = {act.on: needed(text(1, 255))} if act.on else {}
+        asked = gather(on | act.parameters, {name: row[name] for name in row if name not in fixed})
+        yield Step(demo.seconds(taken["at"]), taken["do"], asked.pop(act.on, ""), asked)
 
 
 def _expected(row: dict[str, Any]) -> Expected:
