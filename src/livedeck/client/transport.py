@@ -49,6 +49,7 @@ import httpx  # noqa: E402
 httpcore.AsyncHTTP11Connection.READ_NUM_BYTES = 256 * 2**10
 for _chatty in ("httpcore", "hpack"):  # at DEBUG they write headers: a signed redirect, and over HTTP/2 the token
     logging.getLogger(_chatty).setLevel(logging.INFO)
+logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it writes addresses: signed ones too
 
 _Message = MutableMapping[str, Any]
 Mount = Callable[[_Message, Callable[[], Awaitable[_Message]], Callable[[_Message], Awaitable[None]]], Awaitable[None]]
