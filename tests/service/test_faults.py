@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -16,6 +17,7 @@ from service.asking import named as named_in
 
 EVENTS = "/v2/live/events"
 FAULTS = "/_control/faults"
+TOGETHER = ["status", "drop", "truncate", "drip", "skew", "broken-json", "nulls"]
 Named = Callable[[str], Awaitable[Row]]
 
 
@@ -208,6 +210,18 @@ async def test_each_distortion_does_what_it_says(wire: httpx.AsyncClient, admin:
     shuffled = await distorted("reordered")
     assert shuffled != sound
     assert sorted(shuffled, key=lambda row: row["time"]) == sound
+
+
+@pytest.mark.parametrize("first", TOGETHER)
+@pytest.mark.parametrize("second", TOGETHER)
+async def test_faults_that_strike_together_are_no_fault_of_the_service(
+    wire: httpx.AsyncClient, admin: httpx.AsyncClient, caplog: pytest.LogCaptureFixture, first: str, second: str
+) -> None:
+    for kind in (first, second):
+        await strike(admin, kind, path=EVENTS)
+    with suppress(httpx.RemoteProtocolError):
+        assert (await wire.get(EVENTS)).status_code == (503 if "status" in {first, second} else 200)
+    assert [record for record in caplog.records if record.name == "livedeck.service"] == []
 
 
 async def test_frozen_samples_grow_in_number_and_not_in_time(

@@ -96,8 +96,8 @@ Hazard = Callable[[Blow, Scope, Receive, Send], Awaitable[None]]
 
 
 def struck(app: ASGIApp, faults: list[Fault], now: float) -> ASGIApp:
-    """The app with those faults around it."""
-    for fault in faults:
+    """The app with those faults around it; what changes an answer is inside of what cuts it or takes its place."""
+    for fault in sorted(faults, key=lambda one: _INNER.get(one.kind, len(_INNER))):
         app = partial(HAZARDS[fault.kind], Blow(fault, now, app))
     return app
 
@@ -183,7 +183,7 @@ def _distorting(change: Callable[[Any, float], Any]) -> Hazard:
     async def distort(blow: Blow, scope: Scope, receive: Receive, send: Send) -> None:
         start, body = await _answer(blow.app, scope, receive)
         if start["status"] == 200 and (b"content-type", b"application/json") in start["headers"]:
-            body = _written(change(json.loads(body), blow.fault.since))
+            body = _changed(body, lambda content: change(content, blow.fault.since))
         kept = [(name, value) for name, value in start["headers"] if name != b"content-length"]
         await send({**start, "headers": [*kept, (b"content-length", str(len(body)).encode())]})
         await send({"type": "http.response.body", "body": body})
@@ -191,8 +191,13 @@ def _distorting(change: Callable[[Any, float], Any]) -> Hazard:
     return distort
 
 
-def _written(content: object) -> bytes:
-    return content if isinstance(content, bytes) else json.dumps(content, separators=(",", ":")).encode()
+def _changed(body: bytes, change: Callable[[Any], Any]) -> bytes:
+    try:
+        content = json.loads(body)
+    except ValueError:  # another fault broke it before
+        return body
+    changed = change(content)
+    return changed if isinstance(changed, bytes) else json.dumps(changed, separators=(",", ":")).encode()
 
 
 async def _answer(app: ASGIApp, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
@@ -221,6 +226,10 @@ HAZARDS: Mapping[str, Hazard] = {
     **{kind: _distorting(change) for kind, change in distortions.ALL.items()},
 }
 """What each kind of fault does. drop: nothing is done and nobody answers; lose: it is done, and nobody answers."""
+
+
+_INNER = {**dict.fromkeys((*distortions.ALL, "skew"), 0), "drip": 1, "truncate": 2}
+"""What needs an answer to work on, from the inside out."""
 
 
 def begun(fault: Fault, now: float, lasts: float | None) -> Fault:
