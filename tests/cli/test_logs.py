@@ -102,6 +102,6 @@ def test_a_line_that_cannot_be_made_is_lost_without_a_word(log: Path, capfd: pyt
     """logging itself would print a traceback and what was to be written, which nobody has redacted."""
     (ours,) = (one for one in logging.getLogger().handlers if isinstance(one, RotatingFileHandler))
     ours.handle(logging.makeLogRecord({"msg": "%d pieces", "args": (SECRET,)}))
-    ours.handle(logging.makeLogRecord({"msg": "half a pair: \ud83d"}))  # pytest could not send it in a report of its own
+    ours.handle(logging.makeLogRecord({"msg": "half a pair: \ud83d"}))  # which no report of a test run can hold
     assert capfd.readouterr() == ("", "")
     assert "half a pair" in written(log)
