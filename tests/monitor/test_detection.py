@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from livedeck.monitor import Episode, Reading, Readings, Severity, Thresholds
+from livedeck.monitor import Episode, Reading, Readings, Severity, Thresholds, tuned
 from livedeck.monitor.detection import Detection, episodes
 from livedeck.monitor.series import gather
 from livedeck.service.signal import SHAPES, qos
@@ -39,8 +39,8 @@ def seen(*parts: list[dict[str, Any]]) -> Detection:
     return folded(rows([*stretch(CALM), *(row for part in parts for row in part)]))
 
 
-def folded(readings: list[Reading]) -> Detection:
-    return judged(Detection(), gather(Readings(), samples(readings)), Thresholds())
+def folded(readings: list[Reading], **limits: object) -> Detection:
+    return judged(Detection(), gather(Readings(), samples(readings)), tuned(Thresholds(), limits))
 
 
 def past(known: Detection) -> list[Episode]:
@@ -99,6 +99,31 @@ def test_a_fault_is_over_after_its_delay_and_not_before(
     (told,) = [episode for episode in past(known) if episode.kind == kind]
     ended = length - 1 if kind in COUNTED else length
     assert (told.since, told.until) == (after(0), after(ended))
+
+
+@pytest.mark.parametrize(
+    ("limits", "fault", "kind"),
+    [
+        ({"low_audio": 0}, {"audio": 0.0}, "AUDIO_LOST"),
+        ({"low_fps": 0.5}, {"fps": 20.0}, "FPS_COLLAPSE"),
+        ({"low_video": 0.3, "unstable_cv": 9}, {"video": 0.4 * 4.5e6}, "VIDEO_STARVED"),
+    ],
+)
+def test_a_warning_that_a_setting_silences_takes_no_critical_alarm_with_it(
+    limits: dict[str, object], fault: dict[str, Any], kind: str
+) -> None:
+    assert set(folded(rows([*stretch(CALM), *stretch(20, **fault)]), **limits).spells) == {kind}
+
+
+@pytest.mark.parametrize("limits", [{"dark_video": 0}, {"dark_video": 0, "dark_fps": 0}])
+@pytest.mark.parametrize("fault", [{"video": 0.0}, {"video": 0.0, "fps": 0.0}])
+@pytest.mark.parametrize("calm", [0, CALM])
+def test_no_picture_is_judged_where_a_setting_expects_none(
+    limits: dict[str, object], fault: dict[str, Any], calm: int
+) -> None:
+    """Of a stream that is sound alone its BLACKOUT is silenced: a usual rate of 0 is one."""
+    known = folded(rows([*stretch(calm), *stretch(600, **fault), *stretch(30, **fault, audio=0.0)]), **limits)
+    assert "AUDIO_LOST" in known.spells
 
 
 @pytest.mark.parametrize(

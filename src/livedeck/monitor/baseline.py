@@ -45,7 +45,7 @@ def usual(known: Usual, lessons: Sequence[Lesson], thresholds: Thresholds) -> Us
         return known
     video, audio = _merged(video for _, _, video, *_ in lessons), _merged(audio for *_, audio, _ in lessons)
     middle = _at(video, 0.5)
-    spread = (_at(video, 0.84) - _at(video, 0.16)) / 2 / middle
+    spread = (_at(video, 0.84) - _at(video, 0.16)) / 2 / middle if middle else 0.0  # sound alone
     return Usual(middle, _at(audio, 0.5) if audio else known.audio, known.fps, spread)
 
 

@@ -258,12 +258,18 @@ RULES = (
 
 
 def calm(seen: Seen, thresholds: Thresholds) -> bool:
-    """Whether the sample is bad by no rule: nearly all are, and most of the cost of a judgement is to find that out."""
+    """Whether the sample is bad by no rule: nearly all are, and most of the cost of a judgement is to find that out.
+
+    A setting may turn the graver of two limits into the higher one.
+    """
     video, _, fps, _ = seen.usual
+    least_video = max(thresholds.low_video, thresholds.starved_video)
+    least_fps = max(thresholds.low_fps, thresholds.collapsed_fps)
     return (
         seen.status == NORMAL
-        and seen.video >= max(thresholds.dark_video, thresholds.low_video * (video or 0.0))
-        and seen.fps >= max(thresholds.dark_fps, thresholds.low_fps * (fps or 0.0))
+        and seen.video >= max(thresholds.dark_video, least_video * (video or 0.0))
+        and seen.fps >= max(thresholds.dark_fps, least_fps * (fps or 0.0))
+        and seen.audio > 0
         and thresholds.low_audio <= seen.audio <= thresholds.high_audio
         and not seen.cv > thresholds.unstable_cv
         and not (seen.drift or seen.severe)

@@ -152,7 +152,7 @@ class Memory:
             return 0.0
         rates = [rate for _, rate in self.minute]
         mean = sum(rates) / len(rates)
-        return sqrt(sum((rate - mean) ** 2 for rate in rates) / len(rates)) / mean
+        return sqrt(sum((rate - mean) ** 2 for rate in rates) / len(rates)) / mean if mean else 0.0
 
 
 def _counted(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:
