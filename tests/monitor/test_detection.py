@@ -115,6 +115,11 @@ def test_a_warning_that_a_setting_silences_takes_no_critical_alarm_with_it(
     assert set(folded(rows([*stretch(CALM), *stretch(20, **fault)]), **limits).spells) == {kind}
 
 
+@pytest.mark.parametrize("seconds", [0, 1])
+def test_of_a_minute_without_length_nothing_is_unstable(seconds: int) -> None:
+    assert folded(rows(swinging(CALM)), unstable_window=seconds).spells == {}
+
+
 @pytest.mark.parametrize("limits", [{"dark_video": 0}, {"dark_video": 0, "dark_fps": 0}])
 @pytest.mark.parametrize("fault", [{"video": 0.0}, {"video": 0.0, "fps": 0.0}])
 @pytest.mark.parametrize("calm", [0, CALM])

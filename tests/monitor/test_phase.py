@@ -120,6 +120,20 @@ def test_an_event_without_a_window_has_the_documented_ten_minutes() -> None:
     assert derive(model(reconnect_window=30), proof(0, -31), NOW).tally is Tally.LOST
 
 
+@pytest.mark.parametrize("window", [10**11, 2**63 - 1, 10**400], ids=["ages", "int64", "no float"])
+def test_a_window_that_never_ends_is_as_long_as_can_be_told(window: int) -> None:
+    phase = derive(model(reconnect_window=window), proof(0, -86_400), NOW)
+    assert (phase.tally, phase.ingest.state) == (Tally.RECONNECTING, IngestState.INTERRUPTED)
+    assert phase.ingest.window_ends is not None
+    assert phase.ingest.window_ends > NOW + timedelta(days=360)
+
+
+@pytest.mark.parametrize("window", [-1, -(10**11), -(10**400)], ids=["a second", "ages", "no float"])
+def test_a_window_that_ends_before_it_begins_is_none(window: int) -> None:
+    phase = derive(model(reconnect_window=window), proof(0, -60), NOW)
+    assert (phase.tally, phase.ingest.window_ends) == (Tally.LOST, phase.ingest.since)
+
+
 def test_a_slow_cadence_is_no_gap() -> None:
     seen = Evidence(NOW, NOW - timedelta(seconds=80), NOW - timedelta(seconds=900), cadence=30.0)
     assert derive(model(), seen, NOW).tally is Tally.ON_AIR

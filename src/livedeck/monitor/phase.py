@@ -12,6 +12,9 @@ from livedeck.monitor.thresholds import Thresholds
 
 _DEFAULTS = Thresholds()
 
+_LONGEST = 366 * 86_400
+"""Seconds of a reconnect window that count at most: the platform's number must not lead out of the calendar."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -54,13 +57,14 @@ def derive(event: Event, evidence: Evidence | None, now: datetime, thresholds: T
         return _waiting(_scheduled(event), now) if _scheduled(event) else Phase(Tally.DRAFT, ingest=_nothing())
     if stream.status == "finished" or stream.finished_at:
         return _ended(event, stream, now)
-    window = thresholds.reconnect_window if event.reconnect_window is None else float(event.reconnect_window)
+    told = event.reconnect_window
+    window = thresholds.reconnect_window if told is None else float(min(max(0, told), _LONGEST))
     ingest = _ingest(evidence, window, thresholds)
     if stream.status == "pending" and not _arrives(ingest):
         ingest = _nothing() if ingest.state is IngestState.UNKNOWN else ingest
         return _waiting(_scheduled(event) or stream.started_at, now, ingest)
-    told, seen = stream.started_at, ingest.since
-    begun = seen or told if stream.status == "pending" else told or seen  # of a pending one only the plan is told
+    start, seen = stream.started_at, ingest.since
+    begun = seen or start if stream.status == "pending" else start or seen  # of a pending one only the plan is told
     return Phase(_broadcast(stream, evidence, window, ingest), begun, ingest)
 
 

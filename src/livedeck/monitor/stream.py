@@ -141,9 +141,9 @@ class Memory:
         normal = self.usual.video
         if normal is None or abs(video - normal) > _SWAY * normal:
             self.swung = time
-        self.minute.append((time, video))
-        while self.minute[0][0] <= time - thresholds.unstable_window:
+        while self.minute and self.minute[0][0] <= time - thresholds.unstable_window:
             self.minute.popleft()
+        self.minute.append((time, video))
 
     def _cv(self, time: float, thresholds: Thresholds) -> float:
         if time - self.run < thresholds.unstable_window or len(self.minute) < 2:

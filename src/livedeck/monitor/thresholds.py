@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
-from math import isfinite
 from typing import Any, TypeVar
 
 from livedeck.monitor.attention import Attention
@@ -116,6 +115,10 @@ class Thresholds:
 
     attention: Attention = field(default_factory=Attention)
 
+    def __post_init__(self) -> None:
+        if self.fps_percentile > 1:
+            raise _wrong("fps_percentile", "a share from 0 to 1", self.fps_percentile)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cadence:
@@ -184,8 +187,8 @@ def _value(known: Any, value: object, path: str) -> Any:
 
 
 def _number(value: object, path: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
-        raise _wrong(path, "a number from 0", value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e9:
+        raise _wrong(path, "a number from 0 to 1e9", value)
     return float(value)
 
 
