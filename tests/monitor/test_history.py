@@ -47,7 +47,7 @@ from livedeck.monitor import (
     Turn,
 )
 from livedeck.monitor.history import earlier
-from livedeck.monitor.history.database import Database
+from livedeck.monitor.history.database import Database, set_aside
 from livedeck.monitor.history.packing import NOTHING, SLOT, columns_of, pack, unpack
 from livedeck.monitor.readings import NO_STATUS
 from monitor.recordings import NOW, ROUND, everything, locked, readings, snapshot, ticking
@@ -692,6 +692,26 @@ async def test_two_decks_make_a_file_at_once(opened: Open, path: Path, meanwhile
     assert await everything(history) == ticking(10)
 
 
+@pytest.mark.parametrize("again", [False, True])
+async def test_a_file_that_is_set_aside_while_it_is_opened_is_left(
+    opened: Open, path: Path, meanwhile: Meanwhile, again: bool
+) -> None:
+    """By another deck, which may have begun a new one already: what comes is for that, or for one of ours."""
+
+    def leave() -> None:
+        set_aside(path, NOW)
+        if again:
+            Database(path).close()
+
+    meanwhile("PRAGMA synchronous", leave)
+    history = await opened()
+    await kept(history, *ticking(10))
+    assert history.fault == ""
+    assert await everything(history) == ticking(10)
+    with changing(path) as db:
+        assert db.execute("SELECT count(*) FROM recent").fetchall() == [(10,)]
+
+
 async def test_a_file_that_breaks_where_only_the_move_comes_is_set_aside(opened: Open, path: Path) -> None:
     rows = of_first_format(path, 97)
     await (await opened()).close()
@@ -726,6 +746,22 @@ async def test_samples_that_have_rotted_are_said(opened: Open, path: Path) -> No
     await kept(history, ticking(91)[-1]._replace(video=1.0), *ticking(500)[300:])
     assert "a new one was begun" in history.fault
     assert len(await everything(history)) == 201
+
+
+async def test_a_record_that_has_rotted_is_left_out(opened: Open, path: Path) -> None:
+    """A deck that begins with it must begin."""
+    history = await opened()
+    for text in ("goal", "throw-in"):
+        await history.mark("one", NOW, text)
+    raised = Change(NOW, Turn.RAISED, alarm())
+    await history.append(replace(snapshot({}, changes=(raised,)), alarms=(alarm(),)))
+    await history.flush()
+    with changing(path) as db:
+        db.execute("UPDATE kept SET alarms = substr(alarms, 3)")
+        db.execute("UPDATE journal SET body = substr(body, 3) WHERE body LIKE '%goal%'")
+    assert await history.restored() == ()
+    assert "alarms that cannot be read" in history.fault
+    assert [one.text for one in await history.markers("one")] == ["throw-in"]
 
 
 async def test_a_place_where_no_file_can_be_is_said(opened: Open, tmp_path: Path) -> None:

@@ -107,13 +107,13 @@ class Database:
         with self._named():
             if path and not reads:
                 _make_private(path)
+            self._inode = path.stat().st_ino if path else 0  # before: another deck may set it aside from now on
             self._db = _connect(path, reads=reads)
             try:
                 self._prepare(reads=reads, limit=limit)
             except BaseException:
                 self._db.close()
                 raise
-        self._inode = path.stat().st_ino if path else 0
 
     @property
     def in_place(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from livedeck.monitor.board import Alarm
-from livedeck.monitor.history.database import Database
+from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.records import (
     ActionRecord,
     AlarmRecord,
@@ -62,12 +62,14 @@ def write(db: Database, entries: Iterable[Entry]) -> None:
 
 
 def read(db: Database, kind: type[T], since: datetime | None = None, topic: str | None = None) -> tuple[T, ...]:
-    """The records of that kind since then, about that topic, oldest first; one of another version is left out."""
+    """The records of that kind since then, about that topic, oldest first; one of another version, or that has rotted,
+    is left out."""
     rows = db.rows(
         "SELECT body FROM journal WHERE kind = ? AND at >= ? AND topic = coalesce(?, topic) ORDER BY at, id",
         (KINDS[kind], -(2**62) if since is None else milliseconds(since), topic),
     )
-    return tuple(_valid(kind, (from_json(body) for (body,) in rows)))
+    known: Any = kind
+    return tuple(_valid(_adapter(known).validate_json, (body for (body,) in rows)))
 
 
 def materials(db: Database, video_id: str) -> tuple[MaterialRecord, ...]:
@@ -83,10 +85,13 @@ def keep(db: Database, alarms: tuple[Alarm, ...]) -> None:
 
 
 def kept(db: Database) -> tuple[Alarm, ...]:
-    """How the alarms last stood; one that cannot be read is left out."""
+    """How the alarms last stood; one of another version is left out. Raises StorageError."""
     rows = db.rows("SELECT alarms FROM kept")
-    items = from_json(rows[0][0]) if rows else []
-    return tuple(_valid(Alarm, items))
+    try:
+        items = from_json(rows[0][0]) if rows else []
+    except ValueError as error:
+        raise StorageError(db.path, f"alarms that cannot be read ({error})", corrupt=True) from error
+    return tuple(_valid(_adapter(Alarm).validate_python, items))
 
 
 def milliseconds(at: datetime) -> int:
@@ -109,10 +114,10 @@ def _without_secrets(alarm: Alarm) -> Alarm:
     )
 
 
-def _valid(kind: Any, items: Iterable[object]) -> Iterator[Any]:
+def _valid(validate: Callable[[Any], Any], items: Iterable[object]) -> Iterator[Any]:
     for item in items:
         try:
-            yield _adapter(kind).validate_python(item)
+            yield validate(item)
         except ValidationError:
             continue
 
