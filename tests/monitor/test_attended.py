@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -59,6 +61,17 @@ def test_what_is_over_and_was_acknowledged_elsewhere_is_done() -> None:
     assert not told.alarms
 
 
+def test_what_was_acknowledged_elsewhere_and_is_over_is_done_though_that_deck_was_closed() -> None:
+    """As at the deck itself: an acknowledgement that held when the fault ended need not hold any longer."""
+    over = replace(ONE, state=AlarmState.RETURNED, present=False, changed=NOW + timedelta(minutes=4))
+    ours = replace(OURS, at=NOW + timedelta(minutes=9), alarms=(over,))
+    told = attended(ours, [_acknowledged()], RULES)
+    assert not told.alarms
+    assert [(one.state, one.acknowledged_until) for one in told.quiet] == [(AlarmState.CLEARED, None)]
+    ran_out = replace(over, changed=NOW + timedelta(minutes=6))
+    assert attended(replace(ours, alarms=(ran_out,)), [_acknowledged()], RULES).alarms == (ran_out,)
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -112,6 +125,20 @@ async def test_a_glance_leaves_the_history_of_a_deck_that_crashed_as_it_lies(tmp
     assert _file_and_log(crashed) == lying
 
 
+async def test_what_was_done_is_not_asked_again_when_the_deck_has_forgotten_it(tmp_path: Path) -> None:
+    """The deck lists it five minutes; the wall has it, unacknowledged and over, until somebody sees to it."""
+    over = replace(ONE, state=AlarmState.RETURNED, present=False)
+    history, glance = await History.open(tmp_path / "history.sqlite", NOW), Glance(tmp_path / "history.sqlite")
+    seen = []
+    for listed in ((_acknowledged(over),), (), (replace(ONE, since=NOW),), ()):
+        changes = (Change(NOW, Turn.RAISED, TWO),)
+        await history.append(replace(OURS, alarms=listed, changes=changes))
+        await history.flush()
+        seen.append([alarm.state for alarm in await glance.alarms()])
+    await history.close()
+    assert seen == [[AlarmState.CLEARED], [AlarmState.CLEARED], [AlarmState.UNACKNOWLEDGED], []]
+
+
 async def test_a_glance_sees_what_a_deck_recorded_and_makes_nothing(tmp_path: Path) -> None:
     file = tmp_path / "history.sqlite"
     glance = Glance(file)
@@ -124,6 +151,9 @@ async def test_a_glance_sees_what_a_deck_recorded_and_makes_nothing(tmp_path: Pa
     assert await glance.alarms() == (done,)
     await history.close()
     assert await glance.alarms() == (done,)
+    with closing(sqlite3.connect(file)) as db, db:
+        db.execute("UPDATE kept SET alarms = substr(alarms, 3)")
+    assert await glance.alarms() == ()
     file.write_bytes(b"no database")
     assert await glance.alarms() == ()
 

@@ -19,9 +19,10 @@ def attended(snapshot: Snapshot, others: Iterable[Alarm], rules: Attention) -> S
     as another deck had them last, for as long as that holds: the deck may be closed by now.
     """
     airs = on_air(snapshot.events)
-    known = {alarm.key: alarm for alarm in others if _lasts(alarm, snapshot.at, airs, rules)}
+    known = {other.key: other for other in others}
     before = (*snapshot.alarms, *snapshot.quiet)
-    after = tuple(_told(alarm, known.get(alarm.key)) for alarm in before)
+    holding = ((alarm, _holding(alarm, known.get(alarm.key), snapshot.at, airs, rules)) for alarm in before)
+    after = tuple(_told(alarm, other) if other else alarm for alarm, other in holding)
     if after == before:
         return snapshot
     listed = urgent_first(after, snapshot.events)
@@ -33,28 +34,35 @@ def attended(snapshot: Snapshot, others: Iterable[Alarm], rules: Attention) -> S
     )
 
 
-def _lasts(other: Alarm, now: datetime, airs: Collection[str], rules: Attention) -> bool:
-    """Whether what a person did to it has not run out by now."""
-    if other.state is AlarmState.SHELVED:
-        return not life.shelf_ended(other, now, on_air=other.event_id in airs, rules=rules)
-    return other.acknowledged_until is None or other.acknowledged_until > now
-
-
-def _told(alarm: Alarm, other: Alarm | None) -> Alarm:
-    """Our alarm with the state that the other deck gave it, where a person has to do with it and it still holds."""
-    awaited = alarm.active and alarm.owed
-    if not awaited or other is None or other.owed or not _holds(alarm, other):
-        return alarm
+def _told(alarm: Alarm, other: Alarm) -> Alarm:
+    """Our alarm with the state that the other deck gave it. What was acknowledged and is over is done."""
+    done = other.state is AlarmState.ACKNOWLEDGED and not alarm.lasting
     return replace(
         alarm,
-        state=other.state,
+        state=AlarmState.CLEARED if done else other.state,
         owed=False,
         changed=other.changed,
-        acknowledged_until=other.acknowledged_until,
+        acknowledged_until=None if done else other.acknowledged_until,
         shelved_until=other.shelved_until,
         reason=other.reason,
         note=other.note,
     )
+
+
+def _holding(alarm: Alarm, other: Alarm | None, now: datetime, airs: Collection[str], rules: Attention) -> Alarm | None:
+    """The other deck's alarm, where a person has to do with it, and that was done to ours and still holds."""
+    awaited = alarm.active and alarm.owed
+    if not awaited or other is None or other.owed or not _holds(alarm, other):
+        return None
+    return other if _lasts(alarm, other, now, airs, rules) else None
+
+
+def _lasts(alarm: Alarm, other: Alarm, now: datetime, airs: Collection[str], rules: Attention) -> bool:
+    """Whether what a person did has not run out by now, or by the end of the fault."""
+    if other.state is AlarmState.SHELVED:
+        return not life.shelf_ended(other, now, on_air=other.event_id in airs, rules=rules)
+    moment = now if alarm.lasting else alarm.changed
+    return other.acknowledged_until is None or other.acknowledged_until > moment
 
 
 def _holds(alarm: Alarm, other: Alarm) -> bool:

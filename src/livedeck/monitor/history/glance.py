@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from pathlib import Path
 
-from livedeck.monitor.board import Alarm
+from livedeck.monitor.board import Alarm, AlarmKey, AlarmState
 from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.history.journal import kept
 
@@ -16,10 +16,16 @@ class Glance:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._cleared: dict[AlarmKey, Alarm] = {}
 
     async def alarms(self) -> tuple[Alarm, ...]:
-        """How they stood there last; none where there is no file that can be read. Read off the event loop."""
-        return await asyncio.to_thread(self._read)
+        """How they stood there last; none where there is no file that can be read. Read off the event loop.
+
+        One that was cleared is so, though the deck lists it no more, until it comes again.
+        """
+        stood = self._cleared | {alarm.key: alarm for alarm in await asyncio.to_thread(self._read)}
+        self._cleared = {key: alarm for key, alarm in stood.items() if alarm.state is AlarmState.CLEARED}
+        return tuple(stood.values())
 
     def _read(self) -> tuple[Alarm, ...]:
         with suppress(StorageError):
