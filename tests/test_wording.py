@@ -78,7 +78,7 @@ def test_marks_do_not_pile_up() -> None:
     assert wording.safe("e" + "\u0301" * 50) == "e\u0301\u0301"
 
 
-@pytest.mark.parametrize("name", ["sign", "token", "KEY", "signature"])
+@pytest.mark.parametrize("name", ["sign", "token", "KEY", "signature", "access_token", "stream_key"])
 def test_a_link_shows_nothing_that_signs_it(name: str) -> None:
     shown = wording.link(f"https://play.example/ev/1?expires=5&{name}=abcdef123456&lang=de")
     assert shown == f"https://play.example/ev/1?expires=5&{name}=••••&lang=de"

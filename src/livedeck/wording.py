@@ -18,7 +18,7 @@ NOT_APPLICABLE = "-"
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _PILED = re.compile("([\u0300-\u036f\u0483-\u0489\u20d0-\u20f0]{2})[\u0300-\u036f\u0483-\u0489\u20d0-\u20f0]+")
-_SIGNED = re.compile(r"(?i)\b((?:sign|signature|token|key|auth)=)[^&#]*")
+_SIGNED = re.compile(r"(?i)((?:sign|signature|token|key|auth)=)[^&#]*")
 _LINE_SEPARATORS = frozenset("\u2028\u2029")
 
 

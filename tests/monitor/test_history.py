@@ -328,6 +328,16 @@ async def test_a_restart_knows_the_newest_samples(opened: Open) -> None:
     assert [newest[index] for index in range(len(newest))] == ticking(100)[-3:]
 
 
+@pytest.mark.parametrize("newest", [1, 91])
+async def test_the_newest_of_a_stretch_are_those_before_its_end(opened: Open, newest: int) -> None:
+    """Though the slot in which it ends has later ones alone."""
+    history = await opened()
+    rows = [*ticking(180), *ticking(180, start=370)]
+    await kept(history, *rows)
+    found = await history.samples("one", "stream-one", 0.0, NOW.timestamp() + 365, newest=newest)
+    assert [found[index] for index in range(len(found))] == rows[180 - newest : 180]
+
+
 async def test_the_logs_tell_what_became_of_alarms_and_of_the_link(opened: Open) -> None:
     history = await opened()
     raised = Change(NOW, Turn.RAISED, alarm(diagnosis=Diagnosis("camera lost")))
@@ -412,6 +422,7 @@ async def test_nothing_that_opens_a_door_is_in_the_file(opened: Open, path: Path
         f"see rtmp://ingest.example/live/{canary} now",
         f"https://cdn.example/a.png?expires=1&sign={canary}",
         f"Authorization: Bearer {canary}",
+        f"stream_key={canary} is too short; access_token={canary}",
         str(SignedLink(f"https://cdn.example/a?sign={canary}")),
         str(SecretLink(f"rtmps://ingest.example/x/{canary}?a=b")),
     )

@@ -18,7 +18,7 @@ from livedeck.monitor.board import AlarmState, Change, Turn
 from livedeck.monitor.facts import Link, LinkState, Severity, Trouble
 
 _INGEST = re.compile(r"(?i)\b(?:rtmp[a-z]*|rtsps?|srt)://[^\s\"'<>]+")
-_CREDENTIAL = re.compile(r"(?i)(\bbearer\s+|\b(?:sign|signature|token|key|auth)=)[^&#\s]+")
+_CREDENTIAL = re.compile(r"(?i)(\bbearer\s+|(?:sign|signature|token|key|auth)=)[^&#\s]+")
 
 _IS_MASKED = re.compile("••••.{0,4}$")
 

@@ -187,7 +187,7 @@ def _packed(db: Database, stream: Stream, first: int, last: int, newest: int) ->
     wanting = newest
     for slot, content in db.rows(
         "SELECT slot, samples FROM rollup WHERE stream = ? AND slot BETWEEN ? AND ? ORDER BY slot DESC LIMIT ?",
-        (stream.id, first // SLOT, last // SLOT, newest),
+        (stream.id, first // SLOT, last // SLOT, newest if newest < 0 else newest + 1),  # one may begin after `last`
     ):
         parts.append(_samples_in(db, stream.id, slot, content))
         wanting -= bisect_right(parts[-1].time, last)
