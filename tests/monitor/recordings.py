@@ -66,7 +66,12 @@ def snapshot(
 
 async def everything(history: History, event_id: str = "one") -> list[Reading]:
     """All samples of that event's stream."""
-    found = await history.samples(event_id, f"stream-{event_id}", 0.0, 4e9)
+    return await newest(history, -1, 4e9, event_id)
+
+
+async def newest(history: History, count: int, until: float, event_id: str = "one") -> list[Reading]:
+    """The last so many of them until then (epoch s)."""
+    found = (await history.samples({event_id: f"stream-{event_id}"}, until, newest=count)).get(event_id, Readings())
     return [found[index] for index in range(len(found))]
 
 

@@ -50,7 +50,7 @@ from livedeck.monitor.history import earlier
 from livedeck.monitor.history.database import Database, set_aside
 from livedeck.monitor.history.packing import NOTHING, SLOT, columns_of, pack, unpack
 from livedeck.monitor.readings import NO_STATUS
-from monitor.recordings import NOW, ROUND, everything, locked, readings, snapshot, ticking
+from monitor.recordings import NOW, ROUND, everything, locked, newest, readings, snapshot, ticking
 from monitor.stage import signal
 
 HOUR = 3600.0
@@ -246,8 +246,7 @@ async def test_what_is_in_its_slots_and_what_is_not_yet_are_one(opened: Open) ->
         await kept(history, *(told[time] for time in sorted(told)))
     expected = [told[time] for time in sorted(told)]
     assert await everything(history) == expected
-    newest = await history.samples("one", "stream-one", 0.0, expected[-4].time, newest=200)
-    assert [newest[index] for index in range(len(newest))] == expected[-203:-3]
+    assert await newest(history, 200, expected[-4].time) == expected[-203:-3]
     (stream,) = await history.streams("one")
     assert stream.samples == len(expected)
     assert (stream.first.timestamp(), stream.last.timestamp()) == (expected[0].time, expected[-1].time)
@@ -324,18 +323,16 @@ async def test_every_column_tells_what_its_samples_tell(opened: Open, columns: i
 async def test_a_restart_knows_the_newest_samples(opened: Open) -> None:
     history = await opened()
     await kept(history, *ticking(100))
-    newest = await history.samples("one", "stream-one", 0.0, 4e9, newest=3)
-    assert [newest[index] for index in range(len(newest))] == ticking(100)[-3:]
+    assert await newest(history, 3, 4e9) == ticking(100)[-3:]
 
 
-@pytest.mark.parametrize("newest", [1, 91])
-async def test_the_newest_of_a_stretch_are_those_before_its_end(opened: Open, newest: int) -> None:
+@pytest.mark.parametrize("count", [1, 91])
+async def test_the_newest_samples_until_a_moment_are_those_before_it(opened: Open, count: int) -> None:
     """Though the slot in which it ends has later ones alone."""
     history = await opened()
     rows = [*ticking(180), *ticking(180, start=370)]
     await kept(history, *rows)
-    found = await history.samples("one", "stream-one", 0.0, NOW.timestamp() + 365, newest=newest)
-    assert [found[index] for index in range(len(found))] == rows[180 - newest : 180]
+    assert await newest(history, count, NOW.timestamp() + 365) == rows[180 - count : 180]
 
 
 async def test_the_logs_tell_what_became_of_alarms_and_of_the_link(opened: Open) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
@@ -308,9 +309,9 @@ class Log:
         """None."""
         return ()
 
-    async def samples(self, *_: object, **__: object) -> Readings:
+    async def samples(self, *_: object, **__: object) -> Mapping[str, Readings]:
         """None."""
-        return Readings()
+        return {}
 
     async def append(self, snapshot: Snapshot) -> None:
         """Keep it."""

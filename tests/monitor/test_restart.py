@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -10,6 +11,8 @@ from pathlib import Path
 from random import Random
 from time import monotonic
 from typing import Any
+
+import pytest
 
 from livedeck.client import Api
 from livedeck.monitor import AlarmKey, AlarmState, History, Monitor, Severity, Snapshot
@@ -147,6 +150,27 @@ async def test_a_history_that_cannot_be_written_is_an_alarm_and_monitoring_goes_
             assert "locked" in alarm.actual
             await history.flush()
             assert (await monitor.settled()).seq > snapshot.seq
+
+
+@pytest.mark.parametrize("count", [1, 5])
+async def test_a_locked_file_is_waited_for_once_however_many_events_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """Each wait is half a second in which nothing is asked: two hundred of them would be a blind deck."""
+    path, connect = tmp_path / "deck.sqlite", sqlite3.connect
+    await (await History.open(path, NOW)).close()
+    reads: list[str] = []
+
+    def counted(place: str, **options: Any) -> sqlite3.Connection:
+        reads.extend([place] if "mode=ro" in place else [])
+        opened: sqlite3.Connection = connect(place, **options)
+        return opened
+
+    with locked(path):
+        monkeypatch.setattr(sqlite3, "connect", counted)
+        async with run(path, Newest(0, 3600, *(event(str(place)) for place in range(count))), 0) as (monitor, _):
+            assert len((await monitor.settled()).events) == count
+    assert len(reads) == 2, "one for the alarms, one for the samples"
 
 
 async def test_the_alarm_ends_when_all_that_waited_is_written(tmp_path: Path) -> None:

@@ -69,9 +69,9 @@ class Lookout:
     async def recall(self, history: History, now: datetime) -> None:
         """Put what was recorded of a stream before what is heard of it, as soon as the stream is known."""
         until = connection.server_time(self.link, now).timestamp() + self._thresholds.ahead
-        for key, stream_id in self._begun().items():
-            past = await history.samples(key, stream_id, 0.0, until, newest=KEPT)
-            self._watches[key] = recalled(self._watches[key], past)
+        if begun := self._begun():
+            past = await history.samples(begun, until, newest=KEPT)
+            self._watches |= {key: recalled(self._watches[key], readings) for key, readings in past.items()}
 
     async def hear(self, answer: Answer) -> bool:
         """Learn what one call brought; whether it brought a fault that nobody may wait for, new or graver than it was.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -100,17 +101,16 @@ class History:
 
         return await self._desk.ask(gather, None) or charts.empty(since, until, columns)
 
-    async def samples(self, event_id: str, stream_id: str, since: float, until: float, *, newest: int = -1) -> Readings:
-        """The samples of that stretch (epoch s, server clock), both ends included; at most `newest`, -1 is all."""
+    async def samples(self, streams: Mapping[str, str], until: float, *, newest: int = -1) -> Mapping[str, Readings]:
+        """The samples of those streams (event id -> stream id), by event id; of each at most `newest`, -1 is all.
 
-        def find(db: Database) -> Readings:
-            stream = samples.find_stream(db, StreamKey(event_id, stream_id))
-            if stream is None:
-                return Readings()
-            first, last = (round(time * 1000) - stream.base for time in (since, until))
-            return samples.readings_of(samples.stored(db, stream, first, last, newest), stream.base)
+        `until`: epoch s, server clock, included. All in one read: a file that is locked is waited for once.
+        """
 
-        return await self._desk.ask(find, Readings())
+        def find(db: Database) -> dict[str, Readings]:
+            return {key: _until(db, StreamKey(key, stream_id), until, newest) for key, stream_id in streams.items()}
+
+        return await self._desk.ask(find, {})
 
     async def streams(self, event_id: str) -> tuple[StreamRecord, ...]:
         """The streams of that event, the earliest first."""
@@ -143,6 +143,14 @@ class History:
     async def restored(self) -> tuple[Alarm, ...]:
         """The alarms as they last stood: what a deck that starts again goes on from."""
         return await self._desk.ask(journal.kept, ())
+
+
+def _until(db: Database, key: StreamKey, until: float, newest: int) -> Readings:
+    stream = samples.find_stream(db, key)
+    if stream is None:
+        return Readings()
+    last = round(until * 1000) - stream.base
+    return samples.readings_of(samples.stored(db, stream, -stream.base, last, newest), stream.base)
 
 
 def _news(before: Snapshot | None, now: Snapshot) -> Batch:
