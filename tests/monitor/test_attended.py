@@ -77,7 +77,7 @@ def test_what_was_acknowledged_elsewhere_and_is_over_is_done_though_that_deck_wa
     [
         ONE,
         replace(_acknowledged(), target="another"),
-        _acknowledged(at=NOW - timedelta(minutes=6)),
+        _acknowledged(at=NOW - timedelta(seconds=RULES.acknowledged_critical)),
         replace(_acknowledged(), changed=ONE.since - timedelta(seconds=1), acknowledged_until=None),
         replace(shelve(ONE, 10, "known", NOW, on_air=True, rules=RULES), shelved_until=NOW),
         replace(_acknowledged(), state=AlarmState.CLEARED),
@@ -86,6 +86,12 @@ def test_what_was_acknowledged_elsewhere_and_is_over_is_done_though_that_deck_wa
 )
 def test_what_does_not_hold_changes_nothing(other: Alarm) -> None:
     assert attended(OURS, [other], RULES) is OURS
+
+
+def test_what_a_parent_hides_here_stays_hidden() -> None:
+    hidden = replace(ONE, state=AlarmState.SUPPRESSED, parent="RECONNECTING")
+    ours = replace(OURS, alarms=(TWO,), quiet=(hidden,))
+    assert attended(ours, [_acknowledged()], RULES) is ours
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from livedeck.monitor.handling import AlarmRefused
 from livedeck.monitor.history import Glance, History
 from livedeck.monitor.monitor import Monitor
 from livedeck.monitor.past_streams import KnownStream, current_stream, known_streams, remembered_streams
-from livedeck.monitor.readings import MISSING, NO_STATUS, Reading, Readings
+from livedeck.monitor.readings import NO_STATUS, Reading, Readings
 from livedeck.monitor.records import (
     ActionRecord,
     AlarmRecord,
@@ -49,7 +49,6 @@ from livedeck.monitor.snapshot import Snapshot
 from livedeck.monitor.thresholds import Cadence, Hold, Share, Thresholds, tuned
 
 __all__ = [
-    "MISSING",
     "NO_STATUS",
     "ActionRecord",
     "Alarm",
