@@ -409,3 +409,26 @@ async def test_a_fault_that_comes_right_after_another_waits_for_no_slow_answer(d
             shown.setdefault(alarm.event_id, one.clock.monotonic() - one.stage.times("three")[-1])
     assert shown["one"] < 0.1
     assert shown["two"] <= 0.25
+
+
+async def test_many_faults_within_a_moment_make_few_looks(deck: Raise) -> None:
+    names = [f"event-{number}" for number in range(8)]
+    one = deck(*map(event, names))
+    await one.until(20)
+    one.stage.odd, one.stage.slow = set(names), {name: 0.01 * place for place, name in enumerate(names)}
+    one.monitor.poke()
+    looks = 0
+    while len((await one.next()).alarms) < len(names):
+        looks += 1
+    assert looks <= 2
+
+
+async def test_a_fault_that_lasts_cuts_no_round_short(deck: Raise) -> None:
+    """The second event answers after a second, and the looks are as many with the fault of the first as without."""
+    looks = []
+    for odd in (set[str](), {"one"}):
+        one = deck(event("one"), event("two"))
+        one.stage.odd, one.stage.slow = odd, {"two": 1.0}
+        begun = (await one.until(30)).seq
+        looks.append((await one.until(90)).seq - begun)
+    assert looks[0] == looks[1]
