@@ -9,6 +9,7 @@ under it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import plotext
 
@@ -16,12 +17,21 @@ from livedeck.ui.renderables.buckets import Bucket
 
 plotext.terminal.limit(width=False, height=False)
 
+_KEPT = 16
+"""Pictures that are kept: between two answers a screen is painted several times, and its curves stay what they are."""
+
 
 def curve(values: Sequence[Bucket | None], rows: int, low: float, high: float) -> list[str]:
     """`rows` texts of `len(values)` cells: the values between `low` and `high`, a vertical stroke where one varies."""
     cells = len(values)
     if not cells or rows < 1 or not any(values) or not low < high:
         return [" " * cells for _ in range(max(rows, 0))]
+    return [*_drawn(tuple(values), rows, low, high)]
+
+
+@lru_cache(maxsize=_KEPT)
+def _drawn(values: Sequence[Bucket | None], rows: int, low: float, high: float) -> tuple[str, ...]:
+    cells = len(values)
     figure = _bare_figure(cells, rows, low, high)
     xs, ys, joined = _points(values, low, high)
     signal = figure.signal(xs, ys, marker="braille")
@@ -29,9 +39,10 @@ def curve(values: Sequence[Bucket | None], rows: int, low: float, high: float) -
         signal.line(index)
     figure.draw(signal)
     drawn = figure.build().string(colorless=True).splitlines()
-    return [line.ljust(cells)[:cells] for line in drawn[:rows]]
+    return tuple(line.ljust(cells)[:cells] for line in drawn[:rows])
 
 
+@lru_cache(maxsize=_KEPT)
 def row_of(value: float, rows: int, low: float, high: float) -> int | None:
     """The row, from the top, in which `curve` draws that value: it is asked, not guessed. None outside the range."""
     if not low <= value <= high:
