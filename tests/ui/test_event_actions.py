@@ -195,3 +195,16 @@ async def test_escape_asks_only_where_something_was_typed() -> None:
         await stage.press("escape", "tab", "enter")
         assert not stage.shows(Form)
         assert not stage.writes
+
+
+@pytest.mark.parametrize("typed", ["nonsense", "25:99", "in 5 parsecs"])
+async def test_a_moment_behind_a_command_that_is_none_is_said_in_its_form(typed: str) -> None:
+    async with writing() as stage:
+        stage.choose(QUIET)
+        stage.deck.do("stream.schedule", typed)
+        await stage.idle()
+        assert stage.shows(Form)
+        assert "✖" in stage.text()
+        await stage.press("ctrl+s")
+        assert stage.shows(Form)
+        assert not stage.writes

@@ -79,7 +79,8 @@ class Form(Dialog[Filled | None]):
         super().__init__(timer)
         self._blank, self._present, self._hindrance = blank, present, hindrance
         self._entries: dict[str, Entry] = {**blank.initial, **(blank.entered or {})}
-        self._faults: dict[str, str] = dict(blank.said.by_field)
+        typed = blank.sheet.faults(self._entries, present(), blank.entered or ())  # a command may have brought anything
+        self._faults: dict[str, str] = {**typed, **blank.said.by_field}
         self._remarks: dict[str, Lines] = {}
         self._editors: dict[str, Widget] = {}
 
