@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livedeck.monitor import Alarm, AlarmState
+from livedeck.ui.dialogs.dialog import Dialog
 from ui.stage import known
 from ui.writing import Stage, writing
 
@@ -80,3 +81,18 @@ async def test_a_note_stays_with_its_alarm() -> None:
         await stage.press("ctrl+s")
         await stage.idle()
         assert alarm(stage, "LATE_START").note == "called the hall"
+
+
+@pytest.mark.parametrize("action", ["alarm.acknowledge", "alarm.shelve", "alarm.out_of_service", "alarm.note"])
+async def test_on_the_board_nothing_is_done_about_an_alarm_that_a_filter_hides(action: str) -> None:
+    """interface.md, Behaviour: what is acted on is what was seen."""
+    async with writing() as stage:
+        await stage.act("screen.alarms")
+        stage.deck.do("view.filter", "nobody")
+        await stage.idle()
+        before = known(stage.deck).alarms
+        await stage.act(action)
+        await stage.idle()
+        assert not stage.shows(Dialog)
+        assert known(stage.deck).alarms == before
+        assert "no alarm" in stage.told()

@@ -11,7 +11,6 @@ from livedeck.monitor import Alarm, AlarmRefused, AlarmState, Severity
 from livedeck.ui.acts.act import Target
 from livedeck.ui.dialogs.fields import Entries, Field, Kind, Sheet
 from livedeck.ui.dialogs.form import Blank, Form
-from livedeck.ui.pointing import meant
 from livedeck.ui.screens.base import DeckScreen
 
 if TYPE_CHECKING:
@@ -133,12 +132,8 @@ def _name(alarm: Alarm) -> str:
 
 
 def _seen(deck: Deck, *, owed: bool = False, away: bool = False) -> Alarm | None:
-    """The alarm under the cursor; else the one that is meant (`pointing.meant`)."""
+    """The alarm under the cursor of the screen in front; where that has none, the one that is meant."""
     if deck.snapshot is None:
         return None
-    return _pointed(deck) or meant(deck.snapshot, deck.chosen(), owed=owed, away=away)
-
-
-def _pointed(deck: Deck) -> Alarm | None:
-    """The alarm under the cursor of the screen in front, where it has one."""
-    return deck.screen.alarm() if isinstance(deck.screen, DeckScreen) else None
+    screen = deck.screen_of(DeckScreen)
+    return screen.alarm() or screen.alarm_meant(deck.snapshot, owed=owed, away=away)

@@ -65,8 +65,8 @@ class AlarmsScreen(DeckScreen):
             return None
         return next((one for one in alarm_rows.board(shown[0]) if alarm_rows.key(one) == self._cursor()), None)
 
-    def alarm_meant(self, snapshot: Snapshot) -> Alarm | None:
-        return super().alarm_meant(snapshot) if self._tab != TABS[0] else None
+    def alarm_meant(self, snapshot: Snapshot, *, owed: bool = False, away: bool = False) -> Alarm | None:
+        return super().alarm_meant(snapshot, owed=owed, away=away) if self._tab != TABS[0] else None
 
     def blink(self) -> None:
         """The whole board: what does not blink is not sent again."""

@@ -108,7 +108,7 @@ class DeckScreen(Screen[None]):
         self.paint(*shown)  # which may select another event: what stands below it speaks of that one
         self._paint_alarms(snapshot, moment)
         self.query_one("#notice", Lines).show(notices.line(self.deck.arrangement.notices, moment))
-        self.query_one(Footer).show(self._called(self.alarm_meant(snapshot)))
+        self.query_one(Footer).show(self._called(self.alarm_meant(snapshot, owed=True)))
 
     def listed(self, snapshot: Snapshot) -> tuple[str, Sheet[Any], Sequence[Any]]:
         """The table that is shown: the name of its view, its columns, all its rows."""
@@ -138,9 +138,9 @@ class DeckScreen(Screen[None]):
         """The alarm under the cursor, where the screen has one."""
         return None
 
-    def alarm_meant(self, snapshot: Snapshot) -> Alarm | None:
-        """The alarm that an acknowledgement goes to, where no cursor shows it."""
-        return meant(snapshot, self.deck.chosen(), owed=True)
+    def alarm_meant(self, snapshot: Snapshot, *, owed: bool = False, away: bool = False) -> Alarm | None:
+        """The alarm that is meant where no cursor shows it (`pointing.meant`); None where a cursor would."""
+        return meant(snapshot, self.deck.chosen(), owed=owed, away=away)
 
     def _called(self, alarm: Alarm | None) -> str:
         return called(alarm, self.deck.chosen() if self.SHOWS_EVENT else None) if alarm else ""
