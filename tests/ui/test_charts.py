@@ -1,5 +1,6 @@
 """Charts: a gap is a gap, a dip is seen, and every picture has exactly the size that was asked for."""
 
+import re
 from array import array
 from math import nan
 
@@ -13,7 +14,10 @@ from livedeck.ui.renderables.buckets import Axis, Bucket
 from livedeck.ui.renderables.chart import curve, row_of
 from livedeck.ui.renderables.ink import Ink
 from livedeck.ui.renderables.lines import plain
+from livedeck.ui.renderables.qos_view import time_axis
 from livedeck.ui.renderables.spark import spark, strip
+
+LABEL = re.compile(r"\d\d:\d\d(:\d\d)?|\d\d [A-Z][a-z]{2}")
 
 RATES = st.one_of(st.none(), st.floats(-1e9, 1e9))
 
@@ -103,3 +107,10 @@ def test_a_mark_stands_in_the_row_in_which_its_value_is_drawn(
     value = low + share * (high - low)
     drawn = curve([Bucket(value, value)] * 4, rows, low, high)
     assert row_of(value, rows, low, high) in [row for row, text in enumerate(drawn) if text.strip(" \u2800")]
+
+
+@given(st.floats(1e9, 2e9), st.sampled_from([300, 3600, 86_400, 4 * 86_400, 60 * 86_400]), st.integers(40, 190))
+def test_the_times_under_a_chart_stand_apart_whatever_its_range(at: float, span: float, columns: int) -> None:
+    (line,) = time_axis(Axis.ending(at, span, columns))
+    labels = re.split(" {2,}", plain(line).strip().removeprefix("UTC").strip())
+    assert all(LABEL.fullmatch(label) for label in labels)

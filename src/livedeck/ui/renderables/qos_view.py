@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from math import isfinite
+from math import ceil, isfinite
 
 from livedeck import wording
 from livedeck.monitor import EventState
@@ -22,6 +22,9 @@ RANGES: tuple[tuple[str, float | None], ...] = (("5m", 300), ("15m", 900), ("1h"
 
 MBIT, KBIT = 1e6, 1e3
 
+DAY = 86_400
+LABEL_STEPS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200)
+
 
 def view(state: EventState, moment: Moment, shown: Stretch, marked: Marked, *, width: int, height: int) -> list[Line]:
     """The whole picture in exactly `height` lines; the plots take what the other lines leave."""
@@ -30,7 +33,7 @@ def view(state: EventState, moment: Moment, shown: Stretch, marked: Marked, *, w
         _status_line("status", shown.looks, stale=stale),
         *_over_line(marked.over, stale=stale),
         *_flag_line(marked, shown.axis),
-        *_time_axis(shown.axis),
+        *time_axis(shown.axis),
         _legend(shown, width, stale=stale) if marked.cursor is None else _readout(shown, marked.cursor, width),
     ]
     measures = _measures(state, moment, shown, marked.over)
@@ -180,16 +183,16 @@ def _status_line(name: str, looks: Sequence[Look | None], *, stale: bool) -> Lin
     return [(f" {name:<{GUTTER - 2}}", Ink.HEAD), ("│", Ink.RULE), *drawn]
 
 
-def _time_axis(axis: buckets.Axis) -> list[Line]:
-    """Labels at whole steps of the clock, each under the column it names."""
+def time_axis(axis: buckets.Axis) -> list[Line]:
+    """Labels at whole steps of the clock, each under the column it names; over a day and more midnight is a date."""
     every = _label_step(axis)
+    clock = "%H:%M:%S" if every < 60 else "%H:%M"
     text = [" "] * axis.columns
     at = (int(axis.start // every) + 1) * every
     while at < axis.end:
         column = int((at - axis.start) / axis.step)
-        label = (
-            f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}" if every < 60 else f"{datetime.fromtimestamp(at, UTC):%H:%M}"
-        )
+        midnight = not at % DAY and axis.end - axis.start > DAY
+        label = datetime.fromtimestamp(at, UTC).strftime("%d %b" if midnight else clock)
         if column + len(label) <= axis.columns:
             text[column : column + len(label)] = label
         at += every
@@ -197,9 +200,9 @@ def _time_axis(axis: buckets.Axis) -> list[Line]:
 
 
 def _label_step(axis: buckets.Axis) -> int:
-    """Seconds between labels: the least usual step that leaves 12 cells to each."""
+    """Seconds between labels: the least usual step that leaves 12 cells to each; whole days where none is enough."""
     wanted = axis.step * 12
-    return next((step for step in (15, 30, 60, 120, 300, 600, 900, 1800, 3600) if step >= wanted), 7200)
+    return next((step for step in LABEL_STEPS if step >= wanted), ceil(wanted / DAY) * DAY)
 
 
 def _legend(shown: Stretch, width: int, *, stale: bool) -> Line:
