@@ -38,11 +38,11 @@ def decoded(content: bytes) -> Picture | None:
     try:
         width, height, depth, kind, packing, filtering, interlace = struct.unpack(">IIBBBBB", content[16:29])
         size = {2: 3, 6: 4}[kind]
-        if content[:8] != _SIGNATURE or (depth, packing, filtering, interlace) != (8, 0, 0, 0):
+        if content[:8] != _SIGNATURE or not width * height or (depth, packing, filtering, interlace) != (8, 0, 0, 0):
             return None
         whole = height * (width * size + 1)
         packed = b"".join(_data(content))
-        raw = zlib.decompressobj().decompress(packed, whole) if 0 < whole <= MOST else b""
+        raw = zlib.decompressobj().decompress(packed, whole) if whole <= MOST else b""
         return Picture(tuple(_rows(raw, width, height, size))) if len(raw) == whole else None
     except (KeyError, struct.error, zlib.error):
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -34,7 +36,8 @@ class Thumbnail(Widget):
 
     async def _fetched(self, api: Api, address: str) -> None:
         try:
-            self._pictures[address] = decoded(await api.cdn.content(address, LARGEST, "read poster"))
+            content = await api.cdn.content(address, LARGEST, "read poster")
+            self._pictures[address] = await asyncio.to_thread(decoded, content)  # a large one takes seconds
         except ApiError:  # its facts are there; the list itself says when the platform is away
             self._pictures[address] = None
         while len(self._pictures) > KEPT:
