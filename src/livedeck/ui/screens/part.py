@@ -92,17 +92,18 @@ class VideoScreen(DeckScreen):
             return
         if self.library.known(self.MODE).due(self.deck.clock.now()):
             self._asking = place
-            self.run_worker(self._asked(self.wanted(snapshot)), group="list", exclusive=True)
+            self.run_worker(self._asked(place, self.wanted(snapshot)), group="list", exclusive=True)
 
     def wanted(self, snapshot: Snapshot) -> Sequence[EventState]:  # noqa: ARG002  for the one that asks for events
         """The events that are asked for recordings."""
         return ()
 
-    async def _asked(self, events: Sequence[EventState]) -> None:
+    async def _asked(self, place: tuple[str, str], events: Sequence[EventState]) -> None:
         try:
             before, after = await self.library.ask(self.MODE, events)
         finally:
-            self._asking = None
+            if self._asking == place:  # this one ends, too, when another question takes its place
+                self._asking = None
         self.compared(before, after)
         self.refresh_all()
 

@@ -60,6 +60,7 @@ class StreamsScreen(EventList):
         except ApiError as error:
             items, why = (), str(error)
         finally:
-            self._asking = ""
+            if self._asking == event_id:  # this one ends, too, when another question takes its place
+                self._asking = ""
         self._recordings = Recordings(event_id, self.deck.clock.now(), items, why)
         self.refresh_all()

@@ -1,0 +1,54 @@
+"""What is asked about the selection beside the monitor: of a slow platform, too, each thing is asked for once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ui.cinema import opened
+from ui.writing import Stage, writing
+
+SELECTED = {"recordings": "videos", "posters": "posters", "subtitles": "subtitles", "annotations": "annotations"}
+
+
+async def selections(stage: Stage, part: str) -> list[str]:
+    """Two that can be selected there, and were not asked about lately."""
+    if part != "recordings":
+        await opened(stage, part)
+        stage.deck.library.expire()
+        return [one.id for one in stage.deck.library.videos()][:2]
+    await stage.act("screen.streams")
+    shown = stage.deck.shown()
+    assert shown is not None
+    return [one.id for one in shown[0].events if one.event.stream][1:3]
+
+
+def select(stage: Stage, identity: str) -> None:
+    """Select that event, or that video."""
+    library = stage.deck.library
+    library.video = next((one for one in library.videos() if one.id == identity), library.video)
+    stage.deck.choose(identity)
+
+
+@pytest.mark.parametrize("part", SELECTED)
+async def test_a_slow_answer_is_waited_for_though_the_selection_moved_before_it_came(part: str) -> None:
+    async with writing() as stage:
+        selected = await selections(stage, part)
+        answer = asyncio.Event()
+
+        async def held() -> None:
+            await answer.wait()
+
+        stage.hooks.append(("GET", held))
+        for identity in selected:
+            select(stage, identity)
+            await stage.settle()
+        stage.requests.clear()
+        for _ in range(5):
+            stage.deck.news.publish(None)
+            await stage.settle()
+        assert not stage.requests
+        answer.set()
+        await stage.settle()
+        assert not [path for _, path in stage.requests if path.endswith(SELECTED[part])]
