@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.client import Event, NotFound
+from livedeck.client import Event, EventDraft, NotFound
 from livedeck.monitor import History, Outcome, Severity
 from livedeck.ui.actions import ACTIONS
 from livedeck.ui.dialogs.dialog import Dialog
@@ -111,6 +111,24 @@ async def test_a_lost_change_that_did_not_happen_ends_as_not_applied_and_is_not_
         assert "not applied: its answer was lost, and reading again shows no change" in stage.told()
         assert len(stage.writes) == 1
         assert (await stage.event(event)).updated_at is None
+
+
+async def test_a_lost_completion_is_not_seen_in_what_somebody_else_changed_meanwhile() -> None:
+    """While its stream runs an event is on air, whenever it was last changed."""
+    async with writing() as stage:
+        event = stage.choose("Choir, hall B")
+
+        async def meanwhile() -> None:
+            await stage.api.events.update(event.id, EventDraft(name="Choir, hall C"))
+
+        stage.hooks.append(("PUT", meanwhile))
+        await stage.fault(kind="drop", method="PUT", path="*/complete")
+        await stage.act("event.complete")
+        await stage.press(*"choir", "tab", "tab", "enter")
+        await stage.idle()
+        assert stage.writes == [("PUT", f"/v2/live/events/{event.id}/complete")]
+        assert (await stage.event(event)).name == "Choir, hall C"
+        assert "nobody knows whether it happened" in stage.told()
 
 
 async def test_a_lost_creation_is_found_by_what_is_new() -> None:

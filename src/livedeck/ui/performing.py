@@ -150,9 +150,9 @@ class Performer:
             except ApiError as error:
                 log.warning("a look after a lost answer failed", why=str(error))
                 continue
-            if act.applied(before, after):
+            if applied := act.applied(before, after):
                 return True
-            good += 1
+            good += applied is False
             if good == GOOD_LOOKS:
                 return False
         return None

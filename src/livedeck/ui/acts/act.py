@@ -67,7 +67,7 @@ class Act(Generic[T]):
     again; raises ApiError, NotFound where it is gone. `differences`: what is otherwise than it was seen, in words;
     empty where nothing that matters is. `question`: what to ask, of the object and those differences; None where a form
     was consent enough. `send`: the one call. `applied`: whether the object before, and the object read afterwards
-    (None: gone), show that it happened. `edits`: for the record.
+    (None: gone), show that it happened; None where they do not tell. `edits`: for the record.
     """
 
     name: str
@@ -78,5 +78,5 @@ class Act(Generic[T]):
     differences: Callable[[T, T], tuple[str, ...]]
     question: Callable[[T, tuple[str, ...]], Question | None]
     send: Callable[[Progress], Awaitable[object]]
-    applied: Callable[[T, T | None], bool]
+    applied: Callable[[T, T | None], bool | None]
     edits: tuple[Change, ...] = ()

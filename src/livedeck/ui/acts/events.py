@@ -18,7 +18,7 @@ from livedeck.ui.renderables.lines import Span
 
 Ask = Callable[[Sight, tuple[str, ...]], Question | None]
 Call = Callable[[], Awaitable[object]]
-Shown = Callable[[Sight, Sight | None], bool]
+Shown = Callable[[Sight, Sight | None], bool | None]
 
 
 def complete(one: Subject) -> Act[Sight]:
@@ -153,9 +153,13 @@ def _question(
     )
 
 
-def _completed(before: Sight, after: Sight | None) -> bool:
+def _completed(before: Sight, after: Sight | None) -> bool | None:
+    """Its stream ended; without one a later date is all there is, and while one runs that tells nothing."""
     stream = after.event.stream if after else None
-    return bool(stream and (stream.finished_at or stream.status == ENDED)) or _touched(before, after)
+    if stream and (stream.finished_at or stream.status == ENDED):
+        return True
+    touched = _touched(before, after)
+    return None if touched and before.on_air else touched
 
 
 def _touched(before: Sight, after: Sight | None) -> bool:
