@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 
 from livedeck.cli.kept import StateFile
 from livedeck.client import Event
+from livedeck.monitor import Severity
 from livedeck.ui import copying
 from livedeck.ui.arrangement import Kept
 from livedeck.ui.arranging import View
@@ -179,6 +180,21 @@ def test_a_file_that_cannot_be_read_keeps_nothing(tmp_path: Path, content: str) 
 def test_a_place_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     StateFile(tmp_path / "file" / "below", "p").save(Kept("light"))
+
+
+async def test_what_is_too_long_for_the_clipboard_goes_to_a_file_or_it_is_said_why_not(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").touch()
+    async with running() as (deck, _):
+        deck.arrangement.keep = StateFile(tmp_path / "state", "p")
+        deck.copy("x" * (copying.LONGEST + 1), "JSON")
+        assert (tmp_path / "state" / "copied.txt").stat().st_size == copying.LONGEST + 1
+        deck.arrangement.keep = StateFile(tmp_path / "file" / "below", "p")
+        deck.copy("x" * (copying.LONGEST + 1), "JSON")
+        told = deck.arrangement.notices[-1]
+        assert told.severity is Severity.WARNING
+        assert told.text.startswith("JSON is too long for the clipboard, and no file of it can be written: ")
 
 
 def test_every_column_has_a_name_of_its_own() -> None:

@@ -271,9 +271,11 @@ class Deck(ExactApp):
         elif self.arrangement.keep is None:
             self.tell(f"{what} is too long for the clipboard, and there is no place for a file", Severity.WARNING)
         else:
-            self.tell(
-                f"{what} is too long for the clipboard; it is in {self.arrangement.keep.spill('copied.txt', text)}"
-            )
+            why = f"{what} is too long for the clipboard"
+            try:
+                self.tell(f"{why}; it is in {self.arrangement.keep.spill('copied.txt', text)}")
+            except OSError as error:
+                self.tell(f"{why}, and no file of it can be written: {error.strerror}", Severity.WARNING)
 
     def screen_of(self, kind: type[ScreenType]) -> ScreenType:
         """The screen in front, which is of that kind: an action works only where the registry says so."""
