@@ -483,3 +483,22 @@ async def test_a_filter_on_either_table_says_what_it_hides() -> None:
         assert screen(stage).pane == "relays"
         await stage.act("view.clear")
         assert screen(stage).pane == "rooms"
+
+
+async def test_what_is_done_to_a_held_picture_says_as_of_when_that_was_seen() -> None:
+    async with meeting() as stage:
+        await stage.act("view.freeze")
+        later = replace(rooms(stage), as_of=EVENING + timedelta(seconds=10))
+        stage.deck.snapshot = replace(known(stage.deck), rooms=later)
+        await stage.act("room.delete")
+        await stage.idle()
+        assert f"as of {EVENING:%H:%M:%S}Z" in words(stage)
+
+
+async def test_the_form_of_a_profile_opens_though_the_next_key_led_elsewhere() -> None:
+    async with meeting() as stage:
+        profile = relay(stage)
+        stage.deck.do("relay.edit")
+        stage.deck.do("screen.events")
+        await stage.idle()
+        assert f"Edit {profile.name}" in words(stage)

@@ -18,6 +18,11 @@ from ui.writing import Stage, writing
 VTT = "WEBVTT\n\n00:01.000 --> 00:02.500\nGood evening\n\n00:03.000 --> 00:04.000\nWelcome\n"
 
 
+def files(folder: Path) -> list[str]:
+    """What lies in it."""
+    return [path.name for path in folder.iterdir()]
+
+
 async def test_the_recordings_of_events_that_are_over_lead_to_their_parts_and_back() -> None:
     async with writing() as stage:
         await stage.act("screen.videos")
@@ -484,3 +489,25 @@ async def test_ten_megabytes_of_cues_are_checked_and_a_platform_that_refuses_the
         await stage.until(lambda: "body too large" in words(stage))
         assert stage.shows(Form)
         assert len((await stage.api.subtitles.list(video)).items) == 2
+
+
+async def test_the_form_of_a_material_opens_though_the_next_key_led_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("content")
+    async with writing((120, 40)) as stage:
+        await opened(stage, "materials")
+        await fill(stage, "material.upload", str(tmp_path / "a.txt"))
+        stage.deck.do("material.rename")
+        stage.deck.do("screen.events")
+        await stage.idle()
+        assert "Rename a.txt" in words(stage)
+
+
+async def test_a_download_that_names_no_folder_goes_where_files_of_the_deck_go(tmp_path: Path) -> None:
+    async with writing((120, 40)) as stage:
+        stage.deck.downloads = tmp_path
+        await opened(stage, "subtitles")
+        await stage.act("subtitle.download")
+        await stage.press("ctrl+u")
+        await stage.enter("track.vtt")
+        await sent(stage)
+    assert files(tmp_path) == ["track.vtt"]

@@ -79,13 +79,13 @@ async def download(
 ) -> None:
     """Ask where it goes, and write it there, whole or not at all. `name`: from outside, it leads to no other folder."""
     plain = plain_name(name, target.kind)
-    entries: Entries = {"file": typed or str(Path.cwd() / plain), "replace": False}
+    entries: Entries = {"file": typed or str(deck.downloads / plain), "replace": False}
     blank = Blank(f"Download {target.name}", extra_sheets.TARGET, entries, save="Download", fresh=True)
     while True:
         form = await deck.push_screen_wait(Form(blank, deck.clock.monotonic, deck.desk.present))
         if form is None:
             return
-        to = extra_sheets.path_of(form.entries["file"])
+        to = deck.downloads / extra_sheets.path_of(form.entries["file"])
         to = to / plain if await asyncio.to_thread(to.is_dir) else to
         try:
             size = await _saved(deck, target, link, to, replace=form.entries["replace"] is True)

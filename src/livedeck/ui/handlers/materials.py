@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -79,12 +79,11 @@ def download(deck: Deck, argument: str) -> Awaitable[None] | None:
 def rename(deck: Deck, argument: str) -> Awaitable[None] | None:
     """Another title."""
     one = selected(deck, Thing, "material")
-    return _renamed(deck, one, argument) if one else None
+    return _renamed(deck, deck.screen_of(MaterialsScreen).rows(), one, argument) if one else None
 
 
-async def _renamed(deck: Deck, one: Thing, typed: str) -> None:
+async def _renamed(deck: Deck, things: Sequence[Thing], one: Thing, typed: str) -> None:
     api = deck.desk.api
-    things: tuple[Thing, ...] = tuple(deck.screen_of(MaterialsScreen).rows())
     blank = Blank(
         f"Rename {acts.target_of(one).name}",
         extra_sheets.TITLE,

@@ -38,12 +38,14 @@ def edit(deck: Deck, _: str) -> Awaitable[None] | None:
     one = _subject(deck)
     if one is None:
         return None
-    waiting = deck.screen_of(RoomsScreen).edits.waiting.get(one.profile.id)
-    return _edit(deck, one, waiting.filled.entries if waiting else None)
-
-
-async def _edit(deck: Deck, one: RelaySubject, entered: Entries | None = None, note: str = "") -> None:
     screen = deck.screen_of(RoomsScreen)
+    waiting = screen.edits.waiting.get(one.profile.id)
+    return _edit(deck, screen, one, waiting.filled.entries if waiting else None)
+
+
+async def _edit(
+    deck: Deck, screen: RoomsScreen, one: RelaySubject, entered: Entries | None = None, note: str = ""
+) -> None:
     sheet = room_sheet.relay(one.service_of)
 
     async def settle(filled: Filled, outcome: Outcome) -> bool:
@@ -103,9 +105,9 @@ async def _apply(deck: Deck, screen: RoomsScreen, waiting: Waiting) -> None:
         screen.refresh_all()
     elif isinstance(outcome.error, Broadcasting):
         if not await _locked(deck, screen, one, waiting.filled):
-            await _edit(deck, one, waiting.filled.entries)
+            await _edit(deck, screen, one, waiting.filled.entries)
     elif outcome.error is not None:
-        await _edit(deck, one, waiting.filled.entries, outcome.text)
+        await _edit(deck, screen, one, waiting.filled.entries, outcome.text)
 
 
 def reveal(deck: Deck, _: str) -> Awaitable[None] | None:
@@ -128,10 +130,11 @@ async def _reveal(deck: Deck, screen: RoomsScreen, one: RelaySubject) -> None:
 
 def _subject(deck: Deck) -> RelaySubject | None:
     """The selected profile as it is shown now, frozen; None, and said, where there is none."""
-    screen, snapshot = deck.screen_of(RoomsScreen), deck.snapshot
+    screen, shown = deck.screen_of(RoomsScreen), deck.shown()
     room, profile = screen.room(), screen.relay()
-    if room is None or profile is None or snapshot is None:
+    if room is None or profile is None or shown is None:
         deck.tell("no relay profile is selected", Severity.WARNING)
         return None
     assert deck.api is not None
+    snapshot = shown[0]
     return RelaySubject.of(deck.api, room, profile, snapshot.rooms.as_of, snapshot.seq)

@@ -53,10 +53,11 @@ async def _fill(deck: Deck, blank: Blank, act: Any) -> None:
 
 def delete(deck: Deck, _: str) -> Awaitable[None] | None:
     """End it."""
-    room, snapshot = deck.screen_of(RoomsScreen).room(), deck.snapshot
-    if room is None or snapshot is None:
+    room, shown = deck.screen_of(RoomsScreen).room(), deck.shown()
+    if room is None or shown is None:
         deck.tell("no room is selected", Severity.WARNING)
         return None
+    snapshot = shown[0]
     return _perform(deck, acts.delete(acts.RoomSubject.of(deck.desk.api, room, snapshot.rooms.as_of, snapshot.seq)))
 
 
