@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from livedeck import wording
 from livedeck.client import Progress, Unreachable
 from livedeck.monitor import ActionRecord, Edit, History, Outcome, Severity
+from livedeck.ui.actions.keymap import key_of
 from livedeck.ui.acts.act import Act, Target, Verdict
 from livedeck.ui.acts.act import Outcome as Ending
 from livedeck.ui.acts.sight import Subject
@@ -85,15 +86,16 @@ class Desk:
         moment, snapshot = self._deck.moment(), self._deck.snapshot
         if moment is None or snapshot is None or snapshot.link.as_of is None:
             return "no data yet; wait for the platform's first answer"
+        ask = key_of("app.ask", self._deck.keymap)
         if moment.stale:
             age = wording.age(moment.since(snapshot.link.as_of))
-            return f"what you see is STALE, {age} old; r asks the platform again"
+            return f"what you see is STALE, {age} old; {ask} asks the platform again"
         if target and target.kind in ROOMS and snapshot.rooms.as_of and snapshot.rooms.stale(moment.now):
             age = wording.age(moment.since(snapshot.rooms.as_of))
-            return f"the rooms that you see are STALE, {age} old; r asks the platform again"
+            return f"the rooms that you see are STALE, {age} old; {ask} asks the platform again"
         state = snapshot.find(target.id) if target and target.kind == "event" else None
         if state and state.doubtful:
-            return "what you see of it may be over: the platform gives no answer for it; r asks again"
+            return f"what you see of it may be over: the platform gives no answer for it; {ask} asks again"
         return ""
 
     async def ask(self, dialog: Dialog[R]) -> R:

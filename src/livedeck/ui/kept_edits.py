@@ -8,8 +8,7 @@ from datetime import datetime
 
 from livedeck.client import Room
 from livedeck.monitor import RoomsState, Severity
-from livedeck.ui.actions import BY_NAME
-from livedeck.ui.actions.keymap import Keymap, keys_of, written
+from livedeck.ui.actions.keymap import Keymap, key_of
 from livedeck.ui.acts.rooms import RelaySubject
 from livedeck.ui.dialogs.form import Filled
 from livedeck.ui.renderables.room_panel import Waits
@@ -76,6 +75,6 @@ class KeptEdits:
 
     def shown(self, room: Room | None, keymap: Keymap) -> Waits | None:
         """The edit that waits longest of those of that room, and the key that applies it."""
-        key = written(keys_of(BY_NAME["relay.apply"], keymap)[0])
+        key = key_of("relay.apply", keymap)
         known = [one for one in self._waiting.values() if room and one.one.room.id == room.id]
         return Waits(known[0].one.target.name, known[0].since, key) if known else None

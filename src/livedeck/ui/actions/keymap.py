@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -43,6 +44,9 @@ NAMED = frozenset(
 
 Keymap = Mapping[str, tuple[str, ...]]
 """Name of an action -> its keys, for those that the settings change."""
+
+
+_NAMED_ACTION = re.compile(r"\{(\w+\.\w+)\}")
 
 
 class Fault(NamedTuple):
@@ -87,6 +91,16 @@ def _character(char: str) -> str:
 def keys_of(action: Action, keymap: Keymap) -> tuple[str, ...]:
     """The keys in force."""
     return keymap.get(action.name, action.keys)
+
+
+def key_of(name: str, keymap: Keymap) -> str:
+    """The first key in force of the action of that name, as a person writes it."""
+    return written(keys_of(BY_NAME[name], keymap)[0])
+
+
+def worded(text: str, keymap: Keymap) -> str:
+    """A text for a person, the key in force in the place of each `{name of an action}`."""
+    return _NAMED_ACTION.sub(lambda found: key_of(found[1], keymap), text)
 
 
 def remapped(given: Mapping[str, Iterable[str]]) -> tuple[Keymap, tuple[Fault, ...]]:

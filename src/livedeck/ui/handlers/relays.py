@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from livedeck.client import Broadcasting, RelayDraft, RelayProfile
 from livedeck.monitor import Severity
+from livedeck.ui.actions.keymap import worded
 from livedeck.ui.acts import rooms as acts
 from livedeck.ui.acts.act import Act, Outcome
 from livedeck.ui.acts.rooms import RelaySubject
@@ -29,7 +30,7 @@ LOCKED = (
     "The platform locks a profile while its relay runs (409298). Nothing was changed.",
     "A participant stops the relay inside the room. The platform does not tell when that happened.",
     "Kept, the edit waits in this deck: you are asked again when the room is seen not to be active any more.",
-    "g asks at any time. Nothing is sent before you agree.",
+    "{relay.apply} asks at any time. Nothing is sent before you agree.",
 )
 
 
@@ -69,7 +70,7 @@ def _act(deck: Deck, one: RelaySubject, filled: Filled, why: tuple[Span, ...] = 
 
 async def _locked(deck: Deck, screen: RoomsScreen, one: RelaySubject, filled: Filled) -> bool:
     """Say what holds the profile, and let the edit wait where that is wanted."""
-    body = tuple((text, Ink.TEXT) for text in LOCKED)
+    body = tuple((worded(text, deck.keymap), Ink.TEXT) for text in LOCKED)
     question = Question(f'"{one.target.name}" is broadcasting', body, "Keep the edit", keep="Back to the form")
     wanted = await deck.desk.ask(Confirm(question, deck.clock.monotonic))
     if wanted:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from livedeck.client import ApiError
 from livedeck.monitor import Severity
+from livedeck.ui.actions.keymap import worded
 from livedeck.ui.dialogs import extra_sheets
 from livedeck.ui.dialogs.form import Blank, Form
 from livedeck.ui.library import PARTS
@@ -36,7 +37,7 @@ def _turn(deck: Deck, step: int, name: str = "") -> None:
     if isinstance(deck.screen, VideosScreen):
         deck.screen.choose()
     if part != PARTS[0] and deck.library.video is None:
-        deck.tell("no video is selected; b opens any by its id", Severity.WARNING)
+        deck.tell(worded("no video is selected; {video.find} opens any by its id", deck.keymap), Severity.WARNING)
     else:
         deck.switch_mode(part)
 

@@ -23,7 +23,7 @@ def gathered(found: int, cut: int) -> Line:
         (" RECORDINGS", Ink.STRONG),
         (f"  {found} of the events that are over and of the selected one", Ink.DIM),
     ]
-    return [*line, (f"  ▲ {cut} events were not asked: select one on screen 1", Ink.WARNING)] if cut else line
+    return [*line, (f"  ▲ {cut} events were not asked: select one on the Events screen", Ink.WARNING)] if cut else line
 
 
 def title(video: Video | None, more: str = "") -> Line:

@@ -11,7 +11,7 @@ from textual.geometry import Size
 from livedeck import wording
 from livedeck.monitor import Alarm, AlarmState, LinkState, Severity, Snapshot
 from livedeck.ui.actions import Action
-from livedeck.ui.actions.keymap import Keymap, keys_of, written
+from livedeck.ui.actions.keymap import Keymap, key_of
 from livedeck.ui.renderables.alarm_rows import sign
 from livedeck.ui.renderables.cells import SEVERITIES
 from livedeck.ui.renderables.ink import Ink
@@ -85,12 +85,17 @@ def alarm_counts(alarms: Iterable[Alarm]) -> Line:
     return line
 
 
-def tabs(names: Sequence[tuple[str, str]], current: str, cells: int) -> Line:
+TABS = ("Events", "Streams", "QoS", "Chat", "Rooms", "Videos", "Alarms")
+"""The screens in their order."""
+
+
+def tabs(keymap: Keymap, current: str, cells: int) -> Line:
     """The screens by their key, the current one marked by brackets as well as by ink."""
     line: Line = []
-    for key, title in names:
+    for title in TABS:
+        key = key_of(f"screen.{title.lower()}", keymap)
         line.append((f"[{key} {title}]" if title == current else f" {key} {title} ", _tab_ink(title, current)))
-    return between([(" ", Ink.TEXT), *line], [("? help ", Ink.DIM)], cells)
+    return between([(" ", Ink.TEXT), *line], [(f"{key_of('app.help', keymap)} help ", Ink.DIM)], cells)
 
 
 def _tab_ink(title: str, current: str) -> Ink:
@@ -157,7 +162,7 @@ def keys(actions: Sequence[Action], keymap: Keymap, cells: int, *, read_only: bo
     parts = []
     for rank, action in enumerate(actions):
         refused, named = read_only and action.writes, bool(meant) and action.name == "alarm.acknowledge"
-        key = written(keys_of(action, keymap)[0])
+        key = key_of(action.name, keymap)
         said = f"ack {meant}" if named else f"{action.label} RO" if refused else action.label
         # what acts on something that no cursor shows is always named
         parts.append((0 if named else rank, [(f" {key}", Ink.DIM if refused else Ink.STRONG), (f" {said}", Ink.DIM)]))

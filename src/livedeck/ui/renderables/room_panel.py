@@ -48,9 +48,9 @@ def _as_of(state: RoomsState, moment: Moment) -> tuple[str, Ink]:
 
 
 def nothing(state: RoomsState) -> str:
-    """Why there is no room in the table: not asked, not answered, and none are three things."""
+    """Why there is no room in the table: not asked, not answered, and none are three things. To be `worded`."""
     if state.as_of is not None:
-        return "this workspace has no rooms: n makes one"
+        return "this workspace has no rooms: {room.new} makes one"
     return "the rooms could not be asked for" if state.error else "waiting for the platform's first answer"
 
 

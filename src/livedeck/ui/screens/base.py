@@ -12,8 +12,7 @@ from textual.widget import Widget
 
 from livedeck.monitor import Alarm, Snapshot
 from livedeck.ui import arranging, notices
-from livedeck.ui.actions import BY_NAME
-from livedeck.ui.actions.keymap import keys_of, written
+from livedeck.ui.actions.keymap import key_of
 from livedeck.ui.arranging import Arranged, View
 from livedeck.ui.pointing import called, meant
 from livedeck.ui.renderables import frame
@@ -68,7 +67,7 @@ class DeckScreen(Screen[None]):
         return next(table for table in self.query(Table) if table.display)
 
     def compose(self) -> ComposeResult:
-        yield Header(**self.deck.identity, current=self.NAME)
+        yield Header(**self.deck.identity, current=self.NAME, keymap=self.deck.keymap)
         yield Lines(id="banner")
         yield Lines(id="filter")
         yield from self.body()
@@ -120,7 +119,7 @@ class DeckScreen(Screen[None]):
         name, sheet, rows = self.listed(snapshot)
         view = self.deck.arrangement.view(name)
         known = arranging.arranged(sheet, rows, view, moment)
-        clear = written(keys_of(BY_NAME["view.clear"], self.deck.keymap)[0])
+        clear = key_of("view.clear", self.deck.keymap)
         self.query_one("#filter", Lines).show(arranging.line(view, known, clear))
         return known, view
 

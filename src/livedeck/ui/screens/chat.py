@@ -12,8 +12,7 @@ from textual.widget import Widget
 from livedeck.client import ApiError, ChatExport, Event, Sieve
 from livedeck.monitor import EventState, KnownStream, Snapshot, known_streams, remembered_streams
 from livedeck.ui import bindings, preview
-from livedeck.ui.actions import BY_NAME
-from livedeck.ui.actions.keymap import keys_of, written
+from livedeck.ui.actions.keymap import key_of, worded
 from livedeck.ui.arranging import View
 from livedeck.ui.dialogs.chat_sheet import NO_FILTER
 from livedeck.ui.dialogs.fields import Entries
@@ -28,7 +27,7 @@ from livedeck.ui.screens.base import DeckScreen
 from livedeck.ui.widgets.frame import Lines
 from livedeck.ui.widgets.table import Table
 
-GONE: Line = [(" this event is no longer in the platform's list: 1 leads to the others", Ink.WARNING)]
+GONE = " this event is no longer in the platform's list: {screen.events} leads to the others"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +78,16 @@ class ChatScreen(DeckScreen):
         if self._preview and source and source.stream and source.stream.id != self._preview.wanted.stream_id:
             self._forget()
         keys, width, now = self._keys(), self.size.width, self.deck.clock.monotonic()
-        lines = chat_view.source(source, moment, keys, width) if source else [GONE] if snapshot.events else []
+        lines = chat_view.source(source, moment, keys, width) if source else self._gone(snapshot)
         lines.append(chat_view.preview(self._preview, moment, keys))
         lines += chat_view.export(self.deck.exports.job, now, keys, width)
         self.query_one("#chat", Lines).show(lines)
         rows = self._preview.rows if self._preview else ()
         self._cursor = self._cursor or ("0" if rows else "")
         self.query_one(Table).show(rows, moment, self._cursor, self._nothing(), View())
+
+    def _gone(self, snapshot: Snapshot) -> list[Line]:
+        return [[(worded(GONE, self.deck.keymap), Ink.WARNING)]] if snapshot.events else []
 
     def _nothing(self) -> str:
         known = self._preview
@@ -95,7 +97,7 @@ class ChatScreen(DeckScreen):
 
     def _keys(self) -> Keys:
         names = ("read", "sift", "everything", "export", "stop", "copy", "open", "next_stream")
-        return Keys(*(written(keys_of(BY_NAME[f"chat.{name}"], self.deck.keymap)[0]) for name in names))
+        return Keys(*(key_of(f"chat.{name}", self.deck.keymap) for name in names))
 
     def _turn_to(self, state: EventState) -> None:
         """Another event is another chat; the streams of it are asked for once, and again when it has a new one."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from livedeck.ui.actions import BY_NAME
-from livedeck.ui.actions.keymap import keys_of, written
+from livedeck.ui.actions.keymap import key_of
 from livedeck.ui.renderables import extra_panel
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.screens.part import VideoScreen
@@ -67,5 +66,5 @@ class OrderedScreen(VideoScreen):
             return lines
         known = [one.id for one in super().rows()]
         count = sum(one != other for one, other in zip(order, known, strict=True))
-        send, drop = (written(keys_of(BY_NAME[name], self.deck.keymap)[0]) for name in ("order.send", "view.clear"))
+        send, drop = (key_of(name, self.deck.keymap) for name in ("order.send", "view.clear"))
         return [*lines, extra_panel.moved(count, f"{send} sends the whole order, {drop} drops it")]

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from textual.widget import Widget
 
 from livedeck.monitor import EventState, Snapshot
+from livedeck.ui.actions.keymap import worded
 from livedeck.ui.library import PARTS, Library, Listing
 from livedeck.ui.renderables import extra_panel
 from livedeck.ui.renderables.columns import Sheet
@@ -20,7 +21,7 @@ from livedeck.ui.widgets.table import Table
 
 
 class VideoScreen(DeckScreen):
-    """One part: its table, and the panel of what is selected. `EMPTY`: what is said of an empty list."""
+    """One part: its table, and the panel of what is selected. `EMPTY`: what is said of an empty list, once `worded`."""
 
     NAME = "Videos"
     SHEET: ClassVar[Sheet[Any]]
@@ -79,7 +80,7 @@ class VideoScreen(DeckScreen):
         known = self.library.known(self.MODE)
         if known.at is None:
             return "the platform gives no answer" if known.why else "waiting for the platform's answer"
-        return self.EMPTY
+        return worded(self.EMPTY, self.deck.keymap)
 
     def ready(self) -> bool:
         """Whether there is anything to ask for."""

@@ -11,6 +11,7 @@ from textual.widget import Widget
 from livedeck import wording
 from livedeck.monitor import Alarm, Episode, EventState, Snapshot
 from livedeck.ui import bindings
+from livedeck.ui.actions.keymap import worded
 from livedeck.ui.past import Past
 from livedeck.ui.renderables import cells, detail, episodes, qos_view
 from livedeck.ui.renderables.buckets import Axis
@@ -26,7 +27,7 @@ from livedeck.ui.widgets.qos_chart import QosChart
 
 UNCHOSEN = "no event selected: choose one on the Events screen"
 
-GONE: list[Line] = [[(" this event is no longer in the platform's list: esc leads back to the others", Ink.WARNING)]]
+GONE = " this event is no longer in the platform's list: {qos.back} leads back to the others"
 
 
 class QosScreen(DeckScreen):
@@ -73,7 +74,7 @@ class QosScreen(DeckScreen):
     def paint(self, snapshot: Snapshot, moment: Moment) -> None:
         state, chart = self.deck.chosen(), self.query_one(QosChart)
         self.deck.attend(state.id if state else None)
-        gone = GONE if snapshot.events else []
+        gone: list[Line] = [[(worded(GONE, self.deck.keymap), Ink.WARNING)]] if snapshot.events else []
         self.query_one("#title", Lines).show(gone if state is None else self._title(state, moment))
         listed = self._listed(state, moment) if state else []
         self.query_one("#episodes", Lines).show(listed)

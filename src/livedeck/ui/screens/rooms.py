@@ -13,8 +13,7 @@ from textual.widget import Widget
 from livedeck.client import RelayProfile, Room
 from livedeck.monitor import RoomsState, Snapshot
 from livedeck.ui import arranging, bindings
-from livedeck.ui.actions import BY_NAME
-from livedeck.ui.actions.keymap import keys_of, written
+from livedeck.ui.actions.keymap import key_of, worded
 from livedeck.ui.kept_edits import KeptEdits
 from livedeck.ui.renderables import room_panel
 from livedeck.ui.renderables.columns import Sheet
@@ -122,7 +121,7 @@ class RoomsScreen(DeckScreen):
         moment = replace(moment, stale=moment.stale or state.stale(moment.now))
         cells = self.size.width
         self.query_one("#age", Lines).show([room_panel.age(state, moment, cells)])
-        filters = self._fill("rooms", state, moment, room_panel.nothing(state))
+        filters = self._fill("rooms", state, moment, worded(room_panel.nothing(state), self.deck.keymap))
         room = state.find(self._cursors.get("rooms", ""))
         filters += self._fill("relays", state, moment, room_panel.no_profile(room))
         self.query_one("#filter", Lines).show(filters)
@@ -141,7 +140,7 @@ class RoomsScreen(DeckScreen):
         table = self.query_one(f"#{pane}", Table)
         table.set_class(pane != self._pane, "-away")
         table.show(known.rows, moment, self._cursors[pane], "" if known.total else empty, view)
-        return arranging.line(view, known, written(keys_of(BY_NAME["view.clear"], self.deck.keymap)[0]))
+        return arranging.line(view, known, key_of("view.clear", self.deck.keymap))
 
     def _subjects(self, pane: str, state: RoomsState) -> Sequence[Any]:
         if pane == "rooms":

@@ -29,7 +29,7 @@ class VideosScreen(VideoScreen):
 
     MODE = "videos"
     SHEET = VIDEOS
-    EMPTY = "no recording of the events that are over; b opens any video by its id"
+    EMPTY = "no recording of the events that are over; {video.find} opens any video by its id"
     BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
 
     def rows(self) -> Sequence[Video]:
@@ -79,7 +79,7 @@ class PostersScreen(VideoScreen):
 
     MODE = "posters"
     SHEET = POSTERS
-    EMPTY = "no poster; n makes one of a moment, i takes the picture at an address"
+    EMPTY = "no poster; {poster.make} makes one of a moment, {poster.upload} takes the picture at an address"
     BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
 
     def body(self) -> Iterable[Widget]:
@@ -102,7 +102,7 @@ class SubtitlesScreen(OrderedScreen):
 
     MODE = "subtitles"
     SHEET = SUBTITLES
-    EMPTY = "no subtitle track; n uploads a file, v has speech recognised"
+    EMPTY = "no subtitle track; {subtitle.upload} uploads a file, {subtitle.recognise} has speech recognised"
     BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
 
     def compared(self, before: Listing, after: Listing) -> None:
@@ -142,7 +142,7 @@ class AnnotationsScreen(VideoScreen):
 
     MODE = "annotations"
     SHEET = ANNOTATIONS
-    EMPTY = "no annotation; n makes one"
+    EMPTY = "no annotation; {annotation.new} makes one"
     BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
 
 
@@ -151,7 +151,7 @@ class MaterialsScreen(OrderedScreen):
 
     MODE = "materials"
     SHEET = MATERIALS
-    EMPTY = "none known, nothing lists them; n uploads one, :material.know ID takes one in"
+    EMPTY = "none known, nothing lists them; {material.upload} uploads one, :material.know ID takes one in"
     BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
 
 

@@ -12,25 +12,16 @@ from livedeck.ui.renderables.lines import Line
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.widgets.inked import Canvas
 
-TABS = (
-    ("1", "Events"),
-    ("2", "Streams"),
-    ("3", "QoS"),
-    ("4", "Chat"),
-    ("5", "Rooms"),
-    ("6", "Videos"),
-    ("7", "Alarms"),
-)
-"""The screens by their number key."""
-
 
 class Header(Canvas):
     """Who, where, how fresh, what time, how bad; and the tabs."""
 
-    def __init__(self, *, profile: str, host: str, read_only: bool, zone: tzinfo | None, current: str) -> None:
+    def __init__(
+        self, *, profile: str, host: str, read_only: bool, zone: tzinfo | None, current: str, keymap: Keymap
+    ) -> None:
         super().__init__()
         self._profile, self._host, self._read_only, self._zone = profile, host, read_only, zone
-        self._current = current
+        self._current, self._keymap = current, keymap
         self._shown: tuple[Snapshot, Moment] | None = None
 
     def show(self, snapshot: Snapshot, moment: Moment) -> None:
@@ -39,7 +30,7 @@ class Header(Canvas):
         self.repaint()
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        tabs = frame.tabs(TABS, self._current, width)
+        tabs = frame.tabs(self._keymap, self._current, width)
         if self._shown is None:
             return [[], tabs]
         snapshot, moment = self._shown

@@ -1,0 +1,47 @@
+"""What the deck says of its keys: a key that the settings change is called by its new name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from livedeck.cli.screenshots import EVENING, still_deck
+from livedeck.monitor import RoomsState
+from livedeck.ui import bindings
+from livedeck.ui.actions.keymap import remapped, worded
+from livedeck.ui.handlers.relays import LOCKED
+from livedeck.ui.renderables import room_panel
+from livedeck.ui.screens import chat, qos, videos
+from ui.stage import known, linked, text_of
+
+SPOKEN = (*LOCKED, chat.GONE, qos.GONE, room_panel.nothing(RoomsState(as_of=EVENING)))
+
+
+async def test_a_changed_key_is_named_wherever_the_deck_speaks_of_it() -> None:
+    wishes = {"screen.events": ["f1"], "app.help": ["f2"], "video.find": ["f3"], "app.ask": ["f4"], "qos.back": ["f5"]}
+    keymap, faults = remapped(wishes)
+    assert not faults
+    async with still_deck() as deck:
+        deck.keymap = keymap
+        deck.set_keymap(bindings.textual(keymap))
+        async with deck.run_test(size=(120, 40)) as pilot:
+            await pilot.pause()
+            assert "f1 Events" in text_of(deck)
+            assert "f2 help" in text_of(deck)
+            deck.do("screen.chat")
+            await pilot.pause()
+            deck.choose("gone")
+            await pilot.pause()
+            assert "f1 leads to the others" in text_of(deck)
+            deck.do("screen.qos")
+            await pilot.pause()
+            assert "f5 leads back to the others" in text_of(deck)
+            deck.snapshot = replace(known(deck), link=linked(deck, as_of=EVENING - timedelta(minutes=5)))
+            assert deck.desk.hindrance().endswith("f4 asks the platform again")
+
+
+@pytest.mark.parametrize("text", [*SPOKEN, *(screen.EMPTY for screen in videos.SCREENS)])
+def test_what_a_text_names_is_an_action_that_has_a_key(text: str) -> None:
+    assert "{" not in worded(text, {})
