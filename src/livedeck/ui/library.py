@@ -92,16 +92,13 @@ UNASKED = Listing()
 
 
 class Library:
-    """`video`: the selected one. `part`: the screen of it that is looked at. `track`: whose cues are read.
-
-    `most`: so many events are asked for their recordings.
-    """
+    """`video`: the selected one. `part`: the screen of it that is looked at. `track`: whose cues are read."""
 
     def __init__(self, api: Api | None, shelf: Shelf, clock: Clock) -> None:
         self.api, self.shelf, self.clock = api, shelf, clock
         self.video: Video | None = None
         self.track: Subtitle | None = None
-        self.part, self.most = PARTS[0], EVENTS
+        self.part = PARTS[0]
         self._known: dict[tuple[str, str], Listing] = {}
         self._edition = 0
         self._found: tuple[Video, ...] = ()

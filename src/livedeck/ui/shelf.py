@@ -68,7 +68,7 @@ class Shelf:
         recorded = [Thing(one.id, video.id, one.title, one.file_name, at=one.at, source="history") for one in kept]
         ordered = {one.id: one for one in self._known.get(video.id, {}).values()}
         for one in recorded:  # written again as it is changed or moved: the last line counts
-            ordered[one.id] = _better(ordered.pop(one.id, None), one)
+            ordered[one.id] = ordered.pop(one.id, one)  # what this deck saw itself says more
         for one in told:
             ordered[one.id] = one
         return tuple(one for one in ordered.values() if one.id not in self._gone)
@@ -104,8 +104,3 @@ def _read(items: Iterable[object]) -> Iterator[Material]:
     for one in items:
         with suppress(ValueError):
             yield Material.model_validate(one)
-
-
-def _better(known: Thing | None, recorded: Thing) -> Thing:
-    """What this deck saw itself says more than what the history keeps."""
-    return known or recorded

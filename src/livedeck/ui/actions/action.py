@@ -7,11 +7,10 @@ from enum import StrEnum
 
 
 class Target(StrEnum):
-    """What an action is done to. The deck refuses in words where none is selected."""
+    """What an action is done to. Where none is selected it is refused in words."""
 
     NONE = ""
     EVENT = "event"
-    STREAM = "stream"
     ALARM = "alarm"
     ROOM = "room"
     RELAY = "relay profile"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -25,15 +25,6 @@ class Edited(Message):
     def __init__(self, field: str, entry: Entry) -> None:
         super().__init__()
         self.field, self.entry = field, entry
-
-
-class Editor(Protocol):
-    """What a form needs of each."""
-
-    field: Field
-
-    def focus(self) -> Widget:
-        """Take the keys."""
 
 
 def editor(field: Field, entry: Entry) -> Widget:

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from livedeck.client import Poster, Subtitle
 from livedeck.monitor import EventState, Severity, Snapshot, Tally
 from livedeck.ui import bindings
-from livedeck.ui.library import Listing, Video
+from livedeck.ui.library import EVENTS, Listing, Video
 from livedeck.ui.renderables import extra_panel
 from livedeck.ui.renderables.extra_rows import ANNOTATIONS, CUES, MATERIALS, POSTERS, SUBTITLES, VIDEOS
 from livedeck.ui.renderables.moment import Moment
@@ -53,7 +53,7 @@ class VideosScreen(VideoScreen):
         chosen = self.deck.chosen()
         over = [state for state in snapshot.events if state.phase.tally is Tally.COMPLETED and state is not chosen]
         events = [*([chosen] if chosen else []), *over]
-        self._cut = max(0, len(events) - self.library.most)
+        self._cut = max(0, len(events) - EVENTS)
         return events
 
     def back(self) -> None:
