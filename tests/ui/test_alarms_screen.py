@@ -64,6 +64,13 @@ def test_an_alarm_says_actual_expected_since_cause_viewers_and_what_to_do() -> N
     assert "UNACKNOWLEDGED for 01:19" in shown
 
 
+@pytest.mark.parametrize("changes", [{}, {"note": "cable ordered"}, {"state": AlarmState.SHELVED, "reason": "known"}])
+def test_what_people_wrote_and_what_to_do_are_read_in_the_lowest_panel(changes: dict[str, Any]) -> None:
+    """app.tcss: six lines at 80x24."""
+    shown = "\n".join(text(replace(ALARM, **changes)).splitlines()[:6])
+    assert all(words in shown for words in ("Use a cable.", changes.get("note", ""), changes.get("reason", "")))
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -119,34 +119,29 @@ LABEL_CELLS = 11
 
 
 def detail(alarm: Alarm, moment: Moment) -> list[Line]:
-    """Everything an alarm says: actual and expected, since when, cause, what viewers see, what to do."""
+    """Everything an alarm says, most needed first, so that a short panel keeps what people wrote and what to do."""
     glyph, word, ink = SEVERITIES[alarm.severity]
     _, state, state_ink = STATES[alarm.state]
     said = alarm.diagnosis
-    lines = [
+    told = (("reason", alarm.reason), ("note", alarm.note), ("hidden by", alarm.parent))
+    return [
         [
             (f" {glyph} {word}  {alarm.kind}  ", ink if alarm.active else Ink.DIM),
             *_subject(alarm, moment),
             (f"   {state} for {wording.age(moment.since(alarm.changed))}", state_ink),
             (_until(alarm, moment), Ink.DIM),
         ],
+        *(_labelled(label, text) for label, text in told if text),
         _labelled("actual", alarm.actual, f"expected {alarm.expected}" if alarm.expected else ""),
+        _labelled("cause", said.cause),
+        _labelled("viewers", said.viewers),
+        _labelled("do", said.advice),
         _labelled(
             "since",
             f"{alarm.since:%H:%M:%S}Z",
             f"{alarm.episodes} times in the last 10 min" if alarm.episodes > 1 else "",
         ),
-        _labelled("cause", said.cause),
-        _labelled("viewers", said.viewers),
-        _labelled("do", said.advice),
     ]
-    if alarm.reason:
-        lines.append(_labelled("reason", alarm.reason))
-    if alarm.note:
-        lines.append(_labelled("note", alarm.note))
-    if alarm.parent:
-        lines.append(_labelled("hidden by", alarm.parent))
-    return lines
 
 
 def _until(alarm: Alarm, moment: Moment) -> str:
