@@ -51,7 +51,7 @@ def kinds(verdict: Verdict) -> list[str]:
         ({"status": 3}, Grade.POOR, "key", []),
         ({"status": 4}, Grade.POOR, "key", ["KEYFRAME_SEVERE"]),
         ({"status": 5}, Grade.POOR, "loss", ["PACKET_LOSS"]),
-        ({"status": 1}, Grade.GOOD, "", ["UNKNOWN_STATUS"]),
+        ({"status": 1}, Grade.FAIR, "unknown", ["UNKNOWN_STATUS"]),
         ({"status": None}, Grade.FAIR, "unknown", ["UNKNOWN_DATA"]),
         ({"fps": None}, Grade.FAIR, "unknown", ["UNKNOWN_DATA"]),
         ({"video": None}, Grade.NO_DATA, "unknown", ["UNKNOWN_DATA"]),

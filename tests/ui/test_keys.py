@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import pytest
 from textual.pilot import Pilot
 
 from livedeck.cli.screenshots import framed
@@ -52,6 +53,17 @@ async def test_rows_are_walked_one_by_one_by_the_screenful_and_to_the_ends() -> 
             assert chosen(deck).id == ids[row], names
         await pressed(pilot, "j", "j", "k")
         assert chosen(deck).id == ids[1]
+
+
+async def test_a_fault_of_an_action_is_told_and_ends_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    async with running() as (deck, pilot):
+        monkeypatch.setattr(deck.monitor, "poke", broken)
+        await act(pilot, "app.ask", "row.down")
+        assert ":app.ask ended by a fault of the deck: ZeroDivisionError" in text_of(deck)
+        assert chosen(deck).id == known(deck).events[1].id
 
 
 async def test_the_cursor_follows_the_event_when_the_rows_change_places() -> None:

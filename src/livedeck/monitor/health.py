@@ -107,7 +107,10 @@ def _health(known: Detection, freshness: Freshness, thresholds: Thresholds) -> H
 
 
 def _standing(known: Detection, thresholds: Thresholds) -> Iterator[_Component]:
-    """A fault that is not over yet, whatever the newest samples say."""
+    """A fault that is not over yet, whatever the newest samples say. A status that nobody knows is not green either."""
+    strange = known.spells.get("UNKNOWN_STATUS")
+    if strange:
+        yield _Component(thresholds.unknown_score, "unknown", strange.words[0])
     for kind, axis in _AXES.items():
         spell = known.spells.get(kind)
         if spell and spell.severity is not Severity.INFO:

@@ -227,7 +227,12 @@ class Deck(ExactApp):
         if why:
             self.tell(why, Severity.WARNING)
             return
-        work = handler(action)(self, argument)
+        try:
+            work = handler(action)(self, argument)
+        except Exception as error:
+            log.exception("an action failed", action=action.name)
+            self._tell_fault(action, error)
+            return
         if work is not None:
             self.run_worker(self._carry(action, work), name=name, group="actions", exit_on_error=False)
 
@@ -250,8 +255,11 @@ class Deck(ExactApp):
             await work
         except Exception as error:
             log.exception("an action failed", action=action.name)
-            why = f"{type(error).__name__}; see {self._log_file or 'the log'}"
-            self.tell(f":{action.name} ended by a fault of the deck: {why}", Severity.CRITICAL)
+            self._tell_fault(action, error)
+
+    def _tell_fault(self, action: Action, error: Exception) -> None:
+        why = f"{type(error).__name__}; see {self._log_file or 'the log'}"
+        self.tell(f":{action.name} ended by a fault of the deck: {why}", Severity.CRITICAL)
 
     def tell(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Say that above the keys, and keep it among the notices."""
