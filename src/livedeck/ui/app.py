@@ -133,6 +133,8 @@ class Deck(ExactApp):
         self._chosen: str | None = None
         self._following = self._lit = True
         self._begun: float | None = None
+        self._painted: Moment | None = None
+        self._known: tuple[Snapshot, dict[str, EventState]] | None = None
         self._attended: str | None = None
         self._multiplexer = multiplexer
 
@@ -152,7 +154,7 @@ class Deck(ExactApp):
         """Publish each snapshot. Should the monitor ever end, the screen says so: frozen is not fine."""
         try:
             async for snapshot in self.monitor.snapshots():
-                self.snapshot = snapshot
+                self.snapshot, self._painted = snapshot, None
                 self.news.publish(None)
         except Exception as error:
             log.exception("the monitor stopped")
@@ -170,15 +172,19 @@ class Deck(ExactApp):
         self._begun = self.clock.monotonic() if self._begun is None else self._begun
         self._lit = round((self.clock.monotonic() - self._begun) * 2) % 2 == 0
         if self._lit:
+            self._painted = None
             self.news.publish(None)
         elif isinstance(self.screen, DeckScreen):
             self.screen.blink()
 
     def moment(self) -> Moment | None:
-        """The instant to paint for; None before the first snapshot."""
+        """The instant to paint for, one for all that is painted between two ticks; None before the first snapshot."""
         if self.snapshot is None:
             return None
-        return Moment.of(self.snapshot, self.clock.now(), watched=not self.fault, lit=self._lit)
+        now = self.clock.now()
+        now = self._painted.now if self._painted and self._painted.lasts(now) else now
+        self._painted = Moment.of(self.snapshot, now, watched=not self.fault, lit=self._lit)
+        return self._painted
 
     def shown(self) -> tuple[Snapshot, Moment] | None:
         """What the bodies of the screens show: the newest there is, or what the operator holds still."""
@@ -194,7 +200,9 @@ class Deck(ExactApp):
             return None
         if self._chosen is None:
             return next(iter(shown[0].events), None)
-        return shown[0].find(self._chosen)
+        if self._known is None or self._known[0] is not shown[0]:
+            self._known = shown[0], {state.id: state for state in shown[0].events}
+        return self._known[1].get(self._chosen)
 
     def choose(self, event_id: str | None) -> None:
         """Select an event for every screen; None follows the first one again."""
@@ -203,7 +211,8 @@ class Deck(ExactApp):
 
     def settle(self, rows: Sequence[EventState]) -> None:
         """A table shows these: nothing that is out of its sight stays selected, for what is done is done to that."""
-        if self._following or all(state.id != self._chosen for state in rows):
+        every = (shown := self.shown()) is not None and rows is shown[0].events
+        if self._following or not (self.chosen() if every else any(state.id == self._chosen for state in rows)):
             self._following = True
             self._chosen = rows[0].id if rows else ""
 

@@ -39,12 +39,11 @@ def arranged(sheet: Sheet[T], rows: Sequence[T], view: View, moment: Moment) -> 
 
     A filter or a column that this table does not know (one kept from a former version) lets everything through.
     """
-    said = sheet.said()
+    said, kept, grave = sheet.said(), rows, 0
     try:
         terms = filtering.parse(view.filter, said)
     except filtering.FilterError:
         terms = ()
-    kept, grave = list(rows), 0
     if terms:  # to ask ten thousand rows for their words takes longer than to paint the screen
         kept = [one for one in rows if filtering.matches(terms, one, moment, said, sheet.text(one))]
         grave = sum(map(sheet.grave, rows)) - sum(map(sheet.grave, kept))

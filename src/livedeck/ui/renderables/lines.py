@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import chain, compress, count, repeat, starmap, zip_longest
+from operator import ne
 
 from rich.cells import cell_len, set_cell_size
 
@@ -15,7 +16,7 @@ Line = list[Span]
 
 def width(line: Iterable[Span]) -> int:
     """Terminal cells that the line takes; wide characters count two."""
-    return sum(cell_len(text) for text, _ in line)
+    return sum([cell_len(text) for text, _ in line])
 
 
 def plain(line: Iterable[Span]) -> str:
@@ -45,7 +46,8 @@ def differences(old: Sequence[Span], new: Sequence[Span], least: int) -> list[tu
     found: list[tuple[int, int]] = []
     for cell in _unlike(old, new):
         near = found and cell - found[-1][1] < least
-        found[-1:] = [(found[-1][0], cell + 1)] if near else [*found[-1:], (cell, cell + 1)]
+        start = found.pop()[0] if near else cell
+        found.append((start, cell + 1))
     return found
 
 
@@ -57,16 +59,19 @@ def _unlike(old: Sequence[Span], new: Sequence[Span]) -> Iterator[int]:
     start = 0
     for (before, after), length in zip(spans, lengths or [0], strict=False):
         if before != after:
-            cells = zip_longest(_cells(before), _cells(after))
-            yield from (cell for cell, (one, other) in enumerate(cells, start) if one != other)
+            yield from compress(count(start), starmap(ne, zip_longest(_cells(before), _cells(after))))
         start += length
 
 
 def _cells(line: Iterable[Span]) -> Iterator[Span]:
     """The line cell by cell; a wide character has two, and the second is not like that of another character."""
-    for text, ink in line:
-        for char in text:
-            yield from ((char, ink), (f"\0{char}", ink))[: cell_len(char)]
+    return chain.from_iterable(zip(_apart(text), repeat(ink)) for text, ink in line)
+
+
+def _apart(text: str) -> Iterable[str]:
+    if text.isascii() and text.isprintable():
+        return text
+    return [cell for char in text for cell in (char, f"\0{char}")[: cell_len(char)]]
 
 
 def _cut(line: Sequence[Span], cells: int, mark: str) -> Line:
@@ -107,8 +112,11 @@ def spread(left: Sequence[Part], right: Sequence[Part], cells: int, gap: int = 2
 
 def _fitting(kept: list[Part], cells: int, gap: int) -> list[Part]:
     kept = [part for part in kept if part[1]]
-    while _length(kept, gap) > cells and any(rank for rank, _ in kept):
-        kept.remove(max(kept, key=lambda part: part[0]))
+    length = sum([width(part) + gap for _, part in kept]) - gap
+    while length > cells and any(rank for rank, _ in kept):
+        last = max(kept, key=lambda part: part[0])
+        kept.remove(last)
+        length -= width(last[1]) + gap
     return kept
 
 
@@ -117,10 +125,6 @@ def _joined(parts: Sequence[Part], gap: int) -> Line:
     for _, part in parts:
         line += [*([(" " * gap, Ink.TEXT)] if line else []), *part]
     return line
-
-
-def _length(parts: Sequence[Part], gap: int) -> int:
-    return sum(width(part) for _, part in parts) + gap * max(0, len(parts) - 1)
 
 
 def wrapped(text: str, ink: Ink, cells: int) -> Iterator[Line]:

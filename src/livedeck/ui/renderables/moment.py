@@ -27,6 +27,10 @@ class Moment:
         stale = not watched or is_stale(snapshot.link, now)
         return cls(now, now + timedelta(seconds=snapshot.link.skew), stale, lit)
 
+    def lasts(self, now: datetime) -> bool:
+        """Whether at `now` less than a second has passed since: no shorter time is told, and what is drawn holds."""
+        return 0 <= (now - self.now).total_seconds() < 1
+
     def to_server(self, local: datetime) -> datetime:
         """That instant of this machine's clock by the platform's."""
         return local + (self.server - self.now)

@@ -43,6 +43,9 @@ class DeckScreen(Screen[None]):
     SHOWS_EVENT: ClassVar[bool] = False
     """Whether it can be seen on it which event is selected."""
 
+    _found: tuple[tuple[Any, ...], tuple[str, View, Moment], Arranged[Any]] | None = None
+    """What was arranged last, how, and what came of it: to sort ten thousand rows takes longer than to paint them."""
+
     @property
     def deck(self) -> Deck:
         """The app, by its own type."""
@@ -116,9 +119,12 @@ class DeckScreen(Screen[None]):
 
     def arranged(self, snapshot: Snapshot, moment: Moment) -> tuple[Arranged[Any], View]:
         """The rows of this screen's table as the operator has them, said above it where a filter hides some."""
-        name, sheet, rows = self.listed(snapshot)
-        view = self.deck.arrangement.view(name)
-        known = arranging.arranged(sheet, rows, view, moment)
+        name, sheet, listed = self.listed(snapshot)
+        view, rows = self.deck.arrangement.view(name), tuple(listed)
+        asked = name, view, moment
+        if self._found is None or self._found[0] is not rows or self._found[1] != asked:
+            self._found = rows, asked, arranging.arranged(sheet, rows, view, moment)
+        known = self._found[2]
         clear = key_of("view.clear", self.deck.keymap)
         self.query_one("#filter", Lines).show(arranging.line(view, known, clear))
         return known, view

@@ -75,8 +75,9 @@ class Footer(Canvas):
 
     def show(self, meant: str) -> None:
         """Name the alarm that an acknowledgement would go to; empty: the screen's cursor shows it, or there is none."""
-        self._meant = meant
-        self.repaint()
+        if meant != self._meant:
+            self._meant = meant
+            self.repaint()
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
         return [frame.keys(self._actions, self._keymap, width, read_only=self._read_only, meant=self._meant)]

@@ -21,6 +21,9 @@ SKIPPED = 20
 class Inked(Widget):
     """Resolves inks to the styles that the theme in force gives them."""
 
+    base = Style()
+    """The style of the widget itself, as it was when the compositor asked last."""
+
     def ink(self, ink: Ink) -> Style:
         """The style of an ink in the theme in force, its ground left to the line where it has none of its own."""
         return themes.style(self.app.theme, ink)
@@ -32,9 +35,16 @@ class Inked(Widget):
             self.refresh(*marked)
         return len(marked)
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Lines as the compositor asks for them, all at once: Textual works out a widget's style anew at each look."""
+        self.base = self.rich_style
+        return super().render_lines(crop)
+
     def painted(self, line: Sequence[tuple[str, Ink]], width: int, base: Style) -> Strip:
         """The line as a strip of exactly `width` cells over the style `base`; what is cut off is marked."""
-        return Strip([Segment(text, base + self.ink(ink)) for text, ink in fit(line, width, ellipsis=True)], width)
+        theme = self.app.theme
+        cells = fit(line, width, ellipsis=True)
+        return Strip([Segment(text, base + themes.style(theme, ink)) for text, ink in cells], width)
 
 
 class Canvas(Inked):
@@ -66,7 +76,7 @@ class Canvas(Inked):
 
     def render_line(self, y: int) -> Strip:
         """One line of what was drawn last."""
-        return self.painted(_at(self._lines, y), self.size.width, self.rich_style)
+        return self.painted(_at(self._lines, y), self.size.width, self.base)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         """As high as what it draws, for those whose height is `auto`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import accumulate
 from typing import ClassVar, Generic, TypeVar
 
 from rich.style import Style
@@ -48,17 +48,24 @@ class Table(ScrollView, Inked, Generic[T], can_focus=True, inherit_bindings=Fals
     def __init__(self, sheet: Sheet[T], *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._sheet, self._view = sheet, View()
-        self._subjects: Sequence[T] = ()
+        self._subjects: tuple[T, ...] = ()
         self._rows: dict[int, Line] = {}
+        self._told: dict[str, tuple[T, Line]] = {}
+        self._at = 0
+        self._worse = [0]
         self._head: Line = []
         self._columns: list[tuple[Column[T], int]] = []
         self._moment: Moment | None = None
         self._empty = ""
         self.cursor: str | None = None
 
-    def show(self, subjects: Sequence[T], moment: Moment, cursor: str | None, empty: str, view: View) -> None:
+    def show(self, subjects: tuple[T, ...], moment: Moment, cursor: str | None, empty: str, view: View) -> None:
         """Take these rows, in their order, and paint those that changed; `empty` says why there are none."""
         follow = cursor != self.cursor or self._in_sight()
+        if moment != self._moment:
+            self._told.clear()
+        if subjects is not self._subjects:
+            self._worse = [0, *accumulate(map(self._sheet.grave, subjects))]
         self._subjects, self._moment, self._empty, self.cursor, self._view = subjects, moment, empty, cursor, view
         self.virtual_size = Size(self.size.width, len(subjects) + HEAD_LINES)
         self.repaint()
@@ -70,7 +77,10 @@ class Table(ScrollView, Inked, Generic[T], can_focus=True, inherit_bindings=Fals
         if self._moment is None:
             return 0
         width = self.scrollable_content_region.width - MARK_CELLS
-        self._columns = columns.layout(self._sheet.columns, width, self._view.hidden)
+        layout = columns.layout(self._sheet.columns, width, self._view.hidden)
+        if layout != self._columns:
+            self._columns = layout
+            self._told.clear()
         top = self.scroll_offset.y
         rows = {at: self._drawn(at) for at in range(top, top + max(0, self.size.height - HEAD_LINES))}
         known, head = self._rows, self._head_line()
@@ -82,7 +92,7 @@ class Table(ScrollView, Inked, Generic[T], can_focus=True, inherit_bindings=Fals
 
     def _head_line(self) -> Line:
         """The names of the columns; and how many rows with a critical fault were scrolled out above."""
-        worse = sum(map(self._sheet.grave, self._subjects[: self.scroll_offset.y]))
+        worse = self._worse[min(self.scroll_offset.y, len(self._subjects))]
         more: Line = [(f"✖ {worse} more above ", Ink.CRITICAL)] if worse else []
         names = columns.head(self._columns, self._view.sort, down=self._view.down)
         return between([(" ", Ink.HEAD), *names], more, self.size.width)
@@ -92,7 +102,15 @@ class Table(ScrollView, Inked, Generic[T], can_focus=True, inherit_bindings=Fals
             return [(f" {self._empty}", Ink.DIM)] if not self._subjects and at == 0 else []
         subject = self._subjects[at]
         mark = ">" if self._sheet.key(subject) == self.cursor else " "
-        return [(mark, Ink.STRONG), *columns.row(subject, self._moment, self._columns)]
+        return [(mark, Ink.STRONG), *self._row_of(subject, self._moment)]
+
+    def _row_of(self, subject: T, moment: Moment) -> Line:
+        """What the columns say of it: the same of the same thing, at the same moment, in the same columns."""
+        key = self._sheet.key(subject)
+        known = self._told.get(key)
+        if known is None or known[0] is not subject:
+            known = self._told[key] = subject, columns.row(subject, moment, self._columns)
+        return known[1]
 
     def on_resize(self) -> None:
         """Other columns may fit now."""
@@ -105,7 +123,7 @@ class Table(ScrollView, Inked, Generic[T], can_focus=True, inherit_bindings=Fals
         """The head stays; the rows scroll under it."""
         width = self.size.width
         if y < HEAD_LINES:
-            base = self.rich_style + self.get_component_rich_style("table--head", partial=True)
+            base = self.base + self.get_component_rich_style("table--head", partial=True)
             return self.painted(self._head, width, base)
         at = y - HEAD_LINES + self.scroll_offset.y
         if at not in self._rows:  # it came into sight by scrolling
@@ -113,13 +131,17 @@ class Table(ScrollView, Inked, Generic[T], can_focus=True, inherit_bindings=Fals
         return self.painted(self._rows[at], width, self._base(at))
 
     def _base(self, at: int) -> Style:
-        base = self.rich_style
+        base = self.base
         if at < len(self._subjects) and self._sheet.key(self._subjects[at]) == self.cursor:
             base += self.get_component_rich_style("table--cursor", partial=True)
         return base
 
     def _row(self) -> int:
-        return next((at for at, each in enumerate(self._subjects) if self._sheet.key(each) == self.cursor), 0)
+        """Where the cursor is; sought only where it is not where it was left."""
+        key = self._sheet.key
+        if self._at >= len(self._subjects) or key(self._subjects[self._at]) != self.cursor:
+            self._at = next((at for at, each in enumerate(self._subjects) if key(each) == self.cursor), 0)
+        return self._at
 
     def _in_sight(self) -> bool:
         return 0 <= self._row() - self.scroll_offset.y < self.size.height - HEAD_LINES
@@ -144,6 +166,7 @@ class Table(ScrollView, Inked, Generic[T], can_focus=True, inherit_bindings=Fals
     def jump(self, row: int) -> None:
         """To what stands in that row now; -1 is the last."""
         if self._subjects:
+            self._at = row % len(self._subjects)
             self.post_message(self.Moved(self._sheet.key(self._subjects[row]), self.id))
 
     def open(self) -> None:
