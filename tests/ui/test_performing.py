@@ -15,6 +15,7 @@ from livedeck.monitor import History, Outcome, Severity
 from livedeck.ui.actions import ACTIONS
 from livedeck.ui.dialogs.dialog import Dialog
 from livedeck.ui.dialogs.working import Working
+from livedeck.ui.handlers.deck import Leaving
 from ui.stage import known
 from ui.writing import READS, Stage, writing
 
@@ -177,6 +178,57 @@ async def test_a_long_change_shows_itself_and_stopping_it_leads_to_a_verdict() -
         await stage.press("tab", "enter")
         await stage.until(lambda: "not applied" in stage.told())
         assert (await stage.event(event)).updated_at is None
+
+
+async def unanswered(stage: Stage) -> None:
+    """A change that hangs, its dialog put away."""
+    stage.choose(QUIET)
+    stage.clock.impatient = True
+    await stage.fault(kind="hang", method="PUT")
+    await stage.act("event.enable")
+    await stage.press("tab", "enter")
+    await stage.until(lambda: stage.shows(Working))
+    await stage.press("enter")
+
+
+async def test_leaving_asks_about_a_change_that_is_under_way_and_who_stays_lets_it_go_on() -> None:
+    async with writing() as stage:
+        await unanswered(stage)
+        await stage.act("app.quit")
+        assert stage.shows(Leaving)
+        assert "Leave before it is known what became of enable Untitled event?" in stage.text()
+        await stage.press("enter")
+        assert stage.deck.is_running
+        await stage.act("event.delete")
+        assert "delete refused: Untitled event: enable is still under way" in stage.told()
+
+
+@pytest.mark.parametrize("how", ["agreed", "ctrl-c twice", "signal"])
+async def test_a_change_that_the_deck_left_behind_is_in_the_audit_as_unknown(how: str) -> None:
+    history = await History.open(None, EVENING)
+    async with writing(history=history) as stage:
+        await unanswered(stage)
+        if how == "signal":
+            stage.deck.exit(143)
+        else:
+            await stage.act("app.quit" if how == "agreed" else "app.interrupt")
+            await stage.press(*(("tab", "enter") if how == "agreed" else ("ctrl+c",)))
+        await stage.settle()
+    (enabled,) = await history.audit(EVENING - timedelta(days=1))
+    assert (enabled.action, enabled.outcome) == ("event.enable", Outcome.UNKNOWN)
+    assert enabled.detail == "nobody knows whether it happened: the deck was left before its answer was there"
+    await history.close()
+
+
+async def test_a_question_that_nobody_answered_keeps_nobody_from_leaving_and_is_in_no_audit() -> None:
+    history = await History.open(None, EVENING)
+    async with writing(history=history) as stage:
+        stage.choose(QUIET)
+        await stage.act("event.enable")
+        await stage.act("app.interrupt")
+    assert stage.deck.return_value == 0
+    assert not await history.audit(EVENING - timedelta(days=1))
+    await history.close()
 
 
 async def test_while_a_change_is_under_way_its_target_takes_no_other() -> None:

@@ -81,6 +81,11 @@ class Desk:
         """Take it down the one road of every change."""
         return await self._performer.perform(act)
 
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The changes that were sent, in words, of which nobody knows yet what became of them."""
+        return tuple(self._performer.undecided.values())
+
     def hindrance(self, target: Target | None = None) -> str:
         """Why nothing may be sent now: nobody changes what they cannot see (interface.md, "Behaviour")."""
         moment, snapshot = self._deck.moment(), self._deck.snapshot

@@ -38,6 +38,9 @@ GOOD_LOOKS = 4
 DOUBTFUL = frozenset({500, 502, 504})
 """A proxy, or a platform that broke, may say these of a change that happened."""
 
+LEFT = "nobody knows whether it happened: the deck was left before its answer was there"
+"""What the audit says of a change whose end nobody waited for."""
+
 
 class Desk(Protocol):
     """What performing needs of the deck."""
@@ -60,14 +63,20 @@ class Desk(Protocol):
 
 @dataclass(slots=True)
 class Performer:
-    """One change on one target at a time. `clock`: its pauses, and what tells early keys."""
+    """One change on one target at a time. `clock`: its pauses, and what tells early keys.
+
+    `undecided`: what was sent, in words, and nobody knows yet what became of it.
+    """
 
     desk: Desk
     clock: Clock
     busy: dict[tuple[str, str], str] = field(default_factory=dict)
+    undecided: dict[tuple[str, str], str] = field(default_factory=dict)
 
     async def perform(self, act: Act[T]) -> Outcome:
-        """Take the act down the road. Every end of it is told; every end after something was sent is recorded."""
+        """Take the act down the road. Every end of it is told; every end after something was sent is recorded,
+        and so is that the deck was left before there was one.
+        """
         outcome = await self._performed(act)
         if outcome.verdict is not Verdict.CANCELLED:
             self.desk.tell(outcome, act)
@@ -83,9 +92,17 @@ class Performer:
         self.busy[place] = act.verb
         try:
             before = await self._agreed(act)
-            return before if isinstance(before, Outcome) else await self._sent(act, before)
+            if isinstance(before, Outcome):
+                return before
+            self.undecided[place] = f"{act.verb} {act.target.name}"
+            return await self._sent(act, before)
+        except asyncio.CancelledError:
+            if place in self.undecided:
+                await self.desk.record(Outcome(Verdict.UNKNOWN, LEFT), act)
+            raise
         finally:
             del self.busy[place]
+            self.undecided.pop(place, None)
 
     async def _agreed(self, act: Act[T]) -> T | Outcome:
         """The object as it is now, once what was seen of it is still so and the person wants it."""
