@@ -13,6 +13,7 @@ import asyncio
 import os
 import pty
 import select
+import sys
 import termios
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -36,7 +37,7 @@ from livedeck.ui.wallboard.board import Wall
 from ui.wall_stage import evening, many
 
 TILES, CELLS, LINES = 24, 240, 67
-ALARMS = 60
+ALARMS = 80
 SHARE = 0.5 / 1.7
 """Of what 24 Static widgets take in the same run (performance.md, 8: 1.7 %); a load alone tells the machine's."""
 START = 15.0
@@ -221,8 +222,8 @@ def _served(told: bytes) -> set[str]:
     return {line.split()[1] for line in told.decode().splitlines() if line.startswith("served") and line.count(" ") > 2}
 
 
-def main() -> None:
-    """Print the figures and whether the budgets are kept."""
+def main() -> int:
+    """Print the figures and whether the budgets are kept; 1 where one is not."""
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--seconds", type=float, default=20.0)
     seconds = arguments.parse_args().seconds
@@ -234,18 +235,20 @@ def main() -> None:
     echo(f"  wall, every clock      {wall.bytes:8.0f} B/s  {wall.load:6.2%}   {wall.load / clock.load:.2f} x the clock")
     echo(f"  wall, nothing changes  {still.bytes:8.0f} B/s  {still.load:6.2%}")
     late = latencies()
-    p99 = Late(*(quantiles(one, n=100)[98] for one in zip(*late, strict=True)))
+    p99 = Late(*(quantiles(one, n=100, method="inclusive")[98] for one in zip(*late, strict=True)))
     middle = Late(*(median(one) for one in zip(*late, strict=True)))
     echo(f"  answer to terminal, 200 events, {len(late)} alarms: processor time median {middle.processor:.1f} ms,")
     echo(f"    p99 {p99.processor:.1f} ms; on the wall median {middle.wall:.1f} ms, p99 {p99.wall:.1f} ms")
-    for name, kept in {
+    budgets = {
         "8: nothing is sent when nothing changes": still.bytes == 0,
         f"8: at most {SHARE:.2f} x 24 Static, which is 0.5 % where they take 1.7 %": wall.load <= SHARE * static.load,
         "9: at most 3 kB a tick": wall.bytes <= 3000,
         "10: at most 50 ms p99, on the wall": p99.wall <= 50 and len(late) == ALARMS,
-    }.items():
+    }
+    for name, kept in budgets.items():
         echo(f"  {'kept  ' if kept else 'BROKEN'} {name}")
+    return int(not all(budgets.values()))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

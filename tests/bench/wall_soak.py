@@ -4,7 +4,8 @@
 
 `--hours`: the bad night played again and again on a virtual clock, at a round a minute, one picture a round.
 `--minutes`: the real command at a pseudo terminal beside a real `livedeck serve`, its window resized 200 times.
-`--keys`: keys and clicks at random at a running wall. Any of them may be 0.
+`--keys`: keys and clicks at random at a running wall. Any of them may be 0. Fails where memory grows by 5 % or more, a
+line of the log tells of an exception, the clock is off, or anything but a GET is asked.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from virtual_clock import VirtualClock
 
 Message = MutableMapping[str, Any]
 NIGHT = timedelta(minutes=25)
+GROWTH = 1.05
 
 
 def _resident(pid: str = "self") -> int:
@@ -106,18 +108,19 @@ async def _virtual(clock: VirtualClock, hours: float) -> list[tuple[float, int, 
     raise AssertionError
 
 
-def virtual(hours: float) -> None:
-    """Say how memory grew from the second mark on: the first hours fill what is bounded."""
+def virtual(hours: float) -> bool:
+    """Say how memory grew from the second mark on: the first hours fill what is bounded. Whether that is well."""
     clock = Patient(EVENING)
     marks = asyncio.run(clock.run(_virtual(clock, hours)))
     base = marks[min(1, len(marks) - 1)]
     echo(
         f"{hours:g} virtual hours: memory {marks[-1][1] / base[1] - 1:+.1%}, objects {marks[-1][2] / base[2] - 1:+.1%}"
     )
+    return max(marks[-1][1] / base[1], marks[-1][2] / base[2]) < GROWTH
 
 
-def real(minutes: float) -> None:
-    """The command itself, resized all the while; its exit code, its memory, its log, its clock."""
+def real(minutes: float) -> bool:
+    """The command itself, resized all the while; its exit code, its memory, its log, its clock. Whether all is well."""
     with tempfile.TemporaryDirectory() as home:
         env = {**os.environ, "HOME": home, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
         serve = [sys.executable, "-m", "livedeck", "serve", "--json", "--port", "0", "--scenario", "bad-night"]
@@ -126,27 +129,32 @@ def real(minutes: float) -> None:
                 assert platform.stdout is not None
                 known = json.loads(platform.stdout.readline())
                 env |= {"LIVEDECK_BASE_URL": known["base_url"], "LIVEDECK_TOKEN": known["token"]}
-                _watched(env, minutes)
+                well = _watched(env, minutes)
             finally:
                 platform.terminate()
         logs = "".join(path.read_text(encoding="utf-8") for path in Path(home).rglob("*.log"))
         echo(f"  exceptions in the log: {logs.count('exception')}")
+        return well and "exception" not in logs
 
 
-def _watched(env: dict[str, str], minutes: float) -> None:
+def _watched(env: dict[str, str], minutes: float) -> bool:
     pid, master = pty.fork()
     if not pid:
         os.execve(sys.executable, [sys.executable, "-m", "livedeck", "wallboard", "--theme", "dark"], env)
     base = _resized(pid, master, minutes * 60)
     termios.tcsetwinsize(master, (30, 160))  # the clock in plain letters
     shown = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", _read(master, 5.0))
-    echo(f"{minutes:g} minutes: memory {base} -> {_resident(str(pid))} KiB, {_resident(str(pid)) / base - 1:+.1%}")
+    now = _resident(str(pid))
+    echo(f"{minutes:g} minutes: memory {base} -> {now} KiB, {now / base - 1:+.1%}")
     clocks = re.findall(rb"(\d\d):(\d\d):(\d\d)Z", shown)
     seconds = [int(hour) * 3600 + int(minute) * 60 + int(second) for hour, minute, second in clocks]
-    echo(f"  its clock, last sent whole within 5 s: {[round(time() % 86400 - one) for one in seconds[-1:]]} s ago")
+    late = [round(time() % 86400 - one) for one in seconds[-1:]]
+    echo(f"  its clock, last sent whole within 5 s: {late} s ago")
     os.write(master, b"q")
     _read(master, 5.0)
-    echo(f"  exit code {os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}")
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    echo(f"  exit code {code}")
+    return now / base < GROWTH and code == 0 and bool(late) and 0 <= late[0] <= 7
 
 
 def _read(master: int, seconds: float) -> bytes:
@@ -173,8 +181,8 @@ def _resized(pid: int, master: int, seconds: float) -> int:
     return base
 
 
-async def mistreated(times: int) -> None:
-    """So many keys and clicks; which methods reached the platform."""
+async def mistreated(times: int) -> bool:
+    """So many keys and clicks; which methods reached the platform. Whether that is well."""
     service, methods = Service(clock=ServiceClock(start=EVENING, paused=True)), list[str]()
 
     async def counted(scope: Message, receive: Any, send: Any) -> None:
@@ -190,22 +198,20 @@ async def mistreated(times: int) -> None:
             alive = app.is_running and len(app.screen_stack) == 1
     counts = {method: methods.count(method) for method in sorted(set(methods))}
     echo(f"{times} keys and clicks: the wall is {'as it was' if alive else 'NOT as it was'}, requests {counts}")
+    return alive and set(counts) <= {"GET", "HEAD"}
 
 
-def main() -> None:
-    """Run what is asked for."""
+def main() -> int:
+    """Run what is asked for; 1 where anything is not well."""
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--hours", type=float, default=72.0)
     arguments.add_argument("--minutes", type=float, default=30.0)
     arguments.add_argument("--keys", type=int, default=10_000)
     asked = arguments.parse_args()
-    if asked.keys:
-        asyncio.run(mistreated(asked.keys))
-    if asked.hours:
-        virtual(asked.hours)
-    if asked.minutes:
-        real(asked.minutes)
+    well = not asked.keys or asyncio.run(mistreated(asked.keys))
+    well &= not asked.hours or virtual(asked.hours)
+    return int(not (well and (not asked.minutes or real(asked.minutes))))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -45,6 +45,12 @@ def written(log: Path) -> str:
     return text
 
 
+def test_a_secret_with_signs_that_json_escapes_is_nowhere_either(log: Path) -> None:
+    hide('pass"word\\of"somebody')
+    structlog.get_logger().warning("asked", said='pass"word\\of"somebody')
+    assert "somebody" not in written(log)
+
+
 def test_a_known_secret_is_nowhere_whoever_logs_it(log: Path) -> None:
     hide(SECRET)
     ours, other = structlog.get_logger(), logging.getLogger("another.library")

@@ -165,6 +165,13 @@ async def test_the_file_is_whole_at_any_moment_and_follows_the_wall(tmp_path: Pa
     assert _names(tmp_path) == ["wall.svg"]
 
 
+async def test_the_last_picture_is_in_the_file_when_the_wall_has_ended(tmp_path: Path) -> None:
+    gallery, target = Gallery(), tmp_path / "wall.svg"
+    async with gallery.kept(target):
+        gallery.publish(_picture("last"))
+    assert "last<" in _read(target)
+
+
 def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 

@@ -148,6 +148,7 @@ async def test_a_platform_that_says_nothing_gives_no_answer(deck: Raise) -> None
     [
         (LinkState.OK, 30.0, False),
         (LinkState.OK, 30.1, True),
+        (LinkState.OK, -30.1, True),
         (LinkState.FAILING, 1.0, False),
         (LinkState.BLIND, 1.0, True),
         (LinkState.CONNECTING, None, True),

@@ -98,6 +98,17 @@ async def test_a_wall_without_a_monitor_says_so(known: Snapshot) -> None:
         assert "GOOD" not in shown.words
 
 
+async def test_the_last_picture_of_a_wall_says_that_it_is_the_last(known: Snapshot) -> None:
+    """A file shows it for as long as nobody looks after it."""
+    shown = Shown(Feed(known))
+    async with shown.running() as pilot:
+        assert "MONITOR STOPPED" not in shown.words
+        await pilot.press("q")
+    assert "MONITOR STOPPED" in shown.words
+    assert "the wallboard was ended" in shown.words
+    assert "GOOD" not in shown.words
+
+
 async def test_a_terminal_that_was_resized_shows_what_one_of_that_size_shows(known: Snapshot) -> None:
     shown = Shown(Feed(many(known, 9)))
     async with shown.running() as pilot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from io import TextIOWrapper
@@ -17,7 +18,7 @@ _HIDDEN: set[str] = set()
 
 def hide(secret: str) -> None:
     """Never write this text to the log, whoever logs it and wherever it stands."""
-    _HIDDEN.add(secret)
+    _HIDDEN.update((secret, json.dumps(secret, ensure_ascii=False)[1:-1]))
 
 
 class _Redacted(structlog.stdlib.ProcessorFormatter):

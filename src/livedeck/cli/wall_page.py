@@ -41,7 +41,7 @@ look();
 
 _STYLE = """
 html, body { margin: 0; height: 100%; background: #0e1216; overflow: hidden; cursor: none; }
-#wall, #wall svg { width: 100%; height: 100%; display: block; }
+#wall, #wall svg { width: 100%; height: 100%; display: block; overflow: visible; }
 #wall.old { opacity: 0.3; }
 #lost { position: fixed; top: 40%; left: 0; right: 0; padding: 0.5em; text-align: center;
         font: bold 4vw monospace; color: #000; background: #d55e00; }

@@ -24,7 +24,7 @@ class Gallery:
         self._picture: Picture | None = None
         self._drawn: tuple[Picture, bytes] | None = None
         self._drawing = asyncio.Lock()
-        self._news = asyncio.Event()
+        self._news, self._over = asyncio.Event(), False
 
     def publish(self, picture: Picture) -> None:
         """This is on the wall now."""
@@ -41,31 +41,36 @@ class Gallery:
 
     @asynccontextmanager
     async def kept(self, target: Path) -> AsyncIterator[None]:
-        """Write each picture to that file while the block runs, whole or not at all; what fails is tried again."""
+        """Write each picture to that file while the block runs, and the last one at its end; whole or not at all."""
         writing = asyncio.create_task(self._keep(target))
         try:
             yield
         finally:
-            writing.cancel()
-            await asyncio.gather(writing, return_exceptions=True)
+            self._over = True
+            self._news.set()
+            await writing
 
     async def _keep(self, target: Path) -> None:
         failing = ""
-        while True:
+        while self._news.is_set() or not self._over:
             await self._news.wait()
             self._news.clear()
-            try:
-                svg = await self.svg()
-                if svg:
-                    await asyncio.to_thread(replaced, target, svg)
-                why = ""
-            except Exception as error:  # noqa: BLE001  the top of a task; logged once, not at every picture
-                why = getattr(error, "strerror", None) or repr(error)
-                if why != failing:
-                    _log.warning("the picture cannot be written", path=str(target), why=why, exc_info=True)
-            if failing and not why:
-                _log.info("the picture is written again", path=str(target))
-            failing = why
+            failing = await self._write(target, failing)
+
+    async def _write(self, target: Path, failing: str) -> str:
+        """Write the newest picture. Returns why it could not be, or nothing; `failing`: the same of the last time."""
+        try:
+            svg = await self.svg()
+            if svg:
+                await asyncio.to_thread(replaced, target, svg)
+            why = ""
+        except Exception as error:  # noqa: BLE001  the top of a task; logged once, not at every picture
+            why = getattr(error, "strerror", None) or repr(error)
+            if why != failing:
+                _log.warning("the picture cannot be written", path=str(target), why=why, exc_info=True)
+        if failing and not why:
+            _log.info("the picture is written again", path=str(target))
+        return why
 
 
 def replaced(target: Path, content: bytes) -> None:

@@ -97,11 +97,11 @@ def stale(link: Link, now: datetime, thresholds: Thresholds = _DEFAULTS) -> bool
     """Whether nothing on a screen painted at `now` (this machine's clock) may look good.
 
     Blind, without any answer yet, or without one for two intervals: judged at each painting, so that a monitor that
-    hangs cannot keep a screen looking fresh (monitoring.md, "Freshness first").
+    hangs cannot keep a screen looking fresh, nor a clock that was set back (monitoring.md, "Freshness first").
     """
     if link.state is LinkState.BLIND or link.as_of is None:
         return True
-    return (now - link.as_of).total_seconds() > thresholds.answer_intervals * link.interval
+    return abs((now - link.as_of).total_seconds()) > thresholds.answer_intervals * link.interval
 
 
 def skew(exchanges: Iterable[Exchange], known: float, thresholds: Thresholds) -> float:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import structlog
 from rich.cells import cell_len
+from rich.console import RenderableType
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -233,6 +234,13 @@ class Wallboard(ExactApp, inherit_bindings=False):
         """Turn to the next page or the one before."""
         self._turn = leafed(self._turn, self._clock.monotonic(), self._pages, step)
         self.repaint()
+
+    def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """The last picture says that it is the last: a file may show it long after (frozen is not fine)."""
+        if self._published and self._snapshot:
+            self._fault = self._fault or "the wallboard was ended"
+            self.repaint()
+        super().exit(result, return_code, message)
 
     def action_leave(self) -> None:
         """End; the terminal is left as it was found."""

@@ -64,7 +64,7 @@ def svg(lines: Sequence[Line], size: tuple[int, int], palette: Palette, *, dim: 
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" {FONT}>',
-            f'<rect width="{wide}" height="{high}" fill="{behind}"/>',
+            f'<rect x="{-wide}" y="{-high}" width="{3 * wide}" height="{3 * high}" fill="{behind}"/>',
             *shapes,
             *words,
             "</svg>\n",
