@@ -8,6 +8,7 @@ cli       joins: the only room that constructs the others
 settings  flags, environment and TOML made into one frozen value
 wording   values made into text; imports nothing
 slices    long work that lets the event loop go on; imports nothing
+machine   what this machine says: variables, places of files, the terminal; imports nothing of ours
 """
 
 __version__ = "0.1.0"

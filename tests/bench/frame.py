@@ -117,8 +117,10 @@ def platform() -> Iterator[dict[str, str]]:
         yield {"LIVEDECK_BASE_URL": address, "LIVEDECK_TOKEN": token, "HOME": home, "XDG_STATE_HOME": home}
 
 
-def paint(deck: dict[str, str], rounds: int) -> tuple[float, float, float]:
-    """Median seconds to the first picture of a bare app, to the frame of the deck, to its first event.
+def paint(deck: dict[str, str], rounds: int) -> tuple[float, float, float, float]:
+    """Median seconds to the first picture of a bare app; to the deck's skeleton, its own frame, its first event.
+
+    The skeleton comes before the imports and answers no key; the frame does.
 
     The first round is for the caches alone.
     """
@@ -130,10 +132,12 @@ def paint(deck: dict[str, str], rounds: int) -> tuple[float, float, float]:
         with started("-m", "livedeck", **deck) as child:
             child.until(b"Events")
             first = child.processor()
+            child.until(b"2 Streams")
+            frame = child.processor()
             child.until(b"Harbour webcam")
-            taken.append((least, first, child.processor()))
-    bare_s, first_s, full_s = (median(column) for column in zip(*taken[1:], strict=True))
-    return bare_s, first_s, full_s
+            taken.append((least, first, frame, child.processor()))
+    bare_s, first_s, frame_s, full_s = (median(column) for column in zip(*taken[1:], strict=True))
+    return bare_s, first_s, frame_s, full_s
 
 
 def answered(rounds: int) -> dict[str, float]:
@@ -215,8 +219,9 @@ def main() -> None:
         if name != "click alone":
             budgets[f"2: {name} at most 4 x"] = spent[name] <= 4 * spent["pass"]
     with platform() as deck:
-        bare, first, full = paint(deck, chosen.rounds)
+        bare, first, frame, full = paint(deck, chosen.rounds)
         echo(f"  first paint {first * 1000:5.0f} ms   {first / bare:.2f} x a bare app ({bare * 1000:.0f} ms)")
+        echo(f"  its frame   {frame * 1000:5.0f} ms   {frame / bare:.2f} x, from here on keys are answered")
         echo(f"  full deck   {full * 1000:5.0f} ms   {full / bare:.2f} x")
         budgets["1: first paint at most 1.2 x"] = first <= 1.2 * bare
         budgets["1: full deck at most 1.8 x"] = full <= 1.8 * bare

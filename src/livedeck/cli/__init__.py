@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -70,6 +71,11 @@ def main(ctx: click.Context, /, **flags: Any) -> None:
     """
     ctx.obj = flags
     if ctx.invoked_subcommand is None:
-        from livedeck.cli.deck import run_deck
+        from livedeck.cli.skeleton import drawn
+        from livedeck.machine import names_platform
 
-        ctx.exit(run_deck(flags))
+        with drawn() if flags["base_url"] or names_platform() else nullcontext():  # a first start shows something else
+            from livedeck.cli.deck import run_deck
+
+            code = run_deck(flags)
+        ctx.exit(code)

@@ -37,7 +37,7 @@ async def _first_start(flags: Mapping[str, Any]) -> int:
 
     chosen = await welcome(flags)
     if chosen == "demo":
-        from livedeck.cli.demo import play
+        from livedeck.cli.playing import play
 
         return await play(read_only=bool(flags.get("read_only")))
     return await show(configuration.load(**flags)) if chosen else 0
@@ -67,6 +67,7 @@ def keymap(settings: DisplaySettings) -> Keymap:
 async def _screen(settings: Settings) -> int:
     from livedeck.cli.kept import StateFile
     from livedeck.cli.opening import open_file
+    from livedeck.cli.taking_over import taking_over
     from livedeck.ui.app import Deck
 
     async with make_api(settings) as api, make_history(settings) as history:
@@ -87,6 +88,7 @@ async def _screen(settings: Settings) -> int:
             theme=settings.theme,
             ascii_only=settings.ascii,
         )
+        taking_over(deck)
         end_on_signals(deck.exit)
         responsive()
         code = await deck.run_async()

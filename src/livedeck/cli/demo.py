@@ -1,18 +1,13 @@
-"""`livedeck demo`: the simulated platform on a free loopback port and the deck on top, over real HTTP."""
+"""`livedeck demo`: the deck on a simulated platform of its own."""
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import Any
 
 import click
 
-from livedeck.cli.deck import show
-from livedeck.cli.exits import run
 from livedeck.cli.options import READ_ONLY, appearance, given, refuse_platform, simulation
-from livedeck.cli.simulated import simulated
-from livedeck.service import Addresses, Service, ServiceError, serving
-from livedeck.settings import IN_MEMORY, DisplaySettings, displayed
+from livedeck.cli.skeleton import drawn
 
 
 @click.command
@@ -36,37 +31,8 @@ def command(
     """
     refuse_platform(ctx)
     read_only = read_only or bool((ctx.obj or {}).get("read_only"))
-    try:
-        service = Service(**simulated)
-    except ServiceError as error:
-        raise click.UsageError(str(error)) from None
-    looks = given(ctx, {"theme": theme, "ascii": ascii})
+    with drawn():
+        from livedeck.cli.playing import run_demo
 
-    async def work() -> int:
-        return await _demo(service, read_only=read_only, display=displayed(**looks))
-
-    ctx.exit(run(work))
-
-
-async def play(*, read_only: bool) -> int:
-    """The demo as it is without any flag, for a first start that leads to it."""
-    return await _demo(Service(), read_only=read_only, display=displayed())
-
-
-async def _demo(service: Service, *, read_only: bool, display: DisplaySettings) -> int:
-    with closing(service):
-        async with serving(service) as addresses:
-            return await _deck_on(service, addresses, read_only=read_only, display=display)
-
-
-async def _deck_on(service: Service, addresses: Addresses, *, read_only: bool, display: DisplaySettings) -> int:
-    settings = simulated(
-        service,
-        addresses.base_url,
-        upload_url=addresses.upload_url,
-        profile="DEMO",
-        history=IN_MEMORY,
-        read_only=read_only,
-        **display.model_dump(),
-    )
-    return await show(settings)
+        code = run_demo(simulated, given(ctx, {"theme": theme, "ascii": ascii}), read_only=read_only)
+    ctx.exit(code)

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from livedeck.cli import skeleton
 from livedeck.cli.logs import log_to
 from livedeck.client import (
     ApiError,
@@ -51,6 +52,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
     try:
         return asyncio.run(work())
     except (SettingsError, ApiError) as error:
+        skeleton.lower()  # words go where they stay
         click.echo(f"livedeck: {error}", err=True)
         return code_of(error)
     except KeyboardInterrupt:

@@ -6,6 +6,7 @@ import stat
 import subprocess
 from pathlib import Path
 
+from livedeck.cli import skeleton
 from livedeck.settings import Settings, SettingsError, config_path
 
 PATIENCE = 15.0
@@ -21,6 +22,7 @@ def token_of(settings: Settings) -> str:
         return settings.token.get_secret_value()
     if settings.token_file is not None:
         return _from_file(settings.token_file.expanduser())
+    skeleton.lower()  # what is asked now may ask the person
     if settings.token_command:
         return _from_command(settings.token_command)
     if settings.token_keyring:

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 async def welcome(flags: Mapping[str, Any]) -> str:
     """What the person chose: `demo`, `deck` once the settings are kept, or nothing."""
+    from livedeck.cli.taking_over import taking_over
     from livedeck.ui.welcome import Welcome
 
-    theme = configuration.displayed().theme
-    return await Welcome(partial(tried, flags), kept, monotonic, theme=theme).run_async() or ""
+    app = Welcome(partial(tried, flags), kept, monotonic, theme=configuration.displayed().theme)
+    taking_over(app)
+    return await app.run_async() or ""
 
 
 async def tried(flags: Mapping[str, Any], platform: Platform) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from livedeck.settings.document import SettingsError
-from livedeck.settings.layers import Loaded, displayed, key_place, load, loaded, strangers
-from livedeck.settings.machine import (
+from livedeck.machine import (
     Terminal,
     config_path,
     file_opener,
@@ -15,6 +13,8 @@ from livedeck.settings.machine import (
     terminal,
     why_no_screen,
 )
+from livedeck.settings.document import SettingsError
+from livedeck.settings.layers import Loaded, displayed, key_place, load, loaded, strangers
 from livedeck.settings.model import IN_MEMORY, OFF, TOKEN_SOURCES, DisplaySettings, Settings, alone
 from livedeck.settings.template import template, toml
 

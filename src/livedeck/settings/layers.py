@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_settings import EnvSettingsSource
 from pydantic_settings import SettingsError as UnreadableVariable
 
+from livedeck.machine import PREFIX, config_path, variables
 from livedeck.settings.document import Document, SettingsError, anchored, line_of, read
-from livedeck.settings.machine import PREFIX, config_path, variables
 from livedeck.settings.model import TOKEN_SOURCES, DisplaySettings, PlatformSettings, Settings
 
 S = TypeVar("S", bound=DisplaySettings)

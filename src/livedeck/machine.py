@@ -59,6 +59,11 @@ def file_opener() -> str:
     return (shutil.which("xdg-open") or "") if desktop else ""
 
 
+def names_platform() -> bool:
+    """Whether a variable or the settings file may name a platform; what they say is not looked at."""
+    return f"{PREFIX}BASE_URL" in os.environ or config_path().exists()
+
+
 def why_no_screen() -> str:
     """Why no full screen can be shown here, in words; empty where one can."""
     if os.environ.get("TERM", "") in {"dumb", ""}:

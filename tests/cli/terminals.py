@@ -1,0 +1,109 @@
+"""A process behind a pseudo terminal: what it writes, and what is pressed there."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from cli.commands import LIVEDECK, PATIENCE, environment
+
+RESTORED = ((b"\x1b[?1049h", b"\x1b[?1049l"), (b"\x1b[?25l", b"\x1b[?25h"), (b"\x1b[?1000h", b"\x1b[?1000l"))
+"""Alternate screen, hidden cursor, mouse: how each goes on and off."""
+
+
+class Terminal:
+    """A process behind a pseudo terminal, and all that it ever wrote."""
+
+    def __init__(self, process: subprocess.Popen[bytes], master: int) -> None:
+        self.process, self.written, self._master = process, b"", master
+
+    def until(self, pattern: str) -> str:
+        """Read until that text was written since the last call; what colours it is skipped. Returns its last group."""
+        start, end = len(self.written), monotonic() + PATIENCE
+        while not (found := re.search(pattern, _words(self.written[start:]))):
+            assert monotonic() < end, f"{pattern!r} never came: {_words(self.written[start:])[-2000:]}"
+            if not self._read():
+                raise AssertionError(f"it ended before {pattern!r}: {_words(self.written)[-2000:]}")
+        return found[found.lastindex or 0]
+
+    def until_raw(self, pattern: bytes) -> None:
+        """Read until those bytes were written at all."""
+        while not re.search(pattern, self.written):
+            assert self._read(), f"it ended before {pattern!r}"
+
+    def press(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
+
+    def resize(self, columns: int, rows: int) -> None:
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.process.send_signal(signal.SIGWINCH)
+
+    def modes(self) -> list[Any]:
+        """As `tcgetattr` has them."""
+        return termios.tcgetattr(self._master)
+
+    def close(self) -> None:
+        """As a window is closed: nobody reads any more, and the session is told."""
+        os.close(self._master)
+        self._master = -1
+
+    def closed(self) -> bool:
+        return self._master < 0
+
+    def ended(self) -> int:
+        """Read to the end; the exit code."""
+        while self._read():
+            pass
+        return self.process.wait(PATIENCE)
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._master], [], [], PATIENCE)
+        assert ready, "nothing was written for too long"
+        try:
+            data = os.read(self._master, 65_536)
+        except OSError:  # the other side is closed
+            return False
+        self.written += data
+        return bool(data)
+
+
+def _words(data: bytes) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", data.decode("utf-8", "replace"))
+
+
+@contextmanager
+def terminal(
+    home: Path, *arguments: str, size: tuple[int, int] = (120, 40), program: Sequence[str] = LIVEDECK, **env: str
+) -> Iterator[Terminal]:
+    """`livedeck`, or another program, in a terminal of that many columns and rows."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+    process = subprocess.Popen(
+        [*program, *arguments],
+        env=environment(home, **{"COLORTERM": "truecolor", **env}),
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+    )
+    os.close(slave)
+    shown = Terminal(process, master)
+    try:
+        yield shown
+    finally:
+        process.kill()
+        process.wait(PATIENCE)
+        if not shown.closed():
+            os.close(master)
