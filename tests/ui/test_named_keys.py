@@ -16,6 +16,14 @@ from livedeck.ui.renderables import room_panel
 from livedeck.ui.screens import chat, qos, videos
 from ui.stage import known, linked, text_of
 
+VIDEO_SCREENS = (
+    videos.VideosScreen,
+    videos.PostersScreen,
+    videos.SubtitlesScreen,
+    videos.CuesScreen,
+    videos.AnnotationsScreen,
+    videos.MaterialsScreen,
+)
 SPOKEN = (*LOCKED, chat.GONE, qos.GONE, room_panel.nothing(RoomsState(as_of=EVENING)))
 
 
@@ -42,6 +50,6 @@ async def test_a_changed_key_is_named_wherever_the_deck_speaks_of_it() -> None:
             assert deck.desk.hindrance().endswith("f4 asks the platform again")
 
 
-@pytest.mark.parametrize("text", [*SPOKEN, *(screen.EMPTY for screen in videos.SCREENS)])
+@pytest.mark.parametrize("text", [*SPOKEN, *(screen.EMPTY for screen in VIDEO_SCREENS)])
 def test_what_a_text_names_is_an_action_that_has_a_key(text: str) -> None:
     assert "{" not in worded(text, {})

@@ -71,11 +71,13 @@ def main(ctx: click.Context, /, **flags: Any) -> None:
     """
     ctx.obj = flags
     if ctx.invoked_subcommand is None:
+        from livedeck.cli.responsive import importing
         from livedeck.cli.skeleton import drawn
         from livedeck.machine import names_platform
 
         with drawn() if flags["base_url"] or names_platform() else nullcontext():  # a first start shows something else
-            from livedeck.cli.deck import run_deck
+            with importing():
+                from livedeck.cli.deck import run_deck
 
             code = run_deck(flags)
         ctx.exit(code)

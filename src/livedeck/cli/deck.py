@@ -12,7 +12,7 @@ from livedeck import settings as configuration
 from livedeck.cli.build import SystemClock, make_api, make_history, make_monitor
 from livedeck.cli.exits import run
 from livedeck.cli.leaving import end_on_signals
-from livedeck.cli.responsive import responsive
+from livedeck.cli.responsive import importing, responsive
 from livedeck.settings import DisplaySettings, Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -65,10 +65,11 @@ def keymap(settings: DisplaySettings) -> Keymap:
 
 
 async def _screen(settings: Settings) -> int:
-    from livedeck.cli.kept import StateFile
-    from livedeck.cli.opening import open_file
-    from livedeck.cli.taking_over import taking_over
-    from livedeck.ui.app import Deck
+    with importing():
+        from livedeck.cli.kept import StateFile
+        from livedeck.cli.opening import open_file
+        from livedeck.cli.taking_over import taking_over
+        from livedeck.ui.app import Deck
 
     async with make_api(settings) as api, make_history(settings) as history:
         deck = Deck(

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from livedeck.cli.options import READ_ONLY, appearance, given, refuse_platform, simulation
+from livedeck.cli.responsive import importing
 from livedeck.cli.skeleton import drawn
 
 
@@ -32,7 +33,8 @@ def command(
     refuse_platform(ctx)
     read_only = read_only or bool((ctx.obj or {}).get("read_only"))
     with drawn():
-        from livedeck.cli.playing import run_demo
+        with importing():
+            from livedeck.cli.playing import run_demo
 
         code = run_demo(simulated, given(ctx, {"theme": theme, "ascii": ascii}), read_only=read_only)
     ctx.exit(code)

@@ -19,7 +19,7 @@ from textual.signal import Signal
 
 from livedeck.client import Api
 from livedeck.monitor import Clock, EventState, History, Monitor, NotificationRecord, Severity, Snapshot
-from livedeck.ui import bindings, themes
+from livedeck.ui import bindings, screens, themes
 from livedeck.ui.actions import BY_NAME, Action, Target
 from livedeck.ui.actions.keymap import Keymap
 from livedeck.ui.arrangement import Arrangement, Keep
@@ -31,13 +31,8 @@ from livedeck.ui.filters import Ascii, Plain
 from livedeck.ui.handlers import handler
 from livedeck.ui.library import Library
 from livedeck.ui.renderables.moment import Moment
-from livedeck.ui.screens.alarms import AlarmsScreen
 from livedeck.ui.screens.base import TALL, DeckScreen
-from livedeck.ui.screens.chat import ChatScreen
 from livedeck.ui.screens.events import EventsScreen
-from livedeck.ui.screens.rooms import RoomsScreen
-from livedeck.ui.screens.streams import StreamsScreen
-from livedeck.ui.screens.videos import SCREENS as VIDEO_SCREENS
 from livedeck.ui.shelf import Shelf
 
 log = structlog.get_logger()
@@ -45,16 +40,11 @@ log = structlog.get_logger()
 ScreenType = TypeVar("ScreenType", bound=Screen[Any])
 
 
-def _qos() -> Screen[None]:
-    """The QoS screen, imported when it is wanted: plotext costs as much as all else that a first paint needs."""
-    from livedeck.ui.screens.qos import QosScreen
-
-    return QosScreen()
-
-
-async def _import_the_rest() -> None:
-    """With the first picture up, fetch in a thread what the next one will need."""
-    await asyncio.to_thread(import_module, "livedeck.ui.screens.qos")
+def _import_the_rest() -> None:
+    """Everything that the next pictures will need, while the first one is looked at."""
+    screens.import_all()
+    import_module("livedeck.ui.performing")
+    import_module("livedeck.ui.dialogs.form")
 
 
 class Identity(TypedDict):
@@ -80,15 +70,7 @@ class Deck(ExactApp):
     TITLE = "livedeck"
     ENABLE_COMMAND_PALETTE = False
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (TALL, "-tall")]  # noqa: RUF012  as Textual has it
-    MODES: ClassVar[dict[str, Any]] = {
-        "events": EventsScreen,
-        "streams": StreamsScreen,
-        "qos": _qos,
-        "chat": ChatScreen,
-        "rooms": RoomsScreen,
-        **{screen.MODE: screen for screen in VIDEO_SCREENS},
-        "alarms": AlarmsScreen,
-    }
+    MODES: ClassVar[dict[str, Any]] = {"events": EventsScreen, **screens.LATER}
     DEFAULT_MODE = "events"
     BINDINGS: ClassVar[list[BindingType]] = bindings.everywhere()
 
@@ -147,7 +129,6 @@ class Deck(ExactApp):
     def on_mount(self) -> None:
         self.run_worker(self._watch(), name="monitor", exit_on_error=False)
         self.set_interval(0.5, self._tick)
-        self.call_after_refresh(_import_the_rest)
         self.app_resume_signal.subscribe(self, self._repaint_all)
 
     async def _watch(self) -> None:
@@ -156,6 +137,8 @@ class Deck(ExactApp):
             async for snapshot in self.monitor.snapshots():
                 self.snapshot, self._painted = snapshot, None
                 self.news.publish(None)
+                if snapshot.seq == 1:  # the first that a round of answers is in
+                    self.run_worker(asyncio.to_thread(_import_the_rest), exit_on_error=False)
         except Exception as error:
             log.exception("the monitor stopped")
             self.fault = f"{type(error).__name__}; see {self._log_file or 'the log'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from livedeck import wording
@@ -12,14 +13,13 @@ from livedeck.ui.actions.keymap import key_of
 from livedeck.ui.acts.act import Act, Target, Verdict
 from livedeck.ui.acts.act import Outcome as Ending
 from livedeck.ui.acts.sight import Subject
-from livedeck.ui.dialogs.dialog import Dialog
 from livedeck.ui.dialogs.when import Present
-from livedeck.ui.dialogs.working import Working
-from livedeck.ui.performing import Performer
 
 if TYPE_CHECKING:
     from livedeck.client import Api
     from livedeck.ui.app import Deck
+    from livedeck.ui.dialogs.dialog import Dialog
+    from livedeck.ui.performing import Performer
 
 R = TypeVar("R")
 
@@ -50,7 +50,13 @@ class Desk:
 
     def __init__(self, deck: Deck, history: History | None) -> None:
         self._deck, self._history = deck, history
-        self._performer = Performer(self, deck.clock)
+
+    @cached_property
+    def _performer(self) -> Performer:
+        """Imported, with its dialogs, when something is to be done: a first picture asks nothing."""
+        from livedeck.ui.performing import Performer
+
+        return Performer(self, self._deck.clock)
 
     @property
     def api(self) -> Api:
@@ -74,6 +80,8 @@ class Desk:
 
     async def fetch(self, what: str, work: Callable[[Progress], Awaitable[R]]) -> R:
         """Work that changes nothing on the platform; how far it is, where it takes long. Raises Stopped."""
+        from livedeck.ui.dialogs.working import Working
+
         working = Working(what, self._deck.clock.monotonic)
         return await self._performer.watched(work(working.progress), working)
 

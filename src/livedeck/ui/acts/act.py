@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from livedeck.client import ApiError, Progress
-from livedeck.ui.dialogs.confirm import Question
-from livedeck.ui.dialogs.edits import Change
+
+if TYPE_CHECKING:
+    from livedeck.ui.dialogs.confirm import Question
+    from livedeck.ui.dialogs.edits import Change
 
 T = TypeVar("T")
 

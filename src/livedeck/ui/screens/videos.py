@@ -153,13 +153,3 @@ class MaterialsScreen(OrderedScreen):
     SHEET = MATERIALS
     EMPTY = "none known, nothing lists them; {material.upload} uploads one, :material.know ID takes one in"
     BINDINGS: ClassVar[list[BindingType]] = bindings.here(MODE)
-
-
-SCREENS: tuple[type[VideoScreen], ...] = (
-    VideosScreen,
-    PostersScreen,
-    SubtitlesScreen,
-    CuesScreen,
-    AnnotationsScreen,
-    MaterialsScreen,
-)
