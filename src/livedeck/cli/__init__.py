@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from livedeck import __version__
 from livedeck.cli.options import appearance, platform
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS = {
     "alarms": "print what is wrong, most urgent first, once or as it changes",
@@ -49,6 +51,8 @@ class _Lazy(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands by name alone: whoever presses tab waits for no import."""
+        from click.shell_completion import CompletionItem
+
         commands = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any, TypeVar
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -38,12 +40,14 @@ class _Moment(click.ParamType[datetime]):
             self.fail(f"{value!r} is no moment; write 2026-11-21T18:00, or 2026-11-21T18:00+01:00", param, ctx)
 
 
-class _Zone(click.ParamType[ZoneInfo]):
+class _Zone(click.ParamType["ZoneInfo"]):
     """A time zone by its name: `Europe/Berlin`, `UTC`."""
 
     name = "zone"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ZoneInfo:
+        from zoneinfo import ZoneInfo  # its own imports cost a tenth of `--help`
+
         try:
             return value if isinstance(value, ZoneInfo) else ZoneInfo(value)
         except (KeyError, ValueError, OSError):

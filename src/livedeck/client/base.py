@@ -36,10 +36,13 @@ UNSET: Any = None
 class Model(BaseModel):
     """An object of the platform: frozen, and keeping what the document does not name.
 
-    A field that is missing and one that is null both read as None (`model_fields_set` tells them apart).
+    A field that is missing and one that is null both read as None (`model_fields_set` tells them apart). Its validator
+    is built when it is first used: a process uses few of them, and a start need not wait for the others.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="allow", allow_inf_nan=False, hide_input_in_errors=True, defer_build=True
+    )
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         """The id and no more: tracebacks and logs print reprs, and an unknown field may hold a key."""
@@ -98,7 +101,7 @@ class Draft(BaseModel):
     Raises Invalid, naming the field and its limit, when it is made with what the document does not allow.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
     def __init__(self, **fields: Any) -> None:
         try:
