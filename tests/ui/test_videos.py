@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -219,6 +220,63 @@ async def test_moved_rows_are_sent_as_one_full_list_and_escape_drops_them() -> N
         assert after == ids[::-1]
         assert stage.writes == [("PATCH", f"/v1/videos/{video}/subtitles/reorder")]
         assert "NOT SENT" not in stage.text()
+
+
+async def sending(stage: Stage, gate: asyncio.Event) -> None:
+    """The order of what is in front, moved and sent; its answer waits at the gate, behind."""
+
+    async def held() -> None:
+        await gate.wait()
+
+    stage.hooks.append(("PATCH", held))
+    stage.clock.impatient = True
+    await stage.act("order.later")
+    await stage.act("order.send")
+    await stage.until(lambda: stage.shows(Working))
+    await stage.press("enter")
+
+
+async def test_an_order_that_was_sent_takes_no_other_videos_order_with_it() -> None:
+    async with writing((120, 40)) as stage:
+        await stage.act("screen.videos")
+        await asked(stage)
+        await stage.act("row.first")
+        other = stage.deck.library.video
+        assert other is not None
+        (track,) = (await stage.api.subtitles.list(other.id)).items
+        await stage.api.subtitles.copy(other.id, track.id)
+        await opened(stage, "subtitles")
+        gate = asyncio.Event()
+        await sending(stage, gate)
+        await stage.deck.switch_mode("videos")
+        await stage.act("row.first")
+        stage.deck.do("part.next", "subtitles")
+        await stage.settle()
+        await asked(stage)
+        assert stage.deck.library.video == other
+        await stage.act("order.later")
+        assert "NOT SENT 2 moved" in stage.text()
+        gate.set()
+        await done(stage)
+        assert "order done" in stage.told()
+        assert "NOT SENT 2 moved" in stage.text()
+
+
+async def test_rows_that_were_moved_since_the_order_was_sent_are_still_to_be_sent() -> None:
+    async with writing((120, 40)) as stage:
+        video = await opened(stage, "subtitles")
+        track = (await stage.api.subtitles.list(video)).items[0]
+        await stage.api.subtitles.copy(video, track.id)
+        await stage.act("app.ask")
+        await stage.until(lambda: len(stage.deck.library.known("subtitles").items) == 3)
+        gate = asyncio.Event()
+        await sending(stage, gate)
+        await stage.act("row.last")
+        await stage.act("order.earlier")
+        gate.set()
+        await done(stage)
+        assert "order done" in stage.told()
+        assert "NOT SENT 2 moved" in stage.text()
 
 
 async def test_200_rows_are_reordered_by_one_request_and_a_row_that_vanished_is_said_first() -> None:

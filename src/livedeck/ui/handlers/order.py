@@ -57,7 +57,7 @@ async def _sent(deck: Deck, screen: OrderedScreen, video: Video, wanted: acts.Id
         return
     if not tracks:
         await _kept(deck, known, outcome.answer)
-    screen.settle_order()
+    screen.settle_order(video.id, wanted)
     renew(deck)
 
 

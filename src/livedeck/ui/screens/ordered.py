@@ -47,9 +47,11 @@ class OrderedScreen(VideoScreen):
         self.refresh_all()
         return ""
 
-    def settle_order(self) -> None:
-        """The order was sent, or is not wanted any more."""
-        self._order.pop(self._video(), None)
+    def settle_order(self, video_id: str, sent: Sequence[str]) -> None:
+        """That order of that video was sent; rows that were moved since then still wait."""
+        wanted = self._order.get(video_id, ())
+        if [one for one in wanted if one in sent] == [one for one in sent if one in wanted]:
+            self._order.pop(video_id, None)
         self.refresh_all()
 
     def back(self) -> None:
@@ -57,7 +59,8 @@ class OrderedScreen(VideoScreen):
         if self.order() is None:
             super().back()
         else:
-            self.settle_order()
+            self._order.pop(self._video(), None)
+            self.refresh_all()
             self.deck.tell("the order is as it was; nothing was sent")
 
     def _head(self, moment: Moment) -> list[Any]:
