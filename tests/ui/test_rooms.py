@@ -335,6 +335,24 @@ async def test_away_from_the_rooms_the_end_of_a_relay_is_told_and_asked_about_on
         assert screen(stage).edits.waiting, "declined is not dropped"
 
 
+async def test_the_end_of_a_relay_is_asked_about_when_the_form_that_is_open_is_left() -> None:
+    async with meeting() as stage:
+        await locked(stage)
+        await agree(stage)
+        await until(stage, lambda: room(stage).status == "active")
+        where = room(stage).id, relay(stage).id
+        await stage.act("room.new")
+        assert stage.shows(Form)
+        await broadcast(stage, running=False, where=where)
+        stage.deck.do("app.ask")
+        await until(stage, lambda: "can be applied" in stage.told())
+        await stage.settle()
+        assert stage.shows(Form)
+        await stage.press("escape")
+        await until(stage, lambda: stage.shows(Confirm))
+        assert "This edit waits since" in words(stage)
+
+
 async def test_a_kept_edit_that_is_tried_too_early_waits_on() -> None:
     async with meeting() as stage:
         await locked(stage)

@@ -112,7 +112,7 @@ class RoomsScreen(DeckScreen):
             self.deck.tell(words, severity)
         if waited and not self.edits.waiting and self.deck.current_mode != self.MODE:
             self.deck.monitor.want_rooms(False)
-        wanted = self.edits.offer() if self.is_current else None
+        wanted = self.edits.offer() if self.deck.screen is self else None  # never over a form
         if wanted:
             self.deck.do("relay.apply", wanted)
 
