@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import time
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import NotFound, Stream
+from livedeck.ui.dialogs import when
 from livedeck.ui.dialogs.confirm import Confirm
 from livedeck.ui.dialogs.entries import Rows
 from livedeck.ui.dialogs.form import Form
@@ -137,6 +139,57 @@ async def test_a_stream_is_scheduled_and_moved() -> None:
         await stage.press("ctrl+s")
         await stage.idle()
         assert (await _stream(stage, draft)).started_at == EVENING + timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("hours", "typed", "said"),
+    [
+        (-5, "0001-01-01 00:00Z", "01 Jan 1 00:00Z 00:00 UTC T+"),
+        (9, "9999-12-31 23:59Z", "31 Dec 9999 23:59Z 23:59 UTC T-"),
+        (9, "0001-01-01 00:00", "✖ is too far away"),
+        (-5, "9999-12-31 23:59", "✖ is too far away"),
+    ],
+)
+async def test_a_moment_at_an_end_of_the_calendar_is_said_in_utc_or_refused_at_its_field(
+    hours: int, typed: str, said: str
+) -> None:
+    async with writing() as stage:
+        stage.choose(DRAFT)
+        stage.deck.identity["zone"] = timezone(timedelta(hours=hours))
+        await stage.act("stream.schedule")
+        await stage.enter(typed)
+        assert said in stage.text()
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
+@pytest.mark.parametrize("typed", ["0001-01-01 00:00", "9999-12-31 23:59"])
+def test_nor_does_the_zone_of_the_machine_lead_out_of_the_calendar(
+    zone: str, typed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        with pytest.raises(ValueError, match="is too far away"):
+            when.parse(typed, when.Present(EVENING))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("hours", "moment", "typed"),
+    [
+        (9, datetime(9999, 12, 31, 23, 59, tzinfo=UTC), "9999-12-31 23:59Z"),
+        (-5, datetime(1, 1, 1, tzinfo=UTC), "0001-01-01 00:00Z"),
+        (9, datetime(1, 1, 1, 0, 0, 7, tzinfo=UTC), "0001-01-01 09:00:07"),
+    ],
+)
+def test_a_moment_that_the_platform_names_at_an_end_of_the_calendar_stands_in_its_form(
+    hours: int, moment: datetime, typed: str
+) -> None:
+    zone = timezone(timedelta(hours=hours))
+    assert when.shown(moment, zone) == typed
+    assert when.parse(typed, when.Present(EVENING, zone)) == moment
 
 
 async def _stream(stage: Stage, event: Any) -> Stream:

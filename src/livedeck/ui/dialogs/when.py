@@ -54,20 +54,29 @@ def parse(text: str, present: Present) -> datetime:
 
 def shown(moment: datetime, zone: tzinfo | None) -> str:
     """A moment as it is typed: local time, to the second where it has seconds; the platform keeps no more."""
-    return _written(moment.astimezone(zone))
+    local = _local(moment, zone)
+    return f"{_written(local)}Z" if local.tzinfo is UTC and zone is not UTC else _written(local)
 
 
 def both(moment: datetime, present: Present) -> str:
     """UTC, local time, and how far away: nobody should have to reckon."""
-    local, ahead = moment.astimezone(present.zone), (moment - present.now).total_seconds()
+    local, ahead = _local(moment, present.zone), (moment - present.now).total_seconds()
     away = f"T-{wording.duration(ahead)}" if ahead >= 0 else f"T+{wording.duration(-ahead)}"
     utc, today = moment.astimezone(UTC), present.now.astimezone(UTC)
     day = "" if utc.date() == today.date() else f"{utc:%d %b} " if utc.year == today.year else f"{utc:%d %b %Y} "
     return f"{day}{utc:%H:%M}Z  {local:%H:%M %Z}  {away}"
 
 
+def _local(moment: datetime, zone: tzinfo | None) -> datetime:
+    """It in that zone; in UTC where the calendar ends before that."""
+    try:
+        return moment.astimezone(zone)
+    except (OverflowError, ValueError):  # the machine's own zone says it by a ValueError
+        return moment.astimezone(UTC)
+
+
 def _written(local: datetime) -> str:
-    return f"{local:%Y-%m-%d %H:%M:%S}" if local.second else f"{local:%Y-%m-%d %H:%M}"
+    return local.replace(tzinfo=None).isoformat(" ", "seconds" if local.second else "minutes")
 
 
 def _length(text: str) -> timedelta:
@@ -107,9 +116,14 @@ def _day(word: str, today: date) -> date:
 
 
 def _on(day: date, clock: time, zone: tzinfo | None) -> datetime:
-    """That time of that day in UTC. Raises ValueError for one that the change to summer time leaves out."""
+    """That time of that day in UTC. Raises ValueError for one that the change to summer time leaves out,
+    OverflowError for one outside the calendar.
+    """
     naive = datetime.combine(day, clock)
-    moment = (naive.replace(tzinfo=zone) if zone else naive.astimezone()).astimezone(UTC)
+    try:
+        moment = (naive.replace(tzinfo=zone) if zone else naive.astimezone()).astimezone(UTC)
+    except ValueError as error:  # the machine's own zone says it so
+        raise OverflowError from error
     if moment.astimezone(zone).replace(tzinfo=None) != naive:
         raise ValueError("does not exist: clocks go forward then; type it in UTC, with a Z")
     return moment
