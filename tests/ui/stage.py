@@ -35,6 +35,15 @@ async def act(pilot: Pilot[int], *names: str) -> None:
         await pilot.pause()
 
 
+async def steady(deck: Deck, pilot: Pilot[int]) -> str:
+    """A picture that is like the one before it: another size or theme comes to the widgets in several steps."""
+    before, now = "", framed(deck)
+    while now != before:
+        await pilot.pause()
+        before, now = now, framed(deck)
+    return now
+
+
 def text_of(deck: Deck) -> str:
     """The words on the screen."""
     return unescape(framed(deck)).replace("\xa0", " ")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from livedeck.cli.screenshots import EVENING, framed
+from livedeck.cli.screenshots import EVENING
 from livedeck.client import ChatExport, Exported, ExportProgress, Sieve
 from livedeck.monitor import History
 from livedeck.ui import preview
@@ -31,7 +31,7 @@ from livedeck.ui.renderables import chat_view
 from livedeck.ui.renderables.chat_view import SILENT, WIDE_BAR_CELLS, Keys
 from livedeck.ui.renderables.lines import plain
 from livedeck.ui.screens.chat import ChatScreen
-from ui.stage import act, known, running
+from ui.stage import act, known, running, steady
 from ui.test_cells import FRESH
 from ui.writing import Stage, writing
 
@@ -452,7 +452,7 @@ async def test_a_state(picture: SnapshotAssertion, state: str) -> None:
         for size in ((80, 24), (120, 40), (200, 60)):
             await pilot.resize_terminal(*size)
             await pilot.pause()
-            assert framed(deck) == picture(name=f"{size[0]}x{size[1]}")
+            assert await steady(deck, pilot) == picture(name=f"{size[0]}x{size[1]}")
 
 
 NOW = Present(EVENING, UTC, past=True)

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import EVENING, PICTURES, framed
 from livedeck.monitor import LinkState, Trouble
-from ui.stage import known, linked, running, show, text_of
+from ui.stage import known, linked, running, show, steady, text_of
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 SCREENS: dict[str, tuple[str, ...]] = {
@@ -45,13 +45,13 @@ async def test_a_screen(picture: SnapshotAssertion, screen: str) -> None:
             for theme in THEMES:
                 deck.theme = theme
                 await pilot.pause()
-                assert framed(deck) == picture(name=f"{_size(size)}-{theme}")
+                assert await steady(deck, pilot) == picture(name=f"{_size(size)}-{theme}")
 
 
 @pytest.mark.parametrize("size", [(60, 20), (80, 24)], ids=_size)
 async def test_the_help(picture: SnapshotAssertion, size: tuple[int, int]) -> None:
-    async with running(size, "question_mark") as (deck, _):
-        assert framed(deck) == picture
+    async with running(size, "question_mark") as (deck, pilot):
+        assert await steady(deck, pilot) == picture
 
 
 @pytest.mark.parametrize("screen", ["events", "streams", "qos", "alarms"])
@@ -60,7 +60,7 @@ async def test_blind(picture: SnapshotAssertion, screen: str) -> None:
         since, last = EVENING - timedelta(seconds=41), EVENING - timedelta(seconds=71)
         why = "list events: 127.0.0.1:8787 cannot be reached; check the address and that the platform is up"
         await show(deck, pilot, link=linked(deck, state=LinkState.BLIND, since=since, as_of=last, why=why))
-        assert framed(deck) == picture
+        assert await steady(deck, pilot) == picture
 
 
 WHY = "list events: 127.0.0.1:8787 did not answer in time (4 s)"
@@ -82,22 +82,22 @@ async def test_a_state(picture: SnapshotAssertion, screen: str) -> None:
         for name, (link, changes) in STATES.items():
             deck.snapshot = whole
             await show(deck, pilot, link=linked(deck, **link), **changes)
-            assert framed(deck) == picture(name=name)
+            assert await steady(deck, pilot) == picture(name=name)
         await show(deck, pilot, **{field: getattr(whole, field) for field in ("link", "events", "alarms", "quiet")})
         await pilot.press("p")
         await show(deck, pilot, alarms=())
-        assert framed(deck) == picture(name="frozen")
+        assert await steady(deck, pilot) == picture(name="frozen")
 
 
 @pytest.mark.parametrize("screen", ["streams", "qos", "alarms"])
 async def test_read_only_elsewhere(picture: SnapshotAssertion, screen: str) -> None:
-    async with running(SMALL, *SCREENS[screen], read_only=True) as (deck, _):
-        assert framed(deck) == picture
+    async with running(SMALL, *SCREENS[screen], read_only=True) as (deck, pilot):
+        assert await steady(deck, pilot) == picture
 
 
 async def test_read_only(picture: SnapshotAssertion) -> None:
     async with running(SMALL, read_only=True) as (deck, pilot):
-        assert framed(deck) == picture
+        assert await steady(deck, pilot) == picture
         for keys in SCREENS.values():
             await pilot.press(*keys)
             await pilot.pause()
@@ -105,26 +105,26 @@ async def test_read_only(picture: SnapshotAssertion) -> None:
 
 
 async def test_frozen_and_filtered(picture: SnapshotAssertion) -> None:
-    async with running(SMALL, "p", "slash", *"air", "enter") as (deck, _):
-        assert framed(deck) == picture
+    async with running(SMALL, "p", "slash", *"air", "enter") as (deck, pilot):
+        assert await steady(deck, pilot) == picture
 
 
 @pytest.mark.parametrize("size", [(59, 20), (60, 19), (20, 5)], ids=_size)
 async def test_too_small_a_terminal_says_so_in_one_line(picture: SnapshotAssertion, size: tuple[int, int]) -> None:
-    async with running(size) as (deck, _):
-        assert framed(deck) == picture
+    async with running(size) as (deck, pilot):
+        assert await steady(deck, pilot) == picture
 
 
 async def test_the_monitor_stopped(picture: SnapshotAssertion) -> None:
     async with running(SMALL) as (deck, pilot):
         deck.fault = "KeyError; see livedeck.log"
         await show(deck, pilot)
-        assert framed(deck) == picture
+        assert await steady(deck, pilot) == picture
 
 
 async def test_a_small_terminal(picture: SnapshotAssertion) -> None:
-    async with running((60, 20)) as (deck, _):
-        assert framed(deck) == picture
+    async with running((60, 20)) as (deck, pilot):
+        assert await steady(deck, pilot) == picture
 
 
 GREEN = {"#009e73", "#2fbf95"}

@@ -7,11 +7,11 @@ from datetime import timedelta
 
 from syrupy.assertion import SnapshotAssertion
 
-from livedeck.cli.screenshots import EVENING, framed
+from livedeck.cli.screenshots import EVENING
 from livedeck.monitor import RoomsState
 from ui.looks import looks
 from ui.meeting import agree, broadcast, meeting, new_profile, rename, words
-from ui.stage import known, running, show, text_of
+from ui.stage import known, running, show, steady, text_of
 
 SMALL = (80, 24)
 
@@ -29,7 +29,7 @@ async def test_the_states_of_the_rooms(picture: SnapshotAssertion) -> None:
         }
         for name, state in states.items():
             await show(deck, pilot, rooms=state)
-            assert framed(deck) == picture(name=name)
+            assert await steady(deck, pilot) == picture(name=name)
 
 
 async def test_zero_rooms_and_unknown_rooms_do_not_look_alike() -> None:

@@ -24,6 +24,7 @@ from livedeck.service import Service, ServiceClock
 from livedeck.ui.actions import BY_NAME
 from livedeck.ui.app import Deck
 from livedeck.ui.dialogs.dialog import Dialog
+from ui.stage import steady
 
 Refused = tuple[int, dict[str, Any]]
 
@@ -76,11 +77,8 @@ class Stage:
         await self.pilot.pause()
 
     async def steady(self) -> None:
-        """Until a picture is like the one before it: another size or theme comes to the widgets in several steps."""
-        before, now = "", self.picture()
-        while now != before:
-            await self.settle()
-            before, now = now, self.picture()
+        """Until nothing on the screen moves any more."""
+        await steady(self.deck, self.pilot)
 
     async def press(self, *keys: str) -> None:
         """Keys at the pace of a person: a second apart, so that what blinks is always lit."""

@@ -20,7 +20,7 @@ from textual.signal import Signal
 from livedeck.client import Api
 from livedeck.monitor import Clock, EventState, History, Monitor, NotificationRecord, Severity, Snapshot
 from livedeck.ui import bindings, screens, themes
-from livedeck.ui.actions import BY_NAME, Action, Target
+from livedeck.ui.actions import BY_NAME, Action
 from livedeck.ui.actions.keymap import Keymap
 from livedeck.ui.arrangement import Arrangement, Keep
 from livedeck.ui.copying import osc52
@@ -30,6 +30,7 @@ from livedeck.ui.exports import Exports, Opener
 from livedeck.ui.filters import Ascii, Plain
 from livedeck.ui.handlers import handler
 from livedeck.ui.library import Library
+from livedeck.ui.refusal import refusal
 from livedeck.ui.renderables.moment import Moment
 from livedeck.ui.screens.base import TALL, DeckScreen
 from livedeck.ui.screens.events import EventsScreen
@@ -215,7 +216,7 @@ class Deck(ExactApp):
         No `check_action`: it would swallow the key without a word.
         """
         action = BY_NAME[name]
-        why = self._refusal(action)
+        why = refusal(self, action)
         if why:
             self.tell(why, Severity.WARNING)
             return
@@ -227,20 +228,6 @@ class Deck(ExactApp):
             return
         if work is not None:
             self.run_worker(self._carry(action, work), name=name, group="actions", exit_on_error=False)
-
-    def _refusal(self, action: Action) -> str:
-        """Why that cannot be done now. A courtesy: the lock of a read-only deck is the client's gate."""
-        if self.read_only and action.writes:
-            return f"RO: this deck is read-only, :{action.name} would change the platform"
-        if self.api is None and action.writes:
-            return f":{action.name} would change the platform, and this deck was given no way to it"
-        if not action.works_on(self.current_mode):
-            return f":{action.name} works on {', '.join(action.screens)}"
-        if action.target is Target.EVENT and self.chosen() is None:
-            return f":{action.name} needs an event: none is selected"
-        if action.target is Target.VIDEO and self.library.video is None:
-            return f":{action.name} needs a video: none is selected"
-        return ""
 
     async def _carry(self, action: Action, work: Awaitable[None]) -> None:
         try:
