@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from livedeck.client import Recording
-from livedeck.monitor import Ingest, IngestState, Phase, Tally
+from livedeck.monitor import IngestState
+from livedeck.monitor.phase import Evidence, derive
 from livedeck.ui.renderables.lines import plain
 from livedeck.ui.renderables.stream_panel import Recordings, panel
 from livedeck.ui.renderables.stream_rows import STREAMS, used
@@ -32,11 +33,25 @@ async def test_streams_are_listed_with_what_the_platform_calls_them_and_lead_to_
 
 
 @pytest.mark.parametrize(
-    ("left", "window", "share"), [(600, 600, 0.0), (300, 600, 0.5), (0, 600, 1.0), (-60, 600, 1.0), (300, None, None)]
+    ("gone", "window", "share"),
+    [
+        (60, 600, 0.1),
+        (300, 600, 0.5),
+        (600, 600, 1.0),
+        (660, 600, 1.0),
+        (300, None, None),
+        (300, 0, None),
+        (300, -1, None),
+        (86_400, 10**12, 1 / 366),
+        (86_400, 10**400, 1 / 366),
+    ],
 )
-def test_how_much_of_the_window_is_gone(left: float, window: int | None, share: float | None) -> None:
-    away = Ingest(IngestState.INTERRUPTED, NOW, NOW + timedelta(seconds=left))
-    known_state = replace(state(reconnect_window=window), phase=Phase(Tally.RECONNECTING, NOW, away))
+def test_how_much_of_the_window_is_gone(gone: float, window: int | None, share: float | None) -> None:
+    """Of as much of it as the phase counts: of a year at most."""
+    event = state(reconnect_window=window, stream={"id": "s", "status": "live"}).event
+    left = NOW - timedelta(seconds=gone)
+    known_state = replace(state(), event=event, phase=derive(event, Evidence(NOW, newest=left), NOW))
+    assert known_state.phase.ingest.state is IngestState.INTERRUPTED
     assert used(known_state, FRESH) == share
 
 

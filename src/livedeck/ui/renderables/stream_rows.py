@@ -48,12 +48,17 @@ def _elapsed(state: EventState, moment: Moment) -> Line:
 
 
 def used(state: EventState, moment: Moment) -> float | None:
-    """How much of the reconnect window is gone, 0 to 1; None while the encoder is there, or nobody knows."""
-    ingest, window = state.phase.ingest, state.event.reconnect_window
-    if ingest.state is not IngestState.INTERRUPTED or ingest.window_ends is None or not window:
+    """How much of the reconnect window is gone, 0 to 1; None while the encoder is there, or nobody knows.
+
+    Of the window that the phase counts with: the platform's number may be beyond all bounds.
+    """
+    ingest = state.phase.ingest
+    since, ends = ingest.since, ingest.window_ends
+    if ingest.state is not IngestState.INTERRUPTED or state.event.reconnect_window is None:
         return None
-    left = -moment.server_since(ingest.window_ends)
-    return min(max(1 - left / window, 0.0), 1.0)
+    if since is None or ends is None or ends <= since:
+        return None
+    return min(max(moment.server_since(since) / (ends - since).total_seconds(), 0.0), 1.0)
 
 
 def _window(state: EventState, moment: Moment) -> Line:
