@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import codecs
 import os
 import pty
+import re
 import select
 import sys
 import termios
@@ -190,6 +192,33 @@ def measured(apps: Sequence[str], seconds: float) -> list[Cost]:
     return [Cost(count / seconds, load / seconds) for count, load in zip(counts, loads, strict=True)]
 
 
+class Terminal:
+    """What stands on the terminal of a child: only the cells that changed are sent to it."""
+
+    _SENT = re.compile(r"\x1b\[(?P<line>\d+);(?P<cell>\d+)H|\x1b(?:[@-Z\\^_]|\[[0-?]*[ -/]*[@-~])|(?P<text>[^\x1b]+)")
+
+    def __init__(self) -> None:
+        self._cells = [[" "] * CELLS for _ in range(LINES)]
+        self._decode = codecs.getincrementaldecoder("utf-8")().decode
+        self._rest, self._line, self._cell = "", 0, 0
+
+    def take(self, sent: bytes) -> None:
+        """The next bytes."""
+        text, end = self._rest + self._decode(sent), 0
+        for found in self._SENT.finditer(text):
+            end = found.end()
+            if found["line"]:
+                self._line, self._cell = int(found["line"]) - 1, int(found["cell"]) - 1
+            for cell in found["text"] or "":
+                self._cells[min(self._line, LINES - 1)][min(self._cell, CELLS - 1)] = cell
+                self._cell += 1
+        self._rest = text[end:]
+
+    def shows(self, text: str) -> bool:
+        """Whether it stands in a line."""
+        return any(text in "".join(line) for line in self._cells)
+
+
 class Late(NamedTuple):
     """Milliseconds from an answer that brings a fault to its words: at the terminal, and in processor time."""
 
@@ -200,14 +229,15 @@ class Late(NamedTuple):
 def latencies() -> list[Late]:
     """Of so many alarms, 200 events being polled."""
     with _started("alarm") as child:
-        seen, told, came = b"", b"", dict[str, float]()
+        terminal, told, came = Terminal(), b"", dict[str, float]()
         end = monotonic() + 3 * ALARMS
         while len(came) < ALARMS and monotonic() < end:
             ready, _, _ = select.select([child.told, child.master], [], [], 1.0)
             told += os.read(child.told, 1 << 16) if child.told in ready else b""
             if child.master in ready:
-                seen = (seen + os.read(child.master, 1 << 16))[-(1 << 18) :]
-                came |= {fault: monotonic() for fault in _served(told) - came.keys() if fault.encode() in seen}
+                taken, at = os.read(child.master, 1 << 16), monotonic()
+                terminal.take(taken)
+                came |= {fault: at for fault in _served(told) - came.keys() if terminal.shows(fault)}
     lines = [line.split() for line in told.decode().splitlines()]
     served = {fault: (float(at), float(spent)) for what, fault, at, spent in lines if what == "served"}
     sent = {fault: float(spent) for what, fault, _, spent in lines if what == "sent"}
