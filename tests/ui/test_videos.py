@@ -132,6 +132,27 @@ async def test_posters_are_made_of_a_time_taken_from_an_address_shown_and_delete
         assert ("POST", "/upload/v2/poster") in stage.writes
 
 
+async def test_that_somebody_else_showed_or_hid_a_poster_meanwhile_is_said_in_words() -> None:
+    async with writing() as stage:
+        video = await opened(stage, "posters")
+        made = await stage.api.posters.create(video, 12.0)
+        assert made.id
+        (shown,) = [one for one in (await stage.api.posters.list(video)).items if one.active]
+        assert shown.id
+        told = {"row.first": "it was shown and is not any more", "row.last": "it was not shown and is now"}
+        for row, said in told.items():
+            await stage.api.posters.set_active(video, shown.id)
+            await stage.act("app.ask")
+            await stage.until(lambda: "· kept 00:00:12" in stage.text())
+            await stage.act(row)
+            await stage.act("poster.delete")
+            await stage.api.posters.set_active(video, made.id)
+            await agree(stage)
+            await stage.until(lambda: "Since you looked" in words(stage))
+            assert f"▲ Since you looked: {said}." in words(stage)
+            await stage.press("escape")
+
+
 async def test_a_track_is_uploaded_read_edited_copied_and_deleted(tmp_path: Path) -> None:
     file = tmp_path / "evening.uk.vtt"
     file.write_text("\ufeff" + VTT)

@@ -31,15 +31,18 @@ class Seen:
     facts: Mapping[str, str] = field(default_factory=dict)
 
     def differences(self, seen: Any, now: Any) -> tuple[str, ...]:
-        """What is otherwise: `its title was "A" and is "B" now`."""
+        """What is otherwise: `its title was "A" and is "B" now`, `it was shown and is not any more`."""
         if not self.facts:
             return ()
         both = seen.model_fields_set & now.model_fields_set
         unlike = [name for name in self.facts if name in both and getattr(seen, name) != getattr(now, name)]
-        return tuple(
-            f"its {self.facts[name]} was {_quoted(getattr(seen, name))} and is {_quoted(getattr(now, name))} now"
-            for name in unlike
-        )
+        return tuple(_otherwise(self.facts[name], getattr(seen, name), getattr(now, name)) for name in unlike)
+
+
+def _otherwise(fact: str, seen: object, now: object) -> str:
+    if isinstance(now, bool):
+        return f"it was not {fact} and is now" if now else f"it was {fact} and is not any more"
+    return f"its {fact} was {_quoted(seen)} and is {_quoted(now)} now"
 
 
 def _quoted(value: object) -> str:

@@ -15,7 +15,7 @@ def seen(api: Api, video: Video, one: Poster) -> Seen:
     identity = one.id or ""
     state = "shown in the player and in lists" if one.active else "kept, not shown"
     target = Target("poster", identity, f"{position(one.from_time)} of {wording.safe(video.title, 40)}", state)
-    return Seen(target, one, lambda: api.posters.get(video.id, identity), {"active": "being shown"})
+    return Seen(target, one, lambda: api.posters.get(video.id, identity), {"active": "shown"})
 
 
 def make(api: Api, video: Video, at: float) -> Act[object]:
