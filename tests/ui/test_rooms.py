@@ -443,9 +443,21 @@ async def test_a_key_is_shown_for_ten_seconds_and_that_is_recorded() -> None:
     await history.close()
 
 
+async def test_where_nothing_is_recorded_no_key_is_shown() -> None:
+    """trust.md, "Secrets": revealing one is audited."""
+    async with meeting() as stage:
+        key = relay(stage).stream_key
+        assert key is not None
+        await stage.act("relay.reveal")
+        await stage.idle()
+        assert key.reveal() not in words(stage)
+        assert "no key is shown: that is recorded, and this deck keeps no history" in words(stage)
+
+
 @pytest.mark.parametrize("leaves", ["row.down", "screen.events"])
 async def test_a_shown_key_goes_with_what_it_belongs_to(leaves: str) -> None:
-    async with meeting() as stage:
+    history = await History.open(None, EVENING)
+    async with meeting(history=history) as stage:
         key = relay(stage).stream_key
         assert key is not None
         await stage.act("relay.reveal")
@@ -455,16 +467,19 @@ async def test_a_shown_key_goes_with_what_it_belongs_to(leaves: str) -> None:
         await stage.act("screen.rooms")
         await stage.press("up")
         assert key.reveal() not in words(stage)
+    await history.close()
 
 
 async def test_read_only_nothing_is_sent_and_every_change_says_why() -> None:
-    async with meeting(read_only=True) as stage:
+    history = await History.open(None, EVENING)
+    async with meeting(read_only=True, history=history) as stage:
         for action in ("room.new", "room.delete", "relay.edit", "relay.apply"):
             await stage.act(action)
             assert f"RO: this deck is read-only, :{action} would change the platform" in words(stage)
         await stage.act("relay.reveal")
         await until(stage, lambda: "hidden again in" in words(stage))
         assert not stage.writes
+    await history.close()
 
 
 async def test_stale_rooms_block_a_change() -> None:

@@ -112,12 +112,15 @@ async def _apply(deck: Deck, screen: RoomsScreen, waiting: Waiting) -> None:
 
 
 def reveal(deck: Deck, _: str) -> Awaitable[None] | None:
-    """Its stream key, for ten seconds."""
+    """Its stream key, for ten seconds; never where that cannot be recorded (trust.md, "Secrets")."""
     one = _subject(deck)
     if one is None:
         return None
     if one.profile.stream_key is None:
         deck.tell(f"the platform did not say the stream key of {one.target.name}", Severity.WARNING)
+        return None
+    if deck.history is None:
+        deck.tell("no key is shown: that is recorded, and this deck keeps no history", Severity.WARNING)
         return None
     return _reveal(deck, deck.screen_of(RoomsScreen), one)
 
