@@ -15,6 +15,7 @@ from livedeck.ui.renderables.stream_panel import Recordings, panel
 from livedeck.ui.renderables.stream_rows import STREAMS, used
 from ui.stage import act, known, running, text_of
 from ui.test_cells import FRESH, NOW, STALE, state
+from ui.writing import writing
 
 
 async def test_streams_are_listed_with_what_the_platform_calls_them_and_lead_to_their_quality() -> None:
@@ -64,14 +65,39 @@ def test_recordings_are_unknown_failed_none_or_some_and_never_those_of_another_e
     shown = {
         "asking": None,
         "asking ": Recordings("another", NOW, (one,)),
-        "▲ the platform is away": Recordings("one", NOW, (), "the platform is away"),
+        "▲ failed as of 0 s ago the platform is away": Recordings("one", NOW, (), "the platform is away"),
         "nothing": Recordings("one", NOW),
-        "Choir": Recordings("one", NOW, (one,)),
+        "recorded as of 0 s ago": Recordings("one", NOW, (one,)),
+        "▲ failed as of 0 s ago the platform is gone": Recordings("one", NOW, (one,), "the platform is gone"),
+        "▲ failed never answered the platform is away": Recordings("one", why="the platform is away"),
     }
     for words, recordings in shown.items():
         lines = [plain(line) for line in panel(state(), recordings, FRESH, 120)]
-        assert any(line.startswith(" recorded") and words.strip() in line for line in lines), words
-        assert ("01:00:00" in "".join(lines)) == (words == "Choir")
+        head = next(" ".join(line.split()) for line in lines if line.startswith(" recorded"))
+        assert words.strip() in head
+        known = recordings is not None and recordings.event_id == "one" and bool(recordings.items)
+        assert ("01:00:00" in "".join(lines)) == known
+
+
+async def test_a_failed_question_keeps_the_recordings_that_were_known_with_their_age() -> None:
+    async with writing((120, 40)) as stage:
+        await stage.act("screen.streams")
+        stage.choose("Rehearsal Tuesday")
+        await stage.until(lambda: "recorded as of 0 s ago" in stage.text())
+        await stage.fault(kind="drop", method="GET")
+        stage.clock.late = timedelta(seconds=31)
+        stage.deck.news.publish(None)
+        await stage.until(lambda: "recorded ▲ failed as of 31 s ago" in stage.text())
+        assert "01:31:09 16 Nov" in stage.text()
+        asked = sum(path.endswith("/videos") for _, path in stage.requests)
+        stage.clock.late = timedelta(seconds=60)
+        stage.deck.news.publish(None)
+        await stage.settle()
+        assert sum(path.endswith("/videos") for _, path in stage.requests) == asked, "half a minute after it was tried"
+        await stage.calm()
+        stage.clock.late = timedelta(seconds=62)
+        stage.deck.news.publish(None)
+        await stage.until(lambda: "recorded as of 0 s ago" in stage.text())
 
 
 @pytest.mark.parametrize("moment", [FRESH, STALE], ids=["fresh", "stale"])

@@ -136,6 +136,7 @@ async def test_that_somebody_else_showed_or_hid_a_poster_meanwhile_is_said_in_wo
     async with writing() as stage:
         video = await opened(stage, "posters")
         made = await stage.api.posters.create(video, 12.0)
+        assert made
         assert made.id
         (shown,) = [one for one in (await stage.api.posters.list(video)).items if one.active]
         assert shown.id

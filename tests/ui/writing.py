@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,19 @@ TURNS = 100
 
 
 class HandClock(FixedClock):
-    """Its seconds pass when the test says so. A long pause is over at once; a short one lasts until `impatient`."""
+    """Its seconds pass when the test says so. A long pause is over at once; a short one lasts until `impatient`.
+
+    `late`: how much later it is than at the start.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.tick = 0.0
+        self.late = timedelta()
         self.impatient = False
+
+    def now(self) -> datetime:
+        return super().now() + self.late
 
     def monotonic(self) -> float:
         return self.tick

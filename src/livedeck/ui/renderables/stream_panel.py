@@ -17,12 +17,16 @@ from livedeck.ui.renderables.moment import Moment
 
 @dataclass(frozen=True, slots=True)
 class Recordings:
-    """The recordings of one event as they were last asked for. `why`: of a failure, empty where there was none."""
+    """The recordings of one event as they were last answered at `at`; `tried`: when they were last asked for.
+
+    `why`: the last question failed, and how; what was known stays.
+    """
 
     event_id: str
-    at: datetime
+    at: datetime | None = None
     items: tuple[Recording, ...] = ()
     why: str = ""
+    tried: datetime | None = None
 
 
 def panel(state: EventState, known: Recordings | None, moment: Moment, width: int) -> list[Line]:
@@ -54,21 +58,22 @@ def _destinations(restreams: Sequence[EventRestream], moment: Moment) -> list[Li
 def _recordings(known: Recordings | None, moment: Moment) -> list[Line]:
     if known is None:
         return [_labelled("recorded", [("asking", Ink.DIM)])]
-    age = f"{wording.age(moment.since(known.at))} ago"
+    age = "never answered" if known.at is None else f"as of {wording.age(moment.since(known.at))} ago"
     if known.why:
-        return [_labelled("recorded", [(f"▲ {wording.safe(known.why, 120)}", Ink.WARNING), (f"  {age}", Ink.DIM)])]
-    if not known.items:
-        return [_labelled("recorded", [("nothing", Ink.DIM), (f"  as of {age}", Ink.DIM)])]
-    return [_labelled("recorded" if at == 0 else "", _recording(one)) for at, one in enumerate(known.items)]
+        head: Line = [(f"▲ failed  {age}  {wording.safe(known.why, 120)}", Ink.WARNING)]
+    else:
+        head = [(age, Ink.DIM)] if known.items else [("nothing", Ink.DIM), (f"  {age}", Ink.DIM)]
+    ink = Ink.STALE if moment.stale or known.why else Ink.TEXT
+    return [_labelled("recorded", head), *(_labelled("", _recording(one, ink)) for one in known.items)]
 
 
-def _recording(one: Recording) -> Line:
+def _recording(one: Recording, ink: Ink) -> Line:
     length = wording.UNKNOWN if one.duration is None else wording.duration(one.duration)
     made = f"{one.created_at:%d %b %H:%M}" if one.created_at else wording.UNKNOWN
     return [
-        *fit([(wording.safe(one.title or one.id, 60), Ink.TEXT)], 30, ellipsis=True),
-        *fit([(wording.safe(one.status or wording.UNKNOWN, 20), Ink.TEXT)], 14),
-        *fit([(length, Ink.TEXT)], 10),
+        *fit([(wording.safe(one.title or one.id, 60), ink)], 30, ellipsis=True),
+        *fit([(wording.safe(one.status or wording.UNKNOWN, 20), ink)], 14),
+        *fit([(length, ink)], 10),
         (f"{made}  {wording.safe(one.id, 40)}", Ink.DIM),
     ]
 

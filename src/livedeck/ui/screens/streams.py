@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -47,20 +48,26 @@ class StreamsScreen(EventList):
 
     def _ask(self, state: EventState, moment: Moment) -> None:
         """Have the recordings of that event asked for, where they are not known or old; one question at a time."""
-        known = self._recordings
-        fresh = known and known.event_id == state.id and moment.since(known.at) < RECORDINGS_AGE
+        tried = self._known(state.id).tried
+        fresh = tried is not None and moment.since(tried) < RECORDINGS_AGE
         if self.deck.api is not None and not fresh and self._asking != state.id:
             self._asking = state.id
             self.run_worker(self._asked(state.id), group="recordings", exclusive=True)
 
     async def _asked(self, event_id: str) -> None:
         assert self.deck.api is not None
+        tried = self.deck.clock.now()
         try:
-            items, why = (await self.deck.api.events.videos(event_id)).items, ""
+            items = (await self.deck.api.events.videos(event_id)).items
+            self._recordings = Recordings(event_id, self.deck.clock.now(), items, tried=tried)
         except ApiError as error:
-            items, why = (), str(error)
+            self._recordings = replace(self._known(event_id), why=str(error), tried=tried)
         finally:
             if self._asking == event_id:  # this one ends, too, when another question takes its place
                 self._asking = ""
-        self._recordings = Recordings(event_id, self.deck.clock.now(), items, why)
         self.refresh_all()
+
+    def _known(self, event_id: str) -> Recordings:
+        """What is known of that event's recordings; those of another one are forgotten."""
+        known = self._recordings
+        return known if known and known.event_id == event_id else Recordings(event_id)
