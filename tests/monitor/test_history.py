@@ -486,6 +486,22 @@ async def test_a_locked_file_is_said_and_what_waited_is_written_once_it_is_free(
     assert history.fault == ""
 
 
+async def test_alarms_that_could_not_be_read_are_not_overwritten_before_they_are(opened: Open, path: Path) -> None:
+    first = await opened()
+    await first.append(replace(snapshot({}, changes=(Change(NOW, Turn.RAISED, alarm("OLD")),)), alarms=(alarm("OLD"),)))
+    await first.close()
+    with locked(path):
+        history = await opened()
+        assert await history.restored() is None
+    newer = replace(snapshot({}, 1.0, changes=(Change(NOW, Turn.RAISED, alarm("NEW")),)), alarms=(alarm("NEW"),))
+    await history.append(newer)
+    await history.flush()
+    assert await history.restored() == (alarm("OLD"),)
+    await history.append(replace(newer, alarms=(alarm("OLD"), alarm("NEW"))))
+    await history.flush()
+    assert await history.restored() == (alarm("OLD"), alarm("NEW"))
+
+
 async def test_what_waits_is_bounded_and_the_newest_stays(opened: Open, path: Path) -> None:
     await (await opened()).close()
     with locked(path):

@@ -305,7 +305,7 @@ class Log:
     def __init__(self) -> None:
         self.given: list[Snapshot] = []
 
-    async def restored(self) -> tuple[Alarm, ...]:
+    async def restored(self) -> tuple[Alarm, ...] | None:
         """None."""
         return ()
 
@@ -336,6 +336,29 @@ async def test_a_listener_that_is_cancelled_loses_nothing_of_what_the_history_ke
     assert [snapshot.seq for snapshot in log.given] == list(range(1, len(log.given) + 1))
     told = [change.turn for snapshot in log.given for change in snapshot.changes if change.alarm.key == key]
     assert told.count(Turn.SHELVED) == told.count(Turn.UNSHELVED) == 60
+
+
+class Locked(Log):
+    """One whose file cannot be read until `known` is given."""
+
+    known: tuple[Alarm, ...] | None = None
+
+    async def restored(self) -> tuple[Alarm, ...] | None:
+        """What is given."""
+        return self.known
+
+
+async def test_alarms_that_could_not_be_read_at_the_start_come_back_when_they_can(deck: Raise) -> None:
+    """monitoring.md, "State survives a restart": an acknowledgement is not lost to a file that another deck locks."""
+    one, key = await silent(deck)
+    assert one.monitor.acknowledge(key)
+    known, log = (await one.next()).alarms, Locked()
+    two = deck(event(), history=log)
+    two.stage.silent_from = 20.0
+    assert [alarm.state for alarm in (await two.until(60)).alarms] == [AlarmState.UNACKNOWLEDGED]
+    log.known = known
+    again = await two.until(70)
+    assert [(alarm.key, alarm.state) for alarm in again.alarms] == [(key, AlarmState.ACKNOWLEDGED)]
 
 
 async def test_every_deed_of_a_person_has_its_way_back(deck: Raise) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from livedeck.monitor import alarms
@@ -24,8 +25,9 @@ class Roster:
         self._changes: list[Change] = []  # that a person made since the last look
 
     def restore(self, known: Iterable[Alarm], now: datetime) -> None:
-        """Begin with the alarms of a deck that ran before."""
-        self.board = alarms.restored(known, now, self._thresholds)
+        """Go on from the alarms of a deck that ran before: how they stood counts, not what was seen meanwhile."""
+        before = alarms.restored(known, now, self._thresholds)
+        self.board = replace(before, alarms={**self.board.alarms, **before.alarms}, seen=self.board.seen)
 
     def handle(self, key: AlarmKey, deed: Callable[[Alarm], Alarm | None], now: datetime) -> bool:
         """Do that to an alarm; False where it changes nothing. Raises AlarmRefused."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -40,6 +40,7 @@ class History:
 
     _desk: Desk
     _seen: Snapshot | None = field(default=None, init=False)
+    _unread: bool = field(default=False, init=False)  # the alarms of the deck before were asked for in vain
 
     @classmethod
     async def open(
@@ -70,7 +71,8 @@ class History:
         """Keep what a snapshot brought: new samples, what became of alarms, the link's changes. Returns at once."""
         before, self._seen = self._seen, snapshot
         self._desk.now = snapshot.at
-        self._desk.give(_news(before, snapshot))
+        news = _news(before, snapshot)
+        self._desk.give(replace(news, alarms=None) if self._unread else news)
 
     async def record_action(self, record: ActionRecord) -> None:
         """Keep what a person did."""
@@ -140,9 +142,14 @@ class History:
         """The materials of that video that this deck made and did not delete, oldest first."""
         return await self._desk.ask(lambda db: journal.materials(db, video_id), ())
 
-    async def restored(self) -> tuple[Alarm, ...]:
-        """The alarms as they last stood: what a deck that starts again goes on from."""
-        return await self._desk.ask(journal.kept, ())
+    async def restored(self) -> tuple[Alarm, ...] | None:
+        """The alarms as they last stood: what a deck that starts again goes on from.
+
+        None while they cannot be read: until they were, `append` leaves them as they are.
+        """
+        known: tuple[Alarm, ...] | None = await self._desk.ask(journal.kept, None)
+        self._unread = known is None
+        return known
 
 
 def _until(db: Database, key: StreamKey, until: float, newest: int) -> Readings:
