@@ -38,7 +38,7 @@ def test_alarms_are_printed_most_urgent_first_with_state_cause_and_what_to_do(tm
 
 
 def test_the_alarms_of_a_platform_that_cannot_be_asked_are_not_called_none(tmp_path: Path) -> None:
-    env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t"}
+    env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t" * 20}
     done = called(tmp_path, "alarms", env=env)
     assert (done.returncode, "no data" in done.stdout) == (4, True)
     assert "cannot be reached" in done.stderr

@@ -139,7 +139,7 @@ def test_a_refused_token_is_exit_code_three_and_never_shown(tmp_path: Path) -> N
     [
         ((), {}, "LIVEDECK_BASE_URL"),
         (("status",), {"LIVEDECK_BASE_URL": "http://127.0.0.1:1"}, "LIVEDECK_TOKEN"),
-        (("status",), {"LIVEDECK_BASE_URL": "http://platform.example", "LIVEDECK_TOKEN": "t"}, "https"),
+        (("status",), {"LIVEDECK_BASE_URL": "http://platform.example", "LIVEDECK_TOKEN": "t" * 20}, "https"),
         (("serve", "--host", "0.0.0.0"), {}, "--token"),
         (("serve", "--host", "0.0.0.0", "--token", "livedeck-demo"), {}, "--token"),
         (("serve", "--port", "99999"), {}, "--port"),
