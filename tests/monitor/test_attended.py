@@ -25,6 +25,7 @@ from livedeck.monitor import (
     attended,
 )
 from livedeck.monitor.handling import acknowledge, out_of_service, shelve
+from livedeck.monitor.history.glance import REMEMBERED
 from ui.wall_stage import evening
 
 NOW = datetime(2026, 11, 21, 21, 14, 7, tzinfo=UTC)
@@ -143,6 +144,19 @@ async def test_what_was_done_is_not_asked_again_when_the_deck_has_forgotten_it(t
         seen.append([alarm.state for alarm in await glance.alarms()])
     await history.close()
     assert seen == [[AlarmState.CLEARED], [AlarmState.CLEARED], [AlarmState.UNACKNOWLEDGED], []]
+
+
+async def test_what_a_glance_remembers_is_bounded_and_the_newest_stays(tmp_path: Path) -> None:
+    file, over = tmp_path / "history.sqlite", replace(ONE, state=AlarmState.CLEARED, present=False, owed=False)
+    moments = [NOW + timedelta(seconds=number) for number in range(REMEMBERED + 10)]
+    done = [replace(over, event_id=str(number), changed=at) for number, at in enumerate(moments)]
+    history, glance = await History.open(file, NOW), Glance(file)
+    for listed in (tuple(done), ()):
+        await history.append(replace(OURS, alarms=listed, changes=(Change(NOW, Turn.RAISED, TWO),)))
+        await history.flush()
+        await glance.alarms()
+    await history.close()
+    assert {alarm.key for alarm in await glance.alarms()} == {alarm.key for alarm in done[10:]}
 
 
 async def test_a_glance_sees_what_a_deck_recorded_and_makes_nothing(tmp_path: Path) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 
 from livedeck.monitor.board import Alarm, AlarmKey, AlarmState
 from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.history.journal import kept
+
+REMEMBERED = 1000
+"""Alarms that were cleared: a wall stays up for weeks."""
 
 
 class Glance:
@@ -21,10 +25,12 @@ class Glance:
     async def alarms(self) -> tuple[Alarm, ...]:
         """How they stood there last; none where there is no file that can be read. Read off the event loop.
 
-        One that was cleared is so, though the deck lists it no more, until it comes again.
+        One that was cleared is so, though the deck lists it no more, until it comes again; the newest are remembered.
         """
         stood = self._cleared | {alarm.key: alarm for alarm in await asyncio.to_thread(self._read)}
-        self._cleared = {key: alarm for key, alarm in stood.items() if alarm.state is AlarmState.CLEARED}
+        cleared = [alarm for alarm in stood.values() if alarm.state is AlarmState.CLEARED]
+        newest = sorted(cleared, key=attrgetter("changed"))[-REMEMBERED:]
+        self._cleared = {alarm.key: alarm for alarm in newest}
         return tuple(stood.values())
 
     def _read(self) -> tuple[Alarm, ...]:
