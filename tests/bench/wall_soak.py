@@ -59,20 +59,23 @@ class Nights:
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
+        self._services = list[Service]()
         self._begin()
 
     def _begin(self) -> None:
         self._begun = self._clock.now()
         self.time = ServiceClock(start=self._begun, paused=True)
-        self._service = Service(clock=self.time, scenario="bad-night")
+        self._services.append(Service(clock=self.time, scenario="bad-night"))
+        for over in self._services[:-2]:  # of the last night an answer may still be under way
+            over.close()
+        del self._services[:-2]
 
     async def app(self, scope: Message, receive: Any, send: Any) -> None:
         """The ASGI app of the night that it is."""
         if self._clock.now() - self._begun > NIGHT:
-            self._service.close()
             self._begin()
         self.time.jump(self._clock.now())
-        await self._service.app(scope, receive, send)
+        await self._services[-1].app(scope, receive, send)
 
 
 class Patient(VirtualClock):
