@@ -357,7 +357,7 @@ async def test_alarms_that_could_not_be_read_at_the_start_come_back_when_they_ca
     two.stage.silent_from = 20.0
     assert [alarm.state for alarm in (await two.until(60)).alarms] == [AlarmState.UNACKNOWLEDGED]
     log.known = known
-    again = await two.until(70)
+    again = await two.until(80)
     assert [(alarm.key, alarm.state) for alarm in again.alarms] == [(key, AlarmState.ACKNOWLEDGED)]
 
 

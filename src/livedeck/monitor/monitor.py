@@ -60,7 +60,7 @@ class Monitor:
         self._poller = Poller(api, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
         self._awake, self._handled = asyncio.Event(), asyncio.Event()
         self._focus: str | None = None
-        self._rooms = self._restored = False
+        self._rooms = False
         self._roster = Roster(self._thresholds)
         self._urgency = Urgency(clock)
         begun = _instant(clock)
@@ -150,7 +150,7 @@ class Monitor:
     async def _round(self) -> Snapshot:
         """Ask what is due and look at everything; what a person did is shown without waiting for an answer."""
         if self._history:
-            await self._restore(self._history)
+            await self._roster.restore(self._history, self._clock)
             await self._lookout.recall(self._history, self._clock.now())
         self._urgency.begin()
         answers = await self._poller.round(self._plan(), self._hear, self._handled.wait(), self._urgency.end())
@@ -162,15 +162,6 @@ class Monitor:
         for change in self._last.changes:
             _log.info(f"alarm {change.turn}", kind=change.alarm.kind, event_id=change.alarm.event_id)
         return self._last
-
-    async def _restore(self, history: History) -> None:
-        """Go on from the alarms of the deck that ran before; while its file cannot be read, ask again each round."""
-        if self._restored:
-            return
-        known = await history.restored()
-        if known is not None:
-            self._roster.restore(known, self._clock.now())
-            self._restored = True
 
     async def _hear(self, answer: Answer) -> None:
         if await self._lookout.hear(answer):

@@ -10,7 +10,7 @@ from pathlib import Path
 from livedeck.monitor.board import Alarm
 from livedeck.monitor.history import columns as charts
 from livedeck.monitor.history import journal, samples
-from livedeck.monitor.history.database import Database
+from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.history.desk import Desk
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.recorder import Batch, Recorder
@@ -145,11 +145,21 @@ class History:
     async def restored(self) -> tuple[Alarm, ...] | None:
         """The alarms as they last stood: what a deck that starts again goes on from.
 
-        None while they cannot be read: until they were, `append` leaves them as they are.
+        None while they cannot be read: until they were, `append` leaves them as they are. What has rotted is lost.
         """
-        known: tuple[Alarm, ...] | None = await self._desk.ask(journal.kept, None)
-        self._unread = known is None
-        return known
+        lost = False
+
+        def read(db: Database) -> tuple[Alarm, ...]:
+            nonlocal lost
+            try:
+                return journal.kept(db)
+            except StorageError as error:
+                lost = error.corrupt
+                raise
+
+        known = await self._desk.ask(read, None)
+        self._unread = known is None and not lost
+        return () if lost else known
 
 
 def _until(db: Database, key: StreamKey, until: float, newest: int) -> Readings:
