@@ -14,6 +14,7 @@ from livedeck.ui.dialogs import when
 from livedeck.ui.dialogs.confirm import Confirm
 from livedeck.ui.dialogs.entries import Rows
 from livedeck.ui.dialogs.form import Form
+from ui.stage import text_of
 from ui.writing import Stage, writing
 
 AIR = "Choir, hall B"
@@ -58,6 +59,20 @@ async def test_an_edit_shows_what_it_changes_and_sends_only_that() -> None:
         after = await stage.event(before)
         assert after.name == "Choir, hall C"
         assert after.model_dump(exclude={"name", "updated_at"}) == before.model_dump(exclude={"name", "updated_at"})
+
+
+async def test_the_longest_form_leaves_the_link_and_the_alarms_in_sight() -> None:
+    """At 80x24 it would fill the screen, and whoever types for minutes must see that something broke.
+
+    Not in sixteen colours: there nothing shines through.
+    """
+    async with writing((80, 24)) as stage:
+        stage.choose(AIR)
+        stage.deck.theme = "dark"
+        await stage.act("event.edit")
+        assert stage.shows(Form)
+        assert "link ok" in text_of(stage.deck)
+        assert "✖ 5" in text_of(stage.deck)
 
 
 async def test_restreams_are_added_changed_and_removed_and_no_key_is_shown() -> None:
