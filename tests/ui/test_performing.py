@@ -233,13 +233,7 @@ async def test_a_question_that_nobody_answered_keeps_nobody_from_leaving_and_is_
 
 async def test_while_a_change_is_under_way_its_target_takes_no_other() -> None:
     async with writing() as stage:
-        stage.choose(QUIET)
-        stage.clock.impatient = True
-        await stage.fault(kind="hang", method="PUT")
-        await stage.act("event.enable")
-        await stage.press("tab", "enter")
-        await stage.until(lambda: stage.shows(Working))
-        await stage.press("enter")
+        await unanswered(stage)
         assert not stage.shows(Working)
         await stage.act("event.delete")
         assert "delete refused: Untitled event: enable is still under way" in stage.told()
