@@ -8,7 +8,9 @@ from typing import TypeAlias, TypeVar
 
 T = TypeVar("T")
 
+
 Slices: TypeAlias = Generator[None, None, T]
+
 """Work that pauses wherever it yields, and returns its result in the end."""
 
 

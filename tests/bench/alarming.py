@@ -16,12 +16,12 @@ from random import Random
 from typing import Any
 
 from bench.loop_held import World
-from livedeck.cli.build import SystemClock
-from livedeck.cli.responsive import responsive
+from livedeck.cli.start_screen import responsive
+from livedeck.cli.wiring import SystemClock
 from livedeck.client import Api
 from livedeck.monitor import AlarmState, Monitor, Snapshot
 from livedeck.ui.wallboard.app import Wallboard
-from livedeck.ui.wallboard.board import Wall
+from livedeck.ui.wallboard.layout import Wall
 
 EVENTS, SAMPLES = 200, 300
 CALM = 3.0

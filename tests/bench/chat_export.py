@@ -25,8 +25,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from livedeck.client import Api, ChatExport, Sieve
-from livedeck.client.chat_lines import FIELDS
+from livedeck.client import Api, ChatExport, MessageFilter
+from livedeck.client.chat_export.formats import FIELDS
 
 _MESSAGE = (
     b'{"id":"4d2c2f2e-6f53-4a3e-9b7d-0d8d1c1c7a10","username":"someone","external_id":"u-1","is_admin":"false",'
@@ -144,7 +144,7 @@ WAYS: dict[str, Callable[[str, Path], Cost]] = {
     "curl": by_curl,
     "verbatim": by_export(ChatExport("event", "stream")),
     "ijson": by_ijson,
-    "csv": by_export(ChatExport("event", "stream", "csv", Sieve(search=_SOUGHT))),
+    "csv": by_export(ChatExport("event", "stream", "csv", MessageFilter(search=_SOUGHT))),
     "ndjson": by_export(ChatExport("event", "stream", "ndjson")),
     "xlsx": by_export(ChatExport("event", "stream", "xlsx")),
     "messages": by_messages,

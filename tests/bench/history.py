@@ -25,13 +25,24 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from livedeck.client import Event
-from livedeck.monitor import EventState, History, Link, LinkState, Phase, QosState, Readings, Snapshot, Tally, Verdict
-from livedeck.monitor.history.columns import gather
+from livedeck.monitor import (
+    BroadcastState,
+    ConnectionState,
+    ConnectionStatus,
+    EventState,
+    HealthAssessment,
+    History,
+    Phase,
+    QosState,
+    Readings,
+    Snapshot,
+)
 from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.history import _news
-from livedeck.monitor.history.recorder import Recorder
+from livedeck.monitor.history.queries import gather
 from livedeck.monitor.history.samples import Stream as Kept
 from livedeck.monitor.history.samples import StreamKey, add_recent, find_stream, store
+from livedeck.monitor.history.writer import HistoryWriter
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 EVERY = 2.0
@@ -70,12 +81,14 @@ class Stream:
             for column, value in zip((old.time, old.video, old.audio, old.fps), values, strict=True)
         )
         self.readings = Readings(time_, video, audio, fps, (old.status + array("q", [0]))[-3600:])
-        return EventState(self.event, START, Phase(Tally.ON_AIR), QosState(readings=self.readings), Verdict())
+        return EventState(
+            self.event, START, Phase(BroadcastState.ON_AIR), QosState(readings=self.readings), HealthAssessment()
+        )
 
 
 def snapshot(streams: list[Stream], at: datetime) -> Snapshot:
     """Every stream with one sample more."""
-    return Snapshot(0, at, Link(LinkState.OK, START), tuple(stream.tick() for stream in streams))
+    return Snapshot(0, at, ConnectionStatus(ConnectionState.OK, START), tuple(stream.tick() for stream in streams))
 
 
 class Naive:
@@ -192,7 +205,7 @@ async def ticks(folder: Path, report: Report) -> None:
         middle,
         more=f"slowest {slowest:.2f}",
     )
-    recorder = Recorder(folder / "ticks.sqlite", START, timedelta(days=30), None)
+    recorder = HistoryWriter(folder / "ticks.sqlite", START, timedelta(days=30), None)
     recorder.write(_news(None, snapshot(streams, START)), START)
     stored = [once(partial(recorder.write, _news(None, snapshot(streams, START)), START)) for _ in range(TICKS)]
     usual, every = middle_of(stored), [took.processor for took in stored]

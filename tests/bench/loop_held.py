@@ -24,11 +24,11 @@ from typing import Any
 
 import structlog
 
-from livedeck.cli.build import SystemClock
-from livedeck.cli.responsive import responsive
+from livedeck.cli.start_screen import responsive
+from livedeck.cli.wiring import SystemClock
 from livedeck.client import Api
 from livedeck.monitor import History, Monitor
-from livedeck.service.signal import SHAPES, qos
+from livedeck.simulator.engine.encoder import SHAPES, qos
 
 BUDGET = 16.0
 EVERY = 2.0

@@ -17,15 +17,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from livedeck.client import Api
-from livedeck.service import Service, serving
+from livedeck.simulator import Simulator, serve
 
 SMALL = 8
 GROWTH_MIB = 16.0
 
 
 async def _platform(folder: Path) -> None:
-    service = Service(data=folder / "platform.db")
-    async with serving(service) as addresses:
+    service = Simulator(data=folder / "platform.db")
+    async with serve(service) as addresses:
         _say(f"{addresses.base_url} {addresses.upload_url} {service.token}")
         await asyncio.to_thread(sys.stdin.read)  # until the parent is done
     service.close()

@@ -17,7 +17,7 @@ from typing import TypeVar
 import httpx
 
 from cli.commands import served
-from service.asking import Row, data
+from simulator.asking import Row, data
 
 ON_AIR, SECONDS, EVERY = 200, 20, 2.0
 MEBIBYTE = 1024 * 1024

@@ -31,11 +31,11 @@ from textual.app import App, ComposeResult
 from textual.widgets import Static
 
 from bench.alarming import show
-from livedeck.cli.build import SystemClock
 from livedeck.cli.screenshots import EVENING
+from livedeck.cli.wiring import SystemClock
 from livedeck.monitor import Clock, Snapshot
 from livedeck.ui.wallboard.app import Wallboard
-from livedeck.ui.wallboard.board import Wall
+from livedeck.ui.wallboard.layout import Wall
 from ui.wall_stage import evening, many
 
 TILES, CELLS, LINES = 24, 240, 67

@@ -32,13 +32,13 @@ from typing import Any
 from click import echo
 from pydantic import SecretStr
 
-from livedeck.cli.build import make_api, make_monitor
 from livedeck.cli.screenshots import EVENING, FixedClock
-from livedeck.service import Service, ServiceClock
-from livedeck.settings import alone
+from livedeck.cli.wiring import make_api, make_monitor
+from livedeck.settings import defaults_only
 from livedeck.settings.model import CadenceSettings
+from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.wallboard.app import Wallboard
-from livedeck.ui.wallboard.recent import Recent
+from livedeck.ui.wallboard.tiles import Recent
 from ui.mistreating import mistreat
 from ui.wall_stage import STILL, lines, says
 from virtual_clock import VirtualClock
@@ -59,13 +59,13 @@ class Nights:
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
-        self._services = list[Service]()
+        self._services = list[Simulator]()
         self._begin()
 
     def _begin(self) -> None:
         self._begun = self._clock.now()
-        self.time = ServiceClock(start=self._begun, paused=True)
-        self._services.append(Service(clock=self.time, scenario="bad-night"))
+        self.time = SimulatorClock(start=self._begun, paused=True)
+        self._services.append(Simulator(clock=self.time, scenario="bad-night"))
         for over in self._services[:-2]:  # of the last night an answer may still be under way
             over.close()
         del self._services[:-2]
@@ -93,7 +93,7 @@ async def _virtual(clock: VirtualClock, hours: float) -> list[tuple[float, int, 
     nights, marks, due = Nights(clock), list[tuple[float, int, int]](), 1.0
     slow = CadenceSettings(events=60, events_near=60, qos=60, qos_focus=60)
     token = SecretStr("livedeck-demo")
-    settings = alone(base_url="http://127.0.0.1:8787", token=token, read_only=True, cadence=slow)
+    settings = defaults_only(base_url="http://127.0.0.1:8787", token=token, read_only=True, cadence=slow)
     recent, end = Recent(), EVENING + timedelta(hours=hours)
     async with make_api(settings, clock=clock, mount=nights.app) as api:
         async for snapshot in make_monitor(api, clock, settings=settings).snapshots():
@@ -186,13 +186,13 @@ def _resized(pid: int, master: int, seconds: float) -> int:
 
 async def mistreated(times: int) -> bool:
     """So many keys and clicks; which methods reached the platform. Whether that is well."""
-    service, methods = Service(clock=ServiceClock(start=EVENING, paused=True)), list[str]()
+    service, methods = Simulator(clock=SimulatorClock(start=EVENING, paused=True)), list[str]()
 
     async def counted(scope: Message, receive: Any, send: Any) -> None:
         methods.append(scope["method"])
         await service.app(scope, receive, send)
 
-    settings = alone(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
+    settings = defaults_only(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
     clock = FixedClock()
     async with make_api(settings, clock=clock, mount=counted) as api:
         app = Wallboard(make_monitor(api, clock).snapshots(), clock, STILL, theme="dark")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from livedeck.cli.logs import hide, log_to
+from livedeck.cli.log_file import hide, log_to
 
 SECRET = "a-token-that-nobody-knows"
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from livedeck.cli import alarms, objects
+from livedeck.cli import alarms
 from livedeck.cli.screenshots import EVENING
-from livedeck.ui.renderables.moment import Moment
+from livedeck.presentation import serialization
+from livedeck.presentation.render_time import RenderTime
 from ui.wall_stage import evening
 
 HOSTILE = "half \ud83d, \x9b31m, \x1b]0;owned\x07, \u202egnp, 会議室"
@@ -19,7 +20,9 @@ async def test_a_name_from_outside_is_whole_and_neither_obeyed_nor_the_end_of_th
     known = await evening()
     first, *rest = known.events
     named = replace(first, event=first.event.model_copy(update={"name": HOSTILE}))
-    told = objects.line(objects.of_snapshot(replace(known, events=(named, *rest)), Moment.of(known, EVENING)))
+    told = serialization.line(
+        serialization.of_snapshot(replace(known, events=(named, *rest)), RenderTime.of(known, EVENING))
+    )
     assert json.loads(told)["events"][0]["name"] == HOSTILE
     assert "会議室" in told
     assert told.encode()

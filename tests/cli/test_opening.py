@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.cli.opening import open_file
+from livedeck.cli.deck import open_file
 
 
 @pytest.fixture

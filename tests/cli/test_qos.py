@@ -19,9 +19,8 @@ import pytest
 from cli.commands import LIVEDECK, PATIENCE, called, environment, served
 from cli.listening import listen
 from client.answers import Platform, api_of
-from livedeck.cli.choosing import choose
-from livedeck.cli.following import Follower
-from livedeck.cli.qos import followed, report
+from livedeck.cli.options import choose
+from livedeck.cli.qos import Follower, followed, report
 from livedeck.client import Event, NotFound
 from livedeck.settings import Settings
 from virtual_clock import VirtualClock

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.cli.saving import save
+from livedeck.cli.setup import save
 from livedeck.cli.token import token_of
 from livedeck.settings import SettingsError, load, template
 

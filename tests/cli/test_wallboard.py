@@ -19,22 +19,29 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from cli.commands import called
-from livedeck.cli.attending import attending
-from livedeck.cli.build import make_api, make_monitor
-from livedeck.cli.renewing import Renewal, renewing
 from livedeck.cli.screenshots import EVENING, FixedClock
-from livedeck.cli.wall_page import bound, shown_at
-from livedeck.cli.wall_pictures import Gallery
-from livedeck.cli.wallboard import terms
-from livedeck.monitor import AlarmState, Attention, Change, Glance, History, LinkState, Snapshot, Turn
-from livedeck.service import Service, ServiceClock
-from livedeck.settings import alone
-from livedeck.ui import themes
-from livedeck.ui.filtering import Term
-from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.moment import Moment
+from livedeck.cli.token import Renewal, renewing
+from livedeck.cli.wall_server import bound, shown_at
+from livedeck.cli.wallboard import SvgPublisher, attending, terms
+from livedeck.cli.wiring import make_api, make_monitor
+from livedeck.monitor import (
+    AlarmChange,
+    AlarmLimits,
+    AlarmState,
+    AlarmTransition,
+    ConnectionState,
+    History,
+    HistoryReader,
+    Snapshot,
+)
+from livedeck.presentation.filtering import Term
+from livedeck.presentation.render_time import RenderTime
+from livedeck.settings import defaults_only
+from livedeck.simulator import Simulator, SimulatorClock
+from livedeck.text.segments import StyleRole
+from livedeck.ui.kit import themes
 from livedeck.ui.wallboard.app import Picture
-from livedeck.ui.wallboard.shown import sight, unanswered
+from livedeck.ui.wallboard.model import unanswered, wall_model
 from ui.wall_stage import evening, lines, text
 from virtual_clock import VirtualClock
 
@@ -43,7 +50,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.w
 
 
 def _picture(said: str) -> Picture:
-    return Picture(([(said, Ink.TEXT)],), (40, 1), themes.PALETTES["dark"], dim=False)
+    return Picture(([(said, StyleRole.TEXT)],), (40, 1), themes.PALETTES["dark"], dim=False)
 
 
 class Outlet:
@@ -68,7 +75,7 @@ class Outlet:
 
 
 async def test_the_picture_has_a_tag_and_who_knows_it_gets_nothing_twice() -> None:
-    gallery = Gallery()
+    gallery = SvgPublisher()
     with bound(0) as listener:
         async with shown_at(listener, gallery.svg) as address:
             outlet = Outlet(address)
@@ -89,7 +96,7 @@ async def test_the_picture_has_a_tag_and_who_knows_it_gets_nothing_twice() -> No
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
 async def test_the_page_can_be_read_and_nothing_else(method: str) -> None:
     with bound(0) as listener:
-        async with shown_at(listener, Gallery().svg) as address:
+        async with shown_at(listener, SvgPublisher().svg) as address:
             refused, _ = await Outlet(address).ask(method, "/wall.svg")
     assert refused.status == 405
 
@@ -97,14 +104,14 @@ async def test_the_page_can_be_read_and_nothing_else(method: str) -> None:
 async def test_a_foreign_name_for_this_machine_is_refused() -> None:
     """A page of elsewhere whose name is made to point to loopback must not read the wall."""
     with bound(0) as listener:
-        async with shown_at(listener, Gallery().svg) as address:
+        async with shown_at(listener, SvgPublisher().svg) as address:
             refused, _ = await Outlet(address).ask("GET", "/", Host="evil.example")
     assert refused.status == 400
 
 
 async def test_the_page_names_nothing_of_elsewhere_and_its_policy_allows_nothing() -> None:
     with bound(0) as listener:
-        async with shown_at(listener, Gallery().svg) as address:
+        async with shown_at(listener, SvgPublisher().svg) as address:
             answer, page = await Outlet(address).ask("GET", "/")
             assert listener.getsockname()[0] == "127.0.0.1"
     assert not re.findall(r"https?:|//[a-z]", page)
@@ -123,7 +130,7 @@ def _dom(address: str, home: Path, budget: int) -> str:
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: the page is not seen in a real browser")
 async def test_a_browser_shows_the_picture_and_the_next_one_within_three_seconds(tmp_path: Path) -> None:
     """Three seconds of the browser's own time: the second picture comes when the page asks for the second time."""
-    gallery, asked = Gallery(), list[int]()
+    gallery, asked = SvgPublisher(), list[int]()
 
     async def svg() -> bytes | None:
         asked.append(1)
@@ -155,7 +162,7 @@ async def test_a_browser_whose_wall_is_gone_says_so(tmp_path: Path) -> None:
 
 
 async def test_the_file_is_whole_at_any_moment_and_follows_the_wall(tmp_path: Path) -> None:
-    gallery, target = Gallery(), tmp_path / "wall.svg"
+    gallery, target = SvgPublisher(), tmp_path / "wall.svg"
     async with gallery.kept(target):
         for number in range(20):
             gallery.publish(_picture(f"picture-{number}"))
@@ -166,7 +173,7 @@ async def test_the_file_is_whole_at_any_moment_and_follows_the_wall(tmp_path: Pa
 
 
 async def test_the_last_picture_is_in_the_file_when_the_wall_has_ended(tmp_path: Path) -> None:
-    gallery, target = Gallery(), tmp_path / "wall.svg"
+    gallery, target = SvgPublisher(), tmp_path / "wall.svg"
     async with gallery.kept(target):
         gallery.publish(_picture("last"))
     assert "last<" in _read(target)
@@ -181,7 +188,7 @@ def _names(folder: Path) -> list[str]:
 
 
 async def test_a_folder_that_vanishes_stops_nothing(tmp_path: Path) -> None:
-    gallery, target = Gallery(), tmp_path / "gone" / "wall.svg"
+    gallery, target = SvgPublisher(), tmp_path / "gone" / "wall.svg"
     async with asyncio.timeout(30), gallery.kept(target):
         with capture_logs() as logs:
             gallery.publish(_picture("one"))
@@ -196,7 +203,7 @@ async def test_a_folder_that_vanishes_stops_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_picture_that_cannot_be_drawn_is_not_the_last_one(tmp_path: Path) -> None:
-    gallery, target, tried = Gallery(), tmp_path / "wall.svg", Event()
+    gallery, target, tried = SvgPublisher(), tmp_path / "wall.svg", Event()
 
     class Broken(Picture):
         def svg(self) -> str:
@@ -213,7 +220,7 @@ async def test_a_picture_that_cannot_be_drawn_is_not_the_last_one(tmp_path: Path
 
 
 async def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
-    gallery, link, target = Gallery(), tmp_path / "wall.svg", tmp_path / "elsewhere.svg"
+    gallery, link, target = SvgPublisher(), tmp_path / "wall.svg", tmp_path / "elsewhere.svg"
     link.symlink_to(target)
     async with asyncio.timeout(30), gallery.kept(link):
         gallery.publish(_picture("one"))
@@ -244,7 +251,7 @@ async def test_a_project_is_told_by_its_whole_id_beside_a_filter() -> None:
     assert 0 < len(wanted) < len(known.events)
 
     def passing(conditions: tuple[Term, ...]) -> int:
-        return sight(known, Moment.of(known, EVENING), conditions).matching
+        return wall_model(known, RenderTime.of(known, EVENING), conditions).matching
 
     assert passing(terms("", project.upper())) == len(wanted)
     assert passing(terms("nowhere", project)) == passing(terms("", project[:-1])) == 0
@@ -272,7 +279,7 @@ async def test_what_a_deck_on_this_machine_acknowledged_no_longer_pins_the_wall(
     file, known = tmp_path / "history.sqlite", await evening()
     done = [replace(alarm, state=AlarmState.ACKNOWLEDGED, changed=EVENING, owed=False) for alarm in known.alarms]
     history = await History.open(file, EVENING)
-    changes = tuple(Change(EVENING, Turn.ACKNOWLEDGED, alarm) for alarm in done)
+    changes = tuple(AlarmChange(EVENING, AlarmTransition.ACKNOWLEDGED, alarm) for alarm in done)
     await history.append(replace(known, alarms=tuple(done), changes=changes))
     await history.close()
 
@@ -280,8 +287,8 @@ async def test_what_a_deck_on_this_machine_acknowledged_no_longer_pins_the_wall(
         yield known
         yield known
 
-    told = [one async for one in attending(twice(), Glance(file), FixedClock(), Attention())]
-    pinned = [unanswered(sight(one, Moment.of(one, EVENING))) for one in told]
+    told = [one async for one in attending(twice(), HistoryReader(file), FixedClock(), AlarmLimits())]
+    pinned = [unanswered(wall_model(one, RenderTime.of(one, EVENING))) for one in told]
     assert pinned[0]
     assert not pinned[1]
 
@@ -290,8 +297,8 @@ class Platform:
     """The simulated platform on a clock of the test: it can be dead, and can want another token."""
 
     def __init__(self, clock: VirtualClock) -> None:
-        self._clock, self.service_clock = clock, ServiceClock(start=EVENING, paused=True)
-        self.service = Service(clock=self.service_clock)
+        self._clock, self.service_clock = clock, SimulatorClock(start=EVENING, paused=True)
+        self.service = Simulator(clock=self.service_clock)
         self.dead, self.methods = False, set[str]()
 
     async def app(
@@ -310,7 +317,7 @@ async def test_a_token_that_was_renewed_in_its_file_is_taken_without_a_restart(t
     platform, file, refused = Platform(clock), tmp_path / "token", list[bool]()
     file.write_text("one-that-ran-out\n")
     file.chmod(0o600)
-    settings = alone(base_url="http://127.0.0.1:8787", token_file=file, read_only=True)
+    settings = defaults_only(base_url="http://127.0.0.1:8787", token_file=file, read_only=True)
 
     async def watch() -> Snapshot:
         async with make_api(settings, clock=clock, mount=platform.app) as api:
@@ -319,7 +326,7 @@ async def test_a_token_that_was_renewed_in_its_file_is_taken_without_a_restart(t
                 refused.append(snapshot.link.refused)
                 if len(refused) == 20:
                     file.write_text(f"{platform.service.token}\n")
-                if snapshot.link.state is LinkState.OK and snapshot.events:
+                if snapshot.link.state is ConnectionState.OK and snapshot.events:
                     return snapshot
         raise AssertionError
 
@@ -334,7 +341,7 @@ async def test_a_new_token_that_cannot_be_read_is_told_on_the_wall(tmp_path: Pat
     platform, file = Platform(clock), tmp_path / "token"
     file.write_text("one-that-ran-out\n")
     file.chmod(0o600)
-    settings = alone(base_url="http://127.0.0.1:8787", token_file=file, read_only=True)
+    settings = defaults_only(base_url="http://127.0.0.1:8787", token_file=file, read_only=True)
 
     async def watch() -> tuple[Snapshot, Snapshot]:
         told: Snapshot | None = None
@@ -347,7 +354,7 @@ async def test_a_new_token_that_cannot_be_read_is_told_on_the_wall(tmp_path: Pat
                 if "others can read it" in snapshot.link.why and told is None:
                     told = snapshot
                     file.chmod(0o600)
-                if told and snapshot.link.state is LinkState.OK and snapshot.events:
+                if told and snapshot.link.state is ConnectionState.OK and snapshot.events:
                     return told, snapshot
                 if snapshot.seq == 200:
                     break
@@ -363,7 +370,7 @@ async def test_a_new_token_that_cannot_be_read_is_told_on_the_wall(tmp_path: Pat
 async def test_a_wall_that_ends_leaves_no_call_behind() -> None:
     """What was asked is cancelled before the client is closed, not whenever its garbage is collected."""
     clock = VirtualClock(EVENING)
-    settings = alone(base_url="http://127.0.0.1:8787", token=SecretStr("t" * 20), read_only=True)
+    settings = defaults_only(base_url="http://127.0.0.1:8787", token=SecretStr("t" * 20), read_only=True)
 
     async def silent(*_: object) -> None:
         await asyncio.Event().wait()
@@ -385,7 +392,7 @@ async def test_an_hour_without_the_platform_is_shown_as_that_and_is_over_when_it
     """Acceptance: the wall shows the truth throughout, and needs no hand."""
     clock = VirtualClock(EVENING)
     platform = Platform(clock)
-    settings = alone(base_url="http://127.0.0.1:8787", token=SecretStr(platform.service.token), read_only=True)
+    settings = defaults_only(base_url="http://127.0.0.1:8787", token=SecretStr(platform.service.token), read_only=True)
     dies, returns = EVENING + timedelta(minutes=1), EVENING + timedelta(minutes=61)
 
     async def watch() -> Snapshot:
@@ -398,7 +405,7 @@ async def test_an_hour_without_the_platform_is_shown_as_that_and_is_over_when_it
                     drawn = text(lines(snapshot, (80, 24), now=clock.now()))
                     assert "MONITORING BLIND" in drawn
                     assert "GOOD" not in drawn
-                if clock.now() > returns and snapshot.link.state is LinkState.OK:
+                if clock.now() > returns and snapshot.link.state is ConnectionState.OK:
                     return snapshot
         raise AssertionError
 

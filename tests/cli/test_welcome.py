@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from cli.commands import served
+from livedeck.cli.setup import kept, tried
 from livedeck.cli.token import token_of
-from livedeck.cli.welcome import kept, tried
 from livedeck.settings import config_path, load
-from livedeck.ui.welcome import Platform
+from livedeck.ui.general.welcome import Platform
 
 
 async def test_answers_are_tried_and_what_works_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

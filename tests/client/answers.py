@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from livedeck.client import Api
-from livedeck.client.transport import Mount
+from livedeck.client.http.transport import TransportFactory
 
 TOKEN = "token-of-the-workspace-5a1e"  # made up, and searched for in every text the client makes
 
@@ -35,7 +35,7 @@ def saying(body: object, status: int = 200, headers: Mapping[str, str] | None = 
     return Platform(lambda _path, _query: (status, sent, headers or {}))
 
 
-def api_of(mount: Mount, **options: Any) -> Api:
+def api_of(mount: TransportFactory, **options: Any) -> Api:
     """An Api that talks to the app in process, and tries each read once."""
     return Api(base_url="http://127.0.0.1:8787", token=TOKEN, mount=mount, **({"retry": 0.0} | options))
 

@@ -6,17 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from livedeck.client import (
-    AnnotationDraft,
-    Api,
-    ChatExport,
-    EventDraft,
-    RelayDraft,
-    RoomDraft,
-    Secret,
-    SubtitleDraft,
-)
-from livedeck.client.base import Resource
+from livedeck.client import AnnotationDraft, Api, ChatExport, EventDraft, RelayDraft, RoomDraft, Secret, SubtitleDraft
+from livedeck.client.resources.base import Resource
 
 VTT = b"WEBVTT\n\n00:01.000 --> 00:02.500\nHello\n"
 KEY = "key-of-the-relay-88bb"

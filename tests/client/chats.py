@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from livedeck.client.chat_lines import FIELDS
+from livedeck.client.chat_export.formats import FIELDS
 
 HARM = {
     "markup": "[red]bold[/] <b>&amp;</b> <script>alert(1)</script>",

@@ -11,8 +11,8 @@ from client.answers import api_of, saying
 from client.calls import bound, names, result
 from client.documented import TABLES
 from client.test_events import DOCUMENTED
-from livedeck import wording
-from livedeck.client import ApiError, Exported, Model, Page, QosSamples, SignedLink
+from livedeck.client import ApiError, ExportResult, Model, Page, QosSamples, SignedLink
+from livedeck.text import values
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 anything = st.recursive(
@@ -62,9 +62,11 @@ async def tell(body: bytes, status: int, name: str) -> None:
                 answer = await result(bound(api, name, Path(folder)))
             except ApiError as error:
                 shown = f"{error}"
-                assert wording.safe(shown) == shown
+                assert values.safe(shown) == shown
             else:
-                assert isinstance(answer, Model | Page | QosSamples | SignedLink | Exported | list | tuple | int | None)
+                assert isinstance(
+                    answer, Model | Page | QosSamples | SignedLink | ExportResult | list | tuple | int | None
+                )
                 shown = "" if name in VERBATIM else f"{answer!r}"
     assert not [secret for secret in SECRETS if secret in shown]
 

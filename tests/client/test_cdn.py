@@ -10,7 +10,7 @@ import pytest
 
 from client.answers import Recorder, api_of
 from livedeck.client import Api, FileFault, Misconfigured, Rejected, Secret
-from livedeck.service import Service, serving
+from livedeck.simulator import Simulator, serve
 
 TURNS = 2000
 
@@ -35,8 +35,8 @@ async def test_an_address_that_others_could_read_on_the_way_is_not_asked(address
 
 
 async def test_an_address_that_is_good_no_more_is_told_and_leaves_no_file(tmp_path: Path) -> None:
-    service = Service()
-    async with serving(service) as addresses, _api(service, addresses.base_url, addresses.upload_url) as api:
+    service = Simulator()
+    async with serve(service) as addresses, _api(service, addresses.base_url, addresses.upload_url) as api:
         link = f"{addresses.base_url}/cdn/materials/x?expires=1&sign=s3cretsign"
         with pytest.raises(Rejected) as caught:
             await api.cdn.save(Secret(link), tmp_path / "a", "download")
@@ -56,7 +56,7 @@ async def test_a_file_that_is_there_is_replaced_only_where_that_is_said(tmp_path
     assert file.read_text() != "mine"
 
 
-def _api(service: Service, base: str, upload: str) -> Api:
+def _api(service: Simulator, base: str, upload: str) -> Api:
     return Api(base_url=base, upload_url=upload, token=service.token)
 
 
@@ -71,9 +71,9 @@ async def test_an_upload_that_is_stopped_leaves_no_half_object_on_the_platform(t
     file = tmp_path / "large.bin"
     with file.open("wb") as sparse:
         sparse.truncate(256 * 2**20)
-    service = Service(data=tmp_path / "platform.db")
+    service = Simulator(data=tmp_path / "platform.db")
     kept = tmp_path / "platform.db.files"
-    async with serving(service) as addresses, _api(service, addresses.base_url, addresses.upload_url) as api:
+    async with serve(service) as addresses, _api(service, addresses.base_url, addresses.upload_url) as api:
         video, before = await _video(api), _names(kept)
         begun = asyncio.Event()
         work = asyncio.ensure_future(

@@ -25,10 +25,10 @@ from livedeck.client import (
     Rejected,
     Unreachable,
     Unreadable,
-    chatlog,
 )
-from livedeck.client.chatlog import ChatLog
-from livedeck.client.decoding import NotJson, decode, decode_run
+from livedeck.client.chat_export import parser
+from livedeck.client.chat_export.parser import ChatLogParser
+from livedeck.client.http.response import NotJson, decode, decode_run
 
 
 async def in_pieces(body: bytes, size: int) -> AsyncIterator[bytes]:
@@ -37,7 +37,7 @@ async def in_pieces(body: bytes, size: int) -> AsyncIterator[bytes]:
 
 
 async def taken_apart(body: bytes, size: int) -> list[object]:
-    return [item async for items in ChatLog(in_pieces(body, size)) for item in items]
+    return [item async for items in ChatLogParser(in_pieces(body, size)) for item in items]
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -113,7 +113,7 @@ async def test_a_message_longer_than_a_mebibyte_ends_the_reading() -> None:
             yield b"x" * 65_536
 
     with pytest.raises(NotJson, match="longer than 1 MiB"):
-        await anext(ChatLog(endless()))
+        await anext(ChatLogParser(endless()))
 
 
 @pytest.mark.parametrize("said", [24, 60, 121, 250])
@@ -127,7 +127,7 @@ async def test_texts_that_look_like_ends_of_messages_are_tried_once_and_not_agai
         tried.append(len(text))
         return decode_run(text)
 
-    monkeypatch.setattr(chatlog, "decode_run", counted)
+    monkeypatch.setattr(parser, "decode_run", counted)
     log = [{"id": f"{number:06}", "message": "see {a:{b:1},c:2} ".ljust(said, "p")} for number in range(4_000)]
     body = json.dumps({"data": log}).encode()
     assert await taken_apart(body, len(body)) == log

@@ -27,17 +27,17 @@ from livedeck.client import (
     ApiError,
     ChatExport,
     ChatFormat,
-    Exported,
     ExportProgress,
+    ExportResult,
     FileFault,
     Invalid,
+    MessageFilter,
     NotFound,
-    Sieve,
     Unreachable,
     Unreadable,
     plain_name,
 )
-from livedeck.client.chat_lines import FIELDS
+from livedeck.client.chat_export.formats import FIELDS
 
 COUNTS = [0, 1, 40]
 MANY = chat(40)
@@ -51,7 +51,7 @@ def wanting(form: ChatFormat, **more: Any) -> ChatExport:
     return ChatExport("e", "s", form, **more)
 
 
-async def exported(items: object, wanted: ChatExport, to: Path) -> Exported:
+async def exported(items: object, wanted: ChatExport, to: Path) -> ExportResult:
     """The export of a log that holds these items."""
     async with api_of(saying({"meta": {}, "data": items})) as api:
         done = await api.chat.export(wanted, to)
@@ -93,7 +93,7 @@ async def test_a_documented_format_is_byte_for_byte_the_answer(
 @pytest.mark.parametrize("count", COUNTS)
 async def test_csv_reads_back_equal(count: int, tmp_path: Path) -> None:
     done = await exported(
-        MANY[:count], wanting("csv", sieve=Sieve(since=datetime(2000, 1, 1, tzinfo=UTC))), tmp_path / "c"
+        MANY[:count], wanting("csv", sieve=MessageFilter(since=datetime(2000, 1, 1, tzinfo=UTC))), tmp_path / "c"
     )
     assert rows(tmp_path / "c") == MANY[:count]
     assert (done.messages, done.read) == (count, count)
@@ -109,7 +109,7 @@ async def test_a_line_of_ndjson_is_a_message(count: int, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("count", COUNTS)
 async def test_json_sifted_is_json_still(count: int, tmp_path: Path) -> None:
-    await exported(MANY[:count], wanting("json", sieve=Sieve(admins=True)), tmp_path / "c")
+    await exported(MANY[:count], wanting("json", sieve=MessageFilter(admins=True)), tmp_path / "c")
     read = json.loads((tmp_path / "c").read_bytes())
     assert read == {"data": [one for one in MANY[:count] if one["is_admin"] == "true"]}
 
@@ -179,20 +179,20 @@ EVENING = [
 @pytest.mark.parametrize(
     ("sieve", "numbers"),
     [
-        (Sieve(), [0, 1, 2, 3, 4]),
-        (Sieve(search="evening"), [0]),
-        (Sieve(search="Straße"), [2]),
-        (Sieve(users=("zoË",)), [0]),
-        (Sieve(users=("viewer-7", "user120")), [1, 2]),
-        (Sieve(users=("VIEWER-7",)), []),
-        (Sieve(admins=True), [0, 1, 2, 3, 4]),
-        (Sieve(admins=True, search="late"), [3]),
-        (Sieve(since=datetime(2026, 11, 21, 18, 1, 0, 123456, UTC)), [1, 2, 3]),
-        (Sieve(until=datetime(2026, 11, 21, 18, 1, 0, 123456, UTC)), [0]),
-        (Sieve(since=datetime(2026, 11, 21, 20, tzinfo=ZoneInfo("Europe/Berlin"))), [3]),
+        (MessageFilter(), [0, 1, 2, 3, 4]),
+        (MessageFilter(search="evening"), [0]),
+        (MessageFilter(search="Straße"), [2]),
+        (MessageFilter(users=("zoË",)), [0]),
+        (MessageFilter(users=("viewer-7", "user120")), [1, 2]),
+        (MessageFilter(users=("VIEWER-7",)), []),
+        (MessageFilter(admins=True), [0, 1, 2, 3, 4]),
+        (MessageFilter(admins=True, search="late"), [3]),
+        (MessageFilter(since=datetime(2026, 11, 21, 18, 1, 0, 123456, UTC)), [1, 2, 3]),
+        (MessageFilter(until=datetime(2026, 11, 21, 18, 1, 0, 123456, UTC)), [0]),
+        (MessageFilter(since=datetime(2026, 11, 21, 20, tzinfo=ZoneInfo("Europe/Berlin"))), [3]),
     ],
 )
-async def test_a_sieve_lets_through_what_is_wanted(sieve: Sieve, numbers: list[int], tmp_path: Path) -> None:
+async def test_a_sieve_lets_through_what_is_wanted(sieve: MessageFilter, numbers: list[int], tmp_path: Path) -> None:
     done = await exported(EVENING, wanting("ndjson", sieve=sieve), tmp_path / "c")
     read = [json.loads(line) for line in (tmp_path / "c").read_text(encoding="utf-8").splitlines()]
     assert read == [EVENING[number] for number in numbers]
@@ -202,7 +202,11 @@ async def test_a_sieve_lets_through_what_is_wanted(sieve: Sieve, numbers: list[i
 
 async def test_a_preview_is_what_the_export_will_hold() -> None:
     async with api_of(saying({"data": EVENING})) as api:
-        found = [one async for batch in api.chat.selected(wanting("csv", sieve=Sieve(search="abend"))) for one in batch]
+        found = [
+            one
+            async for batch in api.chat.selected(wanting("csv", sieve=MessageFilter(search="abend")))
+            for one in batch
+        ]
     assert found == [EVENING[1]]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from livedeck.client.decoding import decode, decode_long
+from livedeck.client.http.response import decode, decode_long
 from livedeck.slices import Slices
 
 

@@ -22,7 +22,7 @@ from livedeck.client import (
     Subtitle,
     Unreadable,
 )
-from livedeck.client.encoding import encode
+from livedeck.client.http.encoding import encode
 
 EVERY: dict[type[Model], dict[str, Any]] = TABLES | {
     Event: EVENT | {"stream": TABLES[next(model for model in TABLES if model.__name__ == "Stream")]}

@@ -6,13 +6,13 @@ import pytest
 
 from client.answers import TOKEN, api_of, saying
 from livedeck.client import (
-    Broadcasting,
     Conflict,
     Forbidden,
     NotFound,
     RateLimited,
     Rejected,
     RelayDraft,
+    RelayRunning,
     RoomDraft,
     Secret,
     ServerFault,
@@ -48,7 +48,7 @@ async def refused(status: int, body: object, headers: dict[str, str] | None = No
         (401, error(401401), Unauthorized),
         (401, b"", Unauthorized),
         (403, error(403403), Forbidden),
-        (409, error(409298), Broadcasting),
+        (409, error(409298), RelayRunning),
         (409, error(409409), Conflict),
         (429, error(429429), RateLimited),
         (500, error(500500), ServerFault),

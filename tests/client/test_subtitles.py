@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from client.answers import Recorder, api_of, saying
 from client.test_retry import Time, answering
-from livedeck.client import FileFault, Invalid, Unfinished
-from livedeck.client.cues import BadLine, Cue, parse, untimely
+from livedeck.client import FileFault, Incomplete, Invalid
+from livedeck.client.resources.cues import Cue, CueSyntaxError, cues_out_of_order, parse
 
 SRT = "1\n00:00:01,000 --> 00:00:02,500\nHello\nall\n\n2\n00:00:03,000 --> 01:00:04,000\n- Bye\n"
 VTT = """WEBVTT - a title
@@ -65,19 +65,19 @@ def test_both_formats_parse_with_any_line_end_and_with_a_byte_order_mark(text: s
     ],
 )
 def test_a_line_that_would_be_dropped_in_silence_is_named(text: str, line: int, why: str) -> None:
-    with pytest.raises(BadLine, match=why) as caught:
+    with pytest.raises(CueSyntaxError, match=why) as caught:
         parse(text.encode())
     assert caught.value.line == line
 
 
 def test_text_in_another_encoding_is_named_by_its_line() -> None:
-    with pytest.raises(BadLine, match="line 3: is not UTF-8"):
+    with pytest.raises(CueSyntaxError, match="line 3: is not UTF-8"):
         parse("1\n00:00:01,000 --> 00:00:02,500\nПривет\n".encode("cp1251"))
 
 
 @given(st.text("WEBVTT\n\r0123456789:.,-> NOTE\ufeff"))
 def test_any_text_is_cues_that_end_after_they_begin_or_a_bad_line(text: str) -> None:
-    with suppress(BadLine):
+    with suppress(CueSyntaxError):
         assert all(cue.start < cue.end for cue in parse(text.encode()))
 
 
@@ -141,7 +141,7 @@ async def test_recognition_is_asked_for_until_it_is_pending_no_more() -> None:
 async def test_waiting_for_recognition_ends() -> None:
     time = Time()
     async with api_of(answering(track("pending")), sleep=time.sleep) as api:
-        with pytest.raises(Unfinished, match="wait for subtitle s: still pending after 9 s"):
+        with pytest.raises(Incomplete, match="wait for subtitle s: still pending after 9 s"):
             await api.subtitles.wait_done("v", "s", every=3.0, patience=9.0)
     assert time.sleeps == [3.0, 3.0, 3.0]
 
@@ -157,9 +157,9 @@ async def test_a_file_whose_name_is_no_text_is_sent_all_the_same(tmp_path: Path)
 
 def test_times_that_players_show_badly_are_told_by_their_first_line() -> None:
     cues = (Cue(5, 9, "A", 3), Cue(6, 7, "B", 6), Cue(1, 2, "C", 9))
-    assert untimely(cues) == (
+    assert cues_out_of_order(cues) == (
         "the cue in line 9 begins before the one above",
         "the cue in line 6 begins before the one above has ended",
     )
-    assert untimely(cues, 5)[2:] == ("2 cues begin after the end of the video, the first in line 3",)
-    assert untimely(cues[:1], 5.5) == ()
+    assert cues_out_of_order(cues, 5)[2:] == ("2 cues begin after the end of the video, the first in line 3",)
+    assert cues_out_of_order(cues[:1], 5.5) == ()

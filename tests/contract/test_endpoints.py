@@ -10,8 +10,8 @@ from client.answers import api_of, saying
 from client.calls import bound, names, result
 from contract.endpoints import BY_WAY_OF, ROWS, Row, shape
 from livedeck.client import ApiError
-from livedeck.service import chapters
-from livedeck.ui.actions import BY_NAME
+from livedeck.simulator import api as chapters
+from livedeck.ui.registry import BY_NAME
 
 
 def row_of(name: str) -> Row:

@@ -28,19 +28,19 @@ from livedeck.client import (
     Validation,
     VideoDraft,
 )
-from livedeck.service import Service, ServiceClock
+from livedeck.simulator import Simulator, SimulatorClock
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
 KEY = Secret("key-of-the-relay-88bb")
 
 
 @pytest.fixture
-def service() -> Service:
-    return Service(seed=7, clock=ServiceClock(START, paused=True))
+def service() -> Simulator:
+    return Simulator(seed=7, clock=SimulatorClock(START, paused=True))
 
 
 @pytest.fixture
-async def api(service: Service) -> AsyncIterator[Api]:
+async def api(service: Simulator) -> AsyncIterator[Api]:
     async def wait(seconds: float) -> None:
         service.clock.step(seconds)
 
@@ -60,7 +60,7 @@ async def on_air(api: Api) -> tuple[str, str]:
     return live.id, (live.stream or Stream()).id or ""
 
 
-async def new_video(api: Api, service: Service) -> str:
+async def new_video(api: Api, service: Simulator) -> str:
     """The id of a recording that nothing hangs on: it shows within 20 s of completing (decisions.md)."""
     event, _stream = await on_air(api)
     await api.events.complete(event)
@@ -75,7 +75,7 @@ def known(*models: Model | None) -> bool:
     return all(model is not None and not model.model_extra for model in models)
 
 
-async def test_posters(api: Api, service: Service) -> None:
+async def test_posters(api: Api, service: Simulator) -> None:
     video = await new_video(api, service)
     made = await api.posters.create(video, 1.0)
     assert made is not None
@@ -98,7 +98,7 @@ async def test_a_poster_of_an_event(api: Api) -> None:
     assert ((await api.events.get(event.id)).poster or Poster()).id == poster.id
 
 
-async def test_subtitles(api: Api, service: Service, tmp_path: Path) -> None:
+async def test_subtitles(api: Api, service: Simulator, tmp_path: Path) -> None:
     file = tmp_path / "track.vtt"
     file.write_bytes(VTT)
     video = await new_video(api, service)
@@ -118,7 +118,7 @@ async def test_subtitles(api: Api, service: Service, tmp_path: Path) -> None:
     assert known(uploaded, pending, done, changed, copied, moved, await api.subtitles.get(video, uploaded.id))
 
 
-async def test_annotations(api: Api, service: Service) -> None:
+async def test_annotations(api: Api, service: Simulator) -> None:
     video = await new_video(api, service)
     draft = AnnotationDraft(type="text", title="Look", link="", start_time=1, end_time=2)
     made = await api.annotations.create(video, draft)
@@ -131,7 +131,7 @@ async def test_annotations(api: Api, service: Service) -> None:
         await api.annotations.get(video, made.id)
 
 
-async def test_materials(api: Api, service: Service, tmp_path: Path) -> None:
+async def test_materials(api: Api, service: Simulator, tmp_path: Path) -> None:
     file = tmp_path / "slides.txt"
     file.write_bytes(b"slides" * 100_000)
     video = await new_video(api, service)
@@ -197,7 +197,7 @@ async def test_quality_and_chat_of_an_event_on_air(api: Api, tmp_path: Path) -> 
     assert (tmp_path / "csv").read_text().startswith("id,username,external_id,is_admin,message,created_at,cteated_at_")
 
 
-async def test_rooms_and_their_relays(api: Api, service: Service) -> None:
+async def test_rooms_and_their_relays(api: Api, service: Simulator) -> None:
     relay = RelayDraft(name="A", url=" rtmp://a.rtmp.youtube.com/live2/ ", stream_key=KEY)
     made = await api.rooms.create(RoomDraft(owner_id=service.user_id, name="Studio", restreams=(relay, relay)))
     assert made.restreams
@@ -214,7 +214,7 @@ async def test_rooms_and_their_relays(api: Api, service: Service) -> None:
         await api.rooms.get(made.id)
 
 
-async def test_refusals_have_their_meaning(api: Api, service: Service) -> None:
+async def test_refusals_have_their_meaning(api: Api, service: Simulator) -> None:
     with pytest.raises(Validation) as caught:
         await api.rooms.create(RoomDraft(owner_id="4d2c2f2e-6f53-4a3e-9b7d-0d8d1c1c7a10", name="Studio"))
     assert caught.value.invalid_params

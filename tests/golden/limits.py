@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from golden.log import Log, Spell
 from livedeck.monitor import Cadence
-from livedeck.service import Expected
+from livedeck.simulator import Expected
 
 SAMPLE = 2.0
 """Seconds between samples: a fault is between two of them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from livedeck.monitor import Alarm, AlarmKey, Diagnosis, Readings, Severity, Snapshot
-from livedeck.service import Scenario
+from livedeck.simulator import Scenario
 
 
 @dataclass(slots=True)

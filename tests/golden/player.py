@@ -14,7 +14,7 @@ from golden.log import Log
 from golden.warp import Warp
 from livedeck.client import Api
 from livedeck.monitor import Monitor
-from livedeck.service import Service, ServiceClock, load_scenario, serving
+from livedeck.simulator import Simulator, SimulatorClock, load_scenario, serve
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
 PATIENCE = 4.0
@@ -41,7 +41,7 @@ class Clock:
         await asyncio.sleep(seconds)
 
 
-class Following(ServiceClock):
+class Following(SimulatorClock):
     """The platform's: the same."""
 
     def __init__(self, clock: Clock) -> None:
@@ -64,7 +64,7 @@ def play(name: str, seed: int, wire: Wire = "in process") -> Log:
 
 async def _play(log: Log, seed: int, wire: Wire) -> None:
     clock, chance = Clock(), Random(seed)
-    with closing(Service(seed=seed, clock=Following(clock), scenario=log.scenario.name)) as service:
+    with closing(Simulator(seed=seed, clock=Following(clock), scenario=log.scenario.name)) as service:
         async with _api(service, wire, clock, chance) as api:
             monitor = Monitor(api, clock, random=chance)
             async with aclosing(monitor.snapshots()) as snapshots:
@@ -75,14 +75,14 @@ async def _play(log: Log, seed: int, wire: Wire) -> None:
 
 
 @asynccontextmanager
-async def _api(service: Service, wire: Wire, clock: Clock, chance: Random) -> AsyncIterator[Api]:
+async def _api(service: Simulator, wire: Wire, clock: Clock, chance: Random) -> AsyncIterator[Api]:
     clocks: dict[str, Any] = {"now": clock.now, "timer": clock.monotonic, "jitter": chance.random, "retry": 0.0}
     if wire == "in process":
         async with Api(base_url="http://127.0.0.1", token=service.token, mount=_hasty(service.app), **clocks) as api:
             yield api
         return
     async with (
-        serving(service) as addresses,
+        serve(service) as addresses,
         Api(base_url=addresses.base_url, token=service.token, timeout=PATIENCE, **clocks) as api,
     ):
         yield api

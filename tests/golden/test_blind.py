@@ -8,7 +8,7 @@ import pytest
 
 from golden.log import Log
 from golden.player import play
-from livedeck.monitor import Freshness, Grade, LinkState, Snapshot, stale
+from livedeck.monitor import ConnectionState, Freshness, Grade, Snapshot, stale
 
 SEEDS = (1, 2, 3)
 BEGIN, END = 30.0, 150.0
@@ -28,7 +28,7 @@ def between(log: Log, begin: float, end: float) -> list[Snapshot]:
 def test_without_answers_the_deck_is_blind_within_30_s_and_nothing_looks_good(name: str, seed: int) -> None:
     log = play(name, seed)
     for snapshot in between(log, BEGIN + 30.5, END):
-        assert snapshot.link.state is LinkState.BLIND
+        assert snapshot.link.state is ConnectionState.BLIND
         assert stale(snapshot.link, snapshot.at)
         assert {state.qos.freshness for state in snapshot.events if state.qos.as_of} == {Freshness.STALE}
         assert all(state.doubtful for state in snapshot.events if state.qos.as_of)
@@ -51,7 +51,7 @@ def test_samples_whose_time_stands_still_are_stale_though_answers_keep_coming(se
     frozen = between(log, BEGIN + 37.5, END)
     assert all(later.link.as_of != earlier.link.as_of for earlier, later in list(pairwise(frozen))[::8])
     for snapshot in frozen:
-        assert snapshot.link.state is LinkState.OK
+        assert snapshot.link.state is ConnectionState.OK
         judged = [state for state in snapshot.events if state.qos.as_of]
         assert len(judged) == 3
         assert {state.qos.freshness for state in judged} == {Freshness.STALE}
@@ -63,7 +63,7 @@ def test_samples_whose_time_stands_still_are_stale_though_answers_keep_coming(se
 def test_when_it_is_over_every_event_is_good_again(name: str, seed: int) -> None:
     log = play(name, seed)
     _, last = log.snapshots[-1]
-    assert last.link.state is LinkState.OK
+    assert last.link.state is ConnectionState.OK
     assert {state.verdict.health.grade for state in last.events if state.qos.as_of} == {Grade.GOOD}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from golden.limits import complaints
 from golden.player import Wire, play
-from livedeck.service import scenario_names
+from livedeck.simulator import scenario_names
 
 SEEDS = (1, 2, 3)
 WIRES: tuple[Wire, ...] = ("in process", "http")

@@ -15,10 +15,10 @@ VIOLATIONS = {
     "client/trespass.py": ("import livedeck.monitor", "Rooms: imports point down"),
     "client/terminal.py": ("import textual", "client speaks HTTP and nothing else"),
     "monitor/trespass.py": ("import httpx", "monitor judges: no HTTP, no terminal, no settings"),
-    "service/trespass.py": ("import livedeck.client", "service imports none of our rooms"),
+    "simulator/trespass.py": ("import livedeck.client", "simulator imports none of our rooms"),
     "ui/trespass.py": ("import livedeck.settings", "ui shows what it is given"),
-    "ui/outdoors.py": ("import livedeck.machine", "ui shows what it is given"),
-    "ui/indoors.py": ("import livedeck.client.transport", "ui shows what it is given"),
+    "ui/outdoors.py": ("import livedeck.environment", "ui shows what it is given"),
+    "ui/indoors.py": ("import livedeck.client.http.transport", "ui shows what it is given"),
     "ui/typed.py": (
         "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import starlette\n",
         "ui shows what it is given",
@@ -26,7 +26,7 @@ VIOLATIONS = {
     "settings/trespass.py": ("import livedeck.client", "settings knows the thresholds and no other room"),
     "client/second.py": ("import httpx", "httpx enters through transport.py alone"),
     "ui/second.py": ("import plotext", "plotext enters through the chart adapter alone"),
-    "service/second.py": ("import sqlite3", "sqlite3 enters through the service's store and"),
+    "simulator/second.py": ("import sqlite3", "sqlite3 enters through the simulator's store and"),
 }
 
 

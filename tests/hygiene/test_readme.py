@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from livedeck.cli.screenshots import PICTURES, TROUBLES, picture, trouble
-from livedeck.ui.actions.table import markdown
+from livedeck.ui.shell.commands import markdown
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

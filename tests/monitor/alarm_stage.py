@@ -9,31 +9,31 @@ from typing import Any
 
 from livedeck.monitor import (
     Alarm,
+    AlarmChange,
     AlarmKey,
-    Change,
+    BroadcastState,
+    ConnectionState,
+    ConnectionStatus,
     EventState,
     Finding,
     Grade,
     Health,
+    HealthAssessment,
     Ingest,
     IngestState,
-    Link,
-    LinkState,
     Phase,
     QosState,
     Severity,
-    Tally,
     Thresholds,
-    Verdict,
 )
-from livedeck.monitor.alarms import Board, handled, step
-from livedeck.monitor.faults import Sight
-from livedeck.monitor.ranking import urgent_first
+from livedeck.monitor.alarms.engine import AlarmStore, handled, step
+from livedeck.monitor.alarms.faults import MonitorState
+from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.slices import at_once
 from monitor.stage import NOW, model
 
-WELL = Link(LinkState.OK, NOW - timedelta(hours=1), as_of=NOW)
-BLIND = Link(LinkState.BLIND, NOW, why="no answer", as_of=NOW)
+WELL = ConnectionStatus(ConnectionState.OK, NOW - timedelta(hours=1), as_of=NOW)
+BLIND = ConnectionStatus(ConnectionState.BLIND, NOW, why="no answer", as_of=NOW)
 RULES = Thresholds().attention
 
 
@@ -47,29 +47,31 @@ def critical(kind: str = "BLACKOUT", **fields: Any) -> Finding:
     return finding(kind, Severity.CRITICAL, **fields)
 
 
-def state(*findings: Finding, name: str = "one", tally: Tally = Tally.ON_AIR, grade: Grade = Grade.POOR) -> EventState:
+def state(
+    *findings: Finding, name: str = "one", tally: BroadcastState = BroadcastState.ON_AIR, grade: Grade = Grade.POOR
+) -> EventState:
     """An event with those findings, its encoder heard."""
     phase = Phase(tally, ingest=Ingest(IngestState.RECEIVING))
-    return EventState(model(id=name), NOW, phase, QosState(), Verdict(Health(grade=grade), findings))
+    return EventState(model(id=name), NOW, phase, QosState(), HealthAssessment(Health(grade=grade), findings))
 
 
 class Watcher:
     """A board before which time passes: `look` is one look at everything, some seconds after the last."""
 
-    def __init__(self, board: Board | None = None, now: datetime = NOW) -> None:
-        self.board, self.now = board or Board(), now
+    def __init__(self, board: AlarmStore | None = None, now: datetime = NOW) -> None:
+        self.board, self.now = board or AlarmStore(), now
         self.states: tuple[EventState, ...] = ()
-        self.changes: list[Change] = []
+        self.changes: list[AlarmChange] = []
         self.bells = 0
 
     def look(
-        self, *states: EventState, after: float = 0.0, link: Link | None = None, fault: str = ""
+        self, *states: EventState, after: float = 0.0, link: ConnectionStatus | None = None, fault: str = ""
     ) -> tuple[Alarm, ...]:
         """The alarms that a person must read now, most urgent first. The link is well unless told otherwise."""
         self.now += timedelta(seconds=after)
         link = link or replace(WELL, as_of=self.now)
         self.states = states
-        self.board, changes, bells = at_once(step(self.board, Sight(states, link, self.now, fault)))
+        self.board, changes, bells = at_once(step(self.board, MonitorState(states, link, self.now, fault)))
         self.changes += changes
         self.bells += bells
         return self.shown

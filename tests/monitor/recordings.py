@@ -20,20 +20,20 @@ from pathlib import Path
 from random import Random
 
 from livedeck.monitor import (
-    Change,
+    AlarmChange,
+    BroadcastState,
+    ConnectionState,
+    ConnectionStatus,
     EventState,
+    HealthAssessment,
     History,
-    Link,
-    LinkState,
     Phase,
     QosState,
     Reading,
     Readings,
     Snapshot,
-    Tally,
-    Verdict,
 )
-from livedeck.monitor.series import gather
+from livedeck.monitor.signal.series import merge
 from monitor.stage import model, samples
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -43,7 +43,7 @@ ROUND = 1000
 
 def readings(rows: Iterable[Reading]) -> Readings:
     """Rows as the monitor keeps them."""
-    return gather(Readings(), samples(rows))
+    return merge(Readings(), samples(rows))
 
 
 def ticking(count: int, *, start: float = 0.0, every: float = 2.0) -> list[Reading]:
@@ -53,15 +53,20 @@ def ticking(count: int, *, start: float = 0.0, every: float = 2.0) -> list[Readi
 
 
 def snapshot(
-    streams: Mapping[str, Readings], at: float = 0.0, changes: tuple[Change, ...] = (), link: Link | None = None
+    streams: Mapping[str, Readings],
+    at: float = 0.0,
+    changes: tuple[AlarmChange, ...] = (),
+    link: ConnectionStatus | None = None,
 ) -> Snapshot:
     """A snapshot `at` seconds from NOW in which event `one` has stream `stream-one`, and so on, with those samples."""
     now = NOW + timedelta(seconds=at)
     states = [
-        EventState(model(event_id=name), now, Phase(Tally.ON_AIR), QosState(readings=known), Verdict())
+        EventState(
+            model(event_id=name), now, Phase(BroadcastState.ON_AIR), QosState(readings=known), HealthAssessment()
+        )
         for name, known in streams.items()
     ]
-    return Snapshot(0, now, link or Link(LinkState.OK, NOW), tuple(states), changes=changes)
+    return Snapshot(0, now, link or ConnectionStatus(ConnectionState.OK, NOW), tuple(states), changes=changes)
 
 
 async def everything(history: History, event_id: str = "one") -> list[Reading]:

@@ -15,8 +15,8 @@ from typing import Any
 
 from livedeck.client import Api, Event, QosSamples
 from livedeck.monitor import Monitor, Reading, Readings, Snapshot, Thresholds
-from livedeck.monitor.detection import Detection, detect
-from livedeck.monitor.series import gather
+from livedeck.monitor.detection.detect import SignalAnalysis, detect
+from livedeck.monitor.signal.series import merge
 from livedeck.slices import at_once
 from virtual_clock import VirtualClock
 
@@ -57,7 +57,7 @@ def _doubles(values: Iterable[float | None]) -> array[float]:
     return array("d", [nan if value is None else value for value in values])
 
 
-def judged(known: Detection, readings: Readings, thresholds: Thresholds) -> Detection:
+def judged(known: SignalAnalysis, readings: Readings, thresholds: Thresholds) -> SignalAnalysis:
     """What `detect` finds, its slices taken one after the other."""
     return at_once(detect(known, readings, thresholds))
 
@@ -81,7 +81,7 @@ def after(calm: int = 300, /, **fault: Any) -> Readings:
     """Readings of a calm stream that ends in the faulty signal `fault`, the newest sample at NOW."""
     bad = signal(**fault)
     good = signal(calm, end=bad[0][0] - NOW.timestamp() - 2.0)
-    return gather(Readings(), samples([*good, *bad]))
+    return merge(Readings(), samples([*good, *bad]))
 
 
 class Stage:

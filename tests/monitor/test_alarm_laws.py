@@ -17,6 +17,7 @@ from livedeck.monitor import (
     AlarmKey,
     AlarmRefused,
     AlarmState,
+    BroadcastState,
     Episode,
     EventState,
     Finding,
@@ -24,10 +25,9 @@ from livedeck.monitor import (
     QosState,
     Readings,
     Severity,
-    Tally,
-    handling,
 )
-from livedeck.monitor.alarms import on_air, restored
+from livedeck.monitor.alarms import operator
+from livedeck.monitor.alarms.engine import on_air, restored
 from monitor.alarm_stage import BLIND, RULES, Watcher, state
 from monitor.stage import NOW
 
@@ -35,13 +35,13 @@ KINDS = ("NO_INGEST", "BLACKOUT", "FPS_LOW", "AUDIO_LOST", "PACKET_LOSS", "UNKNO
 EVENTS = ("one", "two", "three", "four")
 SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.INFO)
 ACTS: dict[str, Callable[[Alarm, datetime, bool], Alarm | None]] = {
-    "acknowledge": lambda alarm, now, _: handling.acknowledge(alarm, now, RULES),
-    "shelve": lambda alarm, now, air: handling.shelve(alarm, 20, "known", now, on_air=air, rules=RULES),
-    "one shot": lambda alarm, now, air: handling.shelve(alarm, None, "known", now, on_air=air, rules=RULES),
-    "unshelve": lambda alarm, now, _: handling.unshelve(alarm, now),
-    "out of service": lambda alarm, now, _: handling.out_of_service(alarm, "known", now),
-    "in service": lambda alarm, now, _: handling.in_service(alarm, now),
-    "note": lambda alarm, *_: handling.noted(alarm, "seen"),
+    "acknowledge": lambda alarm, now, _: operator.acknowledge(alarm, now, RULES),
+    "shelve": lambda alarm, now, air: operator.shelve(alarm, 20, "known", now, on_air=air, rules=RULES),
+    "one shot": lambda alarm, now, air: operator.shelve(alarm, None, "known", now, on_air=air, rules=RULES),
+    "unshelve": lambda alarm, now, _: operator.unshelve(alarm, now),
+    "out of service": lambda alarm, now, _: operator.out_of_service(alarm, "known", now),
+    "in service": lambda alarm, now, _: operator.in_service(alarm, now),
+    "note": lambda alarm, *_: operator.noted(alarm, "seen"),
 }
 PUT_AWAY = {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}
 
@@ -52,7 +52,7 @@ class Step:
 
     after: float
     wrong: dict[str, list[Finding]]
-    tally: Tally
+    tally: BroadcastState
     stale: bool
     blind: bool
     act: str
@@ -76,7 +76,7 @@ STEPS = st.builds(
     st.dictionaries(
         st.sampled_from(EVENTS), st.lists(FINDINGS, max_size=3, unique_by=lambda one: one.kind), max_size=4
     ),
-    st.sampled_from((Tally.ON_AIR, Tally.ON_AIR, Tally.LATE)),
+    st.sampled_from((BroadcastState.ON_AIR, BroadcastState.ON_AIR, BroadcastState.LATE)),
     st.booleans(),
     st.sampled_from((False, False, False, True)),
     st.sampled_from(("", *ACTS)),

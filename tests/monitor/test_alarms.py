@@ -10,36 +10,36 @@ import pytest
 from livedeck.monitor import (
     AlarmRefused,
     AlarmState,
+    BroadcastState,
+    ConnectionProblem,
+    ConnectionState,
+    ConnectionStatus,
     EventState,
     Finding,
     Grade,
     Ingest,
     IngestState,
-    Link,
-    LinkState,
     Phase,
     Severity,
-    Tally,
-    Trouble,
-    handling,
 )
-from livedeck.monitor.alarms import restored
-from livedeck.monitor.findings import of_asking
-from livedeck.monitor.ranking import urgent_first, worst_first
+from livedeck.monitor.alarms import operator
+from livedeck.monitor.alarms.engine import restored
+from livedeck.monitor.alarms.ranking import urgent_first, worst_first
+from livedeck.monitor.kinds.ingest import stale_finding
 from monitor.alarm_stage import BLIND, RULES, WELL, Watcher, critical, finding, kinds, state
 from monitor.stage import NOW
 
-QOS_STALE = of_asking("", None)
+QOS_STALE = stale_finding("", None)
 
 ACKNOWLEDGED, UNACKNOWLEDGED = AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED
 
 
 def acknowledge(watcher: Watcher, kind: str, event: str = "one") -> None:
-    watcher.do(lambda alarm: handling.acknowledge(alarm, watcher.now, RULES), kind, event)
+    watcher.do(lambda alarm: operator.acknowledge(alarm, watcher.now, RULES), kind, event)
 
 
 def shelve(watcher: Watcher, kind: str, minutes: float | None, *, on_air: bool = True) -> None:
-    watcher.do(lambda alarm: handling.shelve(alarm, minutes, "known", watcher.now, on_air=on_air, rules=RULES), kind)
+    watcher.do(lambda alarm: operator.shelve(alarm, minutes, "known", watcher.now, on_air=on_air, rules=RULES), kind)
 
 
 # An alarm follows its fault
@@ -138,7 +138,7 @@ def test_a_blind_deck_shows_its_own_alarm_alone_and_forgets_none() -> None:
 def test_silence_is_the_links_fault_while_the_link_is_in_trouble_or_just_back() -> None:
     silent = state(QOS_STALE, grade=Grade.STALE)
     back = replace(WELL, recovered=NOW - timedelta(seconds=5))
-    for link in (replace(WELL, state=LinkState.FAILING), back):
+    for link in (replace(WELL, state=ConnectionState.FAILING), back):
         assert Watcher().look(silent, link=link) == ()
     assert len(Watcher().look(silent, link=back, after=5)) == 1
 
@@ -161,7 +161,9 @@ def test_a_clock_that_is_off_is_an_alarm_of_the_deck(skew: float, severity: Seve
 
 
 def test_a_platform_that_asks_for_fewer_calls_is_a_warning_of_the_deck() -> None:
-    limited = replace(WELL, state=LinkState.FAILING, why="too many requests", trouble=Trouble.RATE_LIMITED)
+    limited = replace(
+        WELL, state=ConnectionState.FAILING, why="too many requests", trouble=ConnectionProblem.RATE_LIMITED
+    )
     found = [(alarm.kind, alarm.severity) for alarm in Watcher().look(link=limited)]
     assert found == [("RATE_LIMITED", Severity.WARNING)]
 
@@ -218,7 +220,7 @@ def test_there_is_nothing_to_acknowledge_twice() -> None:
     watcher = Watcher()
     watcher.look(state(critical()))
     acknowledge(watcher, "BLACKOUT")
-    assert handling.acknowledge(watcher.alarm("BLACKOUT"), watcher.now, RULES) is None
+    assert operator.acknowledge(watcher.alarm("BLACKOUT"), watcher.now, RULES) is None
 
 
 # Shelving
@@ -256,7 +258,7 @@ def test_a_one_shot_shelf_ends_with_the_fault() -> None:
 @pytest.mark.parametrize("minutes", [None, 600])
 def test_no_shelf_on_air_is_older_than_an_hour(minutes: float | None) -> None:
     """Whenever it was filled: what was shelved before the show does not deafen it."""
-    watcher, waiting = Watcher(), state(critical(), tally=Tally.LATE)
+    watcher, waiting = Watcher(), state(critical(), tally=BroadcastState.LATE)
     watcher.look(waiting)
     shelve(watcher, "BLACKOUT", minutes, on_air=False)
     assert watcher.look(waiting, after=7000) == ()
@@ -276,7 +278,7 @@ def test_a_shelf_that_cannot_be_is_refused_in_words(minutes: float, reason: str,
     watcher = Watcher()
     (alarm,) = watcher.look(state(critical()))
     with pytest.raises(AlarmRefused, match=words):
-        handling.shelve(alarm, minutes, reason, watcher.now, on_air=True, rules=RULES)
+        operator.shelve(alarm, minutes, reason, watcher.now, on_air=True, rules=RULES)
 
 
 def test_what_is_over_cannot_be_shelved_until_it_is_over() -> None:
@@ -284,25 +286,25 @@ def test_what_is_over_cannot_be_shelved_until_it_is_over() -> None:
     watcher.look(state(critical()))
     (alarm,) = watcher.look(state(), after=5)
     with pytest.raises(AlarmRefused, match="is over"):
-        handling.shelve(alarm, None, "known", watcher.now, on_air=False, rules=RULES)
+        operator.shelve(alarm, None, "known", watcher.now, on_air=False, rules=RULES)
 
 
 def test_out_of_service_lasts_until_somebody_ends_it() -> None:
     watcher, bad = Watcher(), state(finding("AUDIO_LOW"))
     watcher.look(bad)
-    watcher.do(lambda alarm: handling.out_of_service(alarm, "no sound by intent", watcher.now), "AUDIO_LOW")
+    watcher.do(lambda alarm: operator.out_of_service(alarm, "no sound by intent", watcher.now), "AUDIO_LOW")
     watcher.every(3600, 24, bad, state())
     assert (watcher.shown, [alarm.state for alarm in watcher.quiet]) == ((), [AlarmState.OUT_OF_SERVICE])
-    watcher.do(lambda alarm: handling.in_service(alarm, watcher.now), "AUDIO_LOW")
+    watcher.do(lambda alarm: operator.in_service(alarm, watcher.now), "AUDIO_LOW")
     assert kinds(watcher.look(bad)) == ["AUDIO_LOW"]
     with pytest.raises(AlarmRefused, match="in service"):
-        handling.in_service(watcher.alarm("AUDIO_LOW"), watcher.now)
+        operator.in_service(watcher.alarm("AUDIO_LOW"), watcher.now)
 
 
 def test_a_note_stays_with_its_alarm_as_plain_text() -> None:
     watcher = Watcher()
     watcher.look(state(critical()))
-    watcher.do(lambda alarm: handling.noted(alarm, "cable\x1b[31m\nswapped"), "BLACKOUT")
+    watcher.do(lambda alarm: operator.noted(alarm, "cable\x1b[31m\nswapped"), "BLACKOUT")
     (alarm,) = watcher.look(state(), after=5)
     assert alarm.note == "cable[31m swapped"
     assert watcher.told("BLACKOUT") == ["raised", "noted", "returned"]
@@ -424,7 +426,9 @@ def names(count: int) -> list[str]:
 
 
 def gone(name: str, after: float = 0.0) -> EventState:
-    return state(critical("RECONNECTING", since=NOW + timedelta(seconds=after)), name=name, tally=Tally.RECONNECTING)
+    return state(
+        critical("RECONNECTING", since=NOW + timedelta(seconds=after)), name=name, tally=BroadcastState.RECONNECTING
+    )
 
 
 def test_three_events_and_half_of_those_on_air_within_a_minute_are_one_incident() -> None:
@@ -472,8 +476,8 @@ def test_a_restart_keeps_every_state_until_the_platform_has_told_more() -> None:
     acknowledge(watcher, "BLACKOUT")
     shelve(watcher, "AUDIO_LOW", 30)
     again = Watcher(restored(watcher.board.alarms.values(), watcher.now), watcher.now)
-    again.look(link=Link(LinkState.CONNECTING, NOW), after=5)
-    unheard = replace(bad, phase=Phase(Tally.ON_AIR), verdict=replace(bad.verdict, findings=()))
+    again.look(link=ConnectionStatus(ConnectionState.CONNECTING, NOW), after=5)
+    unheard = replace(bad, phase=Phase(BroadcastState.ON_AIR), verdict=replace(bad.verdict, findings=()))
     again.look(unheard, after=5)
     again.look(bad, after=5)
     states = {alarm.kind: alarm.state for alarm in again.board.alarms.values()}
@@ -513,7 +517,7 @@ def test_unacknowledged_comes_before_acknowledged_critical_before_warning_then_t
     acknowledge(watcher, "BAD", "known")
     states = [
         state(finding("FPS_LOW"), name="mild"),
-        state(critical("LATE_START"), name="late", tally=Tally.LATE),
+        state(critical("LATE_START"), name="late", tally=BroadcastState.LATE),
         state(critical("AUDIO_LOST"), name="new"),
         *(state(critical("BAD"), name=name) for name in ("known", "old")),
         state(name="over"),
@@ -527,9 +531,9 @@ def test_alarms_and_events_stand_in_one_order_and_silence_before_bad_pictures() 
     watcher = Watcher()
     silent = replace(
         state(critical("RECONNECTING"), name="gone"),
-        phase=Phase(Tally.RECONNECTING, ingest=Ingest(IngestState.INTERRUPTED)),
+        phase=Phase(BroadcastState.RECONNECTING, ingest=Ingest(IngestState.INTERRUPTED)),
     )
-    late = state(critical("LATE_START"), name="late", tally=Tally.LATE)
+    late = state(critical("LATE_START"), name="late", tally=BroadcastState.LATE)
     calm, told = state(name="calm"), state(finding("UNKNOWN_STATUS", Severity.INFO), name="a-told")
     watcher.look(late, state(critical(), name="bad"))
     states = [calm, told, late, state(finding("MILD"), name="mild"), state(critical(), name="bad"), silent]

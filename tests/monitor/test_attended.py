@@ -12,27 +12,27 @@ import pytest
 
 from livedeck.monitor import (
     Alarm,
+    AlarmChange,
+    AlarmLimits,
     AlarmState,
-    Attention,
-    Change,
-    Glance,
+    AlarmTransition,
+    ConnectionState,
+    ConnectionStatus,
     History,
-    Link,
-    LinkState,
+    HistoryReader,
     Severity,
     Snapshot,
-    Turn,
-    attended,
+    sync_acknowledgements,
 )
-from livedeck.monitor.handling import acknowledge, out_of_service, shelve
-from livedeck.monitor.history.glance import REMEMBERED
+from livedeck.monitor.alarms.operator import acknowledge, out_of_service, shelve
+from livedeck.monitor.history.history import REMEMBERED
 from ui.wall_stage import evening
 
 NOW = datetime(2026, 11, 21, 21, 14, 7, tzinfo=UTC)
 ONE = Alarm("one", "BLACKOUT", Severity.CRITICAL, NOW - timedelta(minutes=2), "Cup final", "0", "4.5M", changed=NOW)
 TWO = replace(ONE, event_id="two", severity=Severity.WARNING)
-RULES = Attention()
-OURS = Snapshot(1, NOW, Link(LinkState.OK, NOW), alarms=(ONE, TWO))
+RULES = AlarmLimits()
+OURS = Snapshot(1, NOW, ConnectionStatus(ConnectionState.OK, NOW), alarms=(ONE, TWO))
 
 
 def _acknowledged(alarm: Alarm = ONE, at: datetime = NOW) -> Alarm:
@@ -42,7 +42,7 @@ def _acknowledged(alarm: Alarm = ONE, at: datetime = NOW) -> Alarm:
 
 
 def test_an_alarm_that_was_acknowledged_elsewhere_is_so_here_and_the_others_are_not() -> None:
-    told = attended(OURS, [_acknowledged()], RULES)
+    told = sync_acknowledgements(OURS, [_acknowledged()], RULES)
     assert [alarm.state for alarm in told.alarms] == [AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED]
     assert [alarm.owed for alarm in told.alarms] == [False, True]
 
@@ -51,14 +51,14 @@ def test_an_alarm_that_was_acknowledged_elsewhere_is_so_here_and_the_others_are_
     "away", [shelve(ONE, 10, "known", NOW, on_air=True, rules=RULES), out_of_service(ONE, "x", NOW)]
 )
 def test_what_was_put_away_elsewhere_is_put_away_here(away: Alarm) -> None:
-    told = attended(OURS, [away], RULES)
+    told = sync_acknowledgements(OURS, [away], RULES)
     assert told.alarms == (TWO,)
     assert [(alarm.key, alarm.state, alarm.reason) for alarm in told.quiet] == [(ONE.key, away.state, away.reason)]
 
 
 def test_what_is_over_and_was_acknowledged_elsewhere_is_done() -> None:
     over = replace(ONE, state=AlarmState.RETURNED, present=False)
-    told = attended(replace(OURS, alarms=(over,)), [_acknowledged(over)], RULES)
+    told = sync_acknowledgements(replace(OURS, alarms=(over,)), [_acknowledged(over)], RULES)
     assert not told.alarms
 
 
@@ -66,11 +66,11 @@ def test_what_was_acknowledged_elsewhere_and_is_over_is_done_though_that_deck_wa
     """As at the deck itself: an acknowledgement that held when the fault ended need not hold any longer."""
     over = replace(ONE, state=AlarmState.RETURNED, present=False, changed=NOW + timedelta(minutes=4))
     ours = replace(OURS, at=NOW + timedelta(minutes=9), alarms=(over,))
-    told = attended(ours, [_acknowledged()], RULES)
+    told = sync_acknowledgements(ours, [_acknowledged()], RULES)
     assert not told.alarms
     assert [(one.state, one.acknowledged_until) for one in told.quiet] == [(AlarmState.CLEARED, None)]
     ran_out = replace(over, changed=NOW + timedelta(minutes=6))
-    assert attended(replace(ours, alarms=(ran_out,)), [_acknowledged()], RULES).alarms == (ran_out,)
+    assert sync_acknowledgements(replace(ours, alarms=(ran_out,)), [_acknowledged()], RULES).alarms == (ran_out,)
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def test_what_was_acknowledged_elsewhere_and_is_over_is_done_though_that_deck_wa
     ids=["not attended", "another target", "ran out", "an episode before", "unshelved", "over there alone"],
 )
 def test_what_does_not_hold_changes_nothing(other: Alarm) -> None:
-    assert attended(OURS, [other], RULES) is OURS
+    assert sync_acknowledgements(OURS, [other], RULES) is OURS
 
 
 def test_what_a_parent_hides_here_stays_hidden() -> None:
     hidden = replace(ONE, state=AlarmState.SUPPRESSED, parent="RECONNECTING")
     ours = replace(OURS, alarms=(TWO,), quiet=(hidden,))
-    assert attended(ours, [_acknowledged()], RULES) is ours
+    assert sync_acknowledgements(ours, [_acknowledged()], RULES) is ours
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_an_acknowledgement_does_not_hold_for_what_has_got_worse(graver: Alarm) 
     """The deck asks again when that happens; one that was closed in the meantime cannot."""
     before = ONE if graver.event_id == "one" else TWO
     ours = replace(OURS, alarms=(graver,))
-    assert attended(ours, [_acknowledged(before)], RULES) is ours
-    assert attended(ours, [_acknowledged(replace(graver, stage=2))], RULES) is not ours
+    assert sync_acknowledgements(ours, [_acknowledged(before)], RULES) is ours
+    assert sync_acknowledgements(ours, [_acknowledged(replace(graver, stage=2))], RULES) is not ours
 
 
 async def test_no_shelf_is_older_than_an_hour_on_air() -> None:
@@ -116,29 +116,29 @@ async def test_no_shelf_is_older_than_an_hour_on_air() -> None:
         shelf = shelve(alarm, None, "until it is over", NOW, on_air=True, rules=RULES)
         for hours in (0.9, 1, 72):
             ours = replace(known, at=NOW + timedelta(hours=hours), alarms=(alarm,), quiet=())
-            shown = attended(ours, [shelf], RULES).alarms == (alarm,)
+            shown = sync_acknowledgements(ours, [shelf], RULES).alarms == (alarm,)
             assert shown is (hours >= 1 and event.phase.tally.owes_bits)
 
 
 async def test_a_glance_leaves_the_history_of_a_deck_that_crashed_as_it_lies(tmp_path: Path) -> None:
     deck, crashed = tmp_path / "deck.sqlite", tmp_path / "crashed.sqlite"
     history, done = await History.open(deck, NOW), _acknowledged()
-    await history.append(replace(OURS, alarms=(done,), changes=(Change(NOW, Turn.ACKNOWLEDGED, done),)))
+    await history.append(replace(OURS, alarms=(done,), changes=(AlarmChange(NOW, AlarmTransition.ACKNOWLEDGED, done),)))
     await history.flush()
     lying = _file_and_log(deck)
     await history.close()
     _file_and_log(crashed, lying)
-    assert await Glance(crashed).alarms() == (done,)
+    assert await HistoryReader(crashed).alarms() == (done,)
     assert _file_and_log(crashed) == lying
 
 
 async def test_what_was_done_is_not_asked_again_when_the_deck_has_forgotten_it(tmp_path: Path) -> None:
     """The deck lists it five minutes; the wall has it, unacknowledged and over, until somebody sees to it."""
     over = replace(ONE, state=AlarmState.RETURNED, present=False)
-    history, glance = await History.open(tmp_path / "history.sqlite", NOW), Glance(tmp_path / "history.sqlite")
+    history, glance = await History.open(tmp_path / "history.sqlite", NOW), HistoryReader(tmp_path / "history.sqlite")
     seen = []
     for listed in ((_acknowledged(over),), (), (replace(ONE, since=NOW),), ()):
-        changes = (Change(NOW, Turn.RAISED, TWO),)
+        changes = (AlarmChange(NOW, AlarmTransition.RAISED, TWO),)
         await history.append(replace(OURS, alarms=listed, changes=changes))
         await history.flush()
         seen.append([alarm.state for alarm in await glance.alarms()])
@@ -150,9 +150,9 @@ async def test_what_a_glance_remembers_is_bounded_and_the_newest_stays(tmp_path:
     file, over = tmp_path / "history.sqlite", replace(ONE, state=AlarmState.CLEARED, present=False, owed=False)
     moments = [NOW + timedelta(seconds=number) for number in range(REMEMBERED + 10)]
     done = [replace(over, event_id=str(number), changed=at) for number, at in enumerate(moments)]
-    history, glance = await History.open(file, NOW), Glance(file)
+    history, glance = await History.open(file, NOW), HistoryReader(file)
     for listed in (tuple(done), ()):
-        await history.append(replace(OURS, alarms=listed, changes=(Change(NOW, Turn.RAISED, TWO),)))
+        await history.append(replace(OURS, alarms=listed, changes=(AlarmChange(NOW, AlarmTransition.RAISED, TWO),)))
         await history.flush()
         await glance.alarms()
     await history.close()
@@ -161,12 +161,12 @@ async def test_what_a_glance_remembers_is_bounded_and_the_newest_stays(tmp_path:
 
 async def test_a_glance_sees_what_a_deck_recorded_and_makes_nothing(tmp_path: Path) -> None:
     file = tmp_path / "history.sqlite"
-    glance = Glance(file)
+    glance = HistoryReader(file)
     assert await glance.alarms() == ()
     assert not _exists(file)
     history = await History.open(file, NOW)
     done = _acknowledged()
-    await history.append(replace(OURS, alarms=(done,), changes=(Change(NOW, Turn.ACKNOWLEDGED, done),)))
+    await history.append(replace(OURS, alarms=(done,), changes=(AlarmChange(NOW, AlarmTransition.ACKNOWLEDGED, done),)))
     await history.flush()
     assert await glance.alarms() == (done,)
     await history.close()

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from livedeck.monitor import Episode, Reading, Readings, Severity, Thresholds, tuned
-from livedeck.monitor.detection import Detection, episodes
-from livedeck.monitor.series import gather
-from livedeck.service.signal import SHAPES, qos
+from livedeck.monitor.detection.detect import SignalAnalysis, episodes
+from livedeck.monitor.signal.series import merge
+from livedeck.simulator.engine.encoder import SHAPES, qos
 from monitor.stage import NOW, judged, samples
 
 EVERY = 2.0
@@ -34,16 +34,16 @@ def rows(parts: Iterable[dict[str, Any]]) -> list[Reading]:
     return [Reading(NOW.timestamp() + EVERY * place, **part) for place, part in enumerate(parts)]
 
 
-def seen(*parts: list[dict[str, Any]]) -> Detection:
+def seen(*parts: list[dict[str, Any]]) -> SignalAnalysis:
     """After a calm ten minutes and those parts, one sample each two seconds."""
     return folded(rows([*stretch(CALM), *(row for part in parts for row in part)]))
 
 
-def folded(readings: list[Reading], **limits: object) -> Detection:
-    return judged(Detection(), gather(Readings(), samples(readings)), tuned(Thresholds(), limits))
+def folded(readings: list[Reading], **limits: object) -> SignalAnalysis:
+    return judged(SignalAnalysis(), merge(Readings(), samples(readings)), tuned(Thresholds(), limits))
 
 
-def past(known: Detection) -> list[Episode]:
+def past(known: SignalAnalysis) -> list[Episode]:
     return [episode for episode in episodes(known) if episode.until]
 
 
@@ -292,9 +292,9 @@ def test_a_late_sample_is_folded_in_where_it_belongs(fault: dict[str, Any]) -> N
     """Some minutes late, with a fault that comes and goes around it: the counts before it are those of that time."""
     every = rows([*stretch(CALM), *[*stretch(7, **fault), *stretch(5)] * 15])
     for late in (CALM + 9, CALM + 70, CALM + 133):
-        readings = gather(Readings(), samples([*every[:late], *every[late + 1 :]]))
+        readings = merge(Readings(), samples([*every[:late], *every[late + 1 :]]))
         known = judged(
-            judged(Detection(), readings, Thresholds()), gather(readings, samples([every[late]])), Thresholds()
+            judged(SignalAnalysis(), readings, Thresholds()), merge(readings, samples([every[late]])), Thresholds()
         )
         whole = folded(every)
         assert (known.spells, known.past, known.seen) == (whole.spells, whole.past, whole.seen)

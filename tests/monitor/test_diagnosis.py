@@ -6,14 +6,24 @@ from datetime import timedelta
 
 import pytest
 
-from livedeck.monitor import EventState, Ingest, IngestState, Phase, QosState, Reading, Readings, Tally, Thresholds
-from livedeck.monitor.detection import Detection
-from livedeck.monitor.diagnosis import diagnose
-from livedeck.monitor.facts import Pattern
-from livedeck.monitor.health import Trust, assess
-from livedeck.monitor.pattern import Signs, named, of
-from livedeck.monitor.series import gather
-from livedeck.service.signal import SHAPES, qos
+from livedeck.monitor import (
+    BroadcastState,
+    EventState,
+    Ingest,
+    IngestState,
+    Phase,
+    QosState,
+    Reading,
+    Readings,
+    Thresholds,
+)
+from livedeck.monitor.detection.detect import SignalAnalysis
+from livedeck.monitor.detection.health import DataQuality, assess
+from livedeck.monitor.detection.patterns import SignalSignature, classify, pattern_of
+from livedeck.monitor.kinds.diagnosis import diagnose
+from livedeck.monitor.model.state import Pattern
+from livedeck.monitor.signal.series import merge
+from livedeck.simulator.engine.encoder import SHAPES, qos
 from monitor.stage import NOW, judged, model, samples
 
 KINDS = (
@@ -32,10 +42,10 @@ def on_air(shape: str, *, calm: int = 300, faulty: int = 90, seed: int = 1) -> E
         sample = qos(seed, 2.0 * place, SHAPES["clean" if place < calm else shape])
         assert sample is not None
         rows.append(Reading(begin + 2.0 * place, *sample))
-    readings = gather(Readings(), samples(rows))
-    phase = Phase(Tally.ON_AIR, NOW - timedelta(hours=1), Ingest(IngestState.RECEIVING))
-    verdict = assess(judged(Detection(), readings, Thresholds()), phase, Trust(), NOW)
-    shown = of(phase, readings, verdict)
+    readings = merge(Readings(), samples(rows))
+    phase = Phase(BroadcastState.ON_AIR, NOW - timedelta(hours=1), Ingest(IngestState.RECEIVING))
+    verdict = assess(judged(SignalAnalysis(), readings, Thresholds()), phase, DataQuality(), NOW)
+    shown = pattern_of(phase, readings, verdict)
     return EventState(model(), NOW, phase, QosState(readings), verdict, pattern=shown)
 
 
@@ -51,22 +61,22 @@ def test_every_kind_is_told_in_three_short_sentences(kind: str) -> None:
 @pytest.mark.parametrize(
     ("signs", "pattern"),
     [
-        (Signs(), Pattern.NONE),
-        (Signs(video=0.5, audio=0.7, fps=0.8, lossy=True), Pattern.NETWORK),
-        (Signs(video=0.4, audio=0.7, fps=0.8), Pattern.NETWORK),
-        (Signs(fps=0.75), Pattern.OVERLOAD),
-        (Signs(fps=0.75, lossy=True, bursts=1), Pattern.OVERLOAD),
-        (Signs(audio=0.0, mute=True), Pattern.AUDIO),
-        (Signs(video=0.0, fps=0.0, dark=True), Pattern.CAMERA),
-        (Signs(video=0.0, audio=0.0, fps=0.0, dark=True, mute=True), Pattern.GONE),
-        (Signs(video=0.6), Pattern.STEP),
-        (Signs(keys=True), Pattern.KEYS),
-        (Signs(lossy=True, bursts=3), Pattern.BURSTS),
-        (Signs(lossy=True, bursts=2), Pattern.NETWORK),
+        (SignalSignature(), Pattern.NONE),
+        (SignalSignature(video=0.5, audio=0.7, fps=0.8, lossy=True), Pattern.NETWORK),
+        (SignalSignature(video=0.4, audio=0.7, fps=0.8), Pattern.NETWORK),
+        (SignalSignature(fps=0.75), Pattern.OVERLOAD),
+        (SignalSignature(fps=0.75, lossy=True, bursts=1), Pattern.OVERLOAD),
+        (SignalSignature(audio=0.0, mute=True), Pattern.AUDIO),
+        (SignalSignature(video=0.0, fps=0.0, dark=True), Pattern.CAMERA),
+        (SignalSignature(video=0.0, audio=0.0, fps=0.0, dark=True, mute=True), Pattern.GONE),
+        (SignalSignature(video=0.6), Pattern.STEP),
+        (SignalSignature(keys=True), Pattern.KEYS),
+        (SignalSignature(lossy=True, bursts=3), Pattern.BURSTS),
+        (SignalSignature(lossy=True, bursts=2), Pattern.NETWORK),
     ],
 )
-def test_each_pattern_has_its_signs(signs: Signs, pattern: Pattern) -> None:
-    assert named(signs) is pattern
+def test_each_pattern_has_its_signs(signs: SignalSignature, pattern: Pattern) -> None:
+    assert classify(signs) is pattern
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -93,8 +103,8 @@ def test_the_pattern_of_each_simulated_fault_is_named(shape: str, pattern: Patte
 @pytest.mark.parametrize("ingest", [IngestState.INTERRUPTED, IngestState.NONE])
 def test_where_nothing_arrives_the_last_good_samples_explain_nothing(ingest: IngestState) -> None:
     state = on_air("clean")
-    gone = Phase(Tally.RECONNECTING, ingest=Ingest(ingest))
-    assert of(gone, state.qos.readings, state.verdict) is Pattern.GONE
+    gone = Phase(BroadcastState.RECONNECTING, ingest=Ingest(ingest))
+    assert pattern_of(gone, state.qos.readings, state.verdict) is Pattern.GONE
 
 
 def test_the_pattern_and_not_the_kind_tells_the_cause_where_it_knows_better() -> None:

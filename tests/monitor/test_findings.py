@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from livedeck.client import Event
-from livedeck.monitor import Finding, Ingest, IngestState, Phase, Severity, Tally, Thresholds
-from livedeck.monitor.detection import Detection
-from livedeck.monitor.findings import of_silence, of_start
-from livedeck.monitor.restreams import Restreams, followed, of_restreams, told
-from livedeck.monitor.series import gather
+from livedeck.monitor import BroadcastState, Finding, Ingest, IngestState, Phase, Severity, Thresholds
+from livedeck.monitor.detection.detect import SignalAnalysis
+from livedeck.monitor.detection.restreams import RestreamHistory, of_restreams, told, update
+from livedeck.monitor.kinds.ingest import late_start_finding, silence_finding
+from livedeck.monitor.signal.series import merge
 from monitor.stage import NOW, after, at, judged, model, samples, signal
 
 T = Thresholds()
@@ -35,15 +35,15 @@ def moment(seconds: float) -> datetime:
     ],
 )
 def test_a_start_that_nobody_makes_is_said_thrice(left: float, severity: Severity | None, stage: int) -> None:
-    phase = Phase(Tally.LATE if left < 0 else Tally.SCHEDULED, moment(left))
-    found = [(one.severity, one.stage, one.since) for one in of_start(phase, NOW, T)]
+    phase = Phase(BroadcastState.LATE if left < 0 else BroadcastState.SCHEDULED, moment(left))
+    found = [(one.severity, one.stage, one.since) for one in late_start_finding(phase, NOW, T)]
     assert found == ([(severity, stage, moment(left - 300))] if severity else [])
 
 
 def away(used: float, window: float = 600.0) -> tuple[Finding, ...]:
     """A stream whose encoder left so many seconds ago."""
     ingest = Ingest(IngestState.INTERRUPTED, moment(-used), moment(window - used))
-    return of_silence(Detection(), Phase(Tally.RECONNECTING, moment(-900), ingest), NOW, None, T)
+    return silence_finding(SignalAnalysis(), Phase(BroadcastState.RECONNECTING, moment(-900), ingest), NOW, None, T)
 
 
 @pytest.mark.parametrize(("used", "stage"), [(20, 0), (299, 0), (300, 1), (479, 1), (480, 2), (599, 2), (600, 3)])
@@ -56,18 +56,18 @@ def test_no_window_at_all_is_used_up_at_once() -> None:
     assert away(20, window=0.0)[0].stage == 3
 
 
-def live(known: Detection, empty: float | None, began: float = -600.0) -> list[str]:
-    warm = Phase(Tally.ON_AIR, moment(began), Ingest(IngestState.WARMING_UP))
-    found = of_silence(known, warm, NOW, None if empty is None else moment(empty), T)
+def live(known: SignalAnalysis, empty: float | None, began: float = -600.0) -> list[str]:
+    warm = Phase(BroadcastState.ON_AIR, moment(began), Ingest(IngestState.WARMING_UP))
+    found = silence_finding(known, warm, NOW, None if empty is None else moment(empty), T)
     return [finding.kind for finding in found]
 
 
 def test_a_stream_that_never_sent_is_told_until_ten_seconds_of_samples_came() -> None:
-    def begun(count: int) -> Detection:
-        return judged(Detection(), gather(after(0, count=1), samples(signal(count))), T)
+    def begun(count: int) -> SignalAnalysis:
+        return judged(SignalAnalysis(), merge(after(0, count=1), samples(signal(count))), T)
 
-    none = Phase(Tally.ON_AIR, moment(-600), Ingest(IngestState.NONE))
-    assert [one.kind for one in of_silence(Detection(), none, NOW, NOW, T)] == ["NO_INGEST"]
+    none = Phase(BroadcastState.ON_AIR, moment(-600), Ingest(IngestState.NONE))
+    assert [one.kind for one in silence_finding(SignalAnalysis(), none, NOW, NOW, T)] == ["NO_INGEST"]
     assert live(begun(5), empty=-10.0) == ["NO_INGEST"]
     assert live(begun(6), empty=-10.0) == []
     assert live(begun(5), empty=None) == []  # nobody saw that it was silent
@@ -82,12 +82,12 @@ def listed(*restreams: dict[str, Any]) -> Event:
     return model(restreams=restreams)
 
 
-def follow(*answers: tuple[float, Event], on_air: float | None = -600.0) -> Restreams:
+def follow(*answers: tuple[float, Event], on_air: float | None = -600.0) -> RestreamHistory:
     """What is known after those lists; `on_air`: since when the main stream arrives."""
-    known = Restreams()
+    known = RestreamHistory()
     begun = None if on_air is None else moment(on_air).timestamp()
     for seconds, event in answers:
-        known = followed(known, event, moment(seconds).timestamp(), begun, T)
+        known = update(known, event, moment(seconds).timestamp(), begun, T)
     return known
 
 

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livedeck.monitor import Episode, Reading, Readings, Severity, Thresholds, tuned
-from livedeck.monitor.baseline import Usual
-from livedeck.monitor.detection import Detection, detect, episodes
-from livedeck.monitor.rates import Seen
-from livedeck.monitor.rules import RULES, calm
-from livedeck.monitor.series import first_change, gather
-from livedeck.monitor.spell import BAD
+from livedeck.monitor.detection.detect import SignalAnalysis, detect, episodes
+from livedeck.monitor.kinds.rules import RULES, is_normal
+from livedeck.monitor.signal.features import Baseline, SampleFeatures
+from livedeck.monitor.signal.hysteresis import BAD
+from livedeck.monitor.signal.series import first_change, merge
 from monitor.stage import NOW, judged, samples
 
 quick = settings(max_examples=40, deadline=None)
@@ -60,12 +59,12 @@ def _rows(parts: Iterable[Part]) -> Iterable[Reading]:
             time += 2.0
 
 
-def told(known: Detection) -> tuple[object, ...]:
+def told(known: SignalAnalysis) -> tuple[object, ...]:
     return known.spells, known.past, known.usual, known.first, episodes(known)
 
 
-def whole(rows: list[Reading]) -> Detection:
-    return judged(Detection(), gather(Readings(), samples(rows)), T)
+def whole(rows: list[Reading]) -> SignalAnalysis:
+    return judged(SignalAnalysis(), merge(Readings(), samples(rows)), T)
 
 
 def in_chunks(rows: list[Reading], sizes: Iterable[int]) -> Iterable[list[Reading]]:
@@ -79,9 +78,9 @@ def in_chunks(rows: list[Reading], sizes: Iterable[int]) -> Iterable[list[Readin
 @quick
 @given(streams, st.lists(st.integers(1, 90), max_size=12))
 def test_the_same_samples_are_the_same_faults_one_by_one_or_all_at_once(rows: list[Reading], sizes: list[int]) -> None:
-    known, readings = Detection(), Readings()
+    known, readings = SignalAnalysis(), Readings()
     for chunk in in_chunks(rows, sizes):
-        readings = gather(readings, samples(chunk))
+        readings = merge(readings, samples(chunk))
         known = judged(known, readings, T)
     assert told(known) == told(whole(rows))
 
@@ -91,9 +90,9 @@ def test_the_same_samples_are_the_same_faults_one_by_one_or_all_at_once(rows: li
 def test_late_and_reordered_and_doubled_samples_make_no_difference(rows: list[Reading], random: Random) -> None:
     chunks = [chunk for chunk in in_chunks(rows, [random.randint(1, 60) for _ in range(8)]) if chunk]
     random.shuffle(chunks)
-    known, readings = Detection(), Readings()
+    known, readings = SignalAnalysis(), Readings()
     for chunk in [*chunks, random.choice(chunks)]:
-        readings = gather(readings, samples(random.sample(chunk * 2, len(chunk) * 2)))
+        readings = merge(readings, samples(random.sample(chunk * 2, len(chunk) * 2)))
         known = judged(known, readings, T)
     assert told(known) == told(whole(rows))
 
@@ -102,15 +101,15 @@ def test_late_and_reordered_and_doubled_samples_make_no_difference(rows: list[Re
 @given(streams)
 def test_an_answer_without_news_costs_nothing(rows: list[Reading]) -> None:
     known = whole(rows)
-    assert judged(known, gather(known.readings, samples(rows)), T) is known
+    assert judged(known, merge(known.readings, samples(rows)), T) is known
 
 
 @quick
 @given(streams)
 def test_an_episode_begins_once_never_gets_quieter_and_ends_after_its_delay(rows: list[Reading]) -> None:
-    known, readings, before = Detection(), Readings(), dict[str, Episode]()
+    known, readings, before = SignalAnalysis(), Readings(), dict[str, Episode]()
     for row in rows:
-        readings = gather(readings, samples([row]))
+        readings = merge(readings, samples([row]))
         known = judged(known, readings, T)
         now = {one.kind: one for one in episodes(known) if one.until is None}
         assert set(now) == set(known.spells)
@@ -144,13 +143,13 @@ NAN = float("nan")
 @settings(max_examples=1000, deadline=None)
 @given(
     st.builds(
-        Seen,
+        SampleFeatures,
         time=st.just(0.0),
         video=st.sampled_from([5e6, 5e6, 2e6, 1e6, 4e4, 0.0, NAN]),
         audio=st.sampled_from([128e3, 128e3, 33e3, 31_999.0, 321e3, 0.0, NAN]),
         fps=st.sampled_from([30.0, 30.0, 28.6, 28.4, 23.0, 1.0, 0.9, 0.0, NAN]),
         status=st.sampled_from([0, 0, 0, 0, -1, 1, 3, 4, 5]),
-        usual=st.sampled_from([Usual(), Usual(4.5e6, 128e3, 30.0), Usual(4.5e6, None, 25.0, 0.3)]),
+        usual=st.sampled_from([Baseline(), Baseline(4.5e6, 128e3, 30.0), Baseline(4.5e6, None, 25.0, 0.3)]),
         dark=st.just(False),
         short=st.booleans(),
         drift=st.sampled_from([0, 0, 0, 1, 10]),
@@ -162,22 +161,22 @@ NAN = float("nan")
     ),
     st.sampled_from(["dark_video", "dark_fps", "low_video", "low_fps", "low_audio", "unstable_cv", ""]),
 )
-def test_a_calm_sample_is_bad_by_no_rule(seen: Seen, silenced: str) -> None:
+def test_a_calm_sample_is_bad_by_no_rule(seen: SampleFeatures, silenced: str) -> None:
     """Whichever limit a setting has taken away."""
     limits = tuned(T, {silenced: 0} if silenced else {})
     seen = seen._replace(dark=seen.video < limits.dark_video or seen.fps < limits.dark_fps)
-    assert not calm(seen, limits) or all(rule.sign(seen, limits) != BAD for rule in RULES)
+    assert not is_normal(seen, limits) or all(rule.sign(seen, limits) != BAD for rule in RULES)
 
 
 @quick
 @given(streams, st.data())
 def test_the_first_change_is_where_two_series_part(rows: list[Reading], data: st.DataObject) -> None:
-    known = gather(Readings(), samples(rows))
+    known = merge(Readings(), samples(rows))
     place = data.draw(st.integers(0, len(rows) - 1))
     changed = [*rows[:place], rows[place]._replace(audio=7.0), *rows[place + 1 :]]
-    less = gather(Readings(), samples([*rows[:place], *rows[place + 1 :]]))
-    assert first_change(known, gather(Readings(), samples(changed))) == rows[place].time
-    assert first_change(known, gather(known, samples([Reading(rows[-1].time + 1.0, *rows[-1][1:])]))) == float("inf")
+    less = merge(Readings(), samples([*rows[:place], *rows[place + 1 :]]))
+    assert first_change(known, merge(Readings(), samples(changed))) == rows[place].time
+    assert first_change(known, merge(known, samples([Reading(rows[-1].time + 1.0, *rows[-1][1:])]))) == float("inf")
     if place > 0:
         assert first_change(known, less) == rows[place].time
         assert first_change(less, known) == (rows[place].time if place < len(rows) - 1 else float("inf"))
@@ -185,7 +184,7 @@ def test_the_first_change_is_where_two_series_part(rows: list[Reading], data: st
 
 def test_an_hour_of_samples_is_folded_in_slices_of_half_a_minute() -> None:
     """Nobody waits for the whole of it (performance.md, 5)."""
-    hour = gather(
+    hour = merge(
         Readings(), samples(Reading(NOW.timestamp() + 2.0 * place, 4.5e6, 128e3, 30.0, 5) for place in range(3600))
     )
-    assert len(list(detect(Detection(), hour, T))) == 3600 // 16
+    assert len(list(detect(SignalAnalysis(), hour, T))) == 3600 // 16

@@ -8,30 +8,30 @@ from typing import Any
 import pytest
 
 from livedeck.monitor import (
+    BroadcastState,
     Freshness,
     Grade,
+    HealthAssessment,
     Ingest,
     IngestState,
     Phase,
     Readings,
     Severity,
-    Tally,
     Thresholds,
-    Verdict,
 )
-from livedeck.monitor.detection import Detection
-from livedeck.monitor.health import Trust, assess
-from livedeck.monitor.series import gather
+from livedeck.monitor.detection.detect import SignalAnalysis
+from livedeck.monitor.detection.health import DataQuality, assess
+from livedeck.monitor.signal.series import merge
 from monitor.stage import NOW, after, judged, samples, signal
 
-ON_AIR = Phase(Tally.ON_AIR, NOW - timedelta(seconds=900), Ingest(IngestState.RECEIVING))
+ON_AIR = Phase(BroadcastState.ON_AIR, NOW - timedelta(seconds=900), Ingest(IngestState.RECEIVING))
 
 
-def judge(readings: Readings, phase: Phase = ON_AIR, freshness: Freshness = Freshness.FRESH) -> Verdict:
-    return assess(judged(Detection(), readings, Thresholds()), phase, Trust(freshness), NOW)
+def judge(readings: Readings, phase: Phase = ON_AIR, freshness: Freshness = Freshness.FRESH) -> HealthAssessment:
+    return assess(judged(SignalAnalysis(), readings, Thresholds()), phase, DataQuality(freshness), NOW)
 
 
-def kinds(verdict: Verdict) -> list[str]:
+def kinds(verdict: HealthAssessment) -> list[str]:
     return [finding.kind for finding in verdict.findings]
 
 
@@ -115,7 +115,7 @@ def test_one_loss_is_an_episode_at_once() -> None:
 
 def test_health_does_not_contradict_what_is_not_over() -> None:
     """A fault that may come back any moment is not GOOD, though the newest samples are."""
-    readings = gather(after(count=30, audio=0.0), samples(signal(3, end=6.0)))
+    readings = merge(after(count=30, audio=0.0), samples(signal(3, end=6.0)))
     verdict = judge(readings)
     assert kinds(verdict) == ["AUDIO_LOST"]
     assert (verdict.health.grade, verdict.health.component) == (Grade.FAIR, "audio")
@@ -154,8 +154,8 @@ def test_what_we_cannot_ask_is_stale_and_has_no_score() -> None:
 
 
 def test_a_stale_event_says_why_and_since_when() -> None:
-    trust = Trust(Freshness.STALE, NOW - timedelta(seconds=40), "get QoS of event one: " + "no answer " * 100)
-    (finding,) = assess(judged(Detection(), after(count=12), Thresholds()), ON_AIR, trust, NOW).findings
+    trust = DataQuality(Freshness.STALE, NOW - timedelta(seconds=40), "get QoS of event one: " + "no answer " * 100)
+    (finding,) = assess(judged(SignalAnalysis(), after(count=12), Thresholds()), ON_AIR, trust, NOW).findings
     assert finding.actual.startswith("get QoS of event one: no answer")
     assert len(finding.actual) <= 200
     assert finding.since == trust.since
@@ -164,23 +164,23 @@ def test_a_stale_event_says_why_and_since_when() -> None:
 @pytest.mark.parametrize(
     ("tally", "ingest", "age", "grade", "found"),
     [
-        (Tally.RECONNECTING, IngestState.INTERRUPTED, 900, Grade.NO_DATA, ["RECONNECTING"]),
-        (Tally.LOST, IngestState.INTERRUPTED, 900, Grade.NO_DATA, ["RECONNECTING"]),
-        (Tally.ON_AIR, IngestState.NONE, 900, Grade.NO_DATA, ["NO_INGEST"]),
-        (Tally.ON_AIR, IngestState.NONE, 29, Grade.NO_DATA, []),
-        (Tally.ON_AIR, IngestState.UNKNOWN, 900, Grade.NO_DATA, []),
-        (Tally.ON_AIR, IngestState.WARMING_UP, 900, Grade.WARM_UP, []),
-        (Tally.UNKNOWN, IngestState.UNKNOWN, 900, Grade.NO_DATA, []),
-        (Tally.SCHEDULED, IngestState.NONE, -301, Grade.NONE, []),
-        (Tally.SCHEDULED, IngestState.NONE, -299, Grade.NONE, ["LATE_START"]),
-        (Tally.LATE, IngestState.NONE, 1, Grade.NONE, ["LATE_START"]),
-        (Tally.LATE, IngestState.NONE, 86_400, Grade.NONE, []),
-        (Tally.DRAFT, IngestState.NONE, 0, Grade.NONE, []),
-        (Tally.COMPLETED, IngestState.ENDED, 10, Grade.NONE, []),
+        (BroadcastState.RECONNECTING, IngestState.INTERRUPTED, 900, Grade.NO_DATA, ["RECONNECTING"]),
+        (BroadcastState.LOST, IngestState.INTERRUPTED, 900, Grade.NO_DATA, ["RECONNECTING"]),
+        (BroadcastState.ON_AIR, IngestState.NONE, 900, Grade.NO_DATA, ["NO_INGEST"]),
+        (BroadcastState.ON_AIR, IngestState.NONE, 29, Grade.NO_DATA, []),
+        (BroadcastState.ON_AIR, IngestState.UNKNOWN, 900, Grade.NO_DATA, []),
+        (BroadcastState.ON_AIR, IngestState.WARMING_UP, 900, Grade.WARM_UP, []),
+        (BroadcastState.UNKNOWN, IngestState.UNKNOWN, 900, Grade.NO_DATA, []),
+        (BroadcastState.SCHEDULED, IngestState.NONE, -301, Grade.NONE, []),
+        (BroadcastState.SCHEDULED, IngestState.NONE, -299, Grade.NONE, ["LATE_START"]),
+        (BroadcastState.LATE, IngestState.NONE, 1, Grade.NONE, ["LATE_START"]),
+        (BroadcastState.LATE, IngestState.NONE, 86_400, Grade.NONE, []),
+        (BroadcastState.DRAFT, IngestState.NONE, 0, Grade.NONE, []),
+        (BroadcastState.COMPLETED, IngestState.ENDED, 10, Grade.NONE, []),
     ],
 )
 def test_where_nothing_is_measured_there_is_no_score(
-    tally: Tally, ingest: IngestState, age: float, grade: Grade, found: list[str]
+    tally: BroadcastState, ingest: IngestState, age: float, grade: Grade, found: list[str]
 ) -> None:
     """`age`: seconds since the mark of the phase."""
     phase = Phase(tally, NOW - timedelta(seconds=age), Ingest(ingest))

@@ -31,25 +31,25 @@ from livedeck.client import Secret, SecretLink, SignedLink
 from livedeck.monitor import (
     ActionRecord,
     Alarm,
+    AlarmChange,
     AlarmState,
-    Change,
+    AlarmTransition,
+    AuditOutcome,
+    ConnectionProblem,
+    ConnectionState,
+    ConnectionStatus,
     Diagnosis,
-    Edit,
+    FieldChange,
     History,
-    Link,
-    LinkState,
     MaterialRecord,
     NotificationRecord,
-    Outcome,
     Reading,
     Severity,
-    Trouble,
-    Turn,
 )
 from livedeck.monitor.history import earlier
 from livedeck.monitor.history.database import Database, set_aside
-from livedeck.monitor.history.packing import NOTHING, SLOT, columns_of, pack, unpack
-from livedeck.monitor.readings import NO_STATUS
+from livedeck.monitor.history.samples import NOTHING, SLOT, columns_of, pack, unpack
+from livedeck.monitor.model.readings import NO_STATUS
 from monitor.recordings import NOW, ROUND, everything, locked, newest, readings, snapshot, ticking
 from monitor.stage import signal
 
@@ -337,30 +337,32 @@ async def test_the_newest_samples_until_a_moment_are_those_before_it(opened: Ope
 
 async def test_the_logs_tell_what_became_of_alarms_and_of_the_link(opened: Open) -> None:
     history = await opened()
-    raised = Change(NOW, Turn.RAISED, alarm(diagnosis=Diagnosis("camera lost")))
-    of_other = Change(NOW + timedelta(seconds=9), Turn.CLEARED, alarm("FPS_LOW", "two", state=AlarmState.CLEARED))
-    blind = Link(LinkState.BLIND, NOW, "no answer", trouble=Trouble.NO_ANSWER)
+    raised = AlarmChange(NOW, AlarmTransition.RAISED, alarm(diagnosis=Diagnosis("camera lost")))
+    of_other = AlarmChange(
+        NOW + timedelta(seconds=9), AlarmTransition.CLEARED, alarm("FPS_LOW", "two", state=AlarmState.CLEARED)
+    )
+    blind = ConnectionStatus(ConnectionState.BLIND, NOW, "no answer", trouble=ConnectionProblem.NO_ANSWER)
     for changes, link in (((raised,), None), ((), None), ((of_other,), blind)):
         await history.append(snapshot({}, changes=changes, link=link))
     await history.flush()
     log = await history.alarm_log(NOW)
     assert [(one.event_id, one.kind, one.turn) for one in log] == [
-        ("one", "BLACKOUT", Turn.RAISED),
-        ("two", "FPS_LOW", Turn.CLEARED),
+        ("one", "BLACKOUT", AlarmTransition.RAISED),
+        ("two", "FPS_LOW", AlarmTransition.CLEARED),
     ]
     assert log[0].cause == "camera lost"
     assert await history.alarm_log(NOW, "one") == log[:1]
     assert await history.alarm_log(NOW + timedelta(seconds=1)) == log[1:]
     assert [(one.state, one.why) for one in await history.connection_log(NOW)] == [
-        (LinkState.OK, ""),
-        (LinkState.BLIND, "no answer"),
+        (ConnectionState.OK, ""),
+        (ConnectionState.BLIND, "no answer"),
     ]
 
 
 async def test_what_people_did_and_were_told_comes_back(opened: Open) -> None:
     history = await opened()
-    edits = (Edit("title", "Evening", "Morning"),)
-    action = ActionRecord(NOW, "event.edit", "event", "one", "Evening", Outcome.APPLIED, "200", edits)
+    edits = (FieldChange("title", "Evening", "Morning"),)
+    action = ActionRecord(NOW, "event.edit", "event", "one", "Evening", AuditOutcome.APPLIED, "200", edits)
     told = NotificationRecord(NOW, Severity.INFO, "Saved", "the title", "one")
     await history.record_action(action)
     await history.notified(told)
@@ -389,7 +391,7 @@ async def test_alarms_come_back_as_they_stood(opened: Open) -> None:
     shelved = alarm(
         state=AlarmState.SHELVED, reason="test picture", shelved_until=NOW + DAY, activations=(NOW, NOW), target="r1"
     )
-    raised = snapshot({}, changes=(Change(NOW, Turn.SHELVED, shelved),))
+    raised = snapshot({}, changes=(AlarmChange(NOW, AlarmTransition.SHELVED, shelved),))
     await history.append(replace(raised, alarms=(alarm("FPS_LOW"),), quiet=(shelved,)))
     await history.append(replace(snapshot({}, 1.0), alarms=()))
     await history.close()
@@ -424,13 +426,15 @@ async def test_nothing_that_opens_a_door_is_in_the_file(opened: Open, path: Path
         str(SecretLink(f"rtmps://ingest.example/x/{canary}?a=b")),
     )
     for text in texts:
-        edits = (Edit("stream_key", text, text),)
-        await history.record_action(ActionRecord(NOW, "a", "room", "r", text, Outcome.REFUSED, text, edits))
+        edits = (FieldChange("stream_key", text, text),)
+        await history.record_action(ActionRecord(NOW, "a", "room", "r", text, AuditOutcome.REFUSED, text, edits))
         await history.notified(NotificationRecord(NOW, Severity.INFO, text, text))
         await history.mark("one", NOW, text)
         told = alarm(actual=text, expected=text, reason=text, note=text)
-        link = Link(LinkState.FAILING, NOW, text, trouble=Trouble.UNREADABLE)
-        raised = snapshot({"one": readings(signal(3))}, changes=(Change(NOW, Turn.NOTED, told),), link=link)
+        link = ConnectionStatus(ConnectionState.FAILING, NOW, text, trouble=ConnectionProblem.UNREADABLE)
+        raised = snapshot(
+            {"one": readings(signal(3))}, changes=(AlarmChange(NOW, AlarmTransition.NOTED, told),), link=link
+        )
         await history.append(replace(raised, alarms=(told,)))
         await history.flush()
     assert len(await history.audit(NOW)) == len(texts)
@@ -488,12 +492,16 @@ async def test_a_locked_file_is_said_and_what_waited_is_written_once_it_is_free(
 
 async def test_alarms_that_could_not_be_read_are_not_overwritten_before_they_are(opened: Open, path: Path) -> None:
     first = await opened()
-    await first.append(replace(snapshot({}, changes=(Change(NOW, Turn.RAISED, alarm("OLD")),)), alarms=(alarm("OLD"),)))
+    await first.append(
+        replace(snapshot({}, changes=(AlarmChange(NOW, AlarmTransition.RAISED, alarm("OLD")),)), alarms=(alarm("OLD"),))
+    )
     await first.close()
     with locked(path):
         history = await opened()
         assert await history.restored() is None
-    newer = replace(snapshot({}, 1.0, changes=(Change(NOW, Turn.RAISED, alarm("NEW")),)), alarms=(alarm("NEW"),))
+    newer = replace(
+        snapshot({}, 1.0, changes=(AlarmChange(NOW, AlarmTransition.RAISED, alarm("NEW")),)), alarms=(alarm("NEW"),)
+    )
     await history.append(newer)
     await history.flush()
     assert await history.restored() == (alarm("OLD"),)
@@ -508,7 +516,8 @@ async def test_what_waits_is_bounded_and_the_newest_stays(opened: Open, path: Pa
         history = await opened()
         for turn in range(3):
             changes = tuple(
-                Change(NOW + timedelta(seconds=turn), Turn.RAISED, alarm(str(number))) for number in range(4000)
+                AlarmChange(NOW + timedelta(seconds=turn), AlarmTransition.RAISED, alarm(str(number)))
+                for number in range(4000)
             )
             await history.append(snapshot({}, changes=changes))
         await history.flush()
@@ -777,7 +786,7 @@ async def test_a_record_that_has_rotted_is_left_out(opened: Open, path: Path) ->
     history = await opened()
     for text in ("goal", "throw-in"):
         await history.mark("one", NOW, text)
-    raised = Change(NOW, Turn.RAISED, alarm())
+    raised = AlarmChange(NOW, AlarmTransition.RAISED, alarm())
     await history.append(replace(snapshot({}, changes=(raised,)), alarms=(alarm(),)))
     await history.flush()
     with changing(path) as db:

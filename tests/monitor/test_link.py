@@ -7,20 +7,20 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from livedeck.client import Exchange
+from livedeck.client import ResponseTiming
 from livedeck.monitor import (
     AlarmState,
+    BroadcastState,
+    ConnectionState,
+    ConnectionStatus,
     Freshness,
     Grade,
     IngestState,
-    Link,
-    LinkState,
     Snapshot,
-    Tally,
     Thresholds,
     stale,
 )
-from livedeck.monitor.connection import skew
+from livedeck.monitor.polling.connection import skew
 from monitor.conftest import Raise
 from monitor.stage import NOW, Deck, at, event
 
@@ -41,7 +41,7 @@ async def test_the_first_snapshot_comes_before_any_answer(deck: Raise) -> None:
     one = deck(event())
     one.stage.hang()
     snapshot = await one.next()
-    assert (snapshot.seq, snapshot.link.state, snapshot.events) == (0, LinkState.CONNECTING, ())
+    assert (snapshot.seq, snapshot.link.state, snapshot.events) == (0, ConnectionState.CONNECTING, ())
 
 
 async def test_snapshots_are_numbered_without_a_gap(deck: Raise) -> None:
@@ -52,7 +52,7 @@ async def test_snapshots_are_numbered_without_a_gap(deck: Raise) -> None:
 async def test_a_platform_that_never_answered_blinds_the_deck_after_30_s(deck: Raise) -> None:
     one = deck(event())
     one.stage.fails = 503, {}
-    while (snapshot := await one.next()).link.state is not LinkState.BLIND:
+    while (snapshot := await one.next()).link.state is not ConnectionState.BLIND:
         assert seconds(snapshot) < 30
     assert seconds(snapshot) == pytest.approx(30, abs=0.02)
     assert [alarm.kind for alarm in snapshot.alarms] == ["API_BLIND"]
@@ -68,18 +68,18 @@ async def test_last_good_data_stay_with_their_age_while_the_platform_is_away_and
     if how == "hangs":
         one.stage.hang()
     away = await one.until(120)
-    assert away.link.state is LinkState.BLIND
+    assert away.link.state is ConnectionState.BLIND
     assert away.link.as_of == before.link.as_of
     (state,) = away.events
     assert state.qos.as_of == before.events[0].qos.as_of
     assert state.qos.readings is before.events[0].qos.readings
     assert state.qos.freshness is Freshness.STALE
-    assert state.phase.tally is Tally.ON_AIR
+    assert state.phase.tally is BroadcastState.ON_AIR
     assert state.phase.ingest.state is IngestState.RECEIVING
     one.stage.fails = None
     one.stage.release()
     back = await one.until(160)
-    assert (back.link.state, back.link.failures, back.link.why) == (LinkState.OK, 0, "")
+    assert (back.link.state, back.link.failures, back.link.why) == (ConnectionState.OK, 0, "")
     assert back.events[0].verdict.health.grade is Grade.GOOD
     assert [(alarm.kind, alarm.state) for alarm in back.alarms] == [("API_BLIND", AlarmState.RETURNED)]
 
@@ -88,7 +88,7 @@ async def test_nothing_is_green_while_the_platform_is_away(deck: Raise) -> None:
     one = deck(event(), event("two"))
     await one.until(10)
     one.stage.fails = 503, {}
-    while (snapshot := await one.next()).link.state is not LinkState.BLIND:
+    while (snapshot := await one.next()).link.state is not ConnectionState.BLIND:
         fresh = [state for state in snapshot.events if state.qos.freshness is Freshness.FRESH]
         assert all(state in fresh or state.verdict.health.score is None for state in snapshot.events)
     for state in snapshot.events:
@@ -100,7 +100,7 @@ async def test_one_lost_round_is_failing_and_counts(deck: Raise) -> None:
     await watched(one)
     one.stage.fails = 500, {}
     seen = [await one.next() for _ in range(30)]
-    failing = [snapshot.link for snapshot in seen if snapshot.link.state is LinkState.FAILING]
+    failing = [snapshot.link for snapshot in seen if snapshot.link.state is ConnectionState.FAILING]
     assert [link.failures for link in failing][:1] == [1]
     assert failing[-1].failures > 1
     assert len({link.since for link in failing}) == 1
@@ -138,7 +138,7 @@ async def test_a_platform_that_says_nothing_gives_no_answer(deck: Raise) -> None
     one = deck(event())
     one.stage.hang()
     snapshot = await one.until(40)
-    assert (snapshot.link.state, snapshot.link.trouble) == (LinkState.BLIND, "NO ANSWER")
+    assert (snapshot.link.state, snapshot.link.trouble) == (ConnectionState.BLIND, "NO ANSWER")
     one.stage.release()
     assert (await one.until(80)).link.trouble == ""
 
@@ -146,18 +146,18 @@ async def test_a_platform_that_says_nothing_gives_no_answer(deck: Raise) -> None
 @pytest.mark.parametrize(
     ("state", "age", "judged"),
     [
-        (LinkState.OK, 30.0, False),
-        (LinkState.OK, 30.1, True),
-        (LinkState.OK, -30.1, True),
-        (LinkState.FAILING, 1.0, False),
-        (LinkState.BLIND, 1.0, True),
-        (LinkState.CONNECTING, None, True),
+        (ConnectionState.OK, 30.0, False),
+        (ConnectionState.OK, 30.1, True),
+        (ConnectionState.OK, -30.1, True),
+        (ConnectionState.FAILING, 1.0, False),
+        (ConnectionState.BLIND, 1.0, True),
+        (ConnectionState.CONNECTING, None, True),
     ],
 )
 def test_past_two_intervals_a_screen_is_stale_and_without_an_answer_always(
-    state: LinkState, age: float | None, judged: bool
+    state: ConnectionState, age: float | None, judged: bool
 ) -> None:
-    link = Link(state, NOW, as_of=None if age is None else NOW)
+    link = ConnectionStatus(state, NOW, as_of=None if age is None else NOW)
     assert stale(link, NOW + timedelta(seconds=age or 0.0)) is judged
 
 
@@ -167,7 +167,7 @@ async def test_silence_that_the_platform_tells_is_not_doubtful(deck: Raise) -> N
     one = deck(event(), event("done", stream=ended))
     one.stage.silent_from = 20.0
     gone = await one.until(100)
-    assert gone.events[0].phase.tally is Tally.RECONNECTING
+    assert gone.events[0].phase.tally is BroadcastState.RECONNECTING
     assert [state.doubtful for state in gone.events] == [False, False]
     one.stage.fails = 503, {}
     assert [state.doubtful for state in (await one.until(200)).events] == [True, True]
@@ -202,7 +202,7 @@ async def test_one_event_that_cannot_be_asked_is_stale_while_the_link_is_well(de
     await watched(one)
     one.stage.fails_qos = 500, {}
     snapshot = await one.until(40)
-    assert snapshot.link.state is LinkState.OK
+    assert snapshot.link.state is ConnectionState.OK
     assert snapshot.events[0].verdict.health.grade is Grade.STALE
     assert "get QoS" in snapshot.events[0].qos.error
     assert snapshot.events[0].doubtful
@@ -213,7 +213,7 @@ async def test_one_event_that_cannot_be_asked_is_stale_while_the_link_is_well(de
         snapshot.events[0].qos.as_of,
     )
     assert (finding.kind, finding.actual, finding.since) == (alarm.kind, alarm.actual, alarm.since)
-    assert snapshot.events[0].phase.tally is Tally.ON_AIR
+    assert snapshot.events[0].phase.tally is BroadcastState.ON_AIR
 
 
 async def test_an_event_that_was_never_answered_is_not_silently_unknown(deck: Raise) -> None:
@@ -245,7 +245,7 @@ async def test_the_servers_clock_is_told_by_its_answers(deck: Raise, ahead: floa
     one.stage.ahead = ahead
     snapshot = await one.until(30)
     assert snapshot.link.skew == pytest.approx(told, abs=0.6)
-    assert snapshot.events[0].phase.tally is Tally.ON_AIR
+    assert snapshot.events[0].phase.tally is BroadcastState.ON_AIR
     assert snapshot.events[0].verdict.health.grade is Grade.GOOD
 
 
@@ -254,7 +254,7 @@ def test_a_skew_near_its_limit_does_not_come_and_go() -> None:
 
     def seen(offset: float, known: float) -> float:
         date = NOW + timedelta(seconds=offset - 0.5)  # Date is cut to its second: half a one is given back
-        return skew([Exchange(NOW, 0.0, date)], known, Thresholds())
+        return skew([ResponseTiming(NOW, 0.0, date)], known, Thresholds())
 
     assert [seen(1.9, 0.0), seen(2.1, 0.0)] == [0.0, 2.1]
     assert [seen(1.5, 2.1), seen(0.5, 2.1)] == [1.5, 0.0]

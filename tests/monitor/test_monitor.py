@@ -16,18 +16,18 @@ from livedeck.monitor import (
     AlarmKey,
     AlarmRefused,
     AlarmState,
+    AlarmTransition,
+    BroadcastState,
+    ConnectionState,
     Grade,
     IngestState,
-    LinkState,
     Monitor,
     Readings,
     Severity,
     Snapshot,
-    Tally,
     Thresholds,
-    Turn,
 )
-from livedeck.service import Service, ServiceClock
+from livedeck.simulator import Simulator, SimulatorClock
 from monitor.conftest import Raise
 from monitor.stage import NOW, Deck, at, event
 from virtual_clock import VirtualClock
@@ -41,9 +41,9 @@ async def test_frozen_time_is_never_green(deck: Raise) -> None:
         age = (snapshot.at - NOW).total_seconds() - 20.0
         if age > 16.0 + 5.5:
             (state,) = snapshot.events
-            assert snapshot.link.state is LinkState.OK
+            assert snapshot.link.state is ConnectionState.OK
             assert (state.verdict.health.score, state.verdict.health.grade) == (None, Grade.NO_DATA)
-            assert state.phase.tally in {Tally.RECONNECTING, Tally.LOST}
+            assert state.phase.tally in {BroadcastState.RECONNECTING, BroadcastState.LOST}
 
 
 async def test_a_time_that_stands_still_while_samples_come_is_stale_and_no_lost_encoder(deck: Raise) -> None:
@@ -51,7 +51,7 @@ async def test_a_time_that_stands_still_while_samples_come_is_stale_and_no_lost_
     one.stage.frozen_from = 20.0
     snapshot = await one.until(45)
     (state,) = snapshot.events
-    assert (state.phase.tally, state.verdict.health.grade) == (Tally.ON_AIR, Grade.STALE)
+    assert (state.phase.tally, state.verdict.health.grade) == (BroadcastState.ON_AIR, Grade.STALE)
     (alarm,) = snapshot.alarms
     assert (alarm.kind, alarm.actual) == ("QOS_STALE", "new samples come, their time stands still")
     assert alarm.since == NOW + timedelta(seconds=20)
@@ -71,7 +71,7 @@ async def test_a_sample_dated_in_the_future_is_left_out_and_told_and_hides_no_de
     assert [(alarm.kind, alarm.severity) for alarm in well.alarms] == [("FUTURE_SAMPLES", Severity.INFO)]
     one.stage.silent_from = 40.0
     gone = await one.until(70)
-    assert gone.events[0].phase.tally is Tally.RECONNECTING
+    assert gone.events[0].phase.tally is BroadcastState.RECONNECTING
     assert {alarm.kind for alarm in gone.alarms} == {"RECONNECTING", "FUTURE_SAMPLES"}
     one.stage.strays, one.stage.silent_from = [], float("inf")
     back = await one.until(100)
@@ -99,17 +99,17 @@ async def test_an_encoder_that_leaves_and_comes_back_is_followed(deck: Raise) ->
     one = deck(event())
     one.stage.silent_from = 20.0
     gone = await one.until(60)
-    assert gone.events[0].phase.tally is Tally.RECONNECTING
+    assert gone.events[0].phase.tally is BroadcastState.RECONNECTING
     assert gone.events[0].phase.ingest.since == NOW + timedelta(seconds=20)
     assert gone.events[0].phase.ingest.window_ends == NOW + timedelta(seconds=620)
     (alarm,) = gone.alarms
     assert (alarm.kind, alarm.since) == ("RECONNECTING", NOW + timedelta(seconds=20))
     lost = await one.until(640)
-    assert lost.events[0].phase.tally is Tally.LOST
+    assert lost.events[0].phase.tally is BroadcastState.LOST
     assert [(again.kind, again.since) for again in lost.alarms] == [(alarm.kind, alarm.since)]
     one.stage.silent_from = float("inf")
     back = await one.until(680)
-    assert back.events[0].phase.tally is Tally.ON_AIR
+    assert back.events[0].phase.tally is BroadcastState.ON_AIR
     assert [(over.kind, over.state) for over in back.alarms] == [("RECONNECTING", AlarmState.RETURNED)]
 
 
@@ -214,7 +214,7 @@ async def test_cancelling_the_listener_leaves_nothing_running(deck: Raise) -> No
 async def test_the_demo_workspace_reads_as_it_was_meant() -> None:
     """One look at the service's twelve events: every tally, and the faults by their names."""
     clock = VirtualClock()
-    service = Service(seed=1, clock=ServiceClock(start=clock.now(), paused=True))
+    service = Simulator(seed=1, clock=SimulatorClock(start=clock.now(), paused=True))
     async with Api(
         mount=service.app, base_url="http://127.0.0.1", token=service.token, retry=0.0, now=clock.now
     ) as api:
@@ -231,12 +231,12 @@ def assert_demo(snapshot: Snapshot) -> None:
     for name, component in faults.items():
         assert (seen[name].verdict.health.grade, seen[name].verdict.health.component) == (Grade.POOR, component)
     cup = seen["Cup final, pitch 2"]
-    assert (cup.phase.tally, cup.phase.ingest.state) == (Tally.RECONNECTING, IngestState.INTERRUPTED)
+    assert (cup.phase.tally, cup.phase.ingest.state) == (BroadcastState.RECONNECTING, IngestState.INTERRUPTED)
     assert cup.verdict.health.grade is Grade.NO_DATA
-    assert seen["Lecture 7"].phase.tally is Tally.LATE
-    assert seen["Evening news"].phase.tally is Tally.SCHEDULED
-    assert seen["Untitled event"].phase.tally is Tally.DRAFT
-    assert snapshot.events[-1].phase.tally is Tally.COMPLETED
+    assert seen["Lecture 7"].phase.tally is BroadcastState.LATE
+    assert seen["Evening news"].phase.tally is BroadcastState.SCHEDULED
+    assert seen["Untitled event"].phase.tally is BroadcastState.DRAFT
+    assert snapshot.events[-1].phase.tally is BroadcastState.COMPLETED
     assert snapshot.events[0].id == cup.id
 
 
@@ -255,7 +255,7 @@ async def test_what_a_person_does_is_shown_at_once_and_asks_the_platform_nothing
     snapshot = await one.next()
     assert (one.clock.monotonic(), len(one.stage.asked)) == (time, asked)
     assert [(alarm.kind, alarm.state) for alarm in snapshot.alarms] == [("RECONNECTING", AlarmState.ACKNOWLEDGED)]
-    assert [change.turn for change in snapshot.changes] == [Turn.ACKNOWLEDGED]
+    assert [change.turn for change in snapshot.changes] == [AlarmTransition.ACKNOWLEDGED]
     assert (await one.next()).changes == ()
 
 
@@ -290,7 +290,7 @@ async def test_a_snapshot_shows_no_deed_whose_change_it_does_not_tell(deck: Rais
             await asyncio.sleep(0)
         one.monitor.shelve(key, 30, "known")
         snapshot = await look
-        told = any(change.turn is Turn.SHELVED for change in snapshot.changes)
+        told = any(change.turn is AlarmTransition.SHELVED for change in snapshot.changes)
         assert told == any(alarm.state is AlarmState.SHELVED for alarm in snapshot.quiet)
         await one.next()
         one.monitor.unshelve(key)
@@ -335,7 +335,7 @@ async def test_a_listener_that_is_cancelled_loses_nothing_of_what_the_history_ke
         await one.clock.run(one.monitor.settled())
     assert [snapshot.seq for snapshot in log.given] == list(range(1, len(log.given) + 1))
     told = [change.turn for snapshot in log.given for change in snapshot.changes if change.alarm.key == key]
-    assert told.count(Turn.SHELVED) == told.count(Turn.UNSHELVED) == 60
+    assert told.count(AlarmTransition.SHELVED) == told.count(AlarmTransition.UNSHELVED) == 60
 
 
 class Locked(Log):
@@ -391,8 +391,8 @@ async def test_an_event_may_be_judged_by_numbers_of_its_own(deck: Raise) -> None
     one.stage.silent_from = 20.0
     snapshot = await one.until(60)
     assert {state.id: state.phase.tally for state in snapshot.events} == {
-        "one": Tally.RECONNECTING,
-        "slow": Tally.ON_AIR,
+        "one": BroadcastState.RECONNECTING,
+        "slow": BroadcastState.ON_AIR,
     }
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from livedeck.monitor import Cadence, Trouble
+from livedeck.monitor import Cadence, ConnectionProblem
 from monitor.conftest import Raise
 from monitor.stage import at, event
 
@@ -150,7 +150,7 @@ async def test_a_rate_limit_that_one_call_meets_is_told_of_the_link_and_not_of_t
     one.stage.fails_qos = 429, {"retry-after": "20"}
     for seconds in range(35, 100, 10):
         snapshot = await one.until(seconds)
-        assert snapshot.link.trouble is Trouble.RATE_LIMITED
+        assert snapshot.link.trouble is ConnectionProblem.RATE_LIMITED
         assert {alarm.kind for alarm in snapshot.alarms} == {"RATE_LIMITED"}
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedeck.monitor import Reading, Readings
-from livedeck.monitor.series import cadence, gather, known_mean, occurrences, run_start
+from livedeck.monitor.signal.series import cadence, known_mean, merge, occurrences, run_start
 from monitor.stage import NOW, after, samples, signal
 
 number = st.none() | st.floats(0, 1e7)
@@ -23,7 +23,7 @@ def listed(readings: Readings) -> list[Reading]:
 def gathered(*answers: list[Reading]) -> Readings:
     known = Readings()
     for answer in answers:
-        known = gather(known, samples(answer))
+        known = merge(known, samples(answer))
     return known
 
 
@@ -38,12 +38,12 @@ def test_the_series_is_the_union_ascending_and_the_newer_answer_wins(
 @given(rows)
 def test_the_same_answer_again_changes_nothing_not_even_the_object(answer: list[Reading]) -> None:
     known = gathered(answer)
-    assert gather(known, samples(answer)) is known
+    assert merge(known, samples(answer)) is known
 
 
 @given(rows, rows, st.integers(1, 20))
 def test_only_the_newest_are_kept(first: list[Reading], second: list[Reading], limit: int) -> None:
-    known = gather(gather(Readings(), samples(first), limit), samples(second), limit)
+    known = merge(merge(Readings(), samples(first), limit), samples(second), limit)
     assert len(known) <= limit
     assert list(known.time) == sorted({row[0] for row in [*first, *second]})[-len(known) :]
 
@@ -52,9 +52,9 @@ def test_only_the_newest_are_kept(first: list[Reading], second: list[Reading], l
 def test_nothing_later_than_allowed_is_kept_not_even_what_was_known(
     first: list[Reading], second: list[Reading], until: float
 ) -> None:
-    known = gather(gathered(first), samples(second), until=until)
+    known = merge(gathered(first), samples(second), until=until)
     assert listed(known) == [row for row in listed(gathered(first, second)) if row.time <= until]
-    assert gather(known, samples(second), until=until) is known
+    assert merge(known, samples(second), until=until) is known
 
 
 def test_an_answer_that_goes_on_where_the_last_ended_is_appended() -> None:
@@ -90,6 +90,6 @@ def test_a_run_older_than_what_is_kept_has_no_known_beginning() -> None:
 def test_a_status_is_counted_where_it_was_worst_in_the_last_minute() -> None:
     known = after(60, count=20, status=5)
     assert occurrences(known, 5, window=6, memory=60.0) == 6
-    calm_again = gather(known, samples(signal(15, end=30.0)))
+    calm_again = merge(known, samples(signal(15, end=30.0)))
     assert occurrences(calm_again, 5, window=6, memory=60.0) == 6
     assert occurrences(calm_again, 5, window=6, memory=10.0) == 0

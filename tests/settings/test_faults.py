@@ -8,7 +8,7 @@ import pytest
 
 from livedeck.cli.deck import keymap
 from livedeck.settings import SettingsError, load
-from livedeck.settings.document import line_of
+from livedeck.settings.loading import line_of
 
 SECRET = "a-token-that-nobody-knows"
 

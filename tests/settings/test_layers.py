@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.cli.build import make_api
-from livedeck.settings import SettingsError, config_path, displayed, load, loaded, strangers, why_no_screen
+from livedeck.cli.wiring import make_api
+from livedeck.settings import SettingsError, config_path, displayed, load, loaded, unknown_keys, why_no_screen
 
 SECRET = "a-token-that-nobody-knows"
 
@@ -71,7 +71,7 @@ def test_each_setting_knows_its_origin_and_strange_variables_are_named(
     monkeypatch.setenv("LIVEDECK_BASEURL", "https://typo.example")
     origins = loaded(base_url="https://a.example").origins
     assert origins == {"base_url": "--base-url", "read_only": "LIVEDECK_READ_ONLY", "timeout": f"{bare}:2"}
-    assert strangers() == ("LIVEDECK_BASEURL",)
+    assert unknown_keys() == ("LIVEDECK_BASEURL",)
 
 
 def test_a_relative_token_file_lies_beside_the_settings(bare: Path) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from livedeck.client import RelayProfile, Room
 from livedeck.monitor import RoomsState
-from livedeck.ui.dialogs.entries import Rows
-from livedeck.ui.screens.rooms import RoomsScreen
-from service.asking import asking
+from livedeck.ui.kit.dialogs.inputs import RowsInput
+from livedeck.ui.rooms.screen import RoomsScreen
+from simulator.asking import asking
 from ui.stage import known
 from ui.writing import TURNS, Stage, writing
 
@@ -100,7 +100,7 @@ async def rename(stage: Stage, name: str) -> None:
 
 async def new_profile(stage: Stage, name: str, url: str, key: str) -> None:
     """Fill in one more profile in the form of a room."""
-    rows = stage.deck.screen.query_one(Rows)
+    rows = stage.deck.screen.query_one(RowsInput)
     rows.focus()
     await stage.press(*["down"] * len(rows.rows), "enter")
     for text in (name, url, key):

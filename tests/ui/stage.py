@@ -11,9 +11,9 @@ from typing import Any
 from textual.pilot import Pilot
 
 from livedeck.cli.screenshots import framed, still_deck
-from livedeck.monitor import History, Link, Snapshot
-from livedeck.ui.actions import BY_NAME
+from livedeck.monitor import ConnectionStatus, History, Snapshot
 from livedeck.ui.app import Deck
+from livedeck.ui.registry import BY_NAME
 
 
 @asynccontextmanager
@@ -55,7 +55,7 @@ def known(deck: Deck) -> Snapshot:
     return deck.snapshot
 
 
-def linked(deck: Deck, **changes: Any) -> Link:
+def linked(deck: Deck, **changes: Any) -> ConnectionStatus:
     """The link of that snapshot, changed like this."""
     return replace(known(deck).link, **changes)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livedeck.monitor import Alarm, AlarmState
-from livedeck.ui.dialogs.dialog import Dialog
+from livedeck.ui.kit.dialogs.dialog import Dialog
 from ui.stage import known
 from ui.writing import Stage, writing
 

@@ -11,23 +11,24 @@ import pytest
 from livedeck.monitor import (
     ActionRecord,
     Alarm,
+    AlarmChange,
     AlarmRecord,
     AlarmState,
-    Change,
+    AlarmTransition,
+    AuditOutcome,
+    ConnectionProblem,
+    ConnectionState,
     Diagnosis,
-    Edit,
+    FieldChange,
     LinkRecord,
-    LinkState,
-    Outcome,
     Severity,
-    Trouble,
-    Turn,
 )
-from livedeck.ui.notices import Notice
-from livedeck.ui.renderables import alarm_rows, frame, logs
-from livedeck.ui.renderables.alarm_rows import BOARD, STATES
-from livedeck.ui.renderables.lines import plain
-from livedeck.ui.screens.alarms import TABS, AlarmsScreen
+from livedeck.text.segments import plain
+from livedeck.ui.alarms import view
+from livedeck.ui.alarms.screen import TABS, AlarmsScreen
+from livedeck.ui.alarms.view import BOARD, STATES
+from livedeck.ui.shell import frame
+from livedeck.ui.shell.preferences import Notice
 from ui.stage import act, known, running, show, text_of
 from ui.test_cells import FRESH, NOW
 
@@ -46,7 +47,7 @@ DARK = replace(FRESH, lit=False)
 
 
 def text(alarm: Alarm) -> str:
-    return "\n".join(plain(line) for line in alarm_rows.detail(alarm, FRESH))
+    return "\n".join(plain(line) for line in view.detail(alarm, FRESH))
 
 
 def test_an_alarm_says_actual_expected_since_cause_viewers_and_what_to_do() -> None:
@@ -108,11 +109,18 @@ def test_only_what_awaits_a_person_counts_as_grave() -> None:
 
 
 RECORDS = (
-    AlarmRecord.of(Change(NOW, Turn.RAISED, ALARM)),
+    AlarmRecord.of(AlarmChange(NOW, AlarmTransition.RAISED, ALARM)),
     ActionRecord(
-        NOW, "event.edit", "event", "one", "Choir", Outcome.NOT_APPLIED, "answer lost", (Edit("name", "A", "B"),)
+        NOW,
+        "event.edit",
+        "event",
+        "one",
+        "Choir",
+        AuditOutcome.NOT_APPLIED,
+        "answer lost",
+        (FieldChange("name", "A", "B"),),
     ),
-    LinkRecord(NOW, LinkState.BLIND, Trouble.NO_ANSWER, "cannot be reached"),
+    LinkRecord(NOW, ConnectionState.BLIND, ConnectionProblem.NO_ANSWER, "cannot be reached"),
     Notice(NOW, Severity.WARNING, "said so"),
 )
 
@@ -127,8 +135,8 @@ RECORDS = (
     ],
     ids=["alarm", "action", "link", "notice"],
 )
-def test_a_log_line_says_when_what_and_to_what(record: logs.Logged, words: tuple[str, ...]) -> None:
-    line = plain(logs.line(record))
+def test_a_log_line_says_when_what_and_to_what(record: view.Logged, words: tuple[str, ...]) -> None:
+    line = plain(view.line(record))
     assert "20 Nov 21:00:00Z" in line
     for word in words:
         assert word in line
@@ -136,7 +144,7 @@ def test_a_log_line_says_when_what_and_to_what(record: logs.Logged, words: tuple
 
 def test_the_newest_stands_first() -> None:
     later = Notice(NOW + timedelta(seconds=1), Severity.INFO, "later")
-    assert logs.newest([*RECORDS, later])[0] is later
+    assert view.newest([*RECORDS, later])[0] is later
 
 
 async def test_the_board_leads_through_its_logs_and_to_the_event() -> None:

@@ -11,33 +11,33 @@ import pytest
 
 from livedeck.client import Event
 from livedeck.monitor import (
+    BroadcastState,
     EventState,
     Freshness,
     Grade,
     Health,
+    HealthAssessment,
     Ingest,
     IngestState,
     Phase,
     QosState,
     Readings,
-    Tally,
-    Verdict,
 )
-from livedeck.ui.renderables import cells, columns
-from livedeck.ui.renderables.alarm_rows import BOARD
-from livedeck.ui.renderables.event_rows import EVENTS
-from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import plain, width
-from livedeck.ui.renderables.moment import Moment
+from livedeck.presentation import events as cells
+from livedeck.presentation import table
+from livedeck.presentation.events import EVENTS
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import StyleRole, plain, width
+from livedeck.ui.alarms.view import BOARD
 
 NOW = datetime(2026, 11, 20, 21, 0, tzinfo=UTC)
-FRESH = Moment(NOW, NOW, stale=False)
-STALE = Moment(NOW, NOW, stale=True)
-AHEAD = Moment(NOW, NOW + timedelta(seconds=30), stale=False)
+FRESH = RenderTime(NOW, NOW, stale=False)
+STALE = RenderTime(NOW, NOW, stale=True)
+AHEAD = RenderTime(NOW, NOW + timedelta(seconds=30), stale=False)
 
 
 def state(
-    tally: Tally = Tally.ON_AIR,
+    tally: BroadcastState = BroadcastState.ON_AIR,
     ingest: IngestState = IngestState.RECEIVING,
     video: float = 4_480_000,
     freshness: Freshness = Freshness.FRESH,
@@ -53,23 +53,23 @@ def state(
         NOW,
         Phase(tally, begun, Ingest(ingest, NOW - timedelta(seconds=79))),
         QosState(sample, NOW, freshness, 2.0),
-        Verdict(Health(100, Grade.GOOD)),
+        HealthAssessment(Health(100, Grade.GOOD)),
     )
 
 
 @pytest.mark.parametrize(
     ("video", "ingest", "freshness", "tally", "shown"),
     [
-        (0, IngestState.RECEIVING, Freshness.FRESH, Tally.ON_AIR, "0"),
-        (nan, IngestState.RECEIVING, Freshness.FRESH, Tally.ON_AIR, "?"),
-        (4_480_000, IngestState.RECEIVING, Freshness.STALE, Tally.ON_AIR, "--"),
-        (4_480_000, IngestState.INTERRUPTED, Freshness.FRESH, Tally.RECONNECTING, "--"),
-        (4_480_000, IngestState.NONE, Freshness.FRESH, Tally.SCHEDULED, "-"),
-        (4_480_000, IngestState.RECEIVING, Freshness.LATE, Tally.ON_AIR, "4.48M"),
+        (0, IngestState.RECEIVING, Freshness.FRESH, BroadcastState.ON_AIR, "0"),
+        (nan, IngestState.RECEIVING, Freshness.FRESH, BroadcastState.ON_AIR, "?"),
+        (4_480_000, IngestState.RECEIVING, Freshness.STALE, BroadcastState.ON_AIR, "--"),
+        (4_480_000, IngestState.INTERRUPTED, Freshness.FRESH, BroadcastState.RECONNECTING, "--"),
+        (4_480_000, IngestState.NONE, Freshness.FRESH, BroadcastState.SCHEDULED, "-"),
+        (4_480_000, IngestState.RECEIVING, Freshness.LATE, BroadcastState.ON_AIR, "4.48M"),
     ],
 )
 def test_zero_unknown_no_data_and_not_applicable_are_four_things(
-    video: float, ingest: IngestState, freshness: Freshness, tally: Tally, shown: str
+    video: float, ingest: IngestState, freshness: Freshness, tally: BroadcastState, shown: str
 ) -> None:
     assert plain(cells.video(state(tally, ingest, video, freshness), FRESH)) == shown
 
@@ -77,27 +77,27 @@ def test_zero_unknown_no_data_and_not_applicable_are_four_things(
 @pytest.mark.parametrize(
     ("tally", "mark", "text"),
     [
-        (Tally.ON_AIR, -600, "00:10:00"),
-        (Tally.SCHEDULED, 860, "T-00:14:20"),
-        (Tally.LATE, -130, "T+00:02:10"),
-        (Tally.SCHEDULED, 91_800, "T-1d 01:30"),
-        (Tally.DRAFT, None, "-"),
-        (Tally.COMPLETED, -10, "-"),
+        (BroadcastState.ON_AIR, -600, "00:10:00"),
+        (BroadcastState.SCHEDULED, 860, "T-00:14:20"),
+        (BroadcastState.LATE, -130, "T+00:02:10"),
+        (BroadcastState.SCHEDULED, 91_800, "T-1d 01:30"),
+        (BroadcastState.DRAFT, None, "-"),
+        (BroadcastState.COMPLETED, -10, "-"),
     ],
 )
-def test_the_clock_counts_to_the_start_and_from_it(tally: Tally, mark: float | None, text: str) -> None:
+def test_the_clock_counts_to_the_start_and_from_it(tally: BroadcastState, mark: float | None, text: str) -> None:
     moment = None if mark is None else NOW + timedelta(seconds=mark)
     assert cells.clock(replace(state(), phase=Phase(tally, moment)), FRESH) == text
 
 
 def test_countdowns_run_on_the_servers_clock() -> None:
     """monitoring.md, Freshness first."""
-    waiting = replace(state(), phase=Phase(Tally.SCHEDULED, NOW + timedelta(seconds=60)))
+    waiting = replace(state(), phase=Phase(BroadcastState.SCHEDULED, NOW + timedelta(seconds=60)))
     assert cells.clock(waiting, AHEAD) == "T-00:00:30"
 
 
 def test_an_interruption_says_for_how_long() -> None:
-    assert plain(cells.ingest(state(Tally.RECONNECTING, IngestState.INTERRUPTED), FRESH)) == "lost 01:19"
+    assert plain(cells.ingest(state(BroadcastState.RECONNECTING, IngestState.INTERRUPTED), FRESH)) == "lost 01:19"
 
 
 def test_health_on_stale_data_is_never_a_number() -> None:
@@ -106,18 +106,18 @@ def test_health_on_stale_data_is_never_a_number() -> None:
     assert not any(char.isdigit() for char in shown)
 
 
-@pytest.mark.parametrize("tally", Tally)
-def test_every_tally_has_a_word_a_glyph_and_no_lamp_on_stale_data(tally: Tally) -> None:
+@pytest.mark.parametrize("tally", BroadcastState)
+def test_every_tally_has_a_word_a_glyph_and_no_lamp_on_stale_data(tally: BroadcastState) -> None:
     ((lit, ink),) = cells.tally(state(tally), FRESH)
     ((dark, out),) = cells.tally(state(tally), STALE)
     assert lit.split()[1:] == dark.split()[1:]
-    assert (out, width([(lit, ink)])) == (Ink.OFF, 13)
+    assert (out, width([(lit, ink)])) == (StyleRole.OFF, 13)
 
 
 def test_no_two_tallies_share_glyph_or_word() -> None:
-    shown = [plain(cells.tally(state(tally), FRESH)) for tally in Tally]
-    assert len(set(shown)) == len(Tally)
-    assert len({text.split()[0] for text in shown}) == len(Tally)
+    shown = [plain(cells.tally(state(tally), FRESH)) for tally in BroadcastState]
+    assert len(set(shown)) == len(BroadcastState)
+    assert len({text.split()[0] for text in shown}) == len(BroadcastState)
 
 
 def test_outputs_count_what_is_connected_of_what_is_enabled() -> None:
@@ -127,23 +127,23 @@ def test_outputs_count_what_is_connected_of_what_is_enabled() -> None:
         {"enabled": False, "status": "disconnected"},
     ]
     assert plain(cells.outputs(state(restreams=restreams), FRESH)) == "1/2"
-    assert plain(cells.outputs(state(Tally.SCHEDULED, restreams=restreams), FRESH)) == "2"
+    assert plain(cells.outputs(state(BroadcastState.SCHEDULED, restreams=restreams), FRESH)) == "2"
     assert plain(cells.outputs(state(), FRESH)) == "-"
 
 
 @pytest.mark.parametrize("cells_wide", [40, 60, 79, 80, 119, 200, 400])
 @pytest.mark.parametrize("name", ["Choir", "Abendmusik 東京 " * 20, "\x1b[31m[red]bold[/]\u202e\n", ""])
 def test_a_row_is_as_wide_as_its_head_whatever_the_event_is_called(cells_wide: int, name: str) -> None:
-    fitting = columns.layout(EVENTS.columns, cells_wide)
-    line = columns.row(state(name=name), FRESH, fitting)
-    assert width(line) == width(columns.head(fitting)) == width(columns.head(fitting, "health", down=True))
+    fitting = table.layout(EVENTS.columns, cells_wide)
+    line = table.row(state(name=name), FRESH, fitting)
+    assert width(line) == width(table.head(fitting)) == width(table.head(fitting, "health", down=True))
     assert not set(plain(line)) & {"\x1b", "\n", "\u202e"}
     assert {"HEALTH", "EVENT", " TALLY"} <= {column.head for column, _ in fitting}
 
 
 @pytest.mark.parametrize("cells_wide", [80, 120, 200, 400])
 def test_room_that_is_left_over_goes_to_names_until_they_have_enough(cells_wide: int) -> None:
-    events = {column.name: size for column, size in columns.layout(EVENTS.columns, cells_wide)}
-    board = {column.name: size for column, size in columns.layout(BOARD.columns, cells_wide)}
+    events = {column.name: size for column, size in table.layout(EVENTS.columns, cells_wide)}
+    board = {column.name: size for column, size in table.layout(BOARD.columns, cells_wide)}
     assert max(events["event"], board["event"]) <= cells.NAME_MOST
     assert (events["event"] == board["event"] == cells.NAME_MOST) == (cells_wide >= 200)

@@ -9,13 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedeck.monitor import Readings
-from livedeck.ui.renderables import buckets, status
-from livedeck.ui.renderables.buckets import Axis, Bucket
-from livedeck.ui.renderables.chart import curve, row_of
-from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import plain
-from livedeck.ui.renderables.qos_view import time_axis
-from livedeck.ui.renderables.spark import spark, strip
+from livedeck.presentation import qos
+from livedeck.presentation.qos import Axis, Bucket, bucket_columns, bucket_statuses, spark, strip
+from livedeck.text.segments import StyleRole, plain
+from livedeck.ui.qos.plot import curve, row_of
+from livedeck.ui.qos.view import time_axis
 
 LABEL = re.compile(r"\d\d:\d\d(:\d\d)?|\d\d [A-Z][a-z]{2}")
 
@@ -30,17 +28,17 @@ def readings(times: list[float], values: list[float], statuses: list[int] | None
 
 def test_a_column_keeps_the_least_and_the_greatest_of_its_samples() -> None:
     known = readings([0, 2, 4, 6, 8], [5, 1, 9, nan, 3])
-    assert buckets.columns(Axis(0, 10, 2), known, known.video) == [Bucket(1, 9), Bucket(3, 3)]
+    assert bucket_columns(Axis(0, 10, 2), known, known.video) == [Bucket(1, 9), Bucket(3, 3)]
 
 
 def test_a_step_without_a_sample_is_a_gap_and_zero_is_not() -> None:
     known = readings([0, 9], [0, 7])
-    assert buckets.columns(Axis(0, 10, 5), known, known.video) == [Bucket(0, 0), None, None, None, Bucket(7, 7)]
+    assert bucket_columns(Axis(0, 10, 5), known, known.video) == [Bucket(0, 0), None, None, None, Bucket(7, 7)]
 
 
 def test_the_heaviest_status_of_a_column_is_the_one_that_shows() -> None:
     known = readings([0, 1, 2, 3, 4, 5, 6], [1] * 7, [0, 3, 4, 3, 5, 0, 2])
-    looks = buckets.statuses(Axis(0, 8, 4), known)
+    looks = bucket_statuses(Axis(0, 8, 4), known)
     assert [look.glyph if look else None for look in looks] == ["▲", "◆", "✖", "?"]
 
 
@@ -82,18 +80,18 @@ def test_a_sparkline_shows_the_dip_of_a_column_and_a_blank_for_a_gap() -> None:
 
 
 def test_the_strip_joins_equal_neighbours() -> None:
-    looks = [status.look(0), status.look(0), status.look(4), None, status.look(5)]
-    assert strip(looks) == [("▁▁", Ink.OK), ("◆", Ink.KEY_50), (" ", Ink.TEXT), ("✖", Ink.LOSS)]
+    looks = [qos.status_style(0), qos.status_style(0), qos.status_style(4), None, qos.status_style(5)]
+    assert strip(looks) == [("▁▁", StyleRole.OK), ("◆", StyleRole.KEY_50), (" ", StyleRole.TEXT), ("✖", StyleRole.LOSS)]
 
 
 @pytest.mark.parametrize("number", [1, 2, 6, -1, 99])
 def test_a_status_that_the_document_does_not_name_is_neither_normal_nor_bad(number: int) -> None:
-    assert status.look(number) is status.ODD
-    assert status.ODD not in {status.NORMAL, *status.HIGHLIGHTED}
+    assert qos.status_style(number) is qos.ODD
+    assert qos.ODD not in {qos.NORMAL, *qos.HIGHLIGHTED}
 
 
 def test_the_highlighted_statuses_differ_in_glyph_word_and_ink() -> None:
-    shown = [status.look(number) for number in (0, 3, 4, 5, 1)]
+    shown = [qos.status_style(number) for number in (0, 3, 4, 5, 1)]
     for trait in ("glyph", "word", "ink"):
         assert len({getattr(look, trait) for look in shown}) == len(shown)
 

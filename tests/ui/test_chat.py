@@ -16,21 +16,19 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.client import ChatExport, Exported, ExportProgress, Sieve
+from livedeck.client import ChatExport, ExportProgress, ExportResult, MessageFilter
 from livedeck.monitor import History
-from livedeck.ui import preview
+from livedeck.text.segments import plain
+from livedeck.text.times import Present, parse
 from livedeck.ui.app import Deck
-from livedeck.ui.dialogs.chat_sheet import order_of, sieve_of
-from livedeck.ui.dialogs.confirm import Confirm
-from livedeck.ui.dialogs.form import Form
-from livedeck.ui.dialogs.when import Present, parse
-from livedeck.ui.handlers.deck import Leaving
-from livedeck.ui.job import Job, JobState
-from livedeck.ui.preview import MOST, Said
-from livedeck.ui.renderables import chat_view
-from livedeck.ui.renderables.chat_view import SILENT, WIDE_BAR_CELLS, Keys
-from livedeck.ui.renderables.lines import plain
-from livedeck.ui.screens.chat import ChatScreen
+from livedeck.ui.chat import jobs, view
+from livedeck.ui.chat.form import order_of, sieve_of
+from livedeck.ui.chat.jobs import MOST, ExportJob, JobState, PreviewRow
+from livedeck.ui.chat.screen import ChatScreen
+from livedeck.ui.chat.view import SILENT, WIDE_BAR_CELLS, Keys
+from livedeck.ui.general.actions import Leaving
+from livedeck.ui.kit.dialogs.confirm import Confirm
+from livedeck.ui.kit.dialogs.form import Form
 from ui.stage import act, known, running, steady
 from ui.test_cells import FRESH
 from ui.writing import Stage, writing
@@ -162,7 +160,7 @@ async def test_a_filter_is_filled_in_and_one_that_lets_nothing_through_says_why(
         await stage.press("ctrl+s")
         await stage.idle()
         since, until = EVENING.replace(minute=0, second=0), EVENING - timedelta(minutes=1)
-        assert screen(stage).sieve == Sieve(since, until, ("viewer-0", "ada"), True)
+        assert screen(stage).sieve == MessageFilter(since, until, ("viewer-0", "ada"), True)
         assert "by viewer-0 or ada, by administrators, from 20 Nov 21:00:00Z, before 20 Nov 21:13:07Z" in stage.text()
         await stage.act("chat.next_event")
         assert "none: every message" in stage.text()
@@ -347,34 +345,37 @@ class Log:
 @pytest.mark.parametrize(("count", "whole"), [(0, True), (MOST, True), (MOST + 1, False)])
 async def test_a_preview_of_any_log_is_bounded_and_says_so(count: int, whole: bool) -> None:
     api: Any = Log(count)
-    async for grown in preview.read(api, WANTED, EVENING):
+    async for grown in jobs.read(api, WANTED, EVENING):
         last = grown
     assert (len(last.rows), last.whole, last.reading) == (min(count, MOST), whole, False)
-    assert ("an export has them all" in plain(chat_view.preview(last, FRESH, KEYS))) is not whole
+    assert ("an export has them all" in plain(view.preview(last, FRESH, KEYS))) is not whole
 
 
 @pytest.mark.parametrize(
     ("item", "expected"),
     [
-        ({}, Said(0, None, "", None, "")),
-        ({"is_admin": True, "message": 3, "username": None}, Said(0, None, "", True, "3")),
-        ({"is_admin": "false", "message": ["a"], "created_at": "soon"}, Said(0, None, "", False, "['a']")),
-        ({"created_at": "2026-11-20T22:00:00+01:00"}, Said(0, datetime(2026, 11, 20, 21, tzinfo=UTC), "", None, "")),
+        ({}, PreviewRow(0, None, "", None, "")),
+        ({"is_admin": True, "message": 3, "username": None}, PreviewRow(0, None, "", True, "3")),
+        ({"is_admin": "false", "message": ["a"], "created_at": "soon"}, PreviewRow(0, None, "", False, "['a']")),
+        (
+            {"created_at": "2026-11-20T22:00:00+01:00"},
+            PreviewRow(0, datetime(2026, 11, 20, 21, tzinfo=UTC), "", None, ""),
+        ),
     ],
 )
-def test_a_message_of_any_shape_is_shown(item: dict[str, Any], expected: Said) -> None:
-    assert preview.said(0, item) == expected
+def test_a_message_of_any_shape_is_shown(item: dict[str, Any], expected: PreviewRow) -> None:
+    assert jobs.preview_row(0, item) == expected
 
 
 WANTED = ChatExport("event", "stream", "csv")
 PATH = Path("/home/op/Choir-hall-B.csv")
-RUNNING = Job(WANTED, CHOIR, PATH, 0.0, progress=ExportProgress(112_000_000, 250_700_000, None, 2.5))
-DONE = replace(RUNNING, state=JobState.DONE, done=Exported(250_700_000))
+RUNNING = ExportJob(WANTED, CHOIR, PATH, 0.0, progress=ExportProgress(112_000_000, 250_700_000, None, 2.5))
+DONE = replace(RUNNING, state=JobState.DONE, done=ExportResult(250_700_000))
 FAILED = replace(RUNNING, state=JobState.FAILED, why="export chat of event: the connection broke after 112.0 MB")
 
 
-def shown(job: Job, now: float = 0.0, width: int = 120) -> str:
-    return "\n".join(plain(line) for line in chat_view.export(job, now, KEYS, width))
+def shown(job: ExportJob, now: float = 0.0, width: int = 120) -> str:
+    return "\n".join(plain(line) for line in view.export(job, now, KEYS, width))
 
 
 def test_a_running_export_says_how_far_how_fast_and_what_is_left() -> None:
@@ -432,7 +433,7 @@ def test_a_filter_of_nothing_holds_nothing_back() -> None:
     assert not sieve_of({"search": " ", "users": " , ", "admins": None, "since": None})
 
 
-STATES: dict[str, tuple[bool, Job | None]] = {
+STATES: dict[str, tuple[bool, ExportJob | None]] = {
     "idle": (False, None),
     "preview": (True, None),
     "running": (True, RUNNING),

@@ -9,8 +9,8 @@ import pytest
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import EventDraft
-from livedeck.ui.dialogs.confirm import Confirm, short_name
-from livedeck.ui.dialogs.dialog import EARLY
+from livedeck.ui.kit.dialogs.confirm import Confirm, short_name
+from livedeck.ui.kit.dialogs.dialog import EARLY
 from ui.stage import known, linked
 from ui.writing import Stage, writing
 

@@ -10,10 +10,10 @@ import pytest
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import NotFound, Stream
-from livedeck.ui.dialogs import when
-from livedeck.ui.dialogs.confirm import Confirm
-from livedeck.ui.dialogs.entries import Rows
-from livedeck.ui.dialogs.form import Form
+from livedeck.text import times
+from livedeck.ui.kit.dialogs.confirm import Confirm
+from livedeck.ui.kit.dialogs.form import Form
+from livedeck.ui.kit.dialogs.inputs import RowsInput
 from ui.stage import text_of
 from ui.writing import Stage, writing
 
@@ -80,7 +80,7 @@ async def test_restreams_are_added_changed_and_removed_and_no_key_is_shown() -> 
         before = stage.choose(AIR)
         assert before.restreams is not None
         await stage.act("event.edit")
-        stage.deck.screen.query_one(Rows).focus()
+        stage.deck.screen.query_one(RowsInput).focus()
         await stage.press("enter")
         assert "Edit restream" in stage.text()
         await stage.press("tab", "tab")
@@ -185,7 +185,7 @@ def test_nor_does_the_zone_of_the_machine_lead_out_of_the_calendar(
     time.tzset()
     try:
         with pytest.raises(ValueError, match="is too far away"):
-            when.parse(typed, when.Present(EVENING))
+            times.parse(typed, times.Present(EVENING))
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -203,8 +203,8 @@ def test_a_moment_that_the_platform_names_at_an_end_of_the_calendar_stands_in_it
     hours: int, moment: datetime, typed: str
 ) -> None:
     zone = timezone(timedelta(hours=hours))
-    assert when.shown(moment, zone) == typed
-    assert when.parse(typed, when.Present(EVENING, zone)) == moment
+    assert times.shown(moment, zone) == typed
+    assert times.parse(typed, times.Present(EVENING, zone)) == moment
 
 
 async def _stream(stage: Stage, event: Any) -> Stream:

@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedeck.monitor import Freshness, IngestState, Tally
-from livedeck.ui.arranging import View, arranged
-from livedeck.ui.filtering import FilterError, matches, parse
-from livedeck.ui.renderables.event_rows import EVENTS
+from livedeck.monitor import BroadcastState, Freshness, IngestState
+from livedeck.presentation.events import EVENTS
+from livedeck.presentation.filtering import FilterError, TableView, apply_view, matches, parse
 from ui.test_cells import FRESH, STALE, state
 
 CHOIR = state(name="Choir, hall B", parent_id="concerts")
-CUP = state(Tally.RECONNECTING, IngestState.INTERRUPTED, id="two", name="Cup final")
-NEWS = state(Tally.SCHEDULED, IngestState.NONE, freshness=Freshness.NEVER, id="three", name="Evening news")
+CUP = state(BroadcastState.RECONNECTING, IngestState.INTERRUPTED, id="two", name="Cup final")
+NEWS = state(BroadcastState.SCHEDULED, IngestState.NONE, freshness=Freshness.NEVER, id="three", name="Evening news")
 FIELDS = EVENTS.said()
 
 
@@ -89,12 +88,12 @@ def test_whatever_is_typed_is_a_filter_or_says_why(text: str) -> None:
 @pytest.mark.parametrize("down", [False, True])
 @pytest.mark.parametrize("name", EVENTS.sortable())
 def test_every_column_sorts_and_what_is_not_known_comes_last(name: str, down: bool) -> None:
-    known = arranged(EVENTS, (CHOIR, CUP, NEWS), View(sort=name, down=down), FRESH)
+    known = apply_view(EVENTS, (CHOIR, CUP, NEWS), TableView(sort=name, down=down), FRESH)
     values = [FIELDS[name](one, FRESH) for one in known.rows]
     assert sorted(map(EVENTS.key, known.rows)) == sorted(map(EVENTS.key, (CHOIR, CUP, NEWS)))
     assert values == [value for value in values if value is not None] + [None] * values.count(None)
 
 
 def test_a_filter_kept_from_another_version_hides_nothing() -> None:
-    known = arranged(EVENTS, (CHOIR, CUP), View(filter="vanished:field", sort="vanished"), FRESH)
+    known = apply_view(EVENTS, (CHOIR, CUP), TableView(filter="vanished:field", sort="vanished"), FRESH)
     assert known.rows == (CHOIR, CUP)

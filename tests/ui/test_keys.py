@@ -10,12 +10,12 @@ from textual.pilot import Pilot
 
 from livedeck.cli.screenshots import framed
 from livedeck.monitor import EventState, Freshness, Grade, Health
+from livedeck.presentation import events
 from livedeck.ui.app import Deck
-from livedeck.ui.renderables import cells
-from livedeck.ui.screens.help import HelpScreen
-from livedeck.ui.screens.qos import QosScreen
-from livedeck.ui.widgets.inked import Canvas
-from livedeck.ui.widgets.table import Table
+from livedeck.ui.general.help import HelpScreen
+from livedeck.ui.kit.canvas import Canvas
+from livedeck.ui.kit.table import Table
+from livedeck.ui.qos.screen import QosScreen
 from ui.stage import act, known, running, show, text_of
 
 
@@ -177,7 +177,7 @@ async def test_a_hidden_screen_catches_up_when_it_is_shown() -> None:
         only = known(deck).events[3]
         await show(deck, pilot, events=(only,))
         await pressed(pilot, "3")
-        assert cells.name(only) in text_of(deck)
+        assert events.name(only) in text_of(deck)
 
 
 async def test_a_terminal_of_any_size_is_drawn() -> None:

@@ -9,11 +9,13 @@ import pytest
 
 from livedeck.cli.screenshots import EVENING, still_deck
 from livedeck.monitor import RoomsState
-from livedeck.ui import bindings
-from livedeck.ui.actions.keymap import remapped, worded
-from livedeck.ui.handlers.relays import LOCKED
-from livedeck.ui.renderables import room_panel
-from livedeck.ui.screens import chat, qos, videos
+from livedeck.ui.chat import screen as chat
+from livedeck.ui.qos import screen as qos
+from livedeck.ui.rooms import view
+from livedeck.ui.rooms.actions import LOCKED
+from livedeck.ui.shell import keymap as bindings
+from livedeck.ui.shell.keymap import remapped, worded
+from livedeck.ui.videos import screen as videos
 from ui.stage import known, linked, text_of
 
 VIDEO_SCREENS = (
@@ -24,7 +26,7 @@ VIDEO_SCREENS = (
     videos.AnnotationsScreen,
     videos.MaterialsScreen,
 )
-SPOKEN = (*LOCKED, chat.GONE, qos.GONE, room_panel.nothing(RoomsState(as_of=EVENING)))
+SPOKEN = (*LOCKED, chat.GONE, qos.GONE, view.nothing(RoomsState(as_of=EVENING)))
 
 
 async def test_a_changed_key_is_named_wherever_the_deck_speaks_of_it() -> None:

@@ -11,11 +11,11 @@ import pytest
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Event, EventDraft, NotFound
-from livedeck.monitor import History, Outcome, Severity
-from livedeck.ui.actions import ACTIONS
-from livedeck.ui.dialogs.dialog import Dialog
-from livedeck.ui.dialogs.working import Working
-from livedeck.ui.handlers.deck import Leaving
+from livedeck.monitor import AuditOutcome, History, Severity
+from livedeck.ui.general.actions import Leaving
+from livedeck.ui.kit.dialogs.dialog import Dialog
+from livedeck.ui.kit.dialogs.progress import ProgressDialog
+from livedeck.ui.registry import ACTIONS
 from ui.stage import known
 from ui.writing import READS, Stage, writing
 
@@ -173,7 +173,7 @@ async def test_a_long_change_shows_itself_and_stopping_it_leads_to_a_verdict() -
         await stage.fault(kind="hang", method="PUT")
         await stage.act("event.enable")
         await stage.press("tab", "enter")
-        await stage.until(lambda: stage.shows(Working))
+        await stage.until(lambda: stage.shows(ProgressDialog))
         assert "enable Untitled event" in stage.text()
         await stage.press("tab", "enter")
         await stage.until(lambda: "not applied" in stage.told())
@@ -187,7 +187,7 @@ async def unanswered(stage: Stage) -> None:
     await stage.fault(kind="hang", method="PUT")
     await stage.act("event.enable")
     await stage.press("tab", "enter")
-    await stage.until(lambda: stage.shows(Working))
+    await stage.until(lambda: stage.shows(ProgressDialog))
     await stage.press("enter")
 
 
@@ -215,7 +215,7 @@ async def test_a_change_that_the_deck_left_behind_is_in_the_audit_as_unknown(how
             await stage.press(*(("tab", "enter") if how == "agreed" else ("ctrl+c",)))
         await stage.settle()
     (enabled,) = await history.audit(EVENING - timedelta(days=1))
-    assert (enabled.action, enabled.outcome) == ("event.enable", Outcome.UNKNOWN)
+    assert (enabled.action, enabled.outcome) == ("event.enable", AuditOutcome.UNKNOWN)
     assert enabled.detail == "nobody knows whether it happened: the deck was left before its answer was there"
     await history.close()
 
@@ -234,7 +234,7 @@ async def test_a_question_that_nobody_answered_keeps_nobody_from_leaving_and_is_
 async def test_while_a_change_is_under_way_its_target_takes_no_other() -> None:
     async with writing() as stage:
         await unanswered(stage)
-        assert not stage.shows(Working)
+        assert not stage.shows(ProgressDialog)
         await stage.act("event.delete")
         assert "delete refused: Untitled event: enable is still under way" in stage.told()
         assert len(stage.writes) == 1
@@ -251,9 +251,9 @@ async def test_the_audit_has_what_was_done_and_no_secret() -> None:
         await stage.act("event.enable")
         await agree(stage)
         edited, enabled = await history.audit(EVENING - timedelta(days=1))
-        assert (edited.action, edited.target_id, edited.outcome) == ("event.edit", event.id, Outcome.APPLIED)
+        assert (edited.action, edited.target_id, edited.outcome) == ("event.edit", event.id, AuditOutcome.APPLIED)
         assert [(one.name, one.before, one.after) for one in edited.edits] == [("Name", "Choir, hall B", "Renamed")]
-        assert (enabled.action, enabled.outcome) == ("event.enable", Outcome.NOT_APPLIED)
+        assert (enabled.action, enabled.outcome) == ("event.enable", AuditOutcome.NOT_APPLIED)
     await history.close()
 
 

@@ -13,7 +13,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import EVENING, PICTURES, framed
-from livedeck.monitor import LinkState, Trouble
+from livedeck.monitor import ConnectionProblem, ConnectionState
 from ui.stage import known, linked, running, show, steady, text_of
 
 SIZES = ((80, 24), (120, 40), (200, 60))
@@ -59,14 +59,14 @@ async def test_blind(picture: SnapshotAssertion, screen: str) -> None:
     async with running((120, 40), *SCREENS[screen]) as (deck, pilot):
         since, last = EVENING - timedelta(seconds=41), EVENING - timedelta(seconds=71)
         why = "list events: 127.0.0.1:8787 cannot be reached; check the address and that the platform is up"
-        await show(deck, pilot, link=linked(deck, state=LinkState.BLIND, since=since, as_of=last, why=why))
+        await show(deck, pilot, link=linked(deck, state=ConnectionState.BLIND, since=since, as_of=last, why=why))
         assert await steady(deck, pilot) == picture
 
 
 WHY = "list events: 127.0.0.1:8787 did not answer in time (4 s)"
-FAILING = {"state": LinkState.FAILING, "trouble": Trouble.NO_ANSWER, "why": WHY, "failures": 2}
+FAILING = {"state": ConnectionState.FAILING, "trouble": ConnectionProblem.NO_ANSWER, "why": WHY, "failures": 2}
 STATES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "loading": ({"state": LinkState.CONNECTING, "as_of": None}, {"events": (), "alarms": (), "quiet": ()}),
+    "loading": ({"state": ConnectionState.CONNECTING, "as_of": None}, {"events": (), "alarms": (), "quiet": ()}),
     "empty": ({}, {"events": (), "alarms": (), "quiet": ()}),
     "error": ({**FAILING, "since": EVENING - timedelta(seconds=4)}, {}),
     "stale": ({"as_of": EVENING - timedelta(seconds=31)}, {}),
@@ -130,7 +130,7 @@ async def test_a_small_terminal(picture: SnapshotAssertion) -> None:
 GREEN = {"#009e73", "#2fbf95"}
 
 UNBELIEVABLE: dict[str, dict[str, Any]] = {
-    "BLIND": {"state": LinkState.BLIND},
+    "BLIND": {"state": ConnectionState.BLIND},
     "STALE": {"as_of": EVENING - timedelta(minutes=2)},
     "STOPPED": {},
 }

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import Band, Buckets, Episode, EventState, History, Marker, Readings, Severity
+from livedeck.monitor import Buckets, Episode, EventState, History, Marker, MinMax, Readings, Severity
+from livedeck.presentation import events, qos
+from livedeck.presentation.qos import Axis, Bucket
+from livedeck.text.segments import StyleRole, plain
 from livedeck.ui.app import Deck
-from livedeck.ui.renderables import cells, episodes, status
-from livedeck.ui.renderables.buckets import Axis, Bucket
-from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import plain
-from livedeck.ui.renderables.plot import GUTTER, OVER, Marked, Measure, plot
-from livedeck.ui.renderables.stretch import at_hand, axis_for, joined, reaches_back, remembered
-from livedeck.ui.screens.qos import QosScreen
+from livedeck.ui.qos import view
+from livedeck.ui.qos.plot import CLIPPED, GUTTER, PlotMarks, PlotSeries, plot
+from livedeck.ui.qos.screen import QosScreen
+from livedeck.ui.qos.series import axis_for, concat, from_history, from_memory, reaches_back
 from ui.stage import act, known, running, text_of
 from ui.test_cells import FRESH, NOW, state
 
@@ -32,8 +32,8 @@ def readings(times: list[float], value: float = 5.0, marks: list[int] | None = N
     return Readings(array("d", times), column, column, column, array("q", marks or [0] * len(times)))
 
 
-def band(low: list[float], high: list[float]) -> Band:
-    return Band(array("d", low), array("d", high), array("d", high))
+def band(low: list[float], high: list[float]) -> MinMax:
+    return MinMax(array("d", low), array("d", high), array("d", high))
 
 
 def test_what_is_remembered_has_the_gaps_that_it_had() -> None:
@@ -42,20 +42,20 @@ def test_what_is_remembered_has_the_gaps_that_it_had() -> None:
     kept = Buckets(
         100.0, 2.0, array("q", [1, 0, 1, 0, 2]), values, values, values, array("q", [0, -1, 0, -1, 5]), columns
     )
-    shown = remembered(AXIS, kept)
+    shown = from_history(AXIS, kept)
     assert shown.video == [Bucket(1, 2), None, Bucket(0, 0), None, Bucket(4, 4)]
     assert [look.word if look else "" for look in shown.looks] == ["normal", "", "normal", "", "LOSS"]
     assert shown.counts == {0: 2, 5: 2}
 
 
 def test_what_is_at_hand_goes_before_what_is_remembered_and_an_older_gathering_is_shifted() -> None:
-    old = at_hand(Axis(96.0, 106.0, 5), readings([97, 99, 101, 103], 1.0))
-    new = at_hand(AXIS, readings([103, 105, 107], 9.0, [0, 4, 0]))
-    both = joined(old, new)
+    old = from_memory(Axis(96.0, 106.0, 5), readings([97, 99, 101, 103], 1.0))
+    new = from_memory(AXIS, readings([103, 105, 107], 9.0, [0, 4, 0]))
+    both = concat(old, new)
     assert both.video == [Bucket(1, 1), Bucket(9, 9), Bucket(9, 9), Bucket(9, 9), None]
-    assert both.looks[2] is status.KEY_50
-    assert joined(None, new) == new
-    assert joined(at_hand(Axis(0.0, 110.0, 5), readings([1])), new) == new
+    assert both.looks[2] is qos.KEY_50
+    assert concat(None, new) == new
+    assert concat(from_memory(Axis(0.0, 110.0, 5), readings([1])), new) == new
 
 
 @pytest.mark.parametrize(("times", "asked"), [([], True), ([101.0], False), ([108.0], True)])
@@ -82,17 +82,17 @@ def test_what_lasts_stands_first_the_worst_on_top_and_what_is_over_below_newest_
     loud, long_over = fault(20, None, Severity.CRITICAL), fault(30, 1, Severity.CRITICAL)
     new, old, over = (fault(age, ended, Severity.WARNING) for age, ended in ((3, None), (24, None), (2, 1)))
     found = [long_over, old, loud, new, over]
-    assert episodes.ranked(found) == [loud, new, old, over, long_over]
+    assert view.ranked(found) == [loud, new, old, over, long_over]
     worse = replace(new, severity=Severity.CRITICAL, actual="loss in 6 of 6")
-    assert episodes.place(episodes.ranked([worse, *found[:2]]), new) == 0
-    assert episodes.place(found, episode(NOW)) is None
+    assert view.place(view.ranked([worse, *found[:2]]), new) == 0
+    assert view.place(found, episode(NOW)) is None
 
 
 @pytest.mark.parametrize("width", [90, 120, 160, 200])
 def test_the_list_of_faults_uses_the_width_and_leaves_the_notes_theirs(width: int) -> None:
     words = "key-frame times differ over 50 % in 2 of 6 samples"
     sick = replace(state(), episodes=(replace(episode(NOW - timedelta(minutes=3)), actual=words),))
-    shown = [plain(line) for line in episodes.lines(sick, None, FRESH, width, 5)]
+    shown = [plain(line) for line in view.lines(sick, None, FRESH, width, 5)]
     assert (words in shown[0]) == (width >= 160)
     assert "cause" in shown[0]
     assert max(map(len, shown)) <= width
@@ -100,13 +100,13 @@ def test_the_list_of_faults_uses_the_width_and_leaves_the_notes_theirs(width: in
 
 def test_a_fault_says_what_to_do() -> None:
     sick = replace(state(), episodes=(episode(NOW - timedelta(minutes=20), 2), episode(NOW - timedelta(minutes=3))))
-    shown = [plain(line) for line in episodes.lines(sick, None, FRESH, 120, 5)]
+    shown = [plain(line) for line in view.lines(sick, None, FRESH, 120, 5)]
     assert re.match(r">20:57:00  03:00 and on\s+✖ PACKET_LOSS", shown[0])
     assert re.match(r" 20:40:00  02:00\s+✖ PACKET_LOSS", shown[1])
     for label in ("cause", "viewers", "do"):
         assert any(f"  {label}" in line for line in shown)
-    assert all("cause" not in plain(line) for line in episodes.lines(sick, None, FRESH, 80, 2))
-    assert episodes.lines(state(), None, FRESH, 120, 5) == []
+    assert all("cause" not in plain(line) for line in view.lines(sick, None, FRESH, 80, 2))
+    assert view.lines(state(), None, FRESH, 120, 5) == []
 
 
 def test_a_fault_goes_before_a_mark_and_a_critical_before_a_warning() -> None:
@@ -117,7 +117,7 @@ def test_a_fault_goes_before_a_mark_and_a_critical_before_a_warning() -> None:
         episode(at + timedelta(seconds=4), 1, Severity.WARNING),
     )
     marks = (Marker(at, "one"), Marker(at + timedelta(seconds=6), "one"), Marker(at + timedelta(hours=1), "one"))
-    assert {column: sign for column, (sign, _) in episodes.flags(AXIS, faults, marks).items()} == {
+    assert {column: sign for column, (sign, _) in view.flags(AXIS, faults, marks).items()} == {
         1: "✖",
         3: "▲",
         4: "m",
@@ -140,7 +140,7 @@ async def test_the_cursor_reads_what_was_measured_and_faults_are_walked() -> Non
         state_shown = deck.chosen()
         assert state_shown is not None
         await act(pilot, "qos.next_fault", "qos.next_fault")
-        second = episodes.ranked(state_shown.episodes)[1].since
+        second = view.ranked(state_shown.episodes)[1].since
         assert f">{second:%H:%M:%S}" in text_of(deck).replace("</text>", "").replace(">>", ">")
         await act(pilot, "qos.previous_fault")
         assert deck.screen_of(QosScreen).screen is deck.screen
@@ -200,7 +200,7 @@ async def test_a_second_event_is_laid_over_the_first_and_taken_off_again() -> No
                 break
             others.append(other)
             assert "○ other" in text_of(deck)
-            assert cells.name(one_of(deck, other)) in text_of(deck)
+            assert events.name(one_of(deck, other)) in text_of(deck)
         on_air = {one.id for one in known(deck).events if one.phase.tally.owes_bits}
         assert {*others} == on_air - {first.id}
         assert "○" not in text_of(deck)
@@ -225,18 +225,18 @@ async def test_the_second_event_can_be_named_and_is_never_the_first() -> None:
 
 def test_the_band_lies_between_its_lines_and_under_everything() -> None:
     curve = [Bucket(9.0, 9.0), Bucket(5.0, 5.0), None, None]
-    measure = Measure(
-        "video", Ink.VIDEO, curve, 0, 10, 1, 0, [], marks=(2.0, 8.0), over=[None, None, Bucket(9.0, 9.0), None]
+    measure = PlotSeries(
+        "video", StyleRole.VIDEO, curve, 0, 10, 1, 0, [], marks=(2.0, 8.0), over=[None, None, Bucket(9.0, 9.0), None]
     )
-    rows = [plain(line)[GUTTER:] for line in plot(measure, [None] * 4, Marked(cursor=2), 10, stale=False)]
+    rows = [plain(line)[GUTTER:] for line in plot(measure, [None] * 4, PlotMarks(cursor=2), 10, stale=False)]
     dashed = [at for at, row in enumerate(rows) if "╌" in row]
     banded = [at for at, row in enumerate(rows) if "░" in row]
     assert banded == [*range(dashed[0] + 1, dashed[1])]
     assert len(dashed) == 2
     assert all(row[2] == "│" for row in rows)
-    assert not any(OVER in row for row in rows)
-    uncovered = [plain(line)[GUTTER:] for line in plot(measure, [None] * 4, Marked(), 10, stale=False)]
-    assert any(row[2] == OVER for row in uncovered)
+    assert not any(CLIPPED in row for row in rows)
+    uncovered = [plain(line)[GUTTER:] for line in plot(measure, [None] * 4, PlotMarks(), 10, stale=False)]
+    assert any(row[2] == CLIPPED for row in uncovered)
 
 
 async def test_an_encoder_that_is_away_is_told_though_no_sample_says_so() -> None:

@@ -11,14 +11,15 @@ import pytest
 from textual.binding import Binding
 from textual.widgets import Input
 
-from livedeck.ui import bindings
-from livedeck.ui.actions import ACTIONS, BY_NAME, GROUPS, Action, commands, footer
-from livedeck.ui.actions.keymap import keys_of, read, remapped, written
-from livedeck.ui.handlers import handler
-from livedeck.ui.renderables.frame import keys
-from livedeck.ui.renderables.lines import plain, width
-from livedeck.ui.screens.command import CommandScreen
-from livedeck.ui.screens.help import HelpScreen, help_lines
+from livedeck.text.segments import plain, width
+from livedeck.ui.features import handler
+from livedeck.ui.general.help import HelpScreen, help_lines
+from livedeck.ui.general.palette import CommandScreen
+from livedeck.ui.registry import ACTIONS, BY_NAME, GROUPS, Action, footer
+from livedeck.ui.shell import commands
+from livedeck.ui.shell import keymap as bindings
+from livedeck.ui.shell.frame import keys
+from livedeck.ui.shell.keymap import keys_of, read, remapped, written
 from ui.stage import act, running, text_of
 
 NAMES = [action.name for action in ACTIONS]

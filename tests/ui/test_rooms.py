@@ -10,9 +10,9 @@ import pytest
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import NotFound, RelayDraft, Secret
 from livedeck.monitor import History, RoomsState
-from livedeck.ui.dialogs.confirm import Confirm
-from livedeck.ui.dialogs.entries import Rows
-from livedeck.ui.dialogs.form import Form
+from livedeck.ui.kit.dialogs.confirm import Confirm
+from livedeck.ui.kit.dialogs.form import Form
+from livedeck.ui.kit.dialogs.inputs import RowsInput
 from ui.meeting import (
     COUNCIL,
     EMPTY,
@@ -115,14 +115,14 @@ async def test_the_platform_of_an_address_is_said_as_one_types() -> None:
 async def test_a_room_takes_fifteen_profiles_and_the_form_no_more() -> None:
     async with meeting() as stage:
         await stage.act("room.new")
-        rows = stage.deck.screen.query_one(Rows)
+        rows = stage.deck.screen.query_one(RowsInput)
         for at in range(15):
             rows.put(at, {"name": f"p{at}", "url": "rtmp://a.example", "stream_key": "k"})
         rows.focus()
         await stage.press(*["down"] * 15)
         assert "> 15 of 15: no more" in words(stage)
         await stage.press("enter")
-        assert stage.deck.screen.query_one(Rows) is rows
+        assert stage.deck.screen.query_one(RowsInput) is rows
 
 
 REFUSED = [
@@ -165,7 +165,7 @@ async def test_what_the_platform_does_not_take_of_a_room_is_said_at_its_place_an
         assert said in words(stage)
         assert stage.shows(Form)
         assert len((await stage.api.rooms.list()).items) == 4
-        rows = stage.deck.screen.query_one(Rows)
+        rows = stage.deck.screen.query_one(RowsInput)
         rows.focus()
         await stage.press("down", "enter")
         assert ("✖ must be reachable" in words(stage)) == (refusal[1]["code"] == 400400)

@@ -9,10 +9,9 @@ import pytest
 
 from livedeck.client import Recording
 from livedeck.monitor import IngestState
-from livedeck.monitor.phase import Evidence, derive
-from livedeck.ui.renderables.lines import plain
-from livedeck.ui.renderables.stream_panel import Recordings, panel
-from livedeck.ui.renderables.stream_rows import STREAMS, used
+from livedeck.monitor.detection.phase import IngestEvidence, derive
+from livedeck.text.segments import plain
+from livedeck.ui.streams.view import STREAMS, Recordings, panel, used
 from ui.stage import act, known, running, text_of
 from ui.test_cells import FRESH, NOW, STALE, state
 from ui.writing import writing
@@ -51,7 +50,7 @@ def test_how_much_of_the_window_is_gone(gone: float, window: int | None, share: 
     """Of as much of it as the phase counts: of a year at most."""
     event = state(reconnect_window=window, stream={"id": "s", "status": "live"}).event
     left = NOW - timedelta(seconds=gone)
-    known_state = replace(state(), event=event, phase=derive(event, Evidence(NOW, newest=left), NOW))
+    known_state = replace(state(), event=event, phase=derive(event, IngestEvidence(NOW, newest=left), NOW))
     assert known_state.phase.ingest.state is IngestState.INTERRUPTED
     assert used(known_state, FRESH) == share
 

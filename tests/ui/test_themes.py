@@ -12,18 +12,18 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
+from livedeck.presentation.events import GRADES, SEVERITIES, TALLY_INKS
+from livedeck.presentation.qos import HIGHLIGHTED, NORMAL, ODD
 from livedeck.settings import Settings
-from livedeck.ui import themes
-from livedeck.ui.filters import Plain, ascii_only
-from livedeck.ui.renderables.cells import GRADES, SEVERITIES, TALLY_INKS
-from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.status import HIGHLIGHTED, NORMAL, ODD
+from livedeck.text.segments import StyleRole
+from livedeck.ui.kit import themes
+from livedeck.ui.kit.terminal import Plain, ascii_only
 from ui.stage import act, running, text_of
 
-GRAPHIC = {Ink.RULE, Ink.LIMIT}
+GRAPHIC = {StyleRole.RULE, StyleRole.LIMIT}
 """Lines, not letters: 3 to 1 is enough (WCAG 1.4.11)."""
 
-GROUND = {Ink.BAND}
+GROUND = {StyleRole.BAND}
 """Fills what two lines enclose, and says nothing that they do not say."""
 
 XTERM = {
@@ -49,9 +49,9 @@ def _luminance(of: Color) -> float:
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
 
-@pytest.mark.parametrize("ink", sorted({*Ink} - GROUND))
+@pytest.mark.parametrize("ink", sorted({*StyleRole} - GROUND))
 @pytest.mark.parametrize("name", [name for name, palette in themes.PALETTES.items() if not palette.plain])
-def test_text_stands_out_from_every_ground_that_it_may_stand_on(name: str, ink: Ink) -> None:
+def test_text_stands_out_from_every_ground_that_it_may_stand_on(name: str, ink: StyleRole) -> None:
     palette = themes.PALETTES[name]
     look = palette.inks[ink]
     grounds = [look.ground] if look.ground else [palette.ground, palette.panel, palette.cursor.ground]
@@ -63,9 +63,9 @@ def test_text_stands_out_from_every_ground_that_it_may_stand_on(name: str, ink: 
 def test_every_theme_has_every_ink_and_tally_red_is_the_lamps_alone(name: str) -> None:
     """interface.md, Never by colour alone."""
     inks = themes.PALETTES[name].inks
-    assert set(inks) == set(Ink)
+    assert set(inks) == set(StyleRole)
     if not themes.PALETTES[name].plain:
-        assert [ink for ink, look in inks.items() if inks[Ink.ON_AIR].ground in look] == [Ink.ON_AIR]
+        assert [ink for ink, look in inks.items() if inks[StyleRole.ON_AIR].ground in look] == [StyleRole.ON_AIR]
 
 
 def test_the_settings_know_the_themes() -> None:

@@ -12,9 +12,8 @@ import pytest
 from textual.app import App, ComposeResult
 
 from livedeck.client import Api, Poster
-from livedeck.ui import themes
-from livedeck.ui.renderables.thumbnail import PIXELS, ROWS, decoded, strips
-from livedeck.ui.widgets.thumbnail import Thumbnail
+from livedeck.ui.kit import themes
+from livedeck.ui.videos.thumbnail import PIXELS, ROWS, Thumbnail, decoded, strips
 
 
 def png(width: int, height: int) -> bytes:

@@ -13,9 +13,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.ui.dialogs.confirm import Confirm
-from livedeck.ui.dialogs.working import Working
-from livedeck.ui.widgets.thumbnail import Thumbnail
+from livedeck.ui.kit.dialogs.confirm import Confirm
+from livedeck.ui.kit.dialogs.progress import ProgressDialog
+from livedeck.ui.videos.thumbnail import Thumbnail
 from ui.cinema import asked, fill, opened, sent
 from ui.looks import looks
 from ui.stage import linked, show
@@ -185,7 +185,7 @@ async def test_the_dialogs_of_what_is_refused_or_takes_long(picture: SnapshotAss
         stage.clock.impatient = True
         await stage.fault(kind="hang", method="DELETE")
         await stage.press("tab", "enter")
-        await stage.until(lambda: stage.shows(Working))
+        await stage.until(lambda: stage.shows(ProgressDialog))
         await looks(stage, picture, "working")
         await stage.press("tab", "enter")
         await stage.idle()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.ui.dialogs.confirm import Confirm
-from livedeck.ui.dialogs.form import Form
-from livedeck.ui.dialogs.working import Working
+from livedeck.ui.kit.dialogs.confirm import Confirm
+from livedeck.ui.kit.dialogs.form import Form
+from livedeck.ui.kit.dialogs.progress import ProgressDialog
 from ui.cinema import agree, asked, done, fill, opened, sent, words
 from ui.test_videos import VTT, names
 from ui.writing import writing
@@ -122,7 +122,7 @@ async def test_a_download_that_is_stopped_keeps_nothing(here: Path) -> None:
         await stage.fault(kind="hang", method="GET", path="/cdn/*")
         await stage.act("subtitle.download")
         await stage.press("ctrl+s")
-        await stage.until(lambda: stage.shows(Working))
+        await stage.until(lambda: stage.shows(ProgressDialog))
         await stage.press("tab", "enter")
         await stage.until(lambda: "stopped, nothing was kept" in stage.told())
     assert names(here) == ["a.vtt"]

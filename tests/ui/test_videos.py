@@ -10,9 +10,9 @@ import pytest
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import AnnotationDraft, NotFound, SubtitleFile, checked_cues
 from livedeck.monitor import History
-from livedeck.ui.dialogs.confirm import Confirm
-from livedeck.ui.dialogs.form import Form
-from livedeck.ui.dialogs.working import Working
+from livedeck.ui.kit.dialogs.confirm import Confirm
+from livedeck.ui.kit.dialogs.form import Form
+from livedeck.ui.kit.dialogs.progress import ProgressDialog
 from ui.cinema import REHEARSAL, agree, asked, done, fill, opened, sent, words
 from ui.writing import Stage, writing
 
@@ -254,7 +254,7 @@ async def sending(stage: Stage, gate: asyncio.Event) -> None:
     stage.clock.impatient = True
     await stage.act("order.later")
     await stage.act("order.send")
-    await stage.until(lambda: stage.shows(Working))
+    await stage.until(lambda: stage.shows(ProgressDialog))
     await stage.press("enter")
 
 
@@ -434,7 +434,7 @@ async def test_an_upload_that_is_stopped_in_its_dialog_leaves_no_half_of_it_on_t
         await stage.act("material.upload")
         await stage.enter(file.name)
         await stage.press("ctrl+s")
-        await stage.until(lambda: stage.shows(Working))
+        await stage.until(lambda: stage.shows(ProgressDialog))
         await stage.until(lambda: any(one.stat().st_size for one in {*files.iterdir()} - before))
         await stage.pilot.resize_terminal(100, 30)
         await stage.until(lambda: "of 8,388,608 bytes" in words(stage))

@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from livedeck.cli.kept import StateFile
+from livedeck.cli.deck import StateFile
 from livedeck.client import Event
 from livedeck.monitor import Severity
-from livedeck.ui import copying
-from livedeck.ui.arrangement import Kept
-from livedeck.ui.arranging import View
-from livedeck.ui.renderables.event_rows import EVENTS
-from livedeck.ui.widgets.table import Table
+from livedeck.presentation.events import EVENTS
+from livedeck.presentation.filtering import TableView
+from livedeck.ui.general import actions
+from livedeck.ui.kit.table import Table
+from livedeck.ui.kit.terminal import LONGEST, osc52
+from livedeck.ui.shell.preferences import Preferences
 from ui.stage import act, known, running, show, text_of
 
 ON_AIR = {"ON AIR"}
@@ -132,7 +133,7 @@ def test_what_is_copied_of_an_event_holds_no_secret() -> None:
     event = Event.model_validate(
         {"id": "one", "streamkey": "very-secret-key-1234", "rtmp_link": "rtmp://a.example/live/very-secret-key-1234"}
     )
-    known_forms = copying.forms(event, "https://a.example/v1/one")
+    known_forms = actions.forms(event, "https://a.example/v1/one")
     assert "very-secret" not in "".join(known_forms.values())
     assert known_forms["curl"] == "curl -H \"Authorization: Bearer $LIVEDECK_TOKEN\" 'https://a.example/v1/one'"
     assert json.loads(known_forms["json"])["id"] == "one"
@@ -142,7 +143,7 @@ def test_what_is_copied_of_an_event_holds_no_secret() -> None:
 @pytest.mark.parametrize("text", ["short", "x" * 3000, "東京"])
 def test_a_copy_reaches_the_terminal_through_a_multiplexer(multiplexer: str, text: str) -> None:
     """What the multiplexer hands on is the bare control string; GNU screen takes none over 256 characters."""
-    sent = copying.osc52(text, multiplexer)
+    sent = osc52(text, multiplexer)
     assert sent is not None
     bare = f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07"
     if multiplexer == "tmux":
@@ -156,30 +157,30 @@ def test_a_copy_reaches_the_terminal_through_a_multiplexer(multiplexer: str, tex
 
 
 def test_what_is_too_long_for_a_terminal_is_not_sent() -> None:
-    assert copying.osc52("x" * copying.LONGEST) is not None
-    assert copying.osc52("x" * (copying.LONGEST + 1)) is None
+    assert osc52("x" * LONGEST) is not None
+    assert osc52("x" * (LONGEST + 1)) is None
 
 
 def test_the_arrangement_outlives_the_deck_and_is_for_its_owner_alone(tmp_path: Path) -> None:
-    kept = Kept("light", {"events": View("tally:air", "health", down=True, hidden=("fps",))})
+    kept = Preferences("light", {"events": TableView("tally:air", "health", down=True, hidden=("fps",))})
     StateFile(tmp_path / "state", "a/b").save(kept)
     (file,) = (tmp_path / "state").iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert StateFile(tmp_path / "state", "a/b").load() == kept
-    assert StateFile(tmp_path / "state", "other").load() == Kept()
+    assert StateFile(tmp_path / "state", "other").load() == Preferences()
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"views": 3}', '{"views": {"events": []}}', "\x00"])
 def test_a_file_that_cannot_be_read_keeps_nothing(tmp_path: Path, content: str) -> None:
-    StateFile(tmp_path, "p").save(Kept())
+    StateFile(tmp_path, "p").save(Preferences())
     (file,) = tmp_path.iterdir()
     file.write_text(content, encoding="utf-8")
-    assert StateFile(tmp_path, "p").load() == Kept()
+    assert StateFile(tmp_path, "p").load() == Preferences()
 
 
 def test_a_place_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    StateFile(tmp_path / "file" / "below", "p").save(Kept("light"))
+    StateFile(tmp_path / "file" / "below", "p").save(Preferences("light"))
 
 
 async def test_what_is_too_long_for_the_clipboard_goes_to_a_file_or_it_is_said_why_not(
@@ -188,10 +189,10 @@ async def test_what_is_too_long_for_the_clipboard_goes_to_a_file_or_it_is_said_w
     (tmp_path / "file").touch()
     async with running() as (deck, _):
         deck.arrangement.keep = StateFile(tmp_path / "state", "p")
-        deck.copy("x" * (copying.LONGEST + 1), "JSON")
-        assert (tmp_path / "state" / "copied.txt").stat().st_size == copying.LONGEST + 1
+        deck.copy("x" * (LONGEST + 1), "JSON")
+        assert (tmp_path / "state" / "copied.txt").stat().st_size == LONGEST + 1
         deck.arrangement.keep = StateFile(tmp_path / "file" / "below", "p")
-        deck.copy("x" * (copying.LONGEST + 1), "JSON")
+        deck.copy("x" * (LONGEST + 1), "JSON")
         told = deck.arrangement.notices[-1]
         assert told.severity is Severity.WARNING
         assert told.text.startswith("JSON is too long for the clipboard, and no file of it can be written: ")

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import LinkState, Snapshot, Tally
+from livedeck.monitor import BroadcastState, ConnectionState, Snapshot
 from ui.wall_stage import COUNTS, SIZES, evening, lines, many, picture, text
 
 BIG = (160, 45)
@@ -58,7 +58,7 @@ def test_an_evening(snapshot: SnapshotAssertion, known: Snapshot, size: tuple[in
 def _blind(known: Snapshot) -> Snapshot:
     why = "list events: 127.0.0.1:8787 cannot be reached; check the address and that the platform is up"
     since, last = EVENING - timedelta(seconds=41), EVENING - timedelta(seconds=71)
-    return replace(known, link=replace(known.link, state=LinkState.BLIND, since=since, as_of=last, why=why))
+    return replace(known, link=replace(known.link, state=ConnectionState.BLIND, since=since, as_of=last, why=why))
 
 
 def _stale(known: Snapshot) -> Snapshot:
@@ -76,7 +76,7 @@ def _pinned(known: Snapshot) -> Snapshot:
 
 
 def _dimmed(known: Snapshot) -> Snapshot:
-    idle = tuple(one for one in known.events if one.phase.tally is Tally.SCHEDULED)
+    idle = tuple(one for one in known.events if one.phase.tally is BroadcastState.SCHEDULED)
     return replace(known, events=idle, alarms=())
 
 

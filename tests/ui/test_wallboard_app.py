@@ -17,16 +17,16 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.strip import Strip
 
-from livedeck.cli.build import make_api, make_monitor
-from livedeck.cli.renewing import Renewal, renewing
 from livedeck.cli.screenshots import EVENING, FixedClock
+from livedeck.cli.token import Renewal, renewing
+from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import ReadOnly
 from livedeck.monitor import Snapshot
-from livedeck.service import Service, ServiceClock
-from livedeck.settings import alone
-from livedeck.ui.renderables.lines import plain
+from livedeck.settings import defaults_only
+from livedeck.simulator import Simulator, SimulatorClock
+from livedeck.text.segments import plain
 from livedeck.ui.wallboard.app import Picture, Wallboard
-from livedeck.ui.wallboard.board import Wall
+from livedeck.ui.wallboard.layout import Wall
 from ui.mistreating import mistreat
 from ui.wall_stage import STILL, evening, many, text
 
@@ -184,7 +184,7 @@ async def test_q_and_an_interrupt_leave(known: Snapshot, key: str) -> None:
 async def test_a_thousand_keys_and_clicks_send_nothing_but_reads() -> None:
     """Any key but q and paging does nothing, and nothing that is done here reaches the platform. The bench does ten
     thousand."""
-    service, methods = Service(clock=ServiceClock(start=EVENING, paused=True)), list[str]()
+    service, methods = Simulator(clock=SimulatorClock(start=EVENING, paused=True)), list[str]()
 
     async def counted(
         scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
@@ -192,7 +192,7 @@ async def test_a_thousand_keys_and_clicks_send_nothing_but_reads() -> None:
         methods.append(scope["method"])
         await service.app(scope, receive, send)
 
-    settings = alone(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
+    settings = defaults_only(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
     clock, random = FixedClock(), Random(1)
     async with make_api(settings, clock=clock, mount=counted) as api:
         monitor = make_monitor(api, clock)

@@ -12,25 +12,22 @@ from xml.etree import ElementTree as ET
 import pytest
 import pytest_asyncio
 
-from livedeck import wording
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Secret
-from livedeck.monitor import AlarmState, Link, LinkState, Severity, Snapshot, Tally
-from livedeck.ui import themes
-from livedeck.ui.filtering import parse
-from livedeck.ui.renderables.event_rows import EVENTS
-from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import plain, width
-from livedeck.ui.renderables.moment import Moment
+from livedeck.monitor import AlarmState, BroadcastState, ConnectionState, ConnectionStatus, Severity, Snapshot
+from livedeck.presentation.events import EVENTS
+from livedeck.presentation.filtering import parse
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text import values
+from livedeck.text.segments import StyleRole, plain, width
+from livedeck.ui.kit import themes
 from livedeck.ui.wallboard import glyphs, paint
-from livedeck.ui.wallboard.board import SHIFT, Wall, shifted
-from livedeck.ui.wallboard.plan import plan
-from livedeck.ui.wallboard.recent import Recent
-from livedeck.ui.wallboard.shown import sight
-from livedeck.ui.wallboard.turning import Turn, leafed, turned
+from livedeck.ui.wallboard.layout import SHIFT, PageState, Wall, plan_pages, shifted, turn_page, turned
+from livedeck.ui.wallboard.model import wall_model
+from livedeck.ui.wallboard.tiles import Recent
 from ui.wall_stage import COUNTS, SIZES, evening, lines, many, picture, says, text
 
-GLAD = {Ink.OK, Ink.READY, Ink.ON_AIR}
+GLAD = {StyleRole.OK, StyleRole.READY, StyleRole.ON_AIR}
 NAME = {"A": "<script>alert(1)</script>", "B": "\x1b]0;owned\x07 \u202egnp.exe", "C": "会議室 大ホール"}
 
 
@@ -46,7 +43,7 @@ def _named(known: Snapshot, name: str) -> Snapshot:
 
 
 UNBELIEVABLE: dict[str, dict[str, Any]] = {
-    "BLIND": {"state": LinkState.BLIND},
+    "BLIND": {"state": ConnectionState.BLIND},
     "STALE": {"as_of": EVENING - timedelta(minutes=2)},
     "STOPPED": {},
 }
@@ -103,7 +100,7 @@ def test_every_event_is_on_one_page_and_pages_are_even(
     known: Snapshot, size: tuple[int, int], scale: int, count: int
 ) -> None:
     events = many(known, count).events
-    planned = plan(events, size[0], size[1] - 6, scale=scale)
+    planned = plan_pages(events, size[0], size[1] - 6, scale=scale)
     assert [state.id for page in planned.pages for state in page] == [state.id for state in events]
     lengths = [len(page) for page in planned.pages]
     assert max(lengths) <= 16
@@ -111,7 +108,7 @@ def test_every_event_is_on_one_page_and_pages_are_even(
 
 
 def test_sixteen_rows_at_most_and_what_is_more_has_a_page_of_its_own(known: Snapshot) -> None:
-    assert len(plan(many(known, 100).events, 400, 90).pages) == 7
+    assert len(plan_pages(many(known, 100).events, 400, 90).pages) == 7
 
 
 @pytest.mark.parametrize("count", [4, 10])
@@ -124,10 +121,10 @@ def test_each_name_is_read_on_its_page(known: Snapshot, count: int) -> None:
 
 
 def test_drafts_what_is_long_over_and_what_is_far_off_have_no_place(known: Snapshot) -> None:
-    seen = sight(known, Moment.of(known, EVENING))
+    seen = wall_model(known, RenderTime.of(known, EVENING))
     tallies = {state.phase.tally for state in known.events}
-    assert {Tally.DRAFT, Tally.COMPLETED} <= tallies
-    assert not {Tally.DRAFT, Tally.COMPLETED} & {state.phase.tally for state in seen.states}
+    assert {BroadcastState.DRAFT, BroadcastState.COMPLETED} <= tallies
+    assert not {BroadcastState.DRAFT, BroadcastState.COMPLETED} & {state.phase.tally for state in seen.states}
     marks = [state.phase.mark for state in seen.coming if state.phase.mark]
     assert marks == sorted(marks)
     assert marks[0] > EVENING
@@ -160,8 +157,8 @@ def test_an_empty_wall_that_cannot_be_believed_does_not_say_that_nothing_is_on_a
 
 def test_one_line_says_what_a_whole_wall_says(known: Snapshot) -> None:
     """A terminal that is too small for a wall: who is on air is not who has lost it, and a warning is no critical."""
-    seen = sight(known, Moment.of(known, EVENING))
-    on_air = sum(state.phase.tally is Tally.ON_AIR for state in seen.states)
+    seen = wall_model(known, RenderTime.of(known, EVENING))
+    on_air = sum(state.phase.tally is BroadcastState.ON_AIR for state in seen.states)
     assert on_air < seen.on_air
     (line, *_) = text(lines(known, (80, 9))).splitlines()
     assert f"● ON AIR {on_air} " in line
@@ -175,7 +172,7 @@ def test_one_line_says_what_a_whole_wall_says(known: Snapshot) -> None:
 
 
 def test_a_page_turns_when_its_time_is_up_and_the_last_one_leads_to_the_first() -> None:
-    turn, pages = Turn(), list[int]()
+    turn, pages = PageState(), list[int]()
     for second in range(61):
         turn = turned(turn, second, 3, (), 20.0)
         pages.append(turn.page)
@@ -183,7 +180,7 @@ def test_a_page_turns_when_its_time_is_up_and_the_last_one_leads_to_the_first() 
 
 
 def test_a_pinned_page_comes_at_once_and_stays() -> None:
-    turn = turned(Turn(), 1.0, 4, [2], 20.0)
+    turn = turned(PageState(), 1.0, 4, [2], 20.0)
     assert turn.page == 2
     for second in range(2, 90):
         turn = turned(turn, second, 4, [2], 20.0)
@@ -192,7 +189,7 @@ def test_a_pinned_page_comes_at_once_and_stays() -> None:
 
 
 def test_several_pinned_pages_take_turns_and_no_other_has_one() -> None:
-    turn, seen = Turn(), set[int]()
+    turn, seen = PageState(), set[int]()
     for second in range(100):
         turn = turned(turn, second, 4, [1, 3], 20.0)
         seen.add(turn.page)
@@ -200,13 +197,13 @@ def test_several_pinned_pages_take_turns_and_no_other_has_one() -> None:
 
 
 def test_who_turns_a_page_may_read_it_even_while_another_is_pinned() -> None:
-    turn = leafed(Turn(2, 0.0), 5.0, 4, 1)
+    turn = turn_page(PageState(2, 0.0), 5.0, 4, 1)
     assert turned(turn, 24.0, 4, [2], 20.0).page == 3
     assert turned(turn, 25.0, 4, [2], 20.0).page == 2
 
 
 def test_a_page_that_is_gone_is_left() -> None:
-    assert turned(Turn(5, 0.0), 1.0, 2, (), 20.0).page in {0, 1}
+    assert turned(PageState(5, 0.0), 1.0, 2, (), 20.0).page in {0, 1}
 
 
 def test_the_picture_moves_by_a_cell_every_two_minutes_and_comes_back(known: Snapshot) -> None:
@@ -223,8 +220,8 @@ def test_no_theme_has_pure_white_on_a_wall_and_a_dim_one_is_darker(theme: str) -
     looks, dim = paint.looks(palette, dim=False), paint.looks(palette, dim=True)
     every = {paint.ground(palette), *(colour for look in looks.values() for colour in look[:2])}
     assert not [colour for colour in every if min(bytes.fromhex(colour[1:])) > paint.BRIGHTEST]
-    far = {ink: _distance(looks[ink].colour, paint.ground(palette)) for ink in Ink}
-    assert all(_distance(dim[ink].colour, paint.ground(palette)) <= far[ink] for ink in Ink)
+    far = {ink: _distance(looks[ink].colour, paint.ground(palette)) for ink in StyleRole}
+    assert all(_distance(dim[ink].colour, paint.ground(palette)) <= far[ink] for ink in StyleRole)
 
 
 def _distance(one: str, other: str) -> int:
@@ -232,12 +229,14 @@ def _distance(one: str, other: str) -> int:
 
 
 def test_a_wall_dims_only_while_all_is_quiet_and_believed(known: Snapshot) -> None:
-    idle = replace(known, events=tuple(one for one in known.events if one.phase.tally is Tally.DRAFT), alarms=())
-    moment = Moment.of(idle, EVENING)
-    assert sight(idle, moment).calm
-    assert not sight(idle, replace(moment, stale=True)).calm
-    assert not sight(replace(idle, alarms=known.alarms[:1]), moment).calm or known.alarms[0].event_id
-    assert not sight(many(known, 1), moment).calm
+    idle = replace(
+        known, events=tuple(one for one in known.events if one.phase.tally is BroadcastState.DRAFT), alarms=()
+    )
+    moment = RenderTime.of(idle, EVENING)
+    assert wall_model(idle, moment).calm
+    assert not wall_model(idle, replace(moment, stale=True)).calm
+    assert not wall_model(replace(idle, alarms=known.alarms[:1]), moment).calm or known.alarms[0].event_id
+    assert not wall_model(many(known, 1), moment).calm
 
 
 def test_what_is_over_is_told_for_five_minutes_and_is_no_headline(known: Snapshot) -> None:
@@ -248,8 +247,8 @@ def test_what_is_over_is_told_for_five_minutes_and_is_no_headline(known: Snapsho
     (below, *_) = text(lines(quiet, (160, 45))[3:]).splitlines()
     assert first.kind in below
     assert "returned" in below
-    later = Moment.of(quiet, EVENING + timedelta(seconds=1))
-    assert not sight(quiet, later).alarms
+    later = RenderTime.of(quiet, EVENING + timedelta(seconds=1))
+    assert not wall_model(quiet, later).alarms
 
 
 @pytest.mark.parametrize("name", NAME)
@@ -285,10 +284,10 @@ def test_large_letters_are_as_wide_as_they_say_and_cut_between_letters() -> None
         said, scale = "".join(random.choices(alphabet, k=random.randint(1, 20))), random.randint(2, 4)
         size = glyphs.size(said, scale)
         assert size is not None
-        drawn = glyphs.word(said, Ink.TEXT, scale, size)
+        drawn = glyphs.word(said, StyleRole.TEXT, scale, size)
         assert {width(line) for line in drawn} == {size}
         assert len(drawn) == glyphs.HEIGHTS[scale]
-        cut = glyphs.word(said, Ink.TEXT, scale, size // 2)
+        cut = glyphs.word(said, StyleRole.TEXT, scale, size // 2)
         assert max(width(line) for line in cut) <= max(size // 2, 5 * (scale - 1))
 
 
@@ -299,7 +298,7 @@ def test_the_worst_alarm_always_says_whose_it_is_and_how_old(
 ) -> None:
     worst = replace(known.alarms[0], subject=subject, event_id="")
     drawn = lines(replace(known, events=(), alarms=(worst,)), size)
-    since = wording.brief((EVENING - worst.since).total_seconds())
+    since = values.brief((EVENING - worst.since).total_seconds())
     for words in (subject, worst.kind.replace("_", " "), since):
         assert any(says(drawn[at:], words) for at in range(8)) or words.replace(" ", "_") in text(drawn)
 
@@ -317,7 +316,7 @@ def test_one_name_makes_no_row_small_but_its_own(known: Snapshot, name: str) -> 
 
 def _large(name: str) -> str:
     """The lowest line of a name in letters of pixels of the second scale."""
-    return plain(glyphs.word(name, Ink.TEXT, 2, 400)[-1]).strip()
+    return plain(glyphs.word(name, StyleRole.TEXT, 2, 400)[-1]).strip()
 
 
 def test_a_lamp_that_is_not_sure_is_hatched_and_not_only_dark(known: Snapshot) -> None:
@@ -328,7 +327,7 @@ def test_a_lamp_that_is_not_sure_is_hatched_and_not_only_dark(known: Snapshot) -
         assert says(stale, "▒ ON AIR")
 
 
-def _stale(link: Link) -> Link:
+def _stale(link: ConnectionStatus) -> ConnectionStatus:
     return replace(link, as_of=EVENING - timedelta(minutes=2))
 
 
@@ -342,12 +341,12 @@ def test_which_clock_is_that_of_the_room_is_said(known: Snapshot, size: tuple[in
 
 def test_a_letter_that_is_not_drawn_leaves_the_word_in_plain_ones() -> None:
     assert glyphs.size("会議", 2) is None
-    assert glyphs.word("会議", Ink.TEXT, 3, 10) == [[("会議", Ink.TEXT)]]
+    assert glyphs.word("会議", StyleRole.TEXT, 3, 10) == [[("会議", StyleRole.TEXT)]]
 
 
 def test_bars_are_drawn_once_for_each_answer(known: Snapshot) -> None:
-    recent, moment = Recent(), Moment.of(known, EVENING)
-    state = next(one for one in known.events if one.phase.tally is Tally.ON_AIR)
+    recent, moment = Recent(), RenderTime.of(known, EVENING)
+    state = next(one for one in known.events if one.phase.tally is BroadcastState.ON_AIR)
     first = recent.lines(state, moment, 40, 3)
     later = replace(moment, now=moment.now + timedelta(seconds=1))
     assert recent.lines(state, later, 40, 3) is first

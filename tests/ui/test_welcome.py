@@ -10,9 +10,20 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
-from livedeck.ui.dialogs.entries import Typed
-from livedeck.ui.dialogs.form import Form
-from livedeck.ui.welcome import COMMAND, DECK, DEMO, ENVIRONMENT, FILE, SHEET, TYPED, Platform, Welcome, platform
+from livedeck.ui.general.welcome import (
+    COMMAND,
+    DECK,
+    DEMO,
+    ENVIRONMENT,
+    FILE,
+    SHEET,
+    TYPED,
+    Platform,
+    Welcome,
+    platform,
+)
+from livedeck.ui.kit.dialogs.form import Form
+from livedeck.ui.kit.dialogs.inputs import TextInput
 
 
 @asynccontextmanager
@@ -54,7 +65,7 @@ async def test_answers_that_do_not_work_come_back_with_the_reason_and_those_that
         await pilot.press("right", "enter")
         await pilot.pause()
         await typed(pilot, "https://platform.example")
-        welcome.screen.query(Typed)[2].focus()
+        welcome.screen.query(TextInput)[2].focus()
         await typed(pilot, "a-secret-token")
         await pilot.press("ctrl+s")
         await pilot.pause()

@@ -9,20 +9,19 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from livedeck.cli.build import make_api, make_monitor
 from livedeck.cli.screenshots import EVENING, FixedClock
+from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import EventState, Snapshot
-from livedeck.service import Service, ServiceClock
-from livedeck.settings import alone
-from livedeck.ui import themes
-from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, plain
-from livedeck.ui.renderables.moment import Moment
+from livedeck.presentation.render_time import RenderTime
+from livedeck.settings import defaults_only
+from livedeck.simulator import Simulator, SimulatorClock
+from livedeck.text.segments import Line, StyleRole, plain
+from livedeck.ui.kit import themes
 from livedeck.ui.wallboard import glyphs
-from livedeck.ui.wallboard.board import Board, Wall, shifted
-from livedeck.ui.wallboard.recent import Recent
-from livedeck.ui.wallboard.shown import sight, unanswered
+from livedeck.ui.wallboard.layout import Wall, WallLayout, shifted
+from livedeck.ui.wallboard.model import unanswered, wall_model
 from livedeck.ui.wallboard.svg import svg
+from livedeck.ui.wallboard.tiles import Recent
 
 SIZES = ((80, 24), (160, 45), (240, 67), (400, 100))
 STILL = Wall(zone=UTC)
@@ -31,8 +30,8 @@ COUNTS = (0, 1, 4, 9, 10, 25, 100)
 
 async def evening() -> Snapshot:
     """The demo's twelve events at `EVENING`, judged."""
-    service = Service(clock=ServiceClock(start=EVENING, paused=True))
-    settings = alone(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
+    service = Simulator(clock=SimulatorClock(start=EVENING, paused=True))
+    settings = defaults_only(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
     clock = FixedClock()
     async with make_api(settings, clock=clock, mount=service.app) as api:
         return await make_monitor(api, clock).settled()
@@ -56,9 +55,9 @@ def _copy(state: EventState, number: int) -> EventState:
 
 def lines(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, **options: Any) -> list[Line]:
     """A wall of that size at `EVENING`. `page`: None, the pinned one; `elapsed`: s since it began."""
-    moment = Moment.of(snapshot, options.get("now", EVENING), watched=not options.get("fault"))
-    seen = sight(snapshot, moment, options.get("terms", ()), options.get("fault", ""))
-    board = Board(wall or STILL, seen, (size[0] - 1, size[1] - 1), options.get("recent") or Recent())
+    moment = RenderTime.of(snapshot, options.get("now", EVENING), watched=not options.get("fault"))
+    seen = wall_model(snapshot, moment, options.get("terms", ()), options.get("fault", ""))
+    board = WallLayout(wall or STILL, seen, (size[0] - 1, size[1] - 1), options.get("recent") or Recent())
     pinned = board.plan.pages_of(unanswered(seen))
     page = options.get("page", next(iter(pinned), 0))
     return shifted(board.draw(page, page in pinned), options.get("elapsed", 0.0))
@@ -66,8 +65,8 @@ def lines(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, *
 
 def picture(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, **options: Any) -> str:
     """The same as SVG, in `theme`, dimmed where the app would dim it."""
-    moment = Moment.of(snapshot, options.get("now", EVENING), watched=not options.get("fault"))
-    calm = sight(snapshot, moment, options.get("terms", ()), options.get("fault", "")).calm
+    moment = RenderTime.of(snapshot, options.get("now", EVENING), watched=not options.get("fault"))
+    calm = wall_model(snapshot, moment, options.get("terms", ()), options.get("fault", "")).calm
     drawn = lines(snapshot, size, wall, **options)
     return svg(drawn, size, themes.PALETTES[options.get("theme", "dark")], dim=calm)
 
@@ -79,5 +78,5 @@ def text(drawn: Iterable[Line]) -> str:
 
 def says(drawn: Sequence[Line], words: str) -> bool:
     """Whether these lines, from the first one on, say it in plain letters or in those of pixels."""
-    large = [plain(line) for line in glyphs.word(words.upper(), Ink.TEXT, 2, 400)]
+    large = [plain(line) for line in glyphs.word(words.upper(), StyleRole.TEXT, 2, 400)]
     return words in text(drawn) or all(row in plain(line) for row, line in zip(large, drawn, strict=False))

@@ -15,15 +15,15 @@ from starlette.responses import JSONResponse
 from textual import events
 from textual.pilot import Pilot
 
-from livedeck.cli.build import make_api, make_monitor
+from livedeck.cli.demo import IN_PROCESS, simulated
 from livedeck.cli.screenshots import EVENING, FixedClock, framed
-from livedeck.cli.simulated import IN_PROCESS, simulated
+from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api, Event
 from livedeck.monitor import History
-from livedeck.service import Service, ServiceClock
-from livedeck.ui.actions import BY_NAME
+from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.app import Deck
-from livedeck.ui.dialogs.dialog import Dialog
+from livedeck.ui.kit.dialogs.dialog import Dialog
+from livedeck.ui.registry import BY_NAME
 from ui.stage import steady
 
 Refused = tuple[int, dict[str, Any]]
@@ -66,7 +66,7 @@ class Stage:
 
     deck: Deck
     pilot: Pilot[int]
-    service: Service
+    service: Simulator
     api: Api
     clock: HandClock
     requests: list[tuple[str, str]] = field(default_factory=list)
@@ -177,7 +177,7 @@ async def writing(
     data: Path | None = None,
 ) -> AsyncIterator[Stage]:
     """The demo workspace at `EVENING`, kept in `data` where that is given, and a deck that may change it."""
-    service = Service(seed=1, clock=ServiceClock(start=EVENING, paused=True), data=data)
+    service = Simulator(seed=1, clock=SimulatorClock(start=EVENING, paused=True), data=data)
     requests: list[tuple[str, str]] = []
     hooks: list[tuple[str, Callable[[], Awaitable[None]]]] = []
     refusals: list[Refused] = []

@@ -17,6 +17,7 @@ from livedeck.cli.options import appearance, platform
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+
 COMMANDS = {
     "alarms": "print what is wrong, most urgent first, once or as it changes",
     "chat": "export the chat of a stream to a file or a pipe",
@@ -30,6 +31,7 @@ COMMANDS = {
     "status": "print what is on air and what is wrong, and leave",
     "wallboard": "a screen for the wall of a control room: asks nothing, changes nothing",
 }
+
 
 EPILOG = """\b
 Exit codes: 0 done, 1 a fault, 2 wrong use or settings, 3 the platform refuses, 4 it cannot be reached,
@@ -75,9 +77,8 @@ def main(ctx: click.Context, /, **flags: Any) -> None:
     """
     ctx.obj = flags
     if ctx.invoked_subcommand is None:
-        from livedeck.cli.responsive import importing
-        from livedeck.cli.skeleton import drawn
-        from livedeck.machine import names_platform
+        from livedeck.cli.start_screen import drawn, importing
+        from livedeck.environment import names_platform
 
         with drawn() if flags["base_url"] or names_platform() else nullcontext():  # a first start shows something else
             with importing():

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from livedeck.cli import alarm_lines, objects
-from livedeck.cli.build import SystemClock, make_api, make_monitor
-from livedeck.cli.exits import DONE, code_of_link, run
+from livedeck.cli.exit_codes import DONE, code_of_link, run
 from livedeck.cli.options import given, platform
-from livedeck.cli.status import PATIENCE, summary
-from livedeck.monitor import Change, Link, LinkState, Monitor, Snapshot
+from livedeck.cli.status import TIMEOUT, summary
+from livedeck.cli.wiring import SystemClock, make_api, make_monitor
+from livedeck.monitor import AlarmChange, ConnectionState, ConnectionStatus, Monitor, Snapshot
+from livedeck.presentation import alarms, serialization
+from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import load
-from livedeck.ui.renderables.moment import Moment
 
 
 @click.command
@@ -38,7 +38,7 @@ def command(ctx: click.Context, /, *, follow: bool, as_json: bool, everything: b
             monitor = make_monitor(api, settings=settings)
             if follow:
                 return await followed(monitor, as_json=as_json, everything=everything)
-            return report(await monitor.settled(PATIENCE), as_json=as_json, everything=everything)
+            return report(await monitor.settled(TIMEOUT), as_json=as_json, everything=everything)
 
     ctx.exit(run(work))
 
@@ -46,13 +46,13 @@ def command(ctx: click.Context, /, *, follow: bool, as_json: bool, everything: b
 def report(snapshot: Snapshot, *, as_json: bool, everything: bool) -> int:
     """Print the alarms of that snapshot. Returns the exit code."""
     if as_json:
-        click.echo(objects.line(objects.of_alarms(snapshot, everything=everything)))
+        click.echo(serialization.line(serialization.of_alarms(snapshot, everything=everything)))
     else:
-        moment = Moment.of(snapshot, SystemClock().now())
+        moment = RenderTime.of(snapshot, SystemClock().now())
         shown = [*snapshot.alarms, *(snapshot.quiet if everything else ())]
-        lines = [line for alarm in shown for line in alarm_lines.block(alarm, moment)]
+        lines = [line for alarm in shown for line in alarms.block(alarm, moment)]
         click.echo("\n".join([*lines, *([""] if lines else []), summary(snapshot)]))
-    if snapshot.link.state is not LinkState.OK:
+    if snapshot.link.state is not ConnectionState.OK:
         _say(snapshot.link)
     return code_of_link(snapshot.link)
 
@@ -65,21 +65,23 @@ async def followed(monitor: Monitor, *, as_json: bool, everything: bool) -> int:
             lines = [_line(change, as_json=as_json) for change in snapshot.changes if everything or _told(change)]
             if lines:
                 click.echo("\n".join(lines))
-            if snapshot.link.state is not LinkState.CONNECTING and well is not (snapshot.link.state is LinkState.OK):
+            if snapshot.link.state is not ConnectionState.CONNECTING and well is not (
+                snapshot.link.state is ConnectionState.OK
+            ):
                 well = not well
                 _say(snapshot.link)
     return DONE
 
 
-def _told(change: Change) -> bool:
-    return change.turn not in alarm_lines.UNTOLD
+def _told(change: AlarmChange) -> bool:
+    return change.turn not in alarms.HIDDEN_TRANSITIONS
 
 
-def _line(change: Change, *, as_json: bool) -> str:
-    return objects.line(objects.of_change(change)) if as_json else alarm_lines.turn(change)
+def _line(change: AlarmChange, *, as_json: bool) -> str:
+    return serialization.line(serialization.of_change(change)) if as_json else alarms.turn(change)
 
 
-def _say(link: Link) -> None:
+def _say(link: ConnectionStatus) -> None:
     """How the link fares, in one line on standard error."""
-    well = link.state is LinkState.OK
+    well = link.state is ConnectionState.OK
     click.echo("livedeck alarms: " + ("the platform answers again" if well else f"cannot watch: {link.why}"), err=True)

@@ -1,33 +1,75 @@
-"""`livedeck chat export`: the chat of a stream, or of all known streams of an event, to files or to a pipe."""
+"""One line on standard error that says how far an export is, and is gone when it ends."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import Any, get_args
+from typing import Any, TextIO, get_args
 from zoneinfo import ZoneInfo
 
 import click
 
-from livedeck import wording
-from livedeck.cli.build import make_api, make_history
-from livedeck.cli.chat_progress import ProgressLine
-from livedeck.cli.choosing import chosen
-from livedeck.cli.exits import DONE, FAULT, code_of, ended_by_signals, run
-from livedeck.cli.options import MOMENT, ZONE, given, platform
-from livedeck.client import Api, ChatExport, ChatFormat, Event, FileFault, Rejected, Sieve, plain_name
+from livedeck.cli.exit_codes import DONE, FAULT, code_of, ended_by_signals, run
+from livedeck.cli.options import MOMENT, ZONE, chosen, given, platform
+from livedeck.cli.wiring import make_api, make_history
+from livedeck.client import (
+    Api,
+    ChatExport,
+    ChatFormat,
+    Event,
+    ExportProgress,
+    FileFault,
+    MessageFilter,
+    Rejected,
+    plain_name,
+)
 from livedeck.monitor import KnownStream, StreamRecord, current_stream, known_streams
+from livedeck.presentation import chat_export
 from livedeck.settings import Settings, load
-from livedeck.ui.renderables import export_words
+from livedeck.text import values
+
+_PAUSE = 0.2
+
+"""Seconds between two drawings."""
+
+
+class ProgressLine:
+    """Draws on a terminal, and nowhere else. `timer`: seconds that never run backwards."""
+
+    def __init__(self, terminal: TextIO, timer: Callable[[], float]) -> None:
+        self._terminal, self._timer = terminal, timer
+        self._shown, self._drawn = terminal.isatty(), float("-inf")
+        self._width = 0
+
+    def __call__(self, progress: ExportProgress) -> None:
+        """Draw it, unless the last one is too young."""
+        if self._shown and self._timer() - self._drawn >= _PAUSE:
+            self._drawn = self._timer()
+            self._draw(", ".join(chat_export.progress(progress)))
+
+    def clear(self) -> None:
+        """Leave the line empty, for what comes next."""
+        if self._width:
+            self._draw("")
+            self._terminal.write("\r")
+            self._terminal.flush()
+            self._width = 0
+
+    def _draw(self, text: str) -> None:
+        self._terminal.write(f"\r{text.ljust(self._width)}")
+        self._terminal.flush()
+        self._width = len(text)
+
 
 FORMATS: tuple[ChatFormat, ...] = get_args(ChatFormat)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ExportTarget:
     """Where the bytes go. `path`: a file, or with --all a folder; None: a name of our own. `pipe`: stdout instead."""
 
     path: Path | None
@@ -63,7 +105,7 @@ def export(ctx: click.Context, /, *, event: str, stream: str | None, every: bool
     or safe cells are asked for. A file has its name once it is whole: an export that ends before leaves none.
     """
     output = flags.pop("output")
-    target = Target(None if output in {None, "-"} else Path(output), output == "-", force)
+    target = ExportTarget(None if output in {None, "-"} else Path(output), output == "-", force)
     wanted = ordered(flags, target)
     check(target, wanted, stream, every=every)
 
@@ -77,7 +119,7 @@ def export(ctx: click.Context, /, *, event: str, stream: str | None, every: bool
     ctx.exit(run(lambda: ended_by_signals(work)))
 
 
-def ordered(flags: dict[str, Any], target: Target) -> ChatExport:
+def ordered(flags: dict[str, Any], target: ExportTarget) -> ChatExport:
     """What the flags ask for, of no event yet; takes them out of the flags."""
     zone: ZoneInfo | None = flags.pop("zone")
     since, until = (_aware(flags.pop(name), zone) for name in ("since", "until"))
@@ -86,7 +128,7 @@ def ordered(flags: dict[str, Any], target: Target) -> ChatExport:
     suffix = target.path.suffix[1:].lower() if target.path else ""
     by_name: ChatFormat = next((one for one in FORMATS if one == suffix), "json")
     form: ChatFormat = flags.pop("form") or by_name
-    sieve = Sieve(since, until, flags.pop("users"), flags.pop("admins"), flags.pop("search"))
+    sieve = MessageFilter(since, until, flags.pop("users"), flags.pop("admins"), flags.pop("search"))
     safe = flags.pop("safe_csv")
     if safe and form != "csv":
         raise click.UsageError(f"--safe-csv is for --format csv, not {form}")
@@ -97,7 +139,7 @@ def _aware(moment: datetime | None, zone: ZoneInfo | None) -> datetime | None:
     return moment.replace(tzinfo=zone or UTC) if moment and moment.tzinfo is None else moment
 
 
-def check(target: Target, wanted: ChatExport, stream: str | None, *, every: bool) -> None:
+def check(target: ExportTarget, wanted: ChatExport, stream: str | None, *, every: bool) -> None:
     """Raise UsageError for what does not go together."""
     if every and stream:
         raise click.UsageError("--stream names one stream and --all means every one: leave out one of them")
@@ -139,7 +181,7 @@ async def _remembered(settings: Settings, event: Event) -> tuple[StreamRecord, .
 
 
 async def exported(
-    api: Api, event: Event, streams: list[KnownStream], wanted: ChatExport, target: Target, *, every: bool
+    api: Api, event: Event, streams: list[KnownStream], wanted: ChatExport, target: ExportTarget, *, every: bool
 ) -> int:
     """Export them. Returns the exit code. With --all what fails of one does not keep the others. Raises ApiError."""
     if not streams:
@@ -162,7 +204,7 @@ async def exported(
     return code
 
 
-async def _one(api: Api, wanted: ChatExport, target: Target) -> None:
+async def _one(api: Api, wanted: ChatExport, target: ExportTarget) -> None:
     line = ProgressLine(sys.stderr, monotonic)
     try:
         if target.pipe or target.path is None:
@@ -172,13 +214,13 @@ async def _one(api: Api, wanted: ChatExport, target: Target) -> None:
             done = await api.chat.export(wanted, target.path, replace=target.force, progress=line)
     finally:
         line.clear()
-    size, *more = export_words.outcome(wanted, done)
-    to = "standard output" if target.pipe else wording.safe(str(target.path), 200)
+    size, *more = chat_export.outcome(wanted, done)
+    to = "standard output" if target.pipe else values.safe(str(target.path), 200)
     _say("; ".join([f"{size}, to {to}", *more]))
 
 
 def _name(event: Event) -> str:
-    return wording.safe(event.name or event.id, 60)
+    return values.safe(event.name or event.id, 60)
 
 
 def _say(words: str) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from livedeck.atomic_file import write_private
 from livedeck.cli.deck import keymap
-from livedeck.cli.exits import DONE, FAULT, run
+from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import given, platform
-from livedeck.cli.private import write_private
 from livedeck.settings import (
     TOKEN_SOURCES,
     Loaded,
@@ -19,11 +19,11 @@ from livedeck.settings import (
     config_path,
     load,
     loaded,
-    strangers,
     template,
     toml,
+    unknown_keys,
 )
-from livedeck.wording import link, safe
+from livedeck.text.values import link, safe
 
 _USER = re.compile(r"//[^/@\s]*@")
 
@@ -96,7 +96,7 @@ def validate_command(ctx: click.Context, /, **flags: Any) -> None:
         keymap(found.settings)
         for name in found.settings.profiles:
             load(**{**asked, "profile": name})
-        for name in strangers():
+        for name in unknown_keys():
             click.echo(f"livedeck config: {name} is set, and is no setting of livedeck", err=True)
         path = found.document.path
         click.echo(f"{path}: sound" if path.exists() else f"{path}: not there; all settings are sound")

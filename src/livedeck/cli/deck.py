@@ -1,22 +1,100 @@
-"""`livedeck`: the deck on the platform of the settings; where there is no terminal, its status."""
+"""The deck's arrangement in a file of its own, for the eyes of its owner."""
 
 from __future__ import annotations
 
+import asyncio
+import json
+import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
+from subprocess import DEVNULL, Popen, TimeoutExpired
 from typing import TYPE_CHECKING, Any
 
 import click
+import structlog
 
 from livedeck import settings as configuration
-from livedeck.cli.build import SystemClock, make_api, make_history, make_monitor
-from livedeck.cli.exits import run
-from livedeck.cli.leaving import end_on_signals
-from livedeck.cli.responsive import importing, responsive
-from livedeck.settings import DisplaySettings, Settings, SettingsError
+from livedeck.atomic_file import write_private
+from livedeck.cli.exit_codes import run
+from livedeck.cli.signals import end_on_signals
+from livedeck.cli.start_screen import importing, responsive
+from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
+from livedeck.presentation.filtering import TableView
+from livedeck.settings import DisplaySettings, Settings, SettingsError, file_opener
+from livedeck.ui.shell.preferences import Preferences
 
 if TYPE_CHECKING:
-    from livedeck.ui.actions.keymap import Keymap
+    from livedeck.ui.shell.keymap import Keymap
+
+
+_log: Any = structlog.get_logger("livedeck.kept")
+
+
+class StateFile:
+    """One profile's arrangement: a JSON file in the folder of the user's state. It is a convenience: no trouble of the
+    file's is more than a line in the log."""
+
+    def __init__(self, folder: Path, profile: str) -> None:
+        self._folder = folder
+        self._path = folder / f"deck-{re.sub(r'[^A-Za-z0-9_-]', '_', profile)}.json"
+
+    def load(self) -> Preferences:
+        """What was kept; nothing where there is none, or none that can be read."""
+        try:
+            return _kept(json.loads(self._path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return Preferences()
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            _log.warning("the kept arrangement cannot be read", path=str(self._path), why=str(error))
+            return Preferences()
+
+    def save(self, kept: Preferences) -> None:
+        """Keep that."""
+        try:
+            write_private(self._path, json.dumps(asdict(kept), indent=1), replace=True)
+        except OSError as error:
+            _log.warning("the arrangement cannot be kept", path=str(self._path), why=str(error))
+
+    def spill(self, name: str, text: str) -> Path:
+        """A text that is too long for the clipboard, in a file. Raises OSError."""
+        write_private(self._folder / name, text, replace=True)
+        return self._folder / name
+
+
+def _kept(values: Any) -> Preferences:
+    views = {str(name): _view(view) for name, view in values.get("views", {}).items()}
+    return Preferences(str(values.get("theme", "")), views)
+
+
+def _view(values: Any) -> TableView:
+    hidden = tuple(map(str, values.get("hidden", ())))
+    return TableView(str(values.get("filter", "")), str(values.get("sort", "")), bool(values.get("down")), hidden)
+
+
+_PATIENCE = 3.0
+
+"""Seconds in which a program says that it cannot; one that runs on is showing the file."""
+
+
+async def open_file(path: Path) -> str:
+    """Have it shown. Returns why it cannot be, or nothing."""
+    program = file_opener()
+    if not program:
+        return "there is no desktop here to open it on; copy where it is instead"
+    return await asyncio.to_thread(_opened, program, path)
+
+
+def _opened(program: str, path: Path) -> str:
+    command = [program, str(path)]
+    try:
+        started = Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True)  # noqa: S603
+        code = started.wait(_PATIENCE)
+    except TimeoutExpired:
+        return ""
+    except OSError as error:
+        return f"{program}: {error.strerror}"
+    return f"{program} ended with code {code}" if code else ""
 
 
 def run_deck(flags: Mapping[str, Any]) -> int:
@@ -33,11 +111,11 @@ def run_deck(flags: Mapping[str, Any]) -> int:
 
 async def _first_start(flags: Mapping[str, Any]) -> int:
     """No platform is known, and somebody is there to ask."""
-    from livedeck.cli.welcome import welcome
+    from livedeck.cli.setup import welcome
 
     chosen = await welcome(flags)
     if chosen == "demo":
-        from livedeck.cli.playing import play
+        from livedeck.cli.demo import play
 
         return await play(read_only=bool(flags.get("read_only")))
     return await show(configuration.load(**flags)) if chosen else 0
@@ -56,19 +134,17 @@ async def show(settings: Settings) -> int:
 
 def keymap(settings: DisplaySettings) -> Keymap:
     """The keys that the settings change. Raises SettingsError with the line of each that cannot be."""
-    from livedeck.ui.actions.keymap import remapped
+    from livedeck.ui.shell.keymap import remapped
 
     changed, faults = remapped(settings.keys)
     if faults:
-        raise SettingsError("\n".join(f"{configuration.key_place(one.name)}: {one.why}" for one in faults))
+        raise SettingsError("\n".join(f"{configuration.key_location(one.name)}: {one.why}" for one in faults))
     return changed
 
 
 async def _screen(settings: Settings) -> int:
     with importing():
-        from livedeck.cli.kept import StateFile
-        from livedeck.cli.opening import open_file
-        from livedeck.cli.taking_over import taking_over
+        from livedeck.cli.start_screen import taking_over
         from livedeck.ui.app import Deck
 
     async with make_api(settings) as api, make_history(settings) as history:

@@ -6,7 +6,7 @@ import click
 
 from livedeck import settings as configuration
 from livedeck.cli.deck import keymap
-from livedeck.cli.exits import run
+from livedeck.cli.exit_codes import run
 
 
 @click.command
@@ -15,7 +15,7 @@ def command(ctx: click.Context) -> None:
     """Print every action with its keys and its command, as `[keys]` of the settings has them."""
 
     async def work() -> int:
-        from livedeck.ui.actions.table import markdown
+        from livedeck.ui.shell.commands import markdown
 
         click.echo(markdown(keymap(configuration.displayed())))
         return 0

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from livedeck.client import Api, Event
+from livedeck.text import values
+
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -55,9 +59,12 @@ class _Zone(click.ParamType["ZoneInfo"]):
 
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
+
 SPAN, MOMENT, ZONE = _Span(), _Moment(), _Zone()
 
+
 READ_ONLY = "Nothing but GET and HEAD leaves the deck."
+
 
 _PLATFORM = (
     click.option("--profile", metavar="NAME", help="Use the platform of [profiles.NAME] in the settings file."),
@@ -117,3 +124,42 @@ def refuse_platform(ctx: click.Context) -> None:
     for name in ("profile", "base_url", "upload_url"):
         if (ctx.obj or {}).get(name):
             raise click.UsageError(f"{ctx.info_name} has a platform of its own: leave out --{name.replace('_', '-')}")
+
+
+_SHOWN = 10
+
+
+async def chosen(api: Api, words: str) -> Event:
+    """The event of the platform that is meant. Raises click.UsageError for none or several, and ApiError."""
+    return choose([event async for event in api.events.iterate()], words)
+
+
+def choose(events: Iterable[Event], words: str) -> Event:
+    """The one event that fits best: its id, else its name, else the beginning of either, whatever the case.
+
+    Raises click.UsageError where none fits, and where several fit equally well: it lists them.
+    """
+    events, wanted = tuple(events), words.strip().casefold()
+    fits: tuple[Callable[[Event], bool], ...] = (
+        lambda event: event.id.casefold() == wanted,
+        lambda event: _name(event) == wanted,
+        lambda event: event.id.casefold().startswith(wanted) or _name(event).startswith(wanted),
+    )
+    for fit in fits if wanted else ():
+        found = [event for event in events if fit(event)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise click.UsageError(_several(words, found))
+    raise click.UsageError(f"no event is called {values.safe(words, 80)!r}; `livedeck status` lists them all")
+
+
+def _name(event: Event) -> str:
+    return values.safe(event.name or "").casefold()
+
+
+def _several(words: str, found: list[Event]) -> str:
+    lines = [f"  {event.id}  {values.safe(event.name or '', 60)}" for event in found[:_SHOWN]]
+    if len(found) > _SHOWN:
+        lines.append(f"  and {len(found) - _SHOWN} more")
+    return "\n".join([f"{values.safe(words, 80)!r} fits {len(found)} events; name one by its id:", *lines])

@@ -1,26 +1,110 @@
-"""`livedeck qos EVENT`: the samples of one event, once or as they come."""
+"""One event's samples, asked for again and again: each sample once, and a word whenever they cannot be believed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any, Literal
 
 import click
 
-from livedeck import wording
-from livedeck.cli import objects, samples
-from livedeck.cli.build import SystemClock, make_api
-from livedeck.cli.choosing import chosen
-from livedeck.cli.exits import DONE, run
-from livedeck.cli.following import Follower
-from livedeck.cli.options import SPAN, given, platform
-from livedeck.client import Event
-from livedeck.monitor import Reading
-from livedeck.settings import load
+from livedeck.cli.exit_codes import DONE, run
+from livedeck.cli.options import SPAN, chosen, given, platform
+from livedeck.cli.wiring import SystemClock, make_api
+from livedeck.client import Api, ApiError, Event, NotFound, Rejected
+from livedeck.monitor import Clock, Freshness, Reading, Readings
+from livedeck.monitor.polling.connection import skew
+from livedeck.monitor.signal.series import cadence, count_future, merge, of_samples
+from livedeck.presentation import serialization
+from livedeck.presentation.serialization import since
+from livedeck.settings import Settings, load
+from livedeck.text import values
 
-Form = Literal["table", "json", "csv"]
 
-A_LOOK = 60.0
+class Follower:
+    """What is known of one event's samples. `left_out`: how many of the last answer could not be used."""
+
+    def __init__(self, api: Api, event: Event, clock: Clock, settings: Settings) -> None:
+        self.event, self.readings, self.left_out = event, Readings(), 0
+        self._api, self._clock, self._pace = api, clock, settings.pace()
+        self._thresholds = settings.limits(event.id)
+        self._skew, self._failures, self._told = 0.0, 0, Freshness.FRESH
+
+    async def ask(self) -> None:
+        """Learn what the platform has now. Raises ApiError."""
+        brought = await self._api.qos.get(self.event.id)
+        self._skew = skew(self._api.exchanges, self._skew, self._thresholds)
+        until = self.now() + self._thresholds.ahead
+        self.left_out = brought.dropped + count_future(brought, until)
+        self.readings = merge(self.readings, brought, until=until)
+
+    async def news(self, last: float, say: Callable[[str], None]) -> AsyncIterator[list[Reading]]:
+        """The samples of the last so many seconds, and then each new one once. Never ends but by NotFound.
+
+        `say` is told once when the platform fails or the samples grow stale, and once when that is over.
+        """
+        printed: frozenset[float] | None = None
+        while True:
+            pause = await self._try(say)
+            if not self._failures:
+                known = since(self.readings, last if printed is None else None)
+                fresh = [one for one in known if printed is None or one.time not in printed]
+                printed = frozenset(self.readings.time)
+                if fresh:
+                    yield fresh
+            self._tell(say)
+            await self._clock.sleep(pause)
+
+    def now(self) -> float:
+        """Epoch seconds by the platform's clock."""
+        return self._clock.now().timestamp() + self._skew
+
+    def age(self) -> float | None:
+        """Seconds since the newest sample, None where there is none."""
+        newest = self.readings.last
+        return None if newest is None else max(0.0, self.now() - newest.time)
+
+    def freshness(self) -> Freshness:
+        """How far the samples tell of now."""
+        age = self.age()
+        return Freshness.NEVER if age is None else of_samples(age, cadence(self.readings), self._thresholds)
+
+    async def _try(self, say: Callable[[str], None]) -> float:
+        """Ask once. Returns the seconds to wait before the next time."""
+        try:
+            await self.ask()
+        except NotFound:
+            raise
+        except ApiError as error:
+            self._failures += 1
+            if self._failures == 1:
+                say(f"{error}; trying again")
+            steps = self._pace.backoff
+            asked = error.retry_after if isinstance(error, Rejected) else None
+            return max(asked or 0.0, steps[min(self._failures, len(steps)) - 1])
+        if self._failures:
+            say("the platform answers again")
+        self._failures = 0
+        return self._pace.qos_focus
+
+    def _tell(self, say: Callable[[str], None]) -> None:
+        """Say it where the samples went stale, came back, or never were there."""
+        state = self.freshness()
+        if state is Freshness.LATE or state is self._told:
+            return
+        if state is Freshness.STALE:
+            say(f"STALE: no new sample for {values.age(self.age() or 0.0)}")
+        elif state is Freshness.NEVER:
+            say("no samples yet")
+        else:
+            say("samples come again" if self._told is Freshness.STALE else "the first samples")
+        self._told = state
+
+
+OutputFormat = Literal["table", "json", "csv"]
+
+
+DEFAULT_SPAN = 60.0
+
 """Seconds of samples that a person is shown who asks for no others."""
 
 
@@ -33,7 +117,7 @@ A_LOOK = 60.0
 @platform
 @click.pass_context
 def command(
-    ctx: click.Context, /, *, event: str, follow: bool, form: Form | None, last: float | None, **flags: Any
+    ctx: click.Context, /, *, event: str, follow: bool, form: OutputFormat | None, last: float | None, **flags: Any
 ) -> None:
     """Print the QoS samples of EVENT: an id, a name, or the beginning of either that fits one event alone.
 
@@ -47,30 +131,30 @@ def command(
             found = await chosen(api, event)
             follower = Follower(api, found, clock, settings)
             if follow:
-                return await followed(follower, form or "table", A_LOOK if last is None else last)
+                return await followed(follower, form or "table", DEFAULT_SPAN if last is None else last)
             return await report(follower, form or "table", last)
 
     ctx.exit(run(work))
 
 
-async def report(follower: Follower, form: Form, last: float | None) -> int:
+async def report(follower: Follower, form: OutputFormat, last: float | None) -> int:
     """Print what there is. Returns the exit code."""
     event = follower.event
     await follower.ask()
-    shown = list(samples.since(follower.readings, A_LOOK if last is None and form == "table" else last))
+    shown = list(serialization.since(follower.readings, DEFAULT_SPAN if last is None and form == "table" else last))
     if form == "json":
-        click.echo(objects.line(_object(follower, shown)))
+        click.echo(serialization.line(_object(follower, shown)))
         return DONE
     click.echo("\n".join([_head(form), *_lines(form, event, shown)]))
     if not shown:
         click.echo(f"livedeck qos: {_name(event)} has no samples: {_why_none(event)}", err=True)
     elif form == "table":
-        age = wording.age(follower.age() or 0.0)
+        age = values.age(follower.age() or 0.0)
         click.echo(f"\n{len(shown)} samples of {_name(event)}, the newest {age} old ({follower.freshness().value})")
     return DONE
 
 
-async def followed(follower: Follower, form: Form, last: float) -> int:
+async def followed(follower: Follower, form: OutputFormat, last: float) -> int:
     """Print every sample once, as it comes, until somebody ends it. Raises NotFound where the event goes away."""
     if form != "json":
         click.echo(_head(form))
@@ -84,14 +168,14 @@ def _say(event: Event) -> Callable[[str], None]:
     return lambda words: click.echo(f"livedeck qos: {_name(event)}: {words}", err=True)
 
 
-def _head(form: Form) -> str:
-    return ",".join(samples.FIELDS) if form == "csv" else samples.HEAD
+def _head(form: OutputFormat) -> str:
+    return ",".join(serialization.FIELDS) if form == "csv" else serialization.HEAD
 
 
-def _lines(form: Form, event: Event, readings: Iterable[Reading]) -> list[str]:
+def _lines(form: OutputFormat, event: Event, readings: Iterable[Reading]) -> list[str]:
     if form == "json":
-        return [objects.line({"event_id": event.id, **samples.as_object(one)}) for one in readings]
-    return [samples.csv_row(one) if form == "csv" else samples.row(one) for one in readings]
+        return [serialization.line({"event_id": event.id, **serialization.as_object(one)}) for one in readings]
+    return [serialization.csv_row(one) if form == "csv" else serialization.row(one) for one in readings]
 
 
 def _object(follower: Follower, shown: list[Reading]) -> dict[str, Any]:
@@ -100,16 +184,16 @@ def _object(follower: Follower, shown: list[Reading]) -> dict[str, Any]:
     return {
         "event": {"id": event.id, "name": event.name},
         "stream": None if event.stream is None else {"id": event.stream.id, "status": event.stream.status},
-        "as_of": samples.stamp(follower.now()),
+        "as_of": serialization.stamp(follower.now()),
         "freshness": follower.freshness().value,
         "age": None if age is None else round(age, 3),
         "left_out": follower.left_out,
-        "samples": [samples.as_object(one) for one in shown],
+        "samples": [serialization.as_object(one) for one in shown],
     }
 
 
 def _name(event: Event) -> str:
-    return wording.safe(event.name or event.id, 80)
+    return values.safe(event.name or event.id, 80)
 
 
 def _why_none(event: Event) -> str:

@@ -12,23 +12,27 @@ from pathlib import Path
 import click
 from textual.pilot import Pilot
 
-from livedeck.cli.build import make_api, make_monitor
-from livedeck.cli.exits import run
-from livedeck.cli.simulated import simulated
+from livedeck.cli.demo import simulated
+from livedeck.cli.exit_codes import run
+from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import History
-from livedeck.service import Service, ServiceClock
+from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.app import Deck
-from livedeck.ui.screens.part import VideoScreen
+from livedeck.ui.videos.screen import VideoTab
 
 EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
+
 """The moment at which every picture is taken."""
+
 
 TROUBLES: dict[str, tuple[str, float]] = {
     "trouble-keyframes": ("keyframe-drift", 150),
     "trouble-loss": ("sustained-loss", 120),
     "trouble-encoder-away": ("encoder-drop-inside-window", 105),
 }
+
 """Pictures of the QoS screen in trouble: the scenario, and how many seconds of it have passed at `EVENING`."""
+
 
 PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "events-80x24": ((80, 24), ()),
@@ -45,7 +49,9 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "help-120x40": ((120, 40), ("question_mark",)),
 }
 
+
 LASTING = frozenset({"default", "actions"})
+
 """The groups of what a deck does for as long as it runs, or until a person answers."""
 
 
@@ -84,8 +90,8 @@ async def still_deck(
 
     `scenario`: what is played there, and has been for `played` seconds.
     """
-    service_clock = ServiceClock(start=EVENING - timedelta(seconds=played), paused=True)
-    service = Service(seed=seed, clock=service_clock, scenario=scenario)
+    service_clock = SimulatorClock(start=EVENING - timedelta(seconds=played), paused=True)
+    service = Simulator(seed=seed, clock=service_clock, scenario=scenario)
     service_clock.step(played)
     clock = FixedClock()
     async with make_api(simulated(service, read_only=read_only), clock=clock, mount=service.app) as api:
@@ -119,7 +125,7 @@ async def picture(size: tuple[int, int], keys: Sequence[str], scenario: str | No
 
 async def _answered(deck: Deck, pilot: Pilot[int]) -> None:
     """Until all that its screens ask for by themselves has come; the next key is for what is shown then."""
-    while isinstance(deck.screen, VideoScreen) and deck.library.known(deck.screen.MODE).due(deck.clock.now()):
+    while isinstance(deck.screen, VideoTab) and deck.library.known(deck.screen.MODE).due(deck.clock.now()):
         await pilot.pause()  # a screen that was just opened asks when it is painted
     asked = [one.wait() for one in deck.workers if one.group not in LASTING]
     await asyncio.gather(*asked, return_exceptions=True)  # a question that another one replaced is no failure

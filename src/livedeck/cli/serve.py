@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
-from livedeck.cli.exits import DONE, FAULT, run
+from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import refuse_platform, simulation
-from livedeck.service import DEFAULT_TOKEN, Addresses, Service, ServiceClock, ServiceError, serving
+from livedeck.simulator import DEFAULT_TOKEN, Addresses, Simulator, SimulatorClock, SimulatorError, serve
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
@@ -49,11 +49,11 @@ def command(
     refuse_platform(ctx)
     if host not in LOOPBACK and token in {None, "", DEFAULT_TOKEN}:
         raise click.UsageError(f"--host {host} can be reached from elsewhere: give it a --token of its own")
-    make = partial(Service, clock=ServiceClock(speed=speed), token=token or DEFAULT_TOKEN, data=data, **simulated)
+    make = partial(Simulator, clock=SimulatorClock(speed=speed), token=token or DEFAULT_TOKEN, data=data, **simulated)
     ctx.exit(run(lambda: _serve(host, port, make, as_json=as_json)))
 
 
-async def _serve(host: str, port: int, make: Callable[[], Service], *, as_json: bool) -> int:
+async def _serve(host: str, port: int, make: Callable[[], Simulator], *, as_json: bool) -> int:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -61,16 +61,16 @@ async def _serve(host: str, port: int, make: Callable[[], Service], *, as_json: 
     try:
         service = make()
         with closing(service):
-            async with serving(service, host=host, port=port) as addresses:
+            async with serve(service, host=host, port=port) as addresses:
                 click.echo(_json(service, addresses) if as_json else _line(service, addresses))
                 await ended.wait()
-    except (OSError, ServiceError) as error:
+    except (OSError, SimulatorError) as error:
         click.echo(f"livedeck serve: {error}", err=True)
         return FAULT
     return DONE
 
 
-def _json(service: Service, addresses: Addresses) -> str:
+def _json(service: Simulator, addresses: Addresses) -> str:
     return json.dumps(
         {
             **asdict(addresses),
@@ -83,7 +83,7 @@ def _json(service: Service, addresses: Addresses) -> str:
     )
 
 
-def _line(service: Service, addresses: Addresses) -> str:
+def _line(service: Simulator, addresses: Addresses) -> str:
     return (
         f"livedeck serve: api {addresses.base_url}  upload {addresses.upload_url}  token {service.token}  "
         f"workspace {service.workspace_id}  user {service.user_id}  (ctrl-c ends it)"

@@ -6,22 +6,24 @@ from typing import Any
 
 import click
 
-from livedeck import wording
-from livedeck.cli import alarm_lines, objects
-from livedeck.cli.build import SystemClock, make_api, make_monitor
-from livedeck.cli.exits import code_of_link, run
+from livedeck.cli.exit_codes import code_of_link, run
 from livedeck.cli.options import given, platform
+from livedeck.cli.wiring import SystemClock, make_api, make_monitor
 from livedeck.monitor import EventState, Snapshot
+from livedeck.presentation import alarms as alarm_lines
+from livedeck.presentation import events, serialization
+from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import Settings, load
-from livedeck.ui.renderables import cells
-from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, clip, fit, plain, width
-from livedeck.ui.renderables.moment import Moment
+from livedeck.text import values
+from livedeck.text.segments import Line, StyleRole, clip, fit, plain, width
 
-PATIENCE = 15.0
+TIMEOUT = 15.0
+
 """Seconds to wait for a judged sample of every event on air."""
 
+
 NAME_CELLS = 40
+
 
 HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "T-/ELAPSED", "EVENT", "WRONG")
 
@@ -45,10 +47,10 @@ def command(ctx: click.Context, /, *, as_json: bool, **flags: Any) -> None:
 async def report(settings: Settings, *, as_json: bool) -> int:
     """Print the status of that platform. Returns the exit code."""
     async with make_api(settings) as api:
-        snapshot = await make_monitor(api, settings=settings).settled(PATIENCE)
-    moment = Moment.of(snapshot, SystemClock().now())
+        snapshot = await make_monitor(api, settings=settings).settled(TIMEOUT)
+    moment = RenderTime.of(snapshot, SystemClock().now())
     if as_json:
-        click.echo(objects.line(objects.of_snapshot(snapshot, moment)))
+        click.echo(serialization.line(serialization.of_snapshot(snapshot, moment)))
     elif snapshot.link.as_of is not None:
         click.echo(table(snapshot, moment))
     code = code_of_link(snapshot.link)
@@ -57,9 +59,9 @@ async def report(settings: Settings, *, as_json: bool) -> int:
     return code
 
 
-def table(snapshot: Snapshot, moment: Moment) -> str:
+def table(snapshot: Snapshot, moment: RenderTime) -> str:
     """The status for people: a line an event, worst first, what is wrong with it at its end."""
-    rows = [[[(head, Ink.HEAD)] for head in HEADS], *(_row(state, moment) for state in snapshot.events)]
+    rows = [[[(head, StyleRole.HEAD)] for head in HEADS], *(_row(state, moment) for state in snapshot.events)]
     sizes = [max(width(row[column]) for row in rows) for column in range(len(HEADS))]
     right = {"VIDEO", "AUDIO", "FPS", "T-/ELAPSED"}
     lines = [
@@ -80,16 +82,16 @@ def summary(snapshot: Snapshot) -> str:
     return f"{len(snapshot.events)} events, {len(snapshot.alarms)} alarms{flood}, {age}"
 
 
-def _row(state: EventState, moment: Moment) -> list[Line]:
+def _row(state: EventState, moment: RenderTime) -> list[Line]:
     wrong = "; ".join(f"{one.kind} {one.actual}" for one in state.verdict.findings)
     return [
-        [(plain(cells.tally(state, moment)).strip(), Ink.TEXT)],
-        cells.ingest(state, moment),
-        cells.health(state, moment),
-        cells.video(state, moment),
-        cells.audio(state, moment),
-        cells.fps(state, moment),
-        [(cells.clock(state, moment), Ink.TEXT)],
-        clip([(cells.name(state), Ink.TEXT)], NAME_CELLS),
-        [(wording.safe(wrong), Ink.TEXT)],
+        [(plain(events.tally(state, moment)).strip(), StyleRole.TEXT)],
+        events.ingest(state, moment),
+        events.health(state, moment),
+        events.video(state, moment),
+        events.audio(state, moment),
+        events.fps(state, moment),
+        [(events.clock(state, moment), StyleRole.TEXT)],
+        clip([(events.name(state), StyleRole.TEXT)], NAME_CELLS),
+        [(values.safe(wrong), StyleRole.TEXT)],
     ]

@@ -1,39 +1,140 @@
-"""`livedeck wallboard`: a screen on the wall of a control room, read-only by construction."""
+"""What is acknowledged at a deck on this machine, on the wall beside it."""
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import click
+import structlog
 
 from livedeck import settings as configuration
-from livedeck.cli.attending import attending
-from livedeck.cli.build import SystemClock, make_api, make_monitor
-from livedeck.cli.exits import FAULT, run
-from livedeck.cli.leaving import end_on_signals
+from livedeck.cli.exit_codes import FAULT, run
 from livedeck.cli.options import appearance, given, platform
-from livedeck.cli.renewing import Renewal, renewing
-from livedeck.cli.responsive import responsive
-from livedeck.cli.wall_pictures import Gallery, check
-from livedeck.monitor import Glance, Snapshot
+from livedeck.cli.signals import end_on_signals
+from livedeck.cli.start_screen import responsive
+from livedeck.cli.token import Renewal, renewing
+from livedeck.cli.wiring import SystemClock, make_api, make_monitor
+from livedeck.monitor import Alarm, AlarmLimits, Clock, HistoryReader, Snapshot, sync_acknowledgements
+from livedeck.presentation.events import EVENTS
+from livedeck.presentation.filtering import FilterError, Term, parse
 from livedeck.settings import Settings
-from livedeck.ui.filtering import FilterError, Term, parse
-from livedeck.ui.renderables.event_rows import EVENTS
-from livedeck.ui.wallboard.app import Wallboard
-from livedeck.ui.wallboard.board import Wall
+from livedeck.ui.wallboard.app import Picture, Wallboard
 from livedeck.ui.wallboard.glyphs import LARGEST, PLAIN
-from livedeck.ui.wallboard.plan import TILES
+from livedeck.ui.wallboard.layout import TILES, Wall
+
+PAUSE = 2.0
+
+"""Seconds at least between two looks at the deck's history."""
+
+
+async def attending(
+    snapshots: AsyncGenerator[Snapshot, None], glance: HistoryReader, clock: Clock, rules: AlarmLimits
+) -> AsyncGenerator[Snapshot, None]:
+    """The snapshots, with the alarms as the deck has them. None waits for the file: it is read after one is shown."""
+    others, due = tuple[Alarm, ...](), clock.monotonic()
+    async with aclosing(snapshots):
+        async for snapshot in snapshots:
+            yield sync_acknowledgements(snapshot, others, rules)
+            if clock.monotonic() >= due:
+                others = await glance.alarms()
+                due = clock.monotonic() + PAUSE
+
+
+_log: Any = structlog.get_logger("livedeck.wallboard")
+
+
+class SvgPublisher:
+    """Takes each picture as it is made; draws it when somebody wants it, once, and off the loop."""
+
+    def __init__(self) -> None:
+        self._picture: Picture | None = None
+        self._drawn: tuple[Picture, bytes] | None = None
+        self._drawing = asyncio.Lock()
+        self._news, self._over = asyncio.Event(), False
+
+    def publish(self, picture: Picture) -> None:
+        """This is on the wall now."""
+        self._picture = picture
+        self._news.set()
+
+    async def svg(self) -> bytes | None:
+        """The newest picture; None before the first."""
+        async with self._drawing:
+            picture = self._picture
+            if picture and (self._drawn is None or self._drawn[0] is not picture):
+                self._drawn = picture, await asyncio.to_thread(_drawn, picture)
+        return self._drawn[1] if self._drawn else None
+
+    @asynccontextmanager
+    async def kept(self, target: Path) -> AsyncIterator[None]:
+        """Write each picture to that file while the block runs, and the last one at its end; whole or not at all."""
+        writing = asyncio.create_task(self._keep(target))
+        try:
+            yield
+        finally:
+            self._over = True
+            self._news.set()
+            await writing
+
+    async def _keep(self, target: Path) -> None:
+        failing = ""
+        while self._news.is_set() or not self._over:
+            await self._news.wait()
+            self._news.clear()
+            failing = await self._write(target, failing)
+
+    async def _write(self, target: Path, failing: str) -> str:
+        """Write the newest picture. Returns why it could not be, or nothing; `failing`: the same of the last time."""
+        try:
+            svg = await self.svg()
+            if svg:
+                await asyncio.to_thread(replaced, target, svg)
+            why = ""
+        except Exception as error:  # noqa: BLE001  the top of a task; logged once, not at every picture
+            why = getattr(error, "strerror", None) or repr(error)
+            if why != failing:
+                _log.warning("the picture cannot be written", path=str(target), why=why, exc_info=True)
+        if failing and not why:
+            _log.info("the picture is written again", path=str(target))
+        return why
+
+
+def replaced(target: Path, content: bytes) -> None:
+    """Put that in place of the file at once. Not synced: a second later there is another one. Raises OSError."""
+    target = target.resolve()  # a link stays a link
+    half = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        half.write_bytes(content)
+        half.replace(target)
+    except BaseException:
+        half.unlink(missing_ok=True)
+        raise
+
+
+def check(target: Path) -> None:
+    """Raises OSError where no file can be made beside that one."""
+    with TemporaryFile(dir=target.resolve().parent):
+        pass
+
+
+def _drawn(picture: Picture) -> bytes:
+    return picture.svg().encode()
+
 
 UNSEEN = (160, 45)
+
 """Cells and lines of a wall that only a browser shows: 16 to 9, a cell being half as wide as it is high."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outlets:
+class WallOutputs:
     """Where the picture goes besides the terminal."""
 
     svg: Path | None = None
@@ -78,7 +179,7 @@ def command(
 
     async def work() -> int:
         settings = configuration.load(**given(ctx, flags))
-        return await _show(settings, wall, conditions, Outlets(svg, port))
+        return await _show(settings, wall, conditions, WallOutputs(svg, port))
 
     ctx.exit(run(work))
 
@@ -92,7 +193,7 @@ def terms(wanted: str, project: str | None) -> tuple[Term, ...]:
     return (*parsed, Term("project", "=", project.casefold())) if project else parsed
 
 
-async def _show(settings: Settings, wall: Wall, conditions: tuple[Term, ...], outlets: Outlets) -> int:
+async def _show(settings: Settings, wall: Wall, conditions: tuple[Term, ...], outlets: WallOutputs) -> int:
     reason = configuration.why_no_screen()
     if reason and not outlets:
         from livedeck.cli.status import report
@@ -100,7 +201,7 @@ async def _show(settings: Settings, wall: Wall, conditions: tuple[Term, ...], ou
         click.echo(f"livedeck wallboard: {reason}; printing the status instead", err=True)
         return await report(settings, as_json=False)
     async with watching(settings) as (snapshots, clock):
-        gallery = Gallery()
+        gallery = SvgPublisher()
         app = Wallboard(
             snapshots,
             clock,
@@ -124,10 +225,10 @@ async def watching(settings: Settings) -> AsyncIterator[tuple[AsyncGenerator[Sna
         snapshots = renewing(monitor, Renewal(api, settings, clock, monitor.poke))
         file = settings.history_file()
         rules = settings.limits().attention
-        yield attending(snapshots, Glance(file), clock, rules) if file else snapshots, clock
+        yield attending(snapshots, HistoryReader(file), clock, rules) if file else snapshots, clock
 
 
-async def _run(app: Wallboard, gallery: Gallery, outlets: Outlets, *, headless: bool) -> int:
+async def _run(app: Wallboard, gallery: SvgPublisher, outlets: WallOutputs, *, headless: bool) -> int:
     end_on_signals(app.exit)
     async with AsyncExitStack() as stack:
         if outlets.svg:
@@ -138,7 +239,7 @@ async def _run(app: Wallboard, gallery: Gallery, outlets: Outlets, *, headless: 
                 return FAULT
             await stack.enter_async_context(gallery.kept(outlets.svg))
         if outlets.port is not None:
-            from livedeck.cli.wall_page import bound, shown_at
+            from livedeck.cli.wall_server import bound, shown_at
 
             try:
                 listener = stack.enter_context(bound(outlets.port))

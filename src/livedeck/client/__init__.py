@@ -2,55 +2,59 @@
 
 from __future__ import annotations
 
-from livedeck.client.annotations import Annotation, AnnotationDraft
 from livedeck.client.api import Api
-from livedeck.client.base import Draft, Model, Page
-from livedeck.client.call import Exchange, Progress
-from livedeck.client.chat import Message
-from livedeck.client.chat_export import ChatExport, ChatFormat, Exported, ExportProgress
-from livedeck.client.cues import Cue, untimely
-from livedeck.client.errors import (
+from livedeck.client.chat_export.export import ChatExport, ChatFormat, ExportProgress, ExportResult
+from livedeck.client.chat_export.filter import MessageFilter
+from livedeck.client.http.errors import (
     ApiError,
-    Broadcasting,
     Cause,
     Conflict,
     FileFault,
     Forbidden,
+    Incomplete,
     Invalid,
     Misconfigured,
     NotFound,
     RateLimited,
     ReadOnly,
     Rejected,
+    RelayRunning,
     ServerFault,
     TooManyProfiles,
     Unauthorized,
-    Unfinished,
     Unknown,
     Unreachable,
     Unreadable,
     Validation,
 )
-from livedeck.client.event_draft import EventDraft, EventRestreamDraft, RecordDraft, ScheduleDraft, VideoDraft
-from livedeck.client.events import (
+from livedeck.client.http.files import plain_name
+from livedeck.client.http.request import Progress, ResponseTiming
+from livedeck.client.http.secrets import Secret, SecretLink, SignedLink
+from livedeck.client.resources.annotations import Annotation, AnnotationDraft
+from livedeck.client.resources.base import Draft, Model, Page
+from livedeck.client.resources.chat import Message
+from livedeck.client.resources.cues import Cue, cues_out_of_order
+from livedeck.client.resources.events import (
     AudioSettings,
     Event,
+    EventDraft,
     EventRestream,
+    EventRestreamDraft,
     Record,
+    RecordDraft,
     Recording,
     Scheduled,
+    ScheduleDraft,
+    Stream,
+    VideoDraft,
     VideoSettings,
 )
-from livedeck.client.materials import Material
-from livedeck.client.platforms import service_of
-from livedeck.client.posters import Poster
-from livedeck.client.qos import QosSample, QosSamples
-from livedeck.client.rooms import RelayDraft, RelayProfile, Room, RoomDraft
-from livedeck.client.secret import Secret, SecretLink, SignedLink
-from livedeck.client.sieve import Sieve
-from livedeck.client.sink import plain_name
-from livedeck.client.streams import Stream
-from livedeck.client.subtitles import Subtitle, SubtitleDraft, SubtitleFile, checked_cues, subtitle_file
+from livedeck.client.resources.fields import service_of
+from livedeck.client.resources.materials import Material
+from livedeck.client.resources.posters import Poster
+from livedeck.client.resources.qos import QosSample, QosSamples
+from livedeck.client.resources.rooms import RelayDraft, RelayProfile, Room, RoomDraft
+from livedeck.client.resources.subtitles import Subtitle, SubtitleDraft, SubtitleFile, checked_cues, subtitle_file
 
 __all__ = [
     "Annotation",
@@ -58,7 +62,6 @@ __all__ = [
     "Api",
     "ApiError",
     "AudioSettings",
-    "Broadcasting",
     "Cause",
     "ChatExport",
     "ChatFormat",
@@ -69,14 +72,15 @@ __all__ = [
     "EventDraft",
     "EventRestream",
     "EventRestreamDraft",
-    "Exchange",
     "ExportProgress",
-    "Exported",
+    "ExportResult",
     "FileFault",
     "Forbidden",
+    "Incomplete",
     "Invalid",
     "Material",
     "Message",
+    "MessageFilter",
     "Misconfigured",
     "Model",
     "NotFound",
@@ -93,6 +97,8 @@ __all__ = [
     "Rejected",
     "RelayDraft",
     "RelayProfile",
+    "RelayRunning",
+    "ResponseTiming",
     "Room",
     "RoomDraft",
     "ScheduleDraft",
@@ -100,7 +106,6 @@ __all__ = [
     "Secret",
     "SecretLink",
     "ServerFault",
-    "Sieve",
     "SignedLink",
     "Stream",
     "Subtitle",
@@ -108,7 +113,6 @@ __all__ = [
     "SubtitleFile",
     "TooManyProfiles",
     "Unauthorized",
-    "Unfinished",
     "Unknown",
     "Unreachable",
     "Unreadable",
@@ -116,8 +120,8 @@ __all__ = [
     "VideoDraft",
     "VideoSettings",
     "checked_cues",
+    "cues_out_of_order",
     "plain_name",
     "service_of",
     "subtitle_file",
-    "untimely",
 ]

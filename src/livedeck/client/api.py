@@ -11,23 +11,21 @@ from time import perf_counter
 from types import TracebackType
 from typing import Self
 
-from livedeck.client.address import origin
-from livedeck.client.annotations import Annotations
-from livedeck.client.call import Exchange
-from livedeck.client.cdn import Cdn
-from livedeck.client.chat import Chat
-from livedeck.client.errors import Misconfigured
-from livedeck.client.events import Events
-from livedeck.client.materials import Materials
-from livedeck.client.pace import Pace
-from livedeck.client.platforms import service_of
-from livedeck.client.posters import Posters
-from livedeck.client.qos import BitrateUnit, Qos
-from livedeck.client.rooms import Relays, Rooms
-from livedeck.client.secret import Secret
-from livedeck.client.streams import Streams
-from livedeck.client.subtitles import Subtitles
-from livedeck.client.transport import Mount, Transport
+from livedeck.client.http.errors import Misconfigured
+from livedeck.client.http.request import ResponseTiming, origin
+from livedeck.client.http.secrets import Secret
+from livedeck.client.http.timing import ClientTiming
+from livedeck.client.http.transport import Transport, TransportFactory
+from livedeck.client.resources.annotations import Annotations
+from livedeck.client.resources.cdn import Cdn
+from livedeck.client.resources.chat import Chat
+from livedeck.client.resources.events import Events, Streams
+from livedeck.client.resources.fields import service_of
+from livedeck.client.resources.materials import Materials
+from livedeck.client.resources.posters import Posters
+from livedeck.client.resources.qos import BitrateUnit, Qos
+from livedeck.client.resources.rooms import Relays, Rooms
+from livedeck.client.resources.subtitles import Subtitles
 
 
 def _utc_now() -> datetime:
@@ -69,7 +67,7 @@ class Api:
         timer: Callable[[], float] = perf_counter,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random,
-        mount: Mount | None = None,
+        mount: TransportFactory | None = None,
     ) -> None:
         if not meet_segment.replace("-", "").isalnum() or not meet_segment.isascii():
             raise Misconfigured("meet_segment should be one segment of a path")
@@ -81,7 +79,7 @@ class Api:
             {"api": base, "upload": base if upload_url is None else origin("upload_url", upload_url)},
             token if isinstance(token, Secret) else Secret(token),
             read_only=read_only,
-            pace=Pace(timeout, retry, rate, now, timer, sleep, jitter),
+            pace=ClientTiming(timeout, retry, rate, now, timer, sleep, jitter),
             mount=mount,
             http2=http2,
         )
@@ -116,7 +114,7 @@ class Api:
         return self._transport.host
 
     @property
-    def exchanges(self) -> deque[Exchange]:
+    def exchanges(self) -> deque[ResponseTiming]:
         """The last five answers, newest last."""
         return self._transport.exchanges
 

@@ -2,88 +2,90 @@
 
 from __future__ import annotations
 
-from livedeck.monitor.attended import attended
-from livedeck.monitor.attention import Attention
-from livedeck.monitor.board import Alarm, AlarmKey, AlarmState, Change, Diagnosis, Turn
-from livedeck.monitor.connection import stale
-from livedeck.monitor.diagnosis import diagnose
-from livedeck.monitor.facts import (
+from livedeck.monitor.alarms.ack_sync import sync_acknowledgements
+from livedeck.monitor.alarms.operator import AlarmRefused
+from livedeck.monitor.history import History, HistoryReader
+from livedeck.monitor.kinds.diagnosis import diagnose
+from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, AlarmTransition, Diagnosis
+from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
+from livedeck.monitor.model.records import (
+    ActionRecord,
+    AlarmRecord,
+    AuditOutcome,
+    Buckets,
+    FieldChange,
+    LinkRecord,
+    Marker,
+    MaterialRecord,
+    MinMax,
+    NotificationRecord,
+    StreamRecord,
+)
+from livedeck.monitor.model.snapshot import RoomsState, Snapshot
+from livedeck.monitor.model.state import (
+    BroadcastState,
     Clock,
+    ConnectionProblem,
+    ConnectionState,
+    ConnectionStatus,
     Episode,
     EventState,
     Finding,
     Freshness,
     Grade,
     Health,
+    HealthAssessment,
     Ingest,
     IngestState,
-    Link,
-    LinkState,
     Phase,
     QosState,
     Severity,
-    Tally,
-    Trouble,
-    Verdict,
 )
-from livedeck.monitor.handling import AlarmRefused
-from livedeck.monitor.history import Glance, History
+from livedeck.monitor.model.thresholds import AlarmLimits, Cadence, Hold, Share, Thresholds, tuned
 from livedeck.monitor.monitor import Monitor
-from livedeck.monitor.past_streams import KnownStream, current_stream, known_streams, remembered_streams
-from livedeck.monitor.readings import NO_STATUS, Reading, Readings
-from livedeck.monitor.records import (
-    ActionRecord,
-    AlarmRecord,
-    Band,
-    Buckets,
-    Edit,
-    LinkRecord,
-    Marker,
-    MaterialRecord,
-    NotificationRecord,
-    Outcome,
-    StreamRecord,
-)
-from livedeck.monitor.rooms import RoomsState
-from livedeck.monitor.snapshot import Snapshot
-from livedeck.monitor.thresholds import Cadence, Hold, Share, Thresholds, tuned
+from livedeck.monitor.polling.connection import stale
+from livedeck.monitor.polling.known_streams import KnownStream, current_stream, known_streams, remembered_streams
 
 __all__ = [
     "NO_STATUS",
     "ActionRecord",
     "Alarm",
+    "AlarmChange",
     "AlarmKey",
+    "AlarmLimits",
     "AlarmRecord",
     "AlarmRefused",
     "AlarmState",
-    "Attention",
-    "Band",
+    "AlarmTransition",
+    "AuditOutcome",
+    "BroadcastState",
     "Buckets",
     "Cadence",
-    "Change",
     "Clock",
+    "ConnectionProblem",
+    "ConnectionState",
+    "ConnectionStatus",
     "Diagnosis",
-    "Edit",
     "Episode",
     "EventState",
+    "FieldChange",
     "Finding",
     "Freshness",
-    "Glance",
     "Grade",
     "Health",
+    "HealthAssessment",
     "History",
+    "HistoryReader",
     "Hold",
     "Ingest",
     "IngestState",
     "KnownStream",
-    "Link",
     "LinkRecord",
-    "LinkState",
     "Marker",
     "MaterialRecord",
+    "MinMax",
     "Monitor",
     "NotificationRecord",
-    "Outcome",
     "Phase",
     "QosState",
     "Reading",
@@ -93,16 +95,12 @@ __all__ = [
     "Share",
     "Snapshot",
     "StreamRecord",
-    "Tally",
     "Thresholds",
-    "Trouble",
-    "Turn",
-    "Verdict",
-    "attended",
     "current_stream",
     "diagnose",
     "known_streams",
     "remembered_streams",
     "stale",
+    "sync_acknowledgements",
     "tuned",
 ]

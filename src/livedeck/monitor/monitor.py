@@ -11,26 +11,27 @@ from typing import Any
 import structlog
 
 from livedeck.client import Api
-from livedeck.monitor import alarms, connection, handling
-from livedeck.monitor.board import Alarm, AlarmKey
-from livedeck.monitor.facts import Clock, LinkState
-from livedeck.monitor.faults import Sight
+from livedeck.monitor.alarms import engine, operator
+from livedeck.monitor.alarms.engine import AlarmEngine
+from livedeck.monitor.alarms.faults import MonitorState
+from livedeck.monitor.alarms.ranking import urgent_first, worst_first
 from livedeck.monitor.history import History
-from livedeck.monitor.lookout import Lookout
-from livedeck.monitor.plan import LIST, Plan, plan
-from livedeck.monitor.poller import Answer, Poller
-from livedeck.monitor.race import first
-from livedeck.monitor.ranking import urgent_first, worst_first
-from livedeck.monitor.roster import Roster
-from livedeck.monitor.snapshot import Snapshot
-from livedeck.monitor.thresholds import Cadence, Thresholds
-from livedeck.monitor.urgency import Urgency
-from livedeck.monitor.watch import Instant
+from livedeck.monitor.model.alarm import Alarm, AlarmKey
+from livedeck.monitor.model.snapshot import Snapshot
+from livedeck.monitor.model.state import Clock, ConnectionState
+from livedeck.monitor.model.thresholds import Cadence, Thresholds
+from livedeck.monitor.polling import connection
+from livedeck.monitor.polling.poller import Poller, PollResult, RoundDebounce, wait_first
+from livedeck.monitor.polling.schedule import LIST, PollSchedule, plan
+from livedeck.monitor.tracker import ClockReading, WorldTracker
 
 _BREATH = 0.01
+
 """Seconds of rest at least: moments are sums of floats, and one just missed must not spin the loop."""
 
+
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
+
 
 _log: Any = structlog.get_logger("livedeck.monitor")
 
@@ -61,10 +62,10 @@ class Monitor:
         self._awake, self._handled = asyncio.Event(), asyncio.Event()
         self._focus: str | None = None
         self._rooms = False
-        self._roster = Roster(self._thresholds)
-        self._urgency = Urgency(clock)
+        self._roster = AlarmEngine(self._thresholds)
+        self._urgency = RoundDebounce(clock)
         begun = _instant(clock)
-        self._lookout = Lookout(api, begun, self._thresholds, self._cadence, overrides)
+        self._lookout = WorldTracker(api, begun, self._thresholds, self._cadence, overrides)
         self._last = Snapshot(0, begun.wall, self._lookout.link)
 
     async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
@@ -86,7 +87,7 @@ class Monitor:
         That is: every event with a stream to judge was asked for its samples, or the platform is known to be away.
         """
         try:
-            await first(self._settle(), self._clock.sleep(timeout))
+            await wait_first(self._settle(), self._clock.sleep(timeout))
         finally:
             await self._poller.close()
         return self._last
@@ -108,28 +109,28 @@ class Monitor:
 
     def acknowledge(self, key: AlarmKey) -> bool:
         """Promise to act: silent until it is over or the promise runs out. False where nothing was owed."""
-        return self._handle(key, lambda alarm: handling.acknowledge(alarm, self._clock.now(), self._rules))
+        return self._handle(key, lambda alarm: operator.acknowledge(alarm, self._clock.now(), self._rules))
 
     def shelve(self, key: AlarmKey, minutes: float | None, reason: str) -> None:
         """Put that alarm out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
-        now, on_air = self._clock.now(), key.event_id in alarms.on_air(self._lookout.states)
-        self._handle(key, lambda alarm: handling.shelve(alarm, minutes, reason, now, on_air=on_air, rules=self._rules))
+        now, on_air = self._clock.now(), key.event_id in engine.on_air(self._lookout.states)
+        self._handle(key, lambda alarm: operator.shelve(alarm, minutes, reason, now, on_air=on_air, rules=self._rules))
 
     def unshelve(self, key: AlarmKey) -> None:
         """Bring that alarm back in sight. Raises AlarmRefused."""
-        self._handle(key, lambda alarm: handling.unshelve(alarm, self._clock.now()))
+        self._handle(key, lambda alarm: operator.unshelve(alarm, self._clock.now()))
 
     def out_of_service(self, key: AlarmKey, reason: str) -> None:
         """Put that alarm out of sight until it is put in service again. Raises AlarmRefused."""
-        self._handle(key, lambda alarm: handling.out_of_service(alarm, reason, self._clock.now()))
+        self._handle(key, lambda alarm: operator.out_of_service(alarm, reason, self._clock.now()))
 
     def in_service(self, key: AlarmKey) -> None:
         """End that. Raises AlarmRefused."""
-        self._handle(key, lambda alarm: handling.in_service(alarm, self._clock.now()))
+        self._handle(key, lambda alarm: operator.in_service(alarm, self._clock.now()))
 
     def note(self, key: AlarmKey, text: str) -> None:
         """Keep these words beside that alarm. Raises AlarmRefused."""
-        self._handle(key, lambda alarm: handling.noted(alarm, text))
+        self._handle(key, lambda alarm: operator.noted(alarm, text))
 
     def _handle(self, key: AlarmKey, deed: Callable[[Alarm], Alarm | None]) -> bool:
         done = self._roster.handle(key, deed, self._clock.now())
@@ -163,24 +164,24 @@ class Monitor:
             _log.info(f"alarm {change.turn}", kind=change.alarm.kind, event_id=change.alarm.event_id)
         return self._last
 
-    async def _hear(self, answer: Answer) -> None:
+    async def _hear(self, answer: PollResult) -> None:
         if await self._lookout.hear(answer):
             self._urgency.tell()
 
     async def _rest(self) -> None:
         """Until a call is due, one that was slow is done, somebody asks, or time alone has changed the picture."""
         waits = [self._cadence.tick, self._poller.wait(self._plan())]
-        if self._last.link.state is not LinkState.BLIND:
+        if self._last.link.state is not ConnectionState.BLIND:
             waits.append(self._lookout.blind_at - self._clock.monotonic())
         rest = self._clock.sleep(max(_BREATH, min(waits)))
-        await first(rest, self._awake.wait(), self._handled.wait(), self._poller.arrival())
+        await wait_first(rest, self._awake.wait(), self._handled.wait(), self._poller.arrival())
         self._awake.clear()
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> PollSchedule:
         now = connection.server_time(self._last.link, self._clock.now())
         return plan(self._last.events, now, self._focus, self._lookout.cadence, rooms=self._rooms)
 
-    async def _look(self, answers: tuple[Answer, ...]) -> Snapshot:
+    async def _look(self, answers: tuple[PollResult, ...]) -> Snapshot:
         """Everything at this moment, from what is known.
 
         From the step of the roster until the history has it nothing pauses: a deed between would be shown before its
@@ -190,7 +191,7 @@ class Monitor:
         await self._lookout.take(answers, moment, urgent=self._urgency.urgent)
         await asyncio.sleep(0)  # what is seen, means, and is listed as: a turn of the loop each
         fault = self._history.fault if self._history else ""
-        sight = Sight(self._lookout.states, self._lookout.link, moment.wall, fault)
+        sight = MonitorState(self._lookout.states, self._lookout.link, moment.wall, fault)
         changes, bells = await self._roster.step(sight)
         board = self._roster.board
         listed = urgent_first(board.alarms.values(), sight.states)
@@ -208,5 +209,5 @@ class Monitor:
         )
 
 
-def _instant(clock: Clock) -> Instant:
-    return Instant(clock.now(), clock.monotonic())
+def _instant(clock: Clock) -> ClockReading:
+    return ClockReading(clock.now(), clock.monotonic())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from livedeck.machine import (
+from livedeck.environment import (
     Terminal,
     config_path,
     file_opener,
@@ -13,9 +13,8 @@ from livedeck.machine import (
     terminal,
     why_no_screen,
 )
-from livedeck.settings.document import SettingsError
-from livedeck.settings.layers import Loaded, displayed, key_place, load, loaded, strangers
-from livedeck.settings.model import IN_MEMORY, OFF, TOKEN_SOURCES, DisplaySettings, Settings, alone
+from livedeck.settings.loading import Loaded, SettingsError, displayed, key_location, load, loaded, unknown_keys
+from livedeck.settings.model import IN_MEMORY, OFF, TOKEN_SOURCES, DisplaySettings, Settings, defaults_only
 from livedeck.settings.template import template, toml
 
 __all__ = [
@@ -27,20 +26,20 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Terminal",
-    "alone",
     "config_path",
+    "defaults_only",
     "displayed",
     "file_opener",
     "history_path",
-    "key_place",
+    "key_location",
     "load",
     "loaded",
     "log_path",
     "multiplexer",
     "state_folder",
-    "strangers",
     "template",
     "terminal",
     "toml",
+    "unknown_keys",
     "why_no_screen",
 ]

@@ -10,18 +10,25 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from livedeck.machine import PREFIX, history_path
+from livedeck.environment import PREFIX, history_path
 from livedeck.monitor import Cadence, Thresholds, tuned
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
+
 """Where a token may come from (trust.md, "Secrets"). One is used: the one that the strongest origin names."""
 
+
 OFF, IN_MEMORY = "off", ":memory:"
+
 HISTORY_WORDS = frozenset({"", OFF, IN_MEMORY})
+
 """What `history` may be besides a path. Empty: a file of the platform's own."""
 
+
 _STRICT = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
 _LAYERED = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True)
+
 _USUAL = Cadence()
 
 
@@ -31,6 +38,7 @@ def _sound(limits: dict[str, Any]) -> dict[str, Any]:
 
 
 Limits = Annotated[dict[str, Any], AfterValidator(_sound)]
+
 """Names of `Thresholds` = another value, in that name's unit; a hold or share is a table, given in part."""
 
 
@@ -203,6 +211,6 @@ class Settings(DisplaySettings, PlatformSettings):
         return replace(_USUAL, **self.cadence.model_dump())
 
 
-def alone(**given: Any) -> Settings:
+def defaults_only(**given: Any) -> Settings:
     """Settings that nothing but their caller has a say in: neither the environment nor the file."""
     return Settings.model_construct(**given)

@@ -16,13 +16,17 @@ from livedeck.settings.model import CadenceSettings, Settings
 
 _NOTE = re.compile(r"^    (\w+): [^=]+ = .*?(?:  # (.*))?$", re.MULTILINE)
 
+
 _INLINE = 3
+
 """Numbers that a table may hold to be written on one line."""
+
 
 _HEAD = """\
 # Settings of livedeck. A flag wins over the environment (LIVEDECK_<NAME>), and that over this file.
 # What is commented out is the default. `livedeck config validate` checks this file, `livedeck doctor` what it leads to.
 """
+
 
 _PROFILES = """
 # More platforms, each chosen by `--profile NAME`: any of the settings from base_url to timeout.
@@ -31,6 +35,7 @@ _PROFILES = """
 # token_command = ["pass", "show", "livedeck/staging"]
 # read_only = true
 """
+
 
 _EVENTS = """
 # The limits of one event, over those above. It is named by its id: names change.

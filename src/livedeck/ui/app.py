@@ -19,33 +19,33 @@ from textual.signal import Signal
 
 from livedeck.client import Api
 from livedeck.monitor import Clock, EventState, History, Monitor, NotificationRecord, Severity, Snapshot
-from livedeck.ui import bindings, screens, themes
-from livedeck.ui.actions import BY_NAME, Action
-from livedeck.ui.actions.keymap import Keymap
-from livedeck.ui.arrangement import Arrangement, Keep
-from livedeck.ui.copying import osc52
-from livedeck.ui.desk import Desk
-from livedeck.ui.exact import ExactApp
-from livedeck.ui.exports import Exports, Opener
-from livedeck.ui.filters import Ascii, Plain
-from livedeck.ui.handlers import handler
-from livedeck.ui.library import Library
-from livedeck.ui.refusal import refusal
-from livedeck.ui.renderables.moment import Moment
-from livedeck.ui.screens.base import TALL, DeckScreen
-from livedeck.ui.screens.events import EventsScreen
-from livedeck.ui.shelf import Shelf
+from livedeck.presentation.render_time import RenderTime
+from livedeck.ui import features
+from livedeck.ui.chat.jobs import Exports, Opener
+from livedeck.ui.events.screen import EventsScreen
+from livedeck.ui.features import handler
+from livedeck.ui.kit import themes
+from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain, osc52
+from livedeck.ui.registry import BY_NAME, Action
+from livedeck.ui.shell import keymap as bindings
+from livedeck.ui.shell.availability import disabled_reason
+from livedeck.ui.shell.desk import Desk
+from livedeck.ui.shell.keymap import Keymap
+from livedeck.ui.shell.preferences import PreferencesStore, ViewState
+from livedeck.ui.shell.screen import TALL, DeckScreen
+from livedeck.ui.videos.library import MaterialCache, ResourceCache
 
 log = structlog.get_logger()
+
 
 ScreenType = TypeVar("ScreenType", bound=Screen[Any])
 
 
 def _import_the_rest() -> None:
     """Everything that the next pictures will need, while the first one is looked at."""
-    screens.import_all()
-    import_module("livedeck.ui.performing")
-    import_module("livedeck.ui.dialogs.form")
+    features.import_all()
+    import_module("livedeck.operations.executor")
+    import_module("livedeck.ui.kit.dialogs.form")
 
 
 class Identity(TypedDict):
@@ -71,7 +71,7 @@ class Deck(ExactApp):
     TITLE = "livedeck"
     ENABLE_COMMAND_PALETTE = False
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (TALL, "-tall")]  # noqa: RUF012  as Textual has it
-    MODES: ClassVar[dict[str, Any]] = {"events": EventsScreen, **screens.LATER}
+    MODES: ClassVar[dict[str, Any]] = {"events": EventsScreen, **features.LATER}
     DEFAULT_MODE = "events"
     BINDINGS: ClassVar[list[BindingType]] = bindings.everywhere()
 
@@ -88,7 +88,7 @@ class Deck(ExactApp):
         api: Api | None = None,
         history: History | None = None,
         keymap: Keymap | None = None,
-        keep: Keep | None = None,
+        keep: PreferencesStore | None = None,
         multiplexer: str = "",
         downloads: Path = Path(),
         opener: Opener | None = None,
@@ -98,7 +98,7 @@ class Deck(ExactApp):
         super().__init__()
         for each in themes.textual():
             self.register_theme(each)
-        self.arrangement = Arrangement(keep)
+        self.arrangement = ViewState(keep)
         wanted = self.arrangement.theme if theme == themes.AUTO else theme
         self.theme = themes.fitting(wanted, no_color=self.no_color, colours=self.console.color_system)
         self._filters_of_ours = (Plain(), Ascii(enabled=ascii_only))
@@ -111,12 +111,12 @@ class Deck(ExactApp):
         self.news: Signal[None] = Signal(self, "news")
         self.clock, self._log_file = clock, log_file
         self.desk = Desk(self, history)
-        self.library = Library(api, Shelf(history, clock), clock)
+        self.library = ResourceCache(api, MaterialCache(history, clock), clock)
         self.exports, self.downloads, self.opener = Exports(self), downloads, opener
         self._chosen: str | None = None
         self._following = self._lit = True
         self._begun: float | None = None
-        self._painted: Moment | None = None
+        self._painted: RenderTime | None = None
         self._known: tuple[Snapshot, dict[str, EventState]] | None = None
         self._attended: str | None = None
         self._multiplexer = multiplexer
@@ -161,16 +161,16 @@ class Deck(ExactApp):
         elif isinstance(self.screen, DeckScreen):
             self.screen.blink()
 
-    def moment(self) -> Moment | None:
+    def moment(self) -> RenderTime | None:
         """The instant to paint for, one for all that is painted between two ticks; None before the first snapshot."""
         if self.snapshot is None:
             return None
         now = self.clock.now()
         now = self._painted.now if self._painted and self._painted.lasts(now) else now
-        self._painted = Moment.of(self.snapshot, now, watched=not self.fault, lit=self._lit)
+        self._painted = RenderTime.of(self.snapshot, now, watched=not self.fault, lit=self._lit)
         return self._painted
 
-    def shown(self) -> tuple[Snapshot, Moment] | None:
+    def shown(self) -> tuple[Snapshot, RenderTime] | None:
         """What the bodies of the screens show: the newest there is, or what the operator holds still."""
         moment = self.moment()
         if self.arrangement.frozen or self.snapshot is None or moment is None:
@@ -216,7 +216,7 @@ class Deck(ExactApp):
         No `check_action`: it would swallow the key without a word.
         """
         action = BY_NAME[name]
-        why = refusal(self, action)
+        why = disabled_reason(self, action)
         if why:
             self.tell(why, Severity.WARNING)
             return

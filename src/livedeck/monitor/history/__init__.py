@@ -5,7 +5,6 @@ Knows its records and the monitor's facts; `database.py` alone imports sqlite3.
 
 from __future__ import annotations
 
-from livedeck.monitor.history.glance import Glance
-from livedeck.monitor.history.history import History
+from livedeck.monitor.history.history import History, HistoryReader
 
-__all__ = ["Glance", "History"]
+__all__ = ["History", "HistoryReader"]

@@ -11,19 +11,30 @@ from typing import Any, TypeAlias
 
 Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
+
 _APPLICATION = 0x6C646869  # "ldhi", in the header of our files
+
 _SCHEMA = 2
+
 _PATIENCE = 0.5
+
 """Seconds that a statement waits for another deck's transaction."""
 
+
 _PAGE = 8192
+
 """Bytes. A slot of samples, up to 2 kB, is a part of its page and has none of its own."""
 
+
 _CACHE = 4096
+
 """KiB of pages in memory: the last page of every stream, and those that a chart reads."""
 
+
 _LOG_LIMIT = 4 * 2**20
+
 """Bytes of the write-ahead log at which it goes into the file, and that it keeps on disk once it is emptied."""
+
 
 _RECENT = """
 CREATE TABLE recent (  -- samples in no slot yet: ms since the epoch, bit/s, frames per 1000 s; -2^63 is missing
@@ -32,11 +43,13 @@ CREATE TABLE recent (  -- samples in no slot yet: ms since the epoch, bit/s, fra
 ) WITHOUT ROWID;
 """
 
+
 _STREAM = """
     id INTEGER PRIMARY KEY, event INTEGER NOT NULL, name TEXT NOT NULL,
     base INTEGER NOT NULL,  -- ms since the epoch, a whole slot: slots count from here
     UNIQUE (event, name)
 """
+
 
 _TABLES = f"""
 CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -56,6 +69,7 @@ CREATE INDEX journal_by_kind ON journal (kind, at);
 CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL);
 """
 
+
 _UPGRADE = f"""
 {_RECENT}
 INSERT INTO recent SELECT base + time, stream, coalesce(video, -1 << 63), coalesce(audio, -1 << 63),
@@ -69,10 +83,12 @@ INSERT INTO moved SELECT id, event, name, base FROM stream;
 DROP TABLE stream;
 ALTER TABLE moved RENAME TO stream;
 """  # noqa: S608  constants
+
 """From the first format, whose `sample` had a row for each sample. Those of whole slots stay in it for `earlier.py`.
 
 Roll-ups before all samples go: pruning was stopped between the two. No DROP COLUMN: SQLite has it since 3.35 alone.
 """
+
 
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full: free some space, or lower retention_days",
@@ -83,6 +99,7 @@ _ADVICE = {
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened: check its folder, or set `history` to another file",
     sqlite3.SQLITE_IOERR: "the disk fails: check it, or set `history` to another file",
 }
+
 
 _CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 

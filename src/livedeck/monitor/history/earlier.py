@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from livedeck.monitor.history.database import Database
-from livedeck.monitor.history.packing import SLOT
-from livedeck.monitor.history.samples import store_earlier
+from livedeck.monitor.history.samples import SLOT, store_earlier
 
 _STEP = 20
+
 """Slots that one step moves: some 10 ms, so that a month of ten events takes half a night of the deck."""
+
 
 _NEXT = """
 SELECT stream, time, (SELECT base FROM stream WHERE id = sample.stream) FROM sample ORDER BY stream, time LIMIT 1

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from operator import attrgetter
 from pathlib import Path
 
-from livedeck.monitor.board import Alarm
-from livedeck.monitor.history import columns as charts
 from livedeck.monitor.history import journal, samples
+from livedeck.monitor.history import queries as charts
 from livedeck.monitor.history.database import Database, StorageError
-from livedeck.monitor.history.desk import Desk
-from livedeck.monitor.history.journal import Entry
-from livedeck.monitor.history.recorder import Batch, Recorder
+from livedeck.monitor.history.journal import Entry, kept
 from livedeck.monitor.history.samples import StreamKey
-from livedeck.monitor.readings import Readings
-from livedeck.monitor.records import (
+from livedeck.monitor.history.writer import Batch, HistoryQueue, HistoryWriter
+from livedeck.monitor.model.alarm import Alarm, AlarmKey, AlarmState
+from livedeck.monitor.model.readings import Readings
+from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
     Buckets,
@@ -26,7 +28,7 @@ from livedeck.monitor.records import (
     NotificationRecord,
     StreamRecord,
 )
-from livedeck.monitor.snapshot import Snapshot
+from livedeck.monitor.model.snapshot import Snapshot
 
 
 @dataclass(eq=False)
@@ -38,7 +40,7 @@ class History:
     `fault` says so.
     """
 
-    _desk: Desk
+    _desk: HistoryQueue
     _seen: Snapshot | None = field(default=None, init=False)
     _unread: bool = field(default=False, init=False)  # the alarms of the deck before were asked for in vain
 
@@ -50,7 +52,7 @@ class History:
 
         `limit`: bytes that the file may take; None: what the disk has.
         """
-        desk = Desk(Recorder(path, now, timedelta(days=retention_days), limit), path, now)
+        desk = HistoryQueue(HistoryWriter(path, now, timedelta(days=retention_days), limit), path, now)
         await desk.open()
         return cls(desk)
 
@@ -188,3 +190,36 @@ def _present(snapshot: Snapshot) -> dict[StreamKey, Readings]:
         for state in snapshot.events
         if (stream := state.event.stream) and stream.id and len(state.qos.readings)
     }
+
+
+REMEMBERED = 1000
+
+"""Alarms that were cleared: a wall stays up for weeks."""
+
+
+class HistoryReader:
+    """Of one history file, which may come, go and be set aside at any time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._cleared: dict[AlarmKey, Alarm] = {}
+
+    async def alarms(self) -> tuple[Alarm, ...]:
+        """How they stood there last; none where there is no file that can be read. Read off the event loop.
+
+        One that was cleared is so, though the deck lists it no more, until it comes again; the newest are remembered.
+        """
+        stood = self._cleared | {alarm.key: alarm for alarm in await asyncio.to_thread(self._read)}
+        cleared = [alarm for alarm in stood.values() if alarm.state is AlarmState.CLEARED]
+        newest = sorted(cleared, key=attrgetter("changed"))[-REMEMBERED:]
+        self._cleared = {alarm.key: alarm for alarm in newest}
+        return tuple(stood.values())
+
+    def _read(self) -> tuple[Alarm, ...]:
+        with suppress(StorageError):
+            db = Database(self._path, reads=True)
+            try:
+                return kept(db)
+            finally:
+                db.close()
+        return ()

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from livedeck.monitor.board import Alarm
 from livedeck.monitor.history.database import Database, StorageError
-from livedeck.monitor.records import (
+from livedeck.monitor.model.alarm import Alarm
+from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
     LinkRecord,
@@ -25,6 +25,7 @@ from livedeck.monitor.records import (
 
 T = TypeVar("T")
 
+
 KINDS: dict[Any, str] = {
     AlarmRecord: "alarm",
     LinkRecord: "link",
@@ -34,10 +35,14 @@ KINDS: dict[Any, str] = {
     MaterialRecord: "material",
 }
 
+
 FORGOTTEN = "forgotten"
+
 """A material that was deleted; its topic is the id."""
 
+
 LASTING = ("material", FORGOTTEN)
+
 """Kinds that no retention ends: nothing else knows these ids (decisions.md, "What has no endpoint")."""
 
 

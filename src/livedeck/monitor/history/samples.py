@@ -1,40 +1,167 @@
-"""QoS samples in the file, each stored once, times counted from the stream's own beginning.
+"""Samples in columns of whole numbers; the bytes that a slot of them takes in the file; what a chart tells of them.
 
-The newest are rows of one table in the order of their times, so that a tick of all streams is written side by side.
-From there they go, many at a time, into slots of three minutes: one row of the roll-up with all the slot's samples and
-what they come to, so that a long stretch costs slots and not samples. A slot is a function of its samples: for one that
-comes late, or is corrected, it is made anew.
+In the file a slot is one byte, 4 or 8, and then, deflated, its columns one after the other in signed numbers of so many
+bytes, times as steps from one to the next: the least bytes of all numbers, then those above them, and so on, for like
+goes with like. Some 5 to 10 bytes a sample.
 """
 
 from __future__ import annotations
 
+import struct
+import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain, groupby
-from operator import itemgetter
+from itertools import accumulate, chain, groupby
+from operator import itemgetter, sub
 from typing import NamedTuple
 
 from livedeck.monitor.history.database import Database, StorageError
-from livedeck.monitor.history.packing import NOTHING, SLOT, Columns, Row, columns_of, merged, pack, summaries, unpack
-from livedeck.monitor.readings import MISSING, NO_STATUS, Readings
-from livedeck.monitor.records import StreamRecord
+from livedeck.monitor.history.journal import LASTING
+from livedeck.monitor.model.readings import MISSING, NO_STATUS, Readings
+from livedeck.monitor.model.records import StreamRecord
+
+SLOT = 180_000
+
+"""Milliseconds that one row of the roll-up stands for: 24 h in 480 columns are still read from it."""
+
+
+NOTHING = -(2**63)
+
+"""Stands where a sample carried no number."""
+
+
+STATUSES = (0, 3, 4, 5)
+
+_USUAL = frozenset({NO_STATUS, *STATUSES})
+
+
+_NARROW, _WIDE = 4, 8
+
+_CODES = {_NARROW: "i", _WIDE: "q"}
+
+_LIMIT = 2**31
+
+
+Row = tuple[int, int, int, int, int]
+
+"""Time (ms since the stream's base), video, audio (bit/s), fps (frames per 1000 s), status."""
+
+
+Summary = tuple[int | None, ...]
+
+"""Count; lowest, highest, last of video, audio and fps; how many of each status; the greatest of the unnamed ones."""
+
+
+class Columns(NamedTuple):
+    """Rows, a column each, ascending by time, one row a time."""
+
+    time: Sequence[int]
+    video: Sequence[int]
+    audio: Sequence[int]
+    fps: Sequence[int]
+    status: Sequence[int]
+
+    def part(self, first: int, end: int) -> Columns:
+        """The rows from one index to before another."""
+        return Columns(*(column[first:end] for column in self))
+
+    def by_slot(self) -> Iterator[tuple[int, Columns]]:
+        """Each slot that has rows, and those."""
+        first, count = 0, len(self.time)
+        while first < count:
+            slot = self.time[first] // SLOT
+            end = bisect_left(self.time, (slot + 1) * SLOT, first)
+            yield slot, self.part(first, end)
+            first = end
+
+
+def columns_of(rows: Iterable[Row]) -> Columns:
+    """Rows that ascend by time."""
+    columns = [*zip(*rows, strict=True)]
+    return Columns(*columns) if columns else Columns((), (), (), (), ())
+
+
+def merged(older: Columns, newer: Columns) -> Columns:
+    """Both; where a time is, the newer row wins."""
+    if not older.time or not newer.time:
+        return older if older.time else newer
+    if older.time[-1] < newer.time[0]:
+        return Columns(*([*one, *other] for one, other in zip(older, newer, strict=True)))
+    rows = {row[0]: row for row in chain(zip(*older, strict=True), zip(*newer, strict=True))}
+    return columns_of(rows[time] for time in sorted(rows))
+
+
+def pack(samples: Columns, start: int) -> bytes:
+    """The bytes of samples, whose slot begins at `start`."""
+    steps = map(sub, samples.time, chain((start,), samples.time))
+    numbers = [*steps, *samples.video, *samples.audio, *samples.fps, *samples.status]
+    width = _NARROW if min(numbers) >= -_LIMIT and max(numbers) < _LIMIT else _WIDE
+    flat = struct.pack(f"<{len(numbers)}{_CODES[width]}", *numbers)
+    return bytes([width]) + zlib.compress(b"".join(flat[place::width] for place in range(width)), 1)
+
+
+def unpack(content: bytes, start: int) -> Columns:
+    """The samples that `pack` made into these bytes. Raises ValueError for others."""
+    try:
+        width, planes = content[0], zlib.decompress(content[1:])
+        count = len(planes) // width
+        flat = bytearray(len(planes))
+        for place in range(width):
+            flat[place::width] = planes[place * count : (place + 1) * count]
+        length, odd = divmod(count, len(Columns._fields))
+        if odd or not length:
+            raise ValueError(f"{count} numbers are no rows")
+        numbers = struct.unpack(f"<{count}{_CODES[width]}", flat)
+    except (LookupError, ArithmeticError, zlib.error, struct.error) as error:
+        raise ValueError(str(error)) from error
+    steps, *rest = (numbers[first : first + length] for first in range(0, count, length))
+    return Columns(list(accumulate(steps, initial=start))[1:], *rest)
+
+
+def summaries(samples: Columns, bounds: Sequence[tuple[int, int]]) -> Iterator[Summary]:
+    """What the rows from one index to before another, at least one, come to; for each of these pairs."""
+    video, audio, fps, status = ([column[first:end] for first, end in bounds] for column in samples[1:])
+    seen, none = set(samples.status), [0] * len(bounds)
+    counts = ([part.count(known) for part in status] if known in seen else none for known in STATUSES)
+    odd = [max((one for one in part if one not in _USUAL), default=None) if seen - _USUAL else None for part in status]
+    return zip(map(len, status), *_band(video), *_band(audio), *_band(fps), *counts, odd, strict=True)
+
+
+def _band(parts: list[Sequence[int]]) -> Iterator[Iterable[int | None]]:
+    """The least, the greatest and the last number of each part."""
+    least = list(map(min, parts))
+    if NOTHING in least:
+        known = [[value for value in part if value != NOTHING] for part in parts]
+        yield [min(part, default=None) for part in known]
+        yield [max(part, default=None) for part in known]
+        yield [None if part[-1] == NOTHING else part[-1] for part in parts]
+    else:
+        yield least
+        yield map(max, parts)
+        yield [part[-1] for part in parts]
+
 
 FPS_SCALE = 1000
 
+
 _EVER = 2**52
+
 """Milliseconds, or slots of them, beyond all samples, on either side of the beginning."""
+
 
 _UPSERT = """
 INSERT INTO recent VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (time, stream) DO UPDATE SET
 video = excluded.video, audio = excluded.audio, fps = excluded.fps, status = excluded.status
 """
 
+
 _OLDER = f"""
 SELECT (SELECT min(time) FROM recent), time / {SLOT} * {SLOT} FROM recent
 ORDER BY time LIMIT 1 OFFSET (SELECT count(*) * 3 / 4 FROM recent)
 """  # noqa: S608  constants
+
 
 _EARLIER = f"""
 SELECT time, coalesce(video, {NOTHING}), coalesce(audio, {NOTHING}), coalesce(fps, {NOTHING}),
@@ -42,7 +169,9 @@ SELECT time, coalesce(video, {NOTHING}), coalesce(audio, {NOTHING}), coalesce(fp
 FROM sample WHERE stream = ? AND time BETWEEN ? AND ? ORDER BY time
 """  # noqa: S608  constants
 
+
 _CONTENT = "SELECT samples FROM rollup WHERE stream = ? AND slot = ?"
+
 _STORE = "INSERT OR REPLACE INTO rollup VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -61,7 +190,8 @@ class Stream:
     base: int
 
 
-News = tuple[Stream, Iterable[Row]]
+NewSamples = tuple[Stream, Iterable[Row]]
+
 """Rows of a stream, ascending by time."""
 
 
@@ -111,7 +241,7 @@ def streams_of(db: Database, event_id: str) -> tuple[StreamRecord, ...]:
     return tuple(sorted((record for record in records if record), key=lambda record: record.first))
 
 
-def add_recent(db: Database, news: Iterable[News]) -> None:
+def add_recent(db: Database, news: Iterable[NewSamples]) -> None:
     """Store these; where a time is, the newer row wins. Raises StorageError."""
     db.run_many(_UPSERT, ((stream.base + row[0], stream.id, *row[1:]) for stream, rows in news for row in rows))
 
@@ -231,3 +361,36 @@ def _record(db: Database, name: str, stream: Stream) -> StreamRecord | None:
         count += len(stored(db, stream, loose * SLOT, _EVER).time)
     begun, ended = (datetime.fromtimestamp((stream.base + time) / 1000, UTC) for time in (first[0], newest.time[0]))
     return StreamRecord(name, begun, ended, count)
+
+
+_STEP = 200
+
+"""Rows that one step deletes at most: a millisecond or two."""
+
+
+_OLD_SLOTS = (
+    "DELETE FROM rollup WHERE stream = :stream AND slot < :end AND slot <= coalesce("
+    "(SELECT slot FROM rollup WHERE stream = :stream ORDER BY slot LIMIT 1 OFFSET :step), :end)"
+)
+
+_OLD_ENTRIES = "DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ? AND kind NOT IN (?, ?) LIMIT ?)"
+
+
+def prune(db: Database, before: int) -> Iterator[None]:
+    """Delete what is older than `before` (epoch ms), a step each time that the next item is asked for.
+
+    Events and streams stay, a few bytes each: another deck may be writing to them. Raises StorageError.
+    """
+    for stream, base in db.rows("SELECT id, base FROM stream"):
+        end = (before - base) // SLOT
+        while _any(db, "SELECT 1 FROM rollup WHERE stream = ? AND slot < ? LIMIT 1", stream, end):
+            db.run(_OLD_SLOTS, {"stream": stream, "end": end, "step": _STEP})
+            yield
+    db.run("DELETE FROM recent WHERE time < ?", [before // SLOT * SLOT])
+    while _any(db, "SELECT 1 FROM journal WHERE at < ? AND kind NOT IN (?, ?) LIMIT 1", before, *LASTING):
+        db.run(_OLD_ENTRIES, (before, *LASTING, _STEP))
+        yield
+
+
+def _any(db: Database, query: str, *values: object) -> bool:
+    return bool(db.rows(query, values))

@@ -1,26 +1,44 @@
-"""What is new of each stream, tick by tick, on its way into the file."""
+"""The writing side of the history: a bounded queue, one writer thread, and what is new of each stream."""
 
 from __future__ import annotations
 
+import asyncio
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import chain
 from math import copysign, isfinite
+from pathlib import Path
+from typing import TypeVar
 
-from livedeck.monitor.history import samples
-from livedeck.monitor.history.database import Database
-from livedeck.monitor.history.packing import NOTHING, SLOT, Row
-from livedeck.monitor.history.samples import FPS_SCALE, Stream, StreamKey
-from livedeck.monitor.readings import Readings
+import structlog
+
+from livedeck.monitor.history import earlier, journal, samples
+from livedeck.monitor.history.database import Database, StorageError, set_aside
+from livedeck.monitor.history.journal import Entry
+from livedeck.monitor.history.samples import FPS_SCALE, NOTHING, SLOT, Row, Stream, StreamKey, prune
+from livedeck.monitor.model.alarm import Alarm
+from livedeck.monitor.model.readings import Readings
 
 _LARGEST = 2**62
+
 _RECENT = 60
+
 """Known samples that are looked at for corrections; older ones are final while the deck runs."""
 
+
 _BATCH = 4000
+
 """Rows in one transaction at most, so that another deck's turn comes soon."""
 
+
 _LOOSE = 180
+
 """Samples that wait for their slots, for each stream on average; more of one stream at once do not wait."""
 
 
@@ -154,3 +172,283 @@ def _whole(value: float) -> int:
     if -_LARGEST < value < _LARGEST:
         return round(value)
     return round(copysign(_LARGEST, value)) if isfinite(value) else NOTHING
+
+
+PRUNED_EACH = timedelta(hours=1)
+
+
+_WAITING = 10_000
+
+"""Entries that wait in memory at most while the file cannot be written; samples wait as the monitor has them."""
+
+
+_log = structlog.get_logger("livedeck.history")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What waits to be written: entries, how the alarms stand, and every present stream as the monitor knows it now."""
+
+    samples: Mapping[StreamKey, Readings] = field(default_factory=dict)
+    entries: tuple[Entry, ...] = ()
+    alarms: tuple[Alarm, ...] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.samples or self.entries or self.alarms is not None)
+
+    def then(self, later: Batch) -> Batch:
+        """Both, the later one winning; of too many entries the oldest are lost."""
+        return Batch(
+            {**self.samples, **later.samples},
+            (*self.entries, *later.entries)[-_WAITING:],
+            self.alarms if later.alarms is None else later.alarms,
+        )
+
+
+class HistoryWriter:
+    """Writes batches. `notice`: what became of a file that was corrupt, or empty.
+
+    `limit`: bytes that the file may take, None as many as the disk has. Each method belongs on the writer's thread.
+    """
+
+    def __init__(self, path: Path | None, now: datetime, retention: timedelta, limit: int | None) -> None:
+        self.notice = ""
+        self._path, self._now, self._retention, self._limit = path, now, retention, limit
+        self._samples: SampleWriter | None = None
+        self._pruning: Iterator[None] | None = None
+        self._pruned: datetime | None = None
+
+    def open(self) -> Database:
+        """The open file. A corrupt one is set aside and a new one begun. Raises StorageError."""
+        return self._opened().db
+
+    def write(self, batch: Batch, now: datetime) -> None:
+        """Store all of it, then take a step of pruning. Raises StorageError; what was stored by then is stored once."""
+        self._now = now
+        try:
+            try:
+                self._write(batch)
+            finally:
+                self._prune()
+        except StorageError as error:
+            if not error.corrupt:
+                raise
+            self._renew()
+            self._write(batch)
+
+    def close(self) -> None:
+        """Let go of the file, tidied."""
+        self._let_go()
+
+    def _write(self, batch: Batch) -> None:
+        writer = self._opened()
+        if batch.samples:
+            writer.write(batch.samples)
+            writer.forget_all_but(batch.samples)
+        if not batch.entries and batch.alarms is None:
+            return
+        with writer.db.transaction():
+            journal.write(writer.db, batch.entries)
+            if batch.alarms is not None:
+                journal.keep(writer.db, batch.alarms)
+
+    def _opened(self) -> SampleWriter:
+        if self._samples is None or not self._samples.db.in_place:
+            self._let_go()
+            try:
+                self._samples = self._begun()
+            except StorageError as error:
+                if not error.corrupt:
+                    raise
+                self._set_aside()
+                self._samples = self._begun()
+        return self._samples
+
+    def _begun(self) -> SampleWriter:
+        db = Database(self._path, limit=self._limit)
+        try:
+            return SampleWriter(db)
+        except StorageError:
+            db.close()
+            raise
+
+    def _prune(self) -> None:
+        """One step; a file that is full is pruned too. Raises StorageError for one that is corrupt."""
+        if self._samples is None:
+            return
+        db = self._samples.db
+        try:
+            if self._pruning is None and (self._pruned is None or self._now - self._pruned >= PRUNED_EACH):
+                self._pruned = self._now
+                old = journal.milliseconds(self._now - self._retention)
+                self._pruning = chain(prune(db, old), earlier.move(db, old))
+            if self._pruning and next(self._pruning, self) is self:
+                self._pruning = None
+        except StorageError as error:
+            if error.corrupt:
+                raise
+            _log.warning("history is not pruned", why=str(error))
+
+    def _renew(self) -> None:
+        """The open file is corrupt: set it aside, unless another deck did."""
+        spoilt = self._samples is not None and self._samples.db.in_place
+        self._let_go()
+        if spoilt:
+            self._set_aside()
+
+    def _set_aside(self) -> None:
+        if self._path is None:
+            return
+        aside = set_aside(self._path, self._now)
+        self.notice = f"history {self._path}: it was corrupt; it is now {aside.name}, and a new one was begun"
+        _log.error("history set aside", path=str(self._path), aside=str(aside))
+
+    def _let_go(self) -> None:
+        writer, self._samples, self._pruning = self._samples, None, None
+        if writer:
+            writer.db.close()
+
+
+class Reader:
+    """The reading side. A file has a connection of its own; a history in memory has one, and one thread, for both."""
+
+    def __init__(self, path: Path | None, recorder: HistoryWriter) -> None:
+        self._path, self._recorder = path, recorder
+        self._db: Database | None = None
+
+    def ask(self, question: Callable[[Database], T]) -> T:
+        """What the open file answers, all of it of one moment. Raises StorageError."""
+        db = self._open()
+        with db.transaction("DEFERRED"):
+            return question(db)
+
+    def interrupt(self) -> None:
+        """End what is being read, from another thread."""
+        if self._db:
+            self._db.interrupt()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        db, self._db = self._db, None
+        if db:
+            db.close()
+
+    def _open(self) -> Database:
+        if self._path is None:
+            return self._recorder.open()
+        if self._db is None or not self._db.in_place:
+            self.close()
+            self._db = Database(self._path, reads=True)
+        return self._db
+
+
+T = TypeVar("T")
+
+
+_LEAVE = 2.0
+
+"""Seconds that closing may take."""
+
+
+_WRITTEN, _READ, _CLOSED = "written", "read", "closed"
+
+_MENDS = {_WRITTEN: {_WRITTEN, _READ}, _READ: {_READ}, _CLOSED: set[str]()}
+
+"""What works again once that was done: what can be written can be read."""
+
+
+log = structlog.get_logger("livedeck.history")
+
+
+class HistoryQueue:
+    """Takes batches and questions on the event loop and has them done on the threads: one writes, another reads.
+
+    What cannot be written waits here, bounded, and is tried again with the next batch.
+    """
+
+    def __init__(self, recorder: HistoryWriter, path: Path | None, now: datetime) -> None:
+        self.now = now
+        self._recorder, self._reader = recorder, Reader(path, recorder)
+        self._writer = ThreadPoolExecutor(1, "livedeck-history-writer")
+        self._asker = ThreadPoolExecutor(1, "livedeck-history-reader") if path else self._writer
+        self._waiting = Batch()
+        self._writing: asyncio.Task[None] | None = None
+        self._faults: dict[str, str] = {}
+        self._closed = False
+
+    @property
+    def fault(self) -> str:
+        """What is wrong, with which file, and what to do; empty while all is kept."""
+        return next(iter(self._faults.values()), self._recorder.notice)
+
+    async def open(self) -> None:
+        """Open the file, or learn why not."""
+        await self._try(_WRITTEN, self._writer, self._recorder.open)
+
+    def give(self, batch: Batch) -> None:
+        """Have it written, as soon as what is being written is. Once closed, nothing is."""
+        if self._closed:
+            return
+        self._waiting = self._waiting.then(batch)
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write(), name="history")
+
+    async def keep(self, entry: Entry) -> None:
+        """Have that written, and return once it was tried."""
+        self.give(Batch(entries=(entry,)))
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Return once all that was given has been tried."""
+        self.give(Batch())
+        if self._writing:
+            await asyncio.shield(self._writing)
+
+    async def ask(self, question: Callable[[Database], T], otherwise: T) -> T:
+        """What the file answers; `otherwise` where it cannot be read, and then `fault` says why."""
+        if self._closed:
+            return otherwise
+        answer = await self._try(_READ, self._asker, partial(self._reader.ask, question))
+        return answer[0] if answer else otherwise
+
+    async def close(self) -> None:
+        """Write what waits and let go of the file, in a bounded time: a file that hangs must not keep the terminal."""
+        if self._closed:
+            return
+        self._reader.interrupt()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LEAVE):
+                await self.flush()
+                await self._try(_CLOSED, self._asker, self._reader.close)
+                await self._try(_CLOSED, self._writer, self._recorder.close)
+        self._closed = True
+        for thread in (self._asker, self._writer):
+            thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _write(self) -> None:
+        """Until nothing waits, or the file fails. What we ourselves got wrong is logged and not tried again."""
+        while self._waiting:
+            batch, self._waiting = self._waiting, Batch()
+            try:
+                done = await self._try(_WRITTEN, self._writer, partial(self._recorder.write, batch, self.now))
+            except Exception as error:
+                log.exception("history: a write failed")
+                self._faults[_WRITTEN] = f"history: {type(error).__name__}, a fault of livedeck itself; see the log"
+                return
+            if not done:
+                self._waiting = batch.then(self._waiting)
+                return
+
+    async def _try(self, what: str, thread: ThreadPoolExecutor, work: Callable[[], T]) -> tuple[T] | None:
+        """The result of `work` on that thread; None where it failed, which is logged as it begins and as it ends."""
+        try:
+            result = await asyncio.get_running_loop().run_in_executor(thread, work)
+        except StorageError as error:
+            if what not in self._faults:
+                log.warning("history fails", what=what, why=str(error))
+            self._faults[what] = str(error)
+            return None
+        for mended in self._faults.keys() & _MENDS[what]:
+            del self._faults[mended]
+            log.warning("history works again", what=mended)
+        return (result,)

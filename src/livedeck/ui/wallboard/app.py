@@ -23,25 +23,24 @@ from textual.screen import Screen
 from textual.strip import Strip
 
 from livedeck.monitor import Clock, Snapshot
-from livedeck.ui import themes
-from livedeck.ui.exact import ExactApp
-from livedeck.ui.filtering import Term
-from livedeck.ui.filters import Ascii, Plain
-from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, fit
-from livedeck.ui.renderables.moment import Moment
-from livedeck.ui.themes import Look, Palette
+from livedeck.presentation.filtering import Term
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import Line, StyleRole, fit
+from livedeck.ui.kit import themes
+from livedeck.ui.kit.canvas import Canvas
+from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
+from livedeck.ui.kit.themes import Palette, StyleSpec
 from livedeck.ui.wallboard import paint
-from livedeck.ui.wallboard.board import Board, Wall, shifted
-from livedeck.ui.wallboard.recent import Recent
-from livedeck.ui.wallboard.shown import sight, unanswered
+from livedeck.ui.wallboard.layout import PageState, Wall, WallLayout, shifted, turn_page, turned
+from livedeck.ui.wallboard.model import unanswered, wall_model
 from livedeck.ui.wallboard.svg import svg
-from livedeck.ui.wallboard.turning import Turn, leafed, turned
-from livedeck.ui.widgets.inked import Canvas
+from livedeck.ui.wallboard.tiles import Recent
 
 log = structlog.get_logger()
 
+
 BREATH = 0.02
+
 """Seconds of rest at least between two ticks."""
 
 
@@ -147,7 +146,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
         self._published, self._log_file = published, log_file
         self._snapshot: Snapshot | None = None
         self._fault = ""
-        self._turn, self._pages, self._begun = Turn(), 1, clock.monotonic()
+        self._turn, self._pages, self._begun = PageState(), 1, clock.monotonic()
         self._recent = Recent()
         self._dim = False
         self._drawn: list[Line] = []
@@ -201,11 +200,11 @@ class Wallboard(ExactApp, inherit_bindings=False):
             return []
         now = self._clock.monotonic()
         at = self._clock.now()
-        moment = Moment.of(self._snapshot, at, watched=not self._fault, lit=at.second % 2 == 0)
-        seen = sight(self._snapshot, moment, self._terms, self._fault)
+        moment = RenderTime.of(self._snapshot, at, watched=not self._fault, lit=at.second % 2 == 0)
+        seen = wall_model(self._snapshot, moment, self._terms, self._fault)
         self._recent.forget({state.id for state in seen.states})
         self._dimmed(dim=seen.calm)
-        board = Board(self._wall, seen, (max(1, width - 1), max(1, height - 1)), self._recent)
+        board = WallLayout(self._wall, seen, (max(1, width - 1), max(1, height - 1)), self._recent)
         self._pages = len(board.plan.pages)
         pinned = board.plan.pages_of(unanswered(seen))
         self._turn = turned(self._turn, now, self._pages, pinned, self._wall.page_seconds)
@@ -218,7 +217,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
             self.styles_of_inks = self._styles()
             self.screen.query_one(WallCanvas).refresh()
 
-    def _styles(self) -> dict[Ink, Style]:
+    def _styles(self) -> dict[StyleRole, Style]:
         return {ink: _style(look) for ink, look in paint.looks(self.palette, dim=self._dim).items()}
 
     def publish(self, size: Size) -> None:
@@ -232,7 +231,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
 
     def action_page(self, step: int) -> None:
         """Turn to the next page or the one before."""
-        self._turn = leafed(self._turn, self._clock.monotonic(), self._pages, step)
+        self._turn = turn_page(self._turn, self._clock.monotonic(), self._pages, step)
         self.repaint()
 
     def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
@@ -254,7 +253,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
         self._close_messages_no_wait()
 
 
-def _style(look: Look) -> Style:
+def _style(look: StyleSpec) -> Style:
     words = look.style.split()
     return Style(
         color=Color.parse(look.colour).rich_color,

@@ -7,17 +7,22 @@ from functools import lru_cache
 
 from rich.cells import cell_len
 
-from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line, clip
+from livedeck.text.segments import Line, StyleRole, clip
 
 PLAIN, LARGEST = 1, 4
+
 """Scales: 1 is the terminal's own letters; 2, 3 and 4 draw each pixel one, two and three cells wide."""
 
+
 HEIGHTS = {1: 1, 2: 3, 3: 5, 4: 8}
+
 """Lines that a word of each scale takes."""
 
+
 BLOCKS = {1: 1, 2: 3, 3: 6, 4: 8}
+
 """The same with half a line free above at least, so that what stands there does not touch it."""
+
 
 _ROWS = """
 A .#. #.# ### #.# #.#
@@ -83,14 +88,19 @@ _ ... ... ... ... ###
 · . . # . .
 … ..... ..... ..... ..... #.#.#
 """
+
 _SPACE = ("..",) * 5
+
 _FONT = {row[0]: tuple(row[2:].split()) for row in _ROWS.strip().splitlines()}
+
 _ALIKE = str.maketrans(
     dict.fromkeys("\u2010\u2012\u2013\u2014\u2015\u2212", "-")
     | dict.fromkeys('"\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\xab\xbb\u2039\u203a', "'")
     | {"|": "/", "Ø": "O", "Æ": "AE", "Œ": "OE", "Ł": "L", "Đ": "D"}
 )
+
 """Letters that the font has not, by those that are read for them."""
+
 
 _HALVES = {("#", "#"): "█", ("#", "."): "▀", (".", "#"): "▄", (".", "."): " "}
 
@@ -108,7 +118,7 @@ def fitting(text: str, cells: int, most: int) -> int:
     return next((one for one in range(most, PLAIN, -1) if (size(text, one) or cells + 1) <= cells), PLAIN)
 
 
-def word(text: str, ink: Ink, scale: int, cells: int) -> list[Line]:
+def word(text: str, ink: StyleRole, scale: int, cells: int) -> list[Line]:
     """The text in `HEIGHTS[scale]` lines, its end cut off and marked where it is longer than `cells`."""
     rows = None if scale == PLAIN else _pixels(_cut(text, scale, cells), scale - 1)
     if rows is None:
@@ -133,7 +143,7 @@ def wrapped(text: str, scale: int, cells: int, most: int) -> tuple[str, ...]:
     return tuple(rows) if fits else ()
 
 
-def block(text: str, ink: Ink, scale: int, cells: int) -> list[Line]:
+def block(text: str, ink: StyleRole, scale: int, cells: int) -> list[Line]:
     """The word in `BLOCKS[scale]` lines."""
     return [*([[]] * (BLOCKS[scale] - HEIGHTS[scale])), *word(text, ink, scale, cells)]
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.themes import Look, Palette
+from livedeck.text.segments import StyleRole
+from livedeck.ui.kit.themes import Palette, StyleSpec
 
 BRIGHTEST = 0xE6
+
 """Of a channel of a letter: white burns in first."""
 
+
 DIMMED = 0.5
+
 """The part of its distance to the ground that a colour keeps while the wall is dim."""
 
 
-def looks(palette: Palette, *, dim: bool) -> Mapping[Ink, Look]:
+def looks(palette: Palette, *, dim: bool) -> Mapping[StyleRole, StyleSpec]:
     """Each ink with a ground of its own, so that a cell needs nothing else."""
     return {ink: _look(look, palette, dim) for ink, look in palette.inks.items()}
 
@@ -24,15 +27,15 @@ def ground(palette: Palette) -> str:
     return _capped(palette.ground)
 
 
-def _look(look: Look, palette: Palette, dim: bool) -> Look:
+def _look(look: StyleSpec, palette: Palette, dim: bool) -> StyleSpec:
     if palette.ansi:
         style = f"{look.style} dim".removeprefix("none ") if dim else look.style
-        return Look(look.colour, look.ground or palette.ground, style)
+        return StyleSpec(look.colour, look.ground or palette.ground, style)
     behind = ground(palette)
     colours = (_capped(look.colour), _capped(look.ground or behind))
     if dim:
         colours = (_towards(behind, colours[0]), _towards(behind, colours[1]))
-    return Look(*colours, look.style)
+    return StyleSpec(*colours, look.style)
 
 
 def _capped(colour: str) -> str:

@@ -12,16 +12,18 @@ from html import escape
 
 from rich.cells import cell_len
 
-from livedeck.ui.renderables.ink import Ink
-from livedeck.ui.renderables.lines import Line
-from livedeck.ui.renderables.spark import BARS
-from livedeck.ui.themes import Look, Palette
+from livedeck.presentation.qos import BARS
+from livedeck.text.segments import Line, StyleRole
+from livedeck.ui.kit.themes import Palette, StyleSpec
 from livedeck.ui.wallboard import paint
 
 WIDE, HIGH = 10, 20
+
 """Units of a cell."""
 
+
 FONT = 'font-family="DejaVu Sans Mono, Menlo, Consolas, Liberation Mono, monospace" font-size="16.6"'
+
 
 _TERMINAL = {
     "ansi_default": "#d5dce2", "ansi_black": "#0e1216", "ansi_red": "#c00000", "ansi_green": "#009e73",
@@ -29,27 +31,39 @@ _TERMINAL = {
     "ansi_bright_yellow": "#f0e442", "ansi_bright_magenta": "#d98fb7", "ansi_bright_cyan": "#56b4e9",
     "ansi_bright_white": "#e6e6e6",
 }  # fmt: skip
+
 """A terminal's own colours, for a picture that has no terminal."""
 
+
 _Box = tuple[float, float, float, float]
+
 """Left, top, width, height within a cell, in units."""
 
+
 _Boxes = dict[tuple[int, str], list[str]]
+
 """Paths by layer and colour: the grounds first, what stands on them above."""
 
+
 _BEHIND, _BEFORE = 0, 1
+
 
 _BLOCKS: dict[str, _Box] = {
     **{bar: (0, HIGH - HIGH * (step + 1) / 8, WIDE, HIGH * (step + 1) / 8) for step, bar in enumerate(BARS)},
     "▀": (0, 0, WIDE, HIGH / 2),
 }
+
 _ARMS = {
     "─": "h", "│": "ud", "┌": "rd", "┐": "ld", "└": "ru", "┘": "lu",
     "═": "H", "║": "UD", "╔": "RD", "╗": "LD", "╚": "RU", "╝": "LU",
 }  # fmt: skip
+
 _SHAPES = frozenset({*_BLOCKS, *_ARMS})
+
 _STRETCHED = "".join((*_BLOCKS, "─═"))
+
 _PIECES = re.compile(rf" +|([{_STRETCHED}])\1*|[│┌┐└┘║╔╗╚╝]|[^ {''.join(_SHAPES)}]+")
+
 """Runs of blanks, runs of one sign that is stretched, single corners and walls, runs of letters."""
 
 
@@ -72,15 +86,15 @@ def svg(lines: Sequence[Line], size: tuple[int, int], palette: Palette, *, dim: 
     )
 
 
-def _coloured(look: Look) -> Look:
+def _coloured(look: StyleSpec) -> StyleSpec:
     """Without the names that only a terminal knows, and with what is reversed turned round."""
     colour, ground = _TERMINAL.get(look.colour, look.colour), _TERMINAL.get(look.ground, look.ground)
     if look.ground == "ansi_default":
         ground = _TERMINAL["ansi_black"]
-    return Look(ground, colour, look.style) if "reverse" in look.style else Look(colour, ground, look.style)
+    return StyleSpec(ground, colour, look.style) if "reverse" in look.style else StyleSpec(colour, ground, look.style)
 
 
-def _line(line: Line, row: int, looks: Mapping[Ink, Look], behind: str, boxes: _Boxes) -> Iterator[str]:
+def _line(line: Line, row: int, looks: Mapping[StyleRole, StyleSpec], behind: str, boxes: _Boxes) -> Iterator[str]:
     column = 0
     for text, ink in line:
         look = looks[ink]
@@ -91,7 +105,7 @@ def _line(line: Line, row: int, looks: Mapping[Ink, Look], behind: str, boxes: _
         column += length
 
 
-def _span(text: str, column: int, row: int, look: Look, boxes: _Boxes) -> Iterator[str]:
+def _span(text: str, column: int, row: int, look: StyleSpec, boxes: _Boxes) -> Iterator[str]:
     """Shapes go to `boxes`, equal neighbours as one; letters come out as text, a run of them at once."""
     for found in _PIECES.finditer(text):
         piece = found[0]
@@ -132,7 +146,7 @@ def _path(box: _Box) -> str:
     return f"M{left:g} {up:g}h{wide:g}v{high:g}h{-wide:g}z"
 
 
-def _word(text: str, length: int, column: int, row: int, look: Look) -> str:
+def _word(text: str, length: int, column: int, row: int, look: StyleSpec) -> str:
     bold = ' font-weight="bold"' if "bold" in look.style else ""
     place = f'x="{column * WIDE}" y="{row * HIGH + 15}" textLength="{length * WIDE}" lengthAdjust="spacingAndGlyphs"'
     return f'<text {place} fill="{look.colour}"{bold}>{escape(text, quote=False)}</text>'

@@ -1,0 +1,86 @@
+"""Settings made into the objects that do the work. Nothing is constructed anywhere else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any
+
+from livedeck.cli.log_file import hide
+from livedeck.cli.token import token_of
+from livedeck.client import Api
+from livedeck.monitor import Clock, History, Monitor
+from livedeck.settings import OFF, Settings, SettingsError, defaults_only
+
+
+class SystemClock:
+    """The time of this machine."""
+
+    def now(self) -> datetime:
+        """Aware, UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds that never run backwards."""
+        return monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after that many seconds."""
+        await asyncio.sleep(seconds)
+
+
+def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = None) -> Api:
+    """The client of the configured platform, or of the ASGI app `mount`. Raises SettingsError, Misconfigured."""
+    if not settings.base_url:
+        raise SettingsError(
+            "no platform: set LIVEDECK_BASE_URL or --base-url, run `livedeck config init`, or try `livedeck demo`"
+        )
+    time, token = clock or SystemClock(), token_of(settings)
+    hide(token)
+    return Api(
+        base_url=settings.base_url,
+        upload_url=settings.upload_url or None,
+        token=token,
+        read_only=settings.read_only,
+        meet_segment=settings.meet_segment,
+        platforms=settings.platforms,
+        bitrate_unit=settings.bitrate_unit,
+        timeout=settings.timeout,
+        retry=0.0,  # the monitor asks again at its own pace
+        now=time.now,
+        timer=time.monotonic,
+        sleep=time.sleep,
+        mount=mount,
+    )
+
+
+@asynccontextmanager
+async def make_history(settings: Settings, clock: Clock | None = None) -> AsyncIterator[History | None]:
+    """The history that the settings name, or None where it is off; tidied and closed in the end."""
+    if settings.history == OFF:
+        yield None
+        return
+    now = (clock or SystemClock()).now()
+    history = await History.open(settings.history_file(), now, retention_days=settings.retention_days)
+    try:
+        yield history
+    finally:
+        await history.close()
+
+
+def make_monitor(
+    api: Api, clock: Clock | None = None, *, settings: Settings | None = None, history: History | None = None
+) -> Monitor:
+    """A monitor of that platform by those settings (None: the defaults) and on that clock (None: this machine's)."""
+    settings = settings or defaults_only()
+    return Monitor(
+        api,
+        clock or SystemClock(),
+        thresholds=settings.limits(),
+        cadence=settings.pace(),
+        overrides=settings.overrides(),
+        history=history,
+    )

@@ -1,0 +1,1 @@
+"""Chat logs of any size made into files."""

@@ -1,0 +1,83 @@
+"""Calls made into what is sent, secrets in clear: the one place where they are revealed for that. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from livedeck.client.http.errors import Misconfigured
+from livedeck.client.http.request import JsonBody, MultipartBody, Request, StreamBody
+from livedeck.client.http.secrets import Secret
+from livedeck.client.resources.fields import format_timestamp
+
+_PLAIN = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
+
+_ENDS = re.compile("^ +| +$")
+
+
+def encode(value: object) -> bytes:
+    """The JSON text of `value`, which may hold Secrets and aware datetimes."""
+    return json.dumps(value, default=_plain, separators=(",", ":")).encode()
+
+
+def secrets_in(value: object) -> Iterator[Secret]:
+    """Every Secret in a value, whole tree."""
+    if isinstance(value, Secret):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from secrets_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from secrets_in(inner)
+
+
+def bearer(token: Secret) -> str:
+    """The token as a header carries it. Raises Misconfigured for one that none can carry."""
+    text = token.reveal()
+    if not text:
+        raise Misconfigured("the token is empty")
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise Misconfigured("the token holds characters that cannot be sent")
+    return text
+
+
+def header(text: str) -> str:
+    """A text as the value of a header: what is not plain ASCII is percent-encoded UTF-8 (decisions.md, "Requests").
+
+    So is a space at either end, where a header cannot carry one.
+    """
+    quoted = quote(text, safe=_PLAIN, errors="replace")
+    return _ENDS.sub(lambda spaces: "%20" * len(spaces[0]), quoted)
+
+
+def params(call: Request) -> dict[str, Any] | None:
+    """The query, as httpx takes it."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in call.params.items()} or None
+
+
+def body(call: Request) -> dict[str, Any]:
+    """The body and the headers, as httpx takes them."""
+    headers = dict(call.headers)
+    match call.body:
+        case JsonBody(value):
+            return {"content": encode(value), "headers": {"Content-Type": "application/json"} | headers}
+        case MultipartBody(fields, file_name, content):
+            return {"data": dict(fields), "files": {"file": (file_name, content)}, "headers": headers}
+        case StreamBody(size, chunks):
+            sized = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+            return {"content": chunks, "headers": sized | headers}
+        case None:
+            return {"headers": headers}
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Secret):
+        return value.reveal()
+    if isinstance(value, datetime):
+        return format_timestamp(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")

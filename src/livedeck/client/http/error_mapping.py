@@ -1,0 +1,165 @@
+"""An answer that says no, made into the error that says why. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from itertools import islice
+from math import isfinite
+from urllib.parse import urlsplit
+
+from livedeck.client.http.errors import (
+    Conflict,
+    Forbidden,
+    NotFound,
+    RateLimited,
+    Rejected,
+    RelayRunning,
+    ServerFault,
+    TooManyProfiles,
+    Unauthorized,
+    Validation,
+)
+from livedeck.client.http.secrets import Secret
+from livedeck.text import values
+
+_SHORTEST = 4  # characters; what is shorter occurs in any text
+
+_MOST = 100  # complaints in an answer that are kept
+
+_BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: RelayRunning}
+
+_BY_STATUS: Mapping[int, type[Rejected]] = {
+    400: Validation,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    413: Validation,
+    422: Validation,
+    429: RateLimited,
+}
+
+
+def error_from_response(
+    what: str, *, status: int, body: object, location: str, retry_after: float | None, secrets: Sequence[Secret]
+) -> Rejected:
+    """The error for an answer of that status and (perhaps) error body: platform-api.md, 7; decisions.md.
+
+    `secrets` are masked wherever the platform repeats them. `location`: where a redirect points, or empty.
+    """
+    whole = body if isinstance(body, dict) else {}
+    said = whole.get("error")
+    fields = said if isinstance(said, dict) else {"message": said}
+    code = _code(fields.get("code"))
+    message, detail = (_quoted(fields.get(name), secrets) for name in ("message", "detail"))
+    # The document does not say whether it stands in the error or beside it.
+    invalid = _masked(fields.get("invalid_params", whole.get("invalid_params")), secrets)
+    kind = _kind(status, code)
+    why = _redirect(_quoted(location, secrets)) if 300 <= status < 400 else kind.happened
+    facts = " ".join(part for part in (str(status), str(code or ""), message, detail) if part)
+    advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid), kind.advice) if part)
+    return kind(
+        f"{what}: {why} ({facts})" + (f"; {advice}" if advice else ""),
+        status=status,
+        code=code,
+        message=message,
+        detail=detail,
+        invalid_params=invalid,
+        retry_after=retry_after,
+    )
+
+
+def server_date(headers: Mapping[str, str]) -> datetime | None:
+    """The `Date` of an answer; None where it has none that can be read."""
+    return _http_date(headers.get("Date", ""))
+
+
+def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Seconds to wait, of `Retry-After`: a number, or a date counted from the answer's own `Date`, else from `now`."""
+    text = headers.get("Retry-After", "").strip()
+    date = _http_date(text)
+    if date is not None:
+        return max(0.0, (date - (server_date(headers) or now)).total_seconds())
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if isfinite(seconds) and seconds >= 0 else None
+
+
+def _kind(status: int, code: int | None) -> type[Rejected]:
+    # An error body under 200 has only its code to go by; the platform's codes begin with the status.
+    meant = code // 1000 if status < 300 and code is not None else status
+    if code is not None and code in _BY_CODE:
+        return _BY_CODE[code]
+    return ServerFault if 500 <= meant < 600 else _BY_STATUS.get(meant, Rejected)
+
+
+def _code(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < 10**9 else None
+
+
+def _redirect(location: str) -> str:
+    # Scheme and host only: the rest may carry a signature.
+    try:
+        parts = urlsplit(location)
+    except ValueError:
+        parts = urlsplit("")
+    host = parts.netloc.rpartition("@")[2]
+    place = f"{parts.scheme}://{host}" if host else "another path"
+    return f"the platform points to {place}, which is not followed; check the address"
+
+
+def _wait(seconds: float | None) -> str:
+    return "" if seconds is None else f"try again in {seconds:.0f} s"
+
+
+def _quoted(text: object, secrets: Sequence[Secret]) -> str:
+    return values.safe(_hidden(text, secrets), 200) if isinstance(text, str) else ""
+
+
+def _hidden(text: str, secrets: Sequence[Secret]) -> str:
+    """The text with what is secret in it masked: what was sent, longest first, and what signs an address."""
+    for secret in sorted(secrets, key=lambda one: -len(one.reveal())):
+        if len(secret.reveal()) >= _SHORTEST:
+            text = text.replace(secret.reveal(), str(secret))
+    return values.link(text)
+
+
+def _masked(value: object, secrets: Sequence[Secret], depth: int = 5) -> object:
+    """A JSON value with every text in it as it may be shown; what lies further in than anyone looks is left out."""
+    if isinstance(value, str):
+        return _hidden(value, secrets)
+    if not isinstance(value, list | dict):
+        return value
+    if not depth:
+        return None
+    if isinstance(value, list):
+        return [_masked(one, secrets, depth - 1) for one in value[:_MOST]]
+    return {_hidden(name, secrets): _masked(one, secrets, depth - 1) for name, one in islice(value.items(), _MOST)}
+
+
+def _complaints(invalid: object) -> str:
+    """`invalid_params` in words. The document leaves its items open: objects, strings and mappings are all met."""
+    if isinstance(invalid, dict):
+        invalid = [{"name": name, "reason": reason} for name, reason in invalid.items()]
+    if not isinstance(invalid, list):
+        return ""
+    named = (_complaint(item) for item in invalid[:5])
+    return values.safe(", ".join(part for part in named if part), 200)
+
+
+def _complaint(item: object) -> str:
+    if isinstance(item, dict):
+        return ": ".join(str(item[key]) for key in ("name", "reason") if isinstance(item.get(key), str))
+    return item if isinstance(item, str) else ""
+
+
+def _http_date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)

@@ -1,0 +1,247 @@
+"""What every chapter of the document shares: models, drafts, lists, and a place to ask from."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Generic, TypeVar
+from urllib.parse import quote
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+
+from livedeck.client.http.encoding import header
+from livedeck.client.http.errors import Invalid, Misconfigured, Unreadable
+from livedeck.client.http.request import Request
+from livedeck.client.http.response import data, envelope_error, read, rows
+from livedeck.client.http.transport import Transport
+from livedeck.text import values
+
+LARGEST_PAGE = 100  # decisions.md, "Requests"
+
+
+Id = Annotated[str, Field(min_length=1)]
+
+"""The id of an object that can be asked for: any text but none (decisions.md, "Identifiers")."""
+
+
+UNSET: Any = None
+
+"""The default of a draft's field. What counts is whether the field was set, not what it reads as."""
+
+
+class Model(BaseModel):
+    """An object of the platform: frozen, and keeping what the document does not name.
+
+    A field that is missing and one that is null both read as None (`model_fields_set` tells them apart). Its validator
+    is built when it is first used: a process uses few of them, and a start need not wait for the others.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="allow", allow_inf_nan=False, hide_input_in_errors=True, defer_build=True
+    )
+
+    def __repr_args__(self) -> list[tuple[str | None, Any]]:
+        """The id and no more: tracebacks and logs print reprs, and an unknown field may hold a key."""
+        return [("id", self.id)] if hasattr(self, "id") else []
+
+
+M = TypeVar("M", bound=Model)
+
+T = TypeVar("T")
+
+
+def _or_none(value: object, read_on: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return read_on(value)
+    except ValidationError:
+        return None
+
+
+_Forgiving = WrapValidator(_or_none)
+
+"""What cannot be read is missing: a list is worth more than what is said about it."""
+
+
+_Count = Annotated[int | None, Field(ge=0), _Forgiving]
+
+
+class Pagination(Model):
+    """Where a page lies in its list (platform-api.md, 1)."""
+
+    page: _Count = None
+    per_page: _Count = None
+    total: _Count = None
+
+
+class Meta(Model):
+    """What a list says of itself. `order`: field -> `asc` or `desc`."""
+
+    pagination: Annotated[Pagination | None, _Forgiving] = None
+    order: Annotated[dict[str, str] | None, _Forgiving] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """One page of a list. `page` and `per_page` are as answered, or as asked where the answer does not say.
+
+    `total`: items on all pages, None where the answer does not say. `order`: field -> `asc` or `desc`.
+    """
+
+    items: tuple[T, ...]
+    page: int
+    per_page: int
+    total: int | None = None
+    order: Mapping[str, str] = field(default_factory=dict)
+
+
+class Draft(BaseModel):
+    """What a change sends: the fields that were set and no other; null is sent where None was set.
+
+    Raises Invalid, naming the field and its limit, when it is made with what the document does not allow.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:  # raised below, outside, so that no traceback quotes the value
+            place, demand = envelope_error(error.errors(include_url=False, include_context=False)[0])
+        else:
+            return
+        raise Invalid(_noun(type(self)), place, demand)
+
+    def __repr_args__(self) -> list[tuple[str | None, Any]]:
+        """The names of what was set: the values may be keys."""
+        return [(None, name) for name in sorted(self.model_fields_set)]
+
+    def body(self) -> dict[str, Any]:
+        """What is sent; secrets and moments are still themselves."""
+        return self.model_dump(exclude_unset=True)
+
+    def need(self, *names: str, at: str = "") -> None:
+        """Raise Invalid where one of these fields was not set. `at`: where the draft lies in another one."""
+        for name in names:
+            if name not in self.model_fields_set:
+                raise Invalid(_noun(type(self)), at + name, "is required")
+
+    def deny(self, name: str, why: str) -> None:
+        """Raise Invalid where this field was set."""
+        if name in self.model_fields_set:
+            raise Invalid(_noun(type(self)), name, why)
+
+
+def _noun(draft: type[Draft]) -> str:
+    """`RelayDraft` in words: `relay draft`."""
+    return "".join(f" {char.lower()}" if char.isupper() else char for char in draft.__name__).strip()
+
+
+def sized(low: int, high: int) -> AfterValidator:
+    """A check that a text has so many characters."""
+
+    def check(text: str) -> str:
+        if not low <= len(text) <= high:
+            raise ValueError(f"should have {low} to {high} characters, not {len(text)}")
+        return text
+
+    return AfterValidator(check)
+
+
+def call(method: str, what: str, *parts: str, **more: Any) -> Request:
+    """The call on a path of these parts, ids among them. Raises Misconfigured for one that would make another path."""
+    return Request(method, "/".join(_segment(part, what) for part in parts), what, **more)
+
+
+def _segment(part: str, what: str) -> str:
+    if part in {"", ".", ".."}:
+        raise Misconfigured(f"{what}: {part!r} is no id")
+    return quote(part, safe="", errors="replace")
+
+
+def object_header(identifier: str, what: str) -> str:
+    """An id as the value of a header. Raises Misconfigured for an empty one."""
+    if not identifier:
+        raise Misconfigured(f"{what}: {identifier!r} is no id")
+    return header(identifier)
+
+
+def describe_call(verb: str, identifier: str) -> str:
+    """What is done to what, in words that are safe to show: `get event 4d2c2f2e-6f53`."""
+    return f"{verb} {values.safe(identifier, 40)}"
+
+
+def query_params(**params: Any) -> dict[str, Any]:
+    """The parameters of a query that were given: neither None nor empty."""
+    return {name: value for name, value in params.items() if value is not None and value != ()}
+
+
+def complete_order(ids: Collection[str], what: str) -> list[str]:
+    """The ids of a new order as they are sent. Raises Invalid for none, and for one that comes twice."""
+    if not ids or len(set(ids)) < len(ids) or "" in ids:
+        raise Invalid(what, "ids", "should name every object once")
+    return list(ids)
+
+
+class Resource:
+    """One chapter of the document: its calls, over the one transport."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def _one(self, model: type[M], asked: Request) -> M:
+        answer = await self._transport.send(asked)
+        return read(model, data(answer, asked.what), asked.what)
+
+    async def _several(self, model: type[M], asked: Request) -> tuple[M, ...]:
+        answer = await self._transport.send(asked)
+        return tuple(read(model, row, asked.what) for row in rows(answer, asked.what))
+
+    async def _if_any(self, model: type[M], asked: Request) -> M | None:
+        """The object answered, or None: where the document does not show an answer, none is demanded."""
+        answer = await self._transport.send(asked)
+        value = answer.get("data") if isinstance(answer, dict) else None
+        return read(model, value, asked.what) if isinstance(value, dict) else None
+
+    async def _done(self, asked: Request) -> None:
+        """Take any answer for a yes, but `success: false`."""
+        answer = await self._transport.send(asked)
+        value = answer.get("data") if isinstance(answer, dict) else None
+        if isinstance(value, dict) and value.get("success") is False:
+            raise Unreadable(f"{asked.what}: the platform answers neither success nor an error")
+
+    async def _page(self, model: type[M], asked: Request) -> Page[M]:
+        answer = await self._transport.send(asked)
+        items = tuple(read(model, row, asked.what) for row in rows(answer, asked.what))
+        said = answer.get("meta") if isinstance(answer, dict) else None
+        meta = Meta.model_validate(said if isinstance(said, dict) else {})
+        where, params = meta.pagination or Pagination(), asked.params
+        page, per_page = where.page or int(str(params["page"])), where.per_page or int(str(params["per_page"]))
+        return Page(items, page, per_page, where.total, meta.order or {})
+
+
+async def iterate_pages(fetch: Callable[[int], Awaitable[Page[M]]]) -> AsyncIterator[M]:
+    """Every item, page after page, each id once though items move between the pages meanwhile.
+
+    An item that moves to a page already read is missed; the next walk finds it. `fetch`: number -> that page.
+    """
+    seen: set[str] = set()
+    number, more = 1, True
+    while more:
+        page, known = await fetch(number), len(seen)
+        for item in page.items:
+            identity = getattr(item, "id", None) or item.model_dump_json()
+            if identity not in seen:
+                seen.add(identity)
+                yield item
+        # A platform that ignores `page` would be walked for ever: a page without news is the last. What came is
+        # counted, not what was asked for: a platform may give less to a page.
+        more = len(seen) > known and (page.total is None or len(seen) < page.total)
+        number += 1

@@ -1,0 +1,66 @@
+"""The chat of a stream: read message by message, or exported to a file (platform-api.md, 2 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import IO
+
+from pydantic import StrictBool
+
+from livedeck.client.chat_export import export
+from livedeck.client.chat_export.export import ChatExport, ExportProgress, ExportResult
+from livedeck.client.chat_export.filter import ChatMessageDict
+from livedeck.client.http.response import read
+from livedeck.client.resources.base import Model, Resource, describe_call
+from livedeck.client.resources.fields import Timestamp
+
+
+class Message(Model):
+    """What someone wrote. `is_admin`: `true` or `false` as a string; `by_admin` reads it.
+
+    `cteated_at_local`: the platform spells it so.
+    """
+
+    id: str | None = None
+    username: str | None = None
+    external_id: str | None = None
+    is_admin: str | StrictBool | None = None
+    message: str | None = None
+    created_at: Timestamp | None = None
+    cteated_at_local: Timestamp | None = None
+
+    @property
+    def by_admin(self) -> bool | None:
+        """Whether an administrator wrote it; None where the platform does not say."""
+        return {"true": True, "false": False}.get(str(self.is_admin).lower())
+
+
+class Chat(Resource):
+    """The chat logs of streams."""
+
+    async def messages(self, event_id: str, stream_id: str) -> AsyncIterator[Message]:
+        """Every message of the log, read while it comes and never held as a whole. Raises ApiError."""
+        async for items in self.selected(ChatExport(event_id, stream_id)):
+            for item in items:
+                yield read(Message, item, describe_call("read chat of event", event_id))
+
+    def selected(self, wanted: ChatExport) -> AsyncGenerator[Sequence[ChatMessageDict], None]:
+        """What an export would write, as it came: a preview of it. In batches. Raises ApiError."""
+        return export.selected(self._transport, wanted)
+
+    async def export(
+        self,
+        wanted: ChatExport,
+        to: Path | IO[bytes],
+        *,
+        replace: bool = False,
+        progress: Callable[[ExportProgress], None] | None = None,
+    ) -> ExportResult:
+        """Write what is wanted to a file, which has its name only once it is whole, or to a pipe.
+
+        `replace`: also where a file is there. `progress`: hears how far it is, whenever bytes came. Cancelling the task
+        leaves nothing. Raises FileFault, Misconfigured where the package of a format is missing, and any other
+        ApiError; BrokenPipeError where nobody reads the pipe.
+        """
+        return await export.export(self._transport, wanted, to, replace=replace, told=progress)

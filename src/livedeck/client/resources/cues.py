@@ -1,0 +1,165 @@
+"""Subtitle files, WebVTT and SRT, checked line by line before one is uploaded (platform-api.md, 8). Pure.
+
+Every line of a file that is accepted belongs to something: what a player would drop in silence is named instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+_VTT_TIME = r"(?:\d{2,}:)?[0-5]\d:[0-5]\d\.\d{3}"
+
+_SRT_TIME = r"\d{2,}:[0-5]\d:[0-5]\d[,.]\d{3}"
+
+_VTT = re.compile(rf"({_VTT_TIME})[ \t]+-->[ \t]+({_VTT_TIME})((?:[ \t]+[a-z]+:[^\s:]\S*)*)[ \t]*")
+
+_SRT = re.compile(rf"({_SRT_TIME})[ \t]+-->[ \t]+({_SRT_TIME})((?:[ \t]+[XY][12]:\d+)*)[ \t]*")
+
+_ASIDES = ("NOTE", "STYLE", "REGION")
+
+
+class CueSyntaxError(ValueError):
+    """A line that breaks the format. `line` counts from 1."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(f"line {line}: {why}")
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A text from `start` to `end`, in seconds; `text` may have several lines. `line`: of its times, from 1."""
+
+    start: float
+    end: float
+    text: str
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Lines without a blank one between them. `first`: the number of the first."""
+
+    first: int
+    lines: tuple[str, ...]
+
+
+def parse(content: bytes) -> tuple[Cue, ...]:
+    """The cues of a WebVTT or SRT file, told apart by its first line. Raises BadLine for anything that is neither."""
+    lines = _text(content).split("\n")
+    if lines[0].startswith("WEBVTT"):
+        return _vtt(lines)
+    cues = tuple(_srt_cue(block) for block in _blocks(lines, 0))
+    return _some(cues)
+
+
+def cues_out_of_order(cues: Sequence[Cue], duration: float | None = None) -> tuple[str, ...]:
+    """What is odd about their times though each is sound: out of order, one over the other; each with its first line.
+
+    `duration`: of the video in seconds, where it is known: cues after its end are odd too. Players show such cues late,
+    or stacked, or not at all.
+    """
+    late = [after for before, after in pairwise(cues) if after.start < before.start]
+    over = [after for before, after in pairwise(cues) if before.start <= after.start < before.end]
+    past = [cue for cue in cues if duration is not None and cue.start >= duration]
+    said = (
+        (late, "before the one above"),
+        (over, "before the one above has ended"),
+        (past, "after the end of the video"),
+    )
+    return tuple(_begins(found, why) for found, why in said if found)
+
+
+def _begins(found: Sequence[Cue], why: str) -> str:
+    if len(found) == 1:
+        return f"the cue in line {found[0].line} begins {why}"
+    return f"{len(found)} cues begin {why}, the first in line {found[0].line}"
+
+
+def _text(content: bytes) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CueSyntaxError(content.count(b"\n", 0, error.start) + 1, "is not UTF-8") from None
+    if "\0" in text:
+        raise CueSyntaxError(text.count("\n", 0, text.index("\0")) + 1, "holds a zero byte")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _blocks(lines: Sequence[str], start: int) -> Iterator[_Block]:
+    held: list[str] = []
+    for number, line in enumerate([*lines[start:], ""], start + 1):
+        if line.strip():
+            held.append(line)
+        elif held:
+            yield _Block(number - len(held), tuple(held))
+            held = []
+
+
+def _vtt(lines: Sequence[str]) -> tuple[Cue, ...]:
+    if not re.fullmatch(r"WEBVTT(?:[ \t].*)?", lines[0]):
+        raise CueSyntaxError(1, "should be WEBVTT, then a space or nothing")
+    head = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
+    for number, line in enumerate(lines[:head], 1):
+        if "-->" in line:
+            raise CueSyntaxError(number, "a blank line should stand before the first cue")
+    blocks = (block for block in _blocks(lines, head) if not _aside(block))
+    return _some(tuple(_vtt_cue(block) for block in blocks))
+
+
+def _aside(block: _Block) -> bool:
+    words = block.lines[0].split()
+    if words[0] not in _ASIDES or any("-->" in line for line in block.lines[:2]):
+        return False
+    for number, line in enumerate(block.lines, block.first):
+        if "-->" in line:
+            raise CueSyntaxError(number, "a blank line should stand before a cue")
+    return True
+
+
+def _vtt_cue(block: _Block) -> Cue:
+    skip = 0 if "-->" in block.lines[0] else 1  # the name of the cue
+    return _cue(block, skip, _VTT, "00:01.000 --> 00:02.500")
+
+
+def _srt_cue(block: _Block) -> Cue:
+    numbered = re.fullmatch(r"\s*\d+\s*", block.lines[0])
+    if not numbered and "-->" not in block.lines[0]:
+        raise CueSyntaxError(block.first, "belongs to no cue: a number or times should stand here")
+    return _cue(block, 1 if numbered else 0, _SRT, "00:00:01,000 --> 00:00:02,500")
+
+
+def _cue(block: _Block, skip: int, times: re.Pattern[str], example: str) -> Cue:
+    number = block.first + skip
+    if len(block.lines) <= skip:
+        raise CueSyntaxError(block.first, "belongs to no cue: times should follow it")
+    match = times.fullmatch(block.lines[skip])
+    if match is None:
+        raise CueSyntaxError(number, f"times should read {example}")
+    start, end = _seconds(match[1]), _seconds(match[2])
+    if end <= start:
+        raise CueSyntaxError(number, "the cue ends before it begins")
+    _check_text(block, skip + 1)
+    return Cue(start, end, "\n".join(block.lines[skip + 1 :]), number)
+
+
+def _check_text(block: _Block, skip: int) -> None:
+    for number, line in enumerate(block.lines[skip:], block.first + skip):
+        if "-->" in line:
+            raise CueSyntaxError(number, "a blank line should stand before a cue")
+
+
+def _seconds(text: str) -> float:
+    seconds = 0.0
+    for part in text.replace(",", ".").split(":"):
+        seconds = seconds * 60 + float(part)
+    return seconds
+
+
+def _some(cues: tuple[Cue, ...]) -> tuple[Cue, ...]:
+    if not cues:
+        raise CueSyntaxError(1, "there is no cue in this file")
+    return cues

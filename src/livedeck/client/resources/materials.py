@@ -1,0 +1,80 @@
+"""Additional materials: files that are offered beside a video (platform-api.md, 2 and 4, "Additional materials").
+
+No endpoint lists them: an id is learnt from the upload (decisions.md, "What has no endpoint").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import StrictInt
+
+from livedeck.client.http import files
+from livedeck.client.http.encoding import header
+from livedeck.client.http.request import JsonBody, Progress
+from livedeck.client.http.secrets import SignedLink
+from livedeck.client.resources.base import Id, Model, Resource, call, complete_order, describe_call, object_header
+from livedeck.client.resources.fields import Timestamp
+
+_MATERIALS = ("v1", "additional-materials")
+
+
+class Material(Model):
+    """A file beside a video. `id`: short, not a UUID. `filetype`: media type. `size`: bytes."""
+
+    id: Id
+    video_id: str | None = None
+    storage_id: str | None = None
+    title: str | None = None
+    filename: str | None = None
+    filetype: str | None = None
+    size: StrictInt | None = None
+    position: StrictInt | None = None
+    created_at: Timestamp | None = None
+    updated_at: Timestamp | None = None
+    deleted_at: Timestamp | None = None
+
+
+class MaterialLink(Model):
+    """Where a material can be downloaded for a short while, without a token."""
+
+    link: SignedLink
+
+
+class Materials(Resource):
+    """The additional materials of videos."""
+
+    async def upload(
+        self, video_id: str, file: Path, file_name: str, title: str, *, progress: Progress | None = None
+    ) -> Material | None:
+        """Put a file beside a video; it is read while it is sent. None where the platform does not answer with it.
+
+        `progress`: told the bytes that were sent, and the size. Raises FileFault, and any other ApiError.
+        """
+        what = describe_call("upload material of video", video_id)
+        names = {"X-File-Name": header(file_name), "X-Title": header(title)}
+        headers = {"X-Video-ID": object_header(video_id, what)} | names
+        async with files.flow(file, what, progress) as body:
+            asked = call("POST", what, "additional-material", body=body, headers=headers, door="upload")
+            return await self._if_any(Material, asked)
+
+    async def link(self, material_id: str) -> SignedLink:
+        """Where it can be downloaded for a short while. Raises ApiError."""
+        what = describe_call("link material", material_id)
+        return (await self._one(MaterialLink, call("GET", what, *_MATERIALS, material_id, "link"))).link
+
+    async def rename(self, material_id: str, title: str) -> Material:
+        """Give it another title. Raises ApiError."""
+        what = describe_call("rename material", material_id)
+        return await self._one(Material, call("PUT", what, *_MATERIALS, material_id, body=JsonBody({"title": title})))
+
+    async def reorder(self, material_ids: Sequence[str]) -> None:
+        """Put the materials in this order. Raises Invalid for none or one twice, and any ApiError."""
+        what = "reorder materials"
+        body = JsonBody(complete_order(material_ids, what))
+        await self._done(call("PATCH", what, *_MATERIALS, "reorder", body=body))
+
+    async def delete(self, material_id: str) -> None:
+        """Delete it for good. Raises ApiError."""
+        await self._done(call("DELETE", describe_call("delete material", material_id), *_MATERIALS, material_id))

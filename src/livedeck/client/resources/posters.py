@@ -1,0 +1,96 @@
+"""Posters: the pictures that stand for a video or an event (platform-api.md, 2 and 4, "Posters of a video")."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from math import isfinite
+
+from pydantic import StrictBool, StrictFloat
+
+from livedeck.client.http.encoding import header
+from livedeck.client.http.errors import Invalid
+from livedeck.client.http.request import JsonBody
+from livedeck.client.resources.base import (
+    LARGEST_PAGE,
+    Model,
+    Page,
+    Resource,
+    call,
+    describe_call,
+    iterate_pages,
+    object_header,
+    query_params,
+)
+
+
+class Poster(Model):
+    """A frame or a picture in four sizes. `from_time`, `to_time`: seconds (decisions.md, "Units").
+
+    `type`: `image`; `status`: `done`, or any other word. `active`: shown in the player and in lists. `original`, `md`,
+    `sm`, `xs`: URLs, which need no token. The default poster may have no id; `media_id` comes on a stored one in an
+    event.
+    """
+
+    id: str | None = None
+    media_id: str | None = None
+    type: str | None = None
+    from_time: StrictFloat | None = None
+    to_time: StrictFloat | None = None
+    status: str | None = None
+    active: StrictBool | None = None
+    original: str | None = None
+    md: str | None = None
+    sm: str | None = None
+    xs: str | None = None
+
+
+class Posters(Resource):
+    """The posters of videos, and the upload of one for a video or an event."""
+
+    async def list(self, video_id: str, *, page: int = 1, per_page: int = 20, order: str | None = None) -> Page[Poster]:
+        """One page of the posters of a video. `order`: `from_time.asc` (decisions.md, "Requests"). Raises ApiError."""
+        what = describe_call("list posters of video", video_id)
+        params = query_params(page=page, per_page=per_page, order=order)
+        return await self._page(Poster, call("GET", what, "v1", "videos", video_id, "posters", params=params))
+
+    def iterate(self, video_id: str, *, order: str | None = None) -> AsyncIterator[Poster]:
+        """Every poster of a video, each once though they move between the pages meanwhile. Raises ApiError."""
+        return iterate_pages(lambda page: self.list(video_id, page=page, per_page=LARGEST_PAGE, order=order))
+
+    async def get(self, video_id: str, poster_id: str) -> Poster:
+        """One poster. Raises NotFound where there is none of that id, and any other ApiError."""
+        what = describe_call("get poster", poster_id)
+        return await self._one(Poster, call("GET", what, "v1", "videos", video_id, "posters", poster_id))
+
+    async def create(self, video_id: str, from_time: float) -> Poster | None:
+        """Make a poster of the frame at `from_time` seconds. None where the platform does not answer with it.
+
+        Raises Invalid for a time that is no number, and any other ApiError.
+        """
+        what = describe_call("create poster of video", video_id)
+        if not isfinite(from_time):
+            raise Invalid(what, "from_time", "should be a number of seconds")
+        body = JsonBody({"from_time": from_time})
+        return await self._if_any(Poster, call("POST", what, "v1", "videos", video_id, "posters", body=body))
+
+    async def set_active(self, video_id: str, poster_id: str) -> None:
+        """Make it the one that is shown in the player and in lists. Raises ApiError."""
+        what = describe_call("set active poster", poster_id)
+        await self._done(call("POST", what, "v1", "videos", video_id, "posters", poster_id, "active"))
+
+    async def delete(self, video_id: str, poster_id: str) -> None:
+        """Delete it for good. Raises ApiError."""
+        what = describe_call("delete poster", poster_id)
+        await self._done(call("DELETE", what, "v1", "videos", video_id, "posters", poster_id))
+
+    async def upload_for_video(self, video_id: str, poster_url: str) -> Poster | None:
+        """Give a video the picture at `poster_url`. None where the answer does not hold it. Raises ApiError."""
+        return await self._upload("X-Video-ID", video_id, poster_url, describe_call("upload poster of video", video_id))
+
+    async def upload_for_event(self, event_id: str, poster_url: str) -> Poster | None:
+        """Give an event the picture at `poster_url`. None where the answer does not hold it. Raises ApiError."""
+        return await self._upload("X-Event-ID", event_id, poster_url, describe_call("upload poster of event", event_id))
+
+    async def _upload(self, name: str, identifier: str, poster_url: str, what: str) -> Poster | None:
+        headers = {name: object_header(identifier, what), "X-Poster-URL": header(poster_url)}
+        return await self._if_any(Poster, call("POST", what, "v2", "poster", headers=headers, door="upload"))

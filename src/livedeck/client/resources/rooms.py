@@ -1,0 +1,177 @@
+"""Meeting rooms and the relay profiles that belong to them (platform-api.md, 2 and 4, "Meeting rooms ...")."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from livedeck.client.http.errors import Invalid
+from livedeck.client.http.request import JsonBody
+from livedeck.client.http.secrets import Secret
+from livedeck.client.http.transport import Transport
+from livedeck.client.resources.base import (
+    LARGEST_PAGE,
+    UNSET,
+    Draft,
+    Id,
+    Model,
+    Page,
+    Resource,
+    call,
+    describe_call,
+    iterate_pages,
+    query_params,
+    sized,
+)
+from livedeck.client.resources.fields import RtmpUrl, Timestamp
+
+_MOST_PROFILES = 15  # platform-api.md, 8
+
+
+class RelayProfile(Model):
+    """Where a room relays to. `url`: RTMP address without the key. `service`: the platform that the url belongs to."""
+
+    id: Id
+    room_id: str | None = None
+    name: str | None = None
+    url: str | None = None
+    stream_key: Secret | None = None
+    service: str | None = None
+    created_at: Timestamp | None = None
+    updated_at: Timestamp | None = None
+
+
+class Room(Model):
+    """A meeting room. `code`: what a guest types; `link`: where a guest joins. `restreams`: oldest first.
+
+    `type`: `permanent_meeting`; `status`: `pending`; or any other word.
+    """
+
+    id: Id
+    name: str | None = None
+    type: str | None = None
+    code: str | None = None
+    link: str | None = None
+    status: str | None = None
+    restreams: tuple[RelayProfile, ...] | None = None
+    created_at: Timestamp | None = None
+
+
+def _key(secret: Secret) -> Secret:
+    if not 1 <= len(secret.reveal()) <= 512:
+        raise ValueError(f"should have 1 to 512 characters, not {len(secret.reveal())}")
+    return secret
+
+
+class RelayDraft(Draft):
+    """What to make of a relay profile (platform-api.md, 2 and 8). A new one needs all three.
+
+    `name`: 1 to 128 characters. `url`: rtmp or rtmps, without the key; spaces, and slashes at its end, are taken off.
+    `stream_key`: 1 to 512 characters. The platform works out `service` by itself.
+    """
+
+    name: Annotated[str, sized(1, 128)] = UNSET
+    url: RtmpUrl = UNSET
+    stream_key: Annotated[Secret, AfterValidator(_key)] = UNSET
+
+
+class RoomDraft(Draft):
+    """What to make of a room: it and its profiles (at most 15) are made together, and cannot be added to later.
+
+    `owner_id`: a user of the workspace.
+    """
+
+    owner_id: str
+    name: str
+    type: str = "permanent_meeting"
+    restreams: tuple[RelayDraft, ...] = ()
+
+
+class Rooms(Resource):
+    """The meeting rooms of the workspace."""
+
+    def __init__(self, transport: Transport, meet: str) -> None:
+        super().__init__(transport)
+        self._rooms = ("v1", meet, "rooms")
+
+    async def list(
+        self,
+        *,
+        page: int = 1,
+        per_page: int = 20,
+        order: str | None = None,
+        status: tuple[str, ...] = (),
+        type: tuple[str, ...] = (),  # noqa: A002  the name of the filter
+        code: tuple[str, ...] = (),
+        q: str | None = None,
+    ) -> Page[Room]:
+        """One page of rooms, of any of these statuses, types and codes. `q`: part of the name. Raises ApiError.
+
+        `order` by name, code, type, status, created_at, updated_at (decisions.md, "Requests").
+        """
+        filters = query_params(q=q) | query_params(**{"status[]": status, "type[]": type, "code[]": code})
+        params = query_params(page=page, per_page=per_page, order=order) | filters
+        return await self._page(Room, call("GET", "list rooms", *self._rooms, params=params))
+
+    def iterate(
+        self,
+        *,
+        order: str | None = None,
+        status: tuple[str, ...] = (),
+        type: tuple[str, ...] = (),  # noqa: A002  the name of the filter
+        code: tuple[str, ...] = (),
+        q: str | None = None,
+    ) -> AsyncIterator[Room]:
+        """Every such room, each once though they move between the pages meanwhile. Raises ApiError."""
+        return iterate_pages(
+            lambda page: self.list(
+                page=page, per_page=LARGEST_PAGE, order=order, status=status, type=type, code=code, q=q
+            )
+        )
+
+    async def get(self, room_id: str) -> Room:
+        """One room. Raises NotFound where there is none of that id, and any other ApiError."""
+        return await self._one(Room, call("GET", describe_call("get room", room_id), *self._rooms, room_id))
+
+    async def create(self, draft: RoomDraft) -> Room:
+        """Make a room with its relay profiles, all or nothing. Raises Invalid for a profile that lacks a field.
+
+        Raises TooManyProfiles, Validation and any other ApiError.
+        """
+        what = describe_call("create room", draft.name)
+        _check(draft.restreams, what)
+        body = {"type": draft.type, "restreams": ()} | draft.body()
+        return await self._one(Room, call("POST", what, *self._rooms, body=JsonBody(body)))
+
+    async def delete(self, room_id: str) -> None:
+        """End the room: everyone is disconnected, relays stop, its profiles are removed. May be repeated.
+
+        Raises NotFound for a room that never was, and any other ApiError.
+        """
+        await self._done(call("DELETE", describe_call("delete room", room_id), *self._rooms, room_id))
+
+
+class Relays(Resource):
+    """The relay profiles of rooms: they can be changed; starting and stopping one happens inside the room."""
+
+    def __init__(self, transport: Transport, meet: str) -> None:
+        super().__init__(transport)
+        self._rooms = ("v1", meet, "rooms")
+
+    async def update(self, room_id: str, restream_id: str, draft: RelayDraft) -> RelayProfile:
+        """Change what the draft sets; it counts from the next start of the relay.
+
+        Raises Broadcasting while the relay runs, NotFound also where the profile is another room's, any other ApiError.
+        """
+        what = describe_call("update relay profile", restream_id)
+        path = (*self._rooms, room_id, "restreams", restream_id)
+        return await self._one(RelayProfile, call("PATCH", what, *path, body=JsonBody(draft.body())))
+
+
+def _check(restreams: tuple[RelayDraft, ...], what: str) -> None:
+    if len(restreams) > _MOST_PROFILES:
+        raise Invalid(what, "restreams", f"should be at most {_MOST_PROFILES}, not {len(restreams)}")
+    for number, draft in enumerate(restreams):
+        draft.need("name", "url", "stream_key", at=f"restreams[{number}].")

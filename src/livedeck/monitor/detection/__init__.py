@@ -1,0 +1,1 @@
+"""Faults, phase and health found in what is known of an event."""

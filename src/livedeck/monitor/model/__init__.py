@@ -1,0 +1,1 @@
+"""Frozen values that leave the monitor. Nothing here decides."""

@@ -1,0 +1,140 @@
+"""An alarm, what became of it, and why: frozen values (monitoring.md, "Alarms"). Nothing here decides.
+
+The states are those of ISA-18.2. All moments are this machine's clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from livedeck.monitor.model.state import Severity
+
+DECK = ""
+
+"""The `event_id` of the deck's own alarms."""
+
+
+class AlarmKey(NamedTuple):
+    """What makes an alarm the same alarm. `target`: a part of the event (a restream's id), or empty."""
+
+    event_id: str
+    kind: str
+    target: str = ""
+
+
+class AlarmState(StrEnum):
+    """Where an alarm stands between the fault and the person who answers for it.
+
+    RETURNED: the fault is over and nobody has acknowledged it. CLEARED: nothing is owed any more; listed 5 min.
+    SUPPRESSED: present, but a parent says it already.
+    """
+
+    UNACKNOWLEDGED = "unacknowledged"
+    ACKNOWLEDGED = "acknowledged"
+    RETURNED = "returned"
+    SHELVED = "shelved"
+    SUPPRESSED = "suppressed"
+    OUT_OF_SERVICE = "out of service"
+    CLEARED = "cleared"
+
+    @property
+    def active(self) -> bool:
+        """Whether a person must read it now."""
+        return self in {AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One short sentence each: the probable cause, what viewers see, what to do."""
+
+    cause: str = ""
+    viewers: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Something that is or was wrong. `event_id` is empty for the deck's own.
+
+    `since`: when the fault began as far as the data tell; `changed`: when `state` began. `present`: whether the fault
+    is there now; `owed`: whether it awaits an acknowledgement. `acknowledged_until`: when that runs out.
+    `shelved_until`: None unless shelved for a time. `reason`: why it is shelved or out of service. `parent`: kind of
+    the alarm that hides it. `activations`: when it came in the last 10 min; `flapping`: too often to ring each time;
+    `escalated`: so often that even a warning is critical. `stage` grows when a lasting fault deserves attention again.
+    `affects`: ids of the events of a PLATFORM incident.
+    """
+
+    event_id: str
+    kind: str
+    severity: Severity
+    since: datetime
+    subject: str
+    actual: str
+    expected: str
+    target: str = ""
+    target_name: str = ""
+    changed: datetime = field(kw_only=True)
+    state: AlarmState = AlarmState.UNACKNOWLEDGED
+    present: bool = True
+    owed: bool = True
+    acknowledged_until: datetime | None = None
+    shelved_until: datetime | None = None
+    reason: str = ""
+    note: str = ""
+    parent: str = ""
+    activations: tuple[datetime, ...] = ()
+    flapping: bool = False
+    escalated: bool = False
+    stage: int = 0
+    affects: tuple[str, ...] = ()
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
+
+    @property
+    def key(self) -> AlarmKey:
+        """Its identity."""
+        return AlarmKey(self.event_id, self.kind, self.target)
+
+    @property
+    def active(self) -> bool:
+        """Whether a person must read it now."""
+        return self.state.active
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it counts as present: a fault that comes and goes is not over in its pauses."""
+        return self.present or self.flapping
+
+    @property
+    def episodes(self) -> int:
+        """How often it came in the last 10 min."""
+        return len(self.activations)
+
+
+class AlarmTransition(StrEnum):
+    """What happened to an alarm, for the log. RAISED: it asks for attention, the first time or again."""
+
+    RAISED = "raised"
+    SEVERITY = "severity changed"
+    ACKNOWLEDGED = "acknowledged"
+    LAPSED = "acknowledgement ran out"
+    RETURNED = "returned"
+    CLEARED = "cleared"
+    SHELVED = "shelved"
+    UNSHELVED = "unshelved"
+    SUPPRESSED = "suppressed"
+    RELEASED = "no longer suppressed"
+    OUT_OF_SERVICE = "out of service"
+    IN_SERVICE = "in service"
+    NOTED = "noted"
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmChange:
+    """One turn in the life of an alarm, and the alarm after it."""
+
+    at: datetime
+    turn: AlarmTransition
+    alarm: Alarm

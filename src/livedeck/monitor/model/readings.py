@@ -1,0 +1,69 @@
+"""QoS samples as the monitor keeps them: columns of numbers, so that an hour of two hundred events stays small."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from math import nan
+from typing import NamedTuple
+
+
+class Reading(NamedTuple):
+    """One QoS sample: `time` in epoch seconds (server clock), rates in bit/s, `fps` in frames/s. None is missing."""
+
+    time: float
+    video: float | None
+    audio: float | None
+    fps: float | None
+    status: int | None
+
+
+NO_STATUS = -1
+
+"""Stands in `Readings.status` where a sample carried none."""
+
+
+def _doubles() -> array[float]:
+    return array("d")
+
+
+def _integers() -> array[int]:
+    return array("q")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Readings:
+    """QoS samples of one stream in columns, ascending by time, one row a time. NaN is missing; zero is measured."""
+
+    time: array[float] = field(default_factory=_doubles)
+    video: array[float] = field(default_factory=_doubles)
+    audio: array[float] = field(default_factory=_doubles)
+    fps: array[float] = field(default_factory=_doubles)
+    status: array[int] = field(default_factory=_integers)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __getitem__(self, index: int) -> Reading:
+        status = self.status[index]
+        return Reading(
+            self.time[index],
+            _known(self.video[index]),
+            _known(self.audio[index]),
+            _known(self.fps[index]),
+            None if status == NO_STATUS else status,
+        )
+
+    @property
+    def last(self) -> Reading | None:
+        """The newest reading, or None where there is none."""
+        return self[-1] if len(self.time) else None
+
+
+def _known(value: float) -> float | None:
+    return None if value != value else value  # noqa: PLR0124  NaN is the one value unlike itself
+
+
+MISSING = nan
+
+"""Stands in the columns of `Readings` where a sample carried no number."""

@@ -1,0 +1,223 @@
+"""What the history keeps and gives back: frozen values. Moments are this machine's clock unless said otherwise.
+
+No secret is in any of them: texts that a person or the platform wrote are masked as the record is made.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from livedeck.client import SecretLink
+from livedeck.monitor.model.alarm import AlarmChange, AlarmState, AlarmTransition
+from livedeck.monitor.model.state import ConnectionProblem, ConnectionState, ConnectionStatus, Severity
+from livedeck.text import values
+
+_INGEST = re.compile(r"(?i)\b(?:rtmp[a-z]*|rtsps?|srt)://[^\s\"'<>]+")
+
+_CREDENTIAL = re.compile(r"(?i)(\bbearer\s+|(?:sign|signature|token|key|auth)=)[^&#\s]+")
+
+
+_IS_MASKED = re.compile("••••.{0,4}$")
+
+
+def masked(text: object) -> str:
+    """Text without what opens a door: ingest keys, signatures, tokens. A `Secret` shows its mask."""
+    shown = _INGEST.sub(_masked_link, str(text))
+    return values.safe(_CREDENTIAL.sub(r"\1••••", shown))
+
+
+def _masked_link(found: re.Match[str]) -> str:
+    return found[0] if _IS_MASKED.search(found[0]) else str(SecretLink(found[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmRecord:
+    """One turn in the life of an alarm, and how the alarm was after it."""
+
+    at: datetime
+    turn: AlarmTransition
+    event_id: str
+    kind: str
+    target: str
+    severity: Severity
+    state: AlarmState
+    since: datetime
+    subject: str
+    target_name: str
+    actual: str
+    expected: str
+    reason: str = ""
+    note: str = ""
+    cause: str = ""
+
+    @classmethod
+    def of(cls, change: AlarmChange) -> AlarmRecord:
+        """The record of that change."""
+        alarm = change.alarm
+        return cls(
+            change.at,
+            change.turn,
+            *alarm.key,
+            alarm.severity,
+            alarm.state,
+            alarm.since,
+            alarm.subject,
+            alarm.target_name,
+            masked(alarm.actual),
+            masked(alarm.expected),
+            masked(alarm.reason),
+            masked(alarm.note),
+            alarm.diagnosis.cause,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRecord:
+    """The connection to the platform changed."""
+
+    at: datetime
+    state: ConnectionState
+    trouble: ConnectionProblem
+    why: str = ""
+
+    @classmethod
+    def of(cls, link: ConnectionStatus) -> LinkRecord:
+        """The record of that link, as it became what it is."""
+        return cls(link.since, link.state, link.trouble, masked(link.why))
+
+
+class AuditOutcome(StrEnum):
+    """What became of an action. UNKNOWN: the answer was lost, and a second look did not tell."""
+
+    APPLIED = "applied"
+    NOT_APPLIED = "not applied"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field that an action changed, before and after, as text; secrets masked."""
+
+    name: str
+    before: str
+    after: str
+
+    def __post_init__(self) -> None:
+        _mask(self, "before", "after")
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRecord:
+    """Something that a person did, for the audit: `action` by its name in the registry, on what, and what came of it.
+
+    `detail`: the platform's words, or ours.
+    """
+
+    at: datetime
+    action: str
+    target_kind: str
+    target_id: str
+    target_name: str
+    outcome: AuditOutcome
+    detail: str = ""
+    edits: tuple[FieldChange, ...] = ()
+
+    def __post_init__(self) -> None:
+        _mask(self, "target_name", "detail")
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A moment that a person marked in the charts of an event (server clock)."""
+
+    at: datetime
+    event_id: str
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        _mask(self, "text")
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationRecord:
+    """What the deck told the person: a toast, an error, a bell."""
+
+    at: datetime
+    severity: Severity
+    title: str
+    text: str = ""
+    event_id: str = ""
+
+    def __post_init__(self) -> None:
+        _mask(self, "title", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class MaterialRecord:
+    """An additional material that this deck made; the platform cannot list them (decisions.md)."""
+
+    id: str
+    video_id: str
+    title: str
+    file_name: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRecord:
+    """A stream that the history knows: its first and last sample (server clock), and how many there are."""
+
+    stream_id: str
+    first: datetime
+    last: datetime
+    samples: int
+
+
+def _doubles() -> array[float]:
+    return array("d")
+
+
+def _integers() -> array[int]:
+    return array("q")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MinMax:
+    """One measure by column: the least, the greatest and the last value; NaN where none was measured."""
+
+    low: array[float] = field(default_factory=_doubles)
+    high: array[float] = field(default_factory=_doubles)
+    last: array[float] = field(default_factory=_doubles)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buckets:
+    """The samples of one stream gathered into equal steps of time, one for each column of a chart.
+
+    Column `i` begins at `since + i * step` (epoch s, server clock). `count`: samples in it, 0 is a gap. Rates in bit/s,
+    frames/s. `status`: the worst in it (5, 4, 3, one that the document does not name, 0), NO_STATUS where there was
+    none. `statuses`: 0, 3, 4, 5 -> how many samples had it.
+    """
+
+    since: float
+    step: float
+    count: array[int] = field(default_factory=_integers)
+    video: MinMax = field(default_factory=MinMax)
+    audio: MinMax = field(default_factory=MinMax)
+    fps: MinMax = field(default_factory=MinMax)
+    status: array[int] = field(default_factory=_integers)
+    statuses: Mapping[int, array[int]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+
+def _mask(record: object, *names: str) -> None:
+    for name in names:
+        object.__setattr__(record, name, masked(getattr(record, name)))

@@ -1,0 +1,284 @@
+"""Frozen values that leave the monitor. Nothing here decides; nothing here changes once made.
+
+Two clocks appear. `as_of` and every age run on this machine's clock; `scheduled`, sample times and countdowns are the
+server's. `Link.skew` is the distance between them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from livedeck.client import Event
+from livedeck.monitor.model.readings import Readings
+
+
+class Clock(Protocol):
+    """The time, passed in so that a test or a rehearsal can own it."""
+
+    def now(self) -> datetime:
+        """The wall clock of this machine, aware, UTC."""
+
+    def monotonic(self) -> float:
+        """Seconds that never run backwards; for delays and cadence."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after that many seconds of this clock."""
+
+
+class BroadcastState(StrEnum):
+    """What an event is to the audience. Derived by `phase.derive`; the platform has no such field."""
+
+    DRAFT = "DRAFT"
+    SCHEDULED = "SCHEDULED"
+    LATE = "LATE"
+    ON_AIR = "ON AIR"
+    RECONNECTING = "RECONNECTING"
+    LOST = "LOST"
+    COMPLETED = "COMPLETED"
+    UNKNOWN = "UNKNOWN"
+
+    @property
+    def owes_bits(self) -> bool:
+        """Whether the audience waits for bits now: where none come, something is wrong."""
+        return self in {BroadcastState.ON_AIR, BroadcastState.RECONNECTING, BroadcastState.LOST}
+
+
+class IngestState(StrEnum):
+    """What arrives from the encoder."""
+
+    UNKNOWN = "unknown"
+    NONE = "none"
+    WARMING_UP = "warming up"
+    RECEIVING = "receiving"
+    INTERRUPTED = "interrupted"
+    ENDED = "ended"
+
+
+class Freshness(StrEnum):
+    """How far a datum may be believed. NEVER: there was no good answer yet."""
+
+    FRESH = "fresh"
+    LATE = "late"
+    STALE = "stale"
+    NEVER = "never"
+
+
+class ConnectionState(StrEnum):
+    """The connection to the platform as a whole. BLIND: 30 s without a good answer."""
+
+    CONNECTING = "connecting"
+    OK = "ok"
+    FAILING = "failing"
+    BLIND = "blind"
+
+
+class ConnectionProblem(StrEnum):
+    """Why the link is not well, in the words of a banner. NONE: it is, or nothing was tried yet."""
+
+    NONE = ""
+    UNAUTHORIZED = "TOKEN REFUSED"
+    RATE_LIMITED = "RATE LIMITED"
+    REQUEST_REFUSED = "REQUEST REFUSED"
+    PLATFORM_FAILING = "PLATFORM FAILING"
+    UNREADABLE = "ANSWER UNREADABLE"
+    NO_ANSWER = "NO ANSWER"
+
+
+class Grade(StrEnum):
+    """The word for a health score; the four last ones stand where there is no score."""
+
+    GOOD = "GOOD"
+    FAIR = "FAIR"
+    POOR = "POOR"
+    NO_DATA = "NO DATA"
+    STALE = "STALE"
+    WARM_UP = "WARM-UP"
+    NONE = ""
+
+
+class Severity(StrEnum):
+    """How loud an alarm is."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """The encoder's side: since when it is so, and when its reconnect window ends; both by the server's clock."""
+
+    state: IngestState = IngestState.UNKNOWN
+    since: datetime | None = None
+    window_ends: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Tally and ingest of an event. `mark` is the moment that its clock counts from (elapsed, T+) or to (T-).
+
+    A completed event's mark is its end, and `length` the seconds that it was on air; None where the platform lacks one.
+    """
+
+    tally: BroadcastState
+    mark: datetime | None = None
+    ingest: Ingest = field(default_factory=Ingest)
+    length: float | None = None
+
+    @property
+    def silent(self) -> bool:
+        """Whether bits are owed and none arrive."""
+        return self.tally.owes_bits and self.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong now, with the actual and the expected in words.
+
+    `since`: when it began by the samples or the schedule (server clock); None where they do not tell. `target`: the
+    part of the event that is wrong (a restream's id), empty for the whole. `stage` grows when it deserves attention
+    again though it never ended.
+    """
+
+    kind: str
+    severity: Severity
+    actual: str
+    expected: str
+    since: datetime | None = None
+    target: str = ""
+    target_name: str = ""
+    stage: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A fault of a stream, present (`until` None) or past, as its samples tell it (server clock).
+
+    `since`: its first bad sample; `until`: when it was good again, which its end confirmed. `severity`: the loudest
+    that it had; `actual` and `expected`: in words, at its last bad sample.
+    """
+
+    kind: str
+    severity: Severity
+    target: str
+    since: datetime
+    until: datetime | None
+    actual: str
+    expected: str
+
+
+class Pattern(StrEnum):
+    """The eight faults that look alike everywhere (monitoring.md, "Alarms"); NONE where it looks like no one."""
+
+    NETWORK = "network"
+    BURSTS = "wireless burst loss"
+    OVERLOAD = "encoder overload"
+    AUDIO = "audio path"
+    CAMERA = "camera lost"
+    STEP = "encoder profile or static picture"
+    KEYS = "key-frame interval not constant"
+    GONE = "disconnected or blind"
+    NONE = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """0 to 100, the minimum of its components; `score` is None where no fresh picture was measured.
+
+    `component` names the one that lost (`video`, `audio`, `fps`, `key`, `loss`, `late`, or `unknown` where the samples
+    lack what a good word needs), `detail` says it in short (`fps 22.1/30`); both are empty when nothing lost.
+    """
+
+    score: int | None = None
+    grade: Grade = Grade.NONE
+    component: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthAssessment:
+    """What `health.assess` says of one event: the health, every finding, and what it was held against.
+
+    `limit_video`: bit/s under which the video counts as low. All three are None until enough was seen.
+    """
+
+    health: Health = field(default_factory=Health)
+    findings: tuple[Finding, ...] = ()
+    nominal_fps: float | None = None
+    baseline_video: float | None = None
+    limit_video: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QosState:
+    """The samples of an event and how far they may be believed.
+
+    `as_of`: last good answer (this machine's clock). `cadence`: seconds between samples, learnt. `error`: why the last
+    try failed, or empty; `failed`: when the first one since `as_of` failed. `ahead`: how many samples of the last
+    answer were left out, being dated in the future.
+    """
+
+    readings: Readings = field(default_factory=Readings)
+    as_of: datetime | None = None
+    freshness: Freshness = Freshness.NEVER
+    cadence: float | None = None
+    error: str = ""
+    ahead: int = 0
+    failed: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventState:
+    """One event as the operator sees it: the platform's object, and what the monitor made of it.
+
+    `episodes`: what the kept samples tell of this stream: present and past faults, oldest first, 200 at most.
+    `pattern`: which known fault the samples look like, where they show any.
+
+    `doubtful`: asking for it fails, or has for two intervals brought nothing: what is shown may be over. Samples that
+    stopped while the platform answers make no doubt: that silence is known.
+    """
+
+    event: Event
+    as_of: datetime
+    phase: Phase
+    qos: QosState
+    verdict: HealthAssessment
+    doubtful: bool = False
+    episodes: tuple[Episode, ...] = ()
+    pattern: Pattern = Pattern.NONE
+
+    @property
+    def id(self) -> str:
+        """The identity that a cursor, a dialog and an action follow."""
+        return self.event.id
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionStatus:
+    """The connection to the platform.
+
+    `since`: when `state` began. `trouble`: its cause in two words, empty while all is well; `why`: the whole of it.
+    `as_of`: the last good answer. `recovered`: when the link last came back from FAILING or BLIND. `round_trip`:
+    seconds, of the last exchange. `skew`: seconds that the server's clock is ahead of this machine's; 0 while that is
+    under 2 s. `interval`: seconds between event rounds; what is older than two of them is stale. `failures`: failed
+    rounds in a row.
+    """
+
+    state: ConnectionState
+    since: datetime
+    why: str = ""
+    as_of: datetime | None = None
+    round_trip: float | None = None
+    skew: float = 0.0
+    interval: float = 15.0
+    failures: int = 0
+    trouble: ConnectionProblem = ConnectionProblem.NONE
+    recovered: datetime | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the platform answers, but not to this token."""
+        return self.trouble is ConnectionProblem.UNAUTHORIZED

@@ -1,0 +1,236 @@
+"""Every number that the monitor judges by, with its unit and its reason. Who builds a monitor may pass others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlarmLimits:
+    """Seconds, counts and shares."""
+
+    acknowledged_critical: float = 300.0  # s; an acknowledgement is a promise to act, and promises are forgotten
+    acknowledged_warning: float = 1800.0  # s; a warning may wait for a pause in the programme
+    shelved_most: float = 3600.0  # s on air: who shelves one show's alarm must not deafen the next
+    cleared_listed: float = 300.0  # s; long enough to read what that was
+    listed_most: int = 500  # alarms; a deck that nobody answers for weeks must not grow
+
+    flap_window: float = 120.0  # s; in which a fault that keeps coming back is one fault
+    flap_count: int = 3  # the third time in two minutes tells nothing that the second did not
+    habit_window: float = 600.0  # s; in which episodes are counted
+    habit_count: int = 4  # a warning that comes back four times in ten minutes is what viewers complain of
+    flood_window: float = 600.0  # s; in which alarms are counted
+    flood_count: int = 10  # a person follows one alarm a minute, not more (ISA-18.2)
+
+    shared_window: float = 60.0  # s; faults that begin this close together have one cause
+    shared_events: int = 3  # two may be chance
+    shared_part: float = 0.5  # of those on air
+
+
+Curve = tuple[tuple[float, float], ...]
+
+"""Points (ratio of actual to expected, score), ascending; straight lines between them, flat outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """How long a fault must last before it counts, and its end before it is over.
+
+    It begins after so many `samples` in a row and so many `seconds`, the longer; it ends after `off` s without it.
+    """
+
+    samples: int
+    seconds: float
+    off: float
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How often a status must occur: `hits` among the newest `window` samples."""
+
+    hits: int
+    window: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """The limits of monitoring.md, "Freshness first" and "Alarms". Seconds, bit/s and frames/s throughout."""
+
+    late_after: float = 15.0  # s; samples this old are late, and the encoder is missed
+    late_intervals: float = 3.0  # ... or this many of its own intervals, for a slow cadence
+    stale_after: float = 30.0  # s; samples this old say nothing about now
+    stale_intervals: float = 6.0
+    answer_intervals: float = 2.0  # an answer older than two polls: one of them was lost
+    blind_after: float = 30.0  # s without any good answer: nobody may trust the screen
+    recovery: float = 10.0  # s after the link came back until every event was asked again: till then it is to blame
+    ahead: float = 30.0  # s; no measured skew errs so far: a sample dated later is a wrong clock's, and no news
+    skew_least: float = 2.0  # s; Date resolves one second and the way back is a guess: less is not worth correcting
+    skew_swing: float = 1.0  # s under that until it counts as gone, or the guess would come and go
+    skew_critical: float = 10.0  # s; countdowns are corrected, but whoever goes by this machine's clock is late
+
+    reconnect_window: float = 600.0  # s; where the event names none (platform-api.md, 8)
+    warm_up: float = 30.0  # s; an encoder's first samples swing, and a new stream has none yet
+
+    window: float = 10.0  # s; the score is the mean of these: one odd frame count is not a fault
+    baseline: float = 600.0  # s; long enough for a quiet scene, short enough to follow a new profile
+    baseline_least: float = 60.0  # s of normal samples before anything is called usual
+    fps_percentile: float = 0.9  # the encoder's own rate is what it reaches when nothing hinders it
+    usual_fps: tuple[float, ...] = (24.0, 25.0, 30.0, 50.0, 60.0)
+
+    good: int = 90
+    fair: int = 70
+    late_score: int = 80  # late samples may hide anything: never GOOD
+    unknown_score: int = 80  # nor is a stream of which the frame rate or the status was not measured
+
+    video_curve: Curve = ((0.0, 0.0), (0.5, 40.0), (0.7, 70.0), (0.8, 90.0), (0.85, 100.0))
+    fps_curve: Curve = ((0.0, 0.0), (0.5, 30.0), (0.8, 70.0), (0.95, 90.0), (0.98, 100.0))
+    low_audio_score: int = 75  # ... so it is never POOR while it is not zero
+    memory: float = 60.0  # s; key-frame faults and loss come in bursts: a minute without one is over
+    drift_scores: tuple[int, ...] = (100, 85, 75, 45)  # by count of status 3 in its window: the third is a pattern
+    severe_scores: tuple[int, ...] = (100, 70, 40)  # status 4: two in six and players stall as they switch
+    loss_scores: tuple[int, ...] = (100, 80, 65, 20)  # status 5: one is an episode, three are what viewers complain of
+    fault_score: int = 80  # nor is a stream GOOD while a warning or worse stands, whatever its newest samples say
+
+    deadband: float = 0.1  # points between the level that raises and the one that clears, or noise would ring twice
+    dark_video: float = 50_000.0  # bit/s; below this no picture moves
+    dark_fps: float = 1.0
+    dark_hold: Hold = Hold(2, 5.0, 10.0)
+    low_video: float = 0.7  # of the baseline
+    low_hold: Hold = Hold(3, 15.0, 20.0)
+    starved_video: float = 0.5  # of the baseline: past what an encoder saves on a quiet scene
+    starved_audio: float = 0.8  # of the usual: sound does not get easier with the picture, so the path is short
+    starved_hold: Hold = Hold(2, 10.0, 20.0)
+    constant_cv: float = 0.1  # spread over median of the usual video: under this the encoder sends a constant rate
+    unstable_cv: float = 0.25  # deviation over mean of the video rate
+    unstable_window: float = 60.0  # s
+    unstable_hold: Hold = Hold(1, 60.0, 60.0)  # longer than the window: one step is no instability
+    low_fps: float = 0.95  # of nominal: viewers notice the judder
+    low_fps_deadband: float = 0.005  # points: 23 of 24 must clear, frames are counted whole
+    low_fps_hold: Hold = Hold(3, 15.0, 20.0)
+    collapsed_fps: float = 0.8
+    collapsed_hold: Hold = Hold(2, 10.0, 20.0)
+    mute_hold: Hold = Hold(2, 5.0, 10.0)
+    low_audio: float = 32_000.0  # bit/s; less than this is not music, and may be mere silence
+    high_audio: float = 320_000.0  # bit/s; more than any common profile: the encoder is set wrongly
+    audio_hold: Hold = Hold(3, 15.0, 30.0)
+    drift_share: Share = Share(3, 10)
+    drift_hold: Hold = Hold(1, 30.0, 60.0)  # a scene cut shifts a key frame or two; half a minute of it is a setting
+    severe_share: Share = Share(2, 6)
+    severe_hold: Hold = Hold(1, 10.0, 60.0)
+    severe_critical: float = 60.0  # s; by now every viewer has met it at a change of quality
+    loss_share: Share = Share(3, 6)  # one is an episode; three of six is a broken path
+    loss_hold: Hold = Hold(1, 15.0, 60.0)  # until three of six are critical; the first alone is a warning at once
+    loss_pause: float = 15.0  # s without loss part two bursts
+    loss_bursts: int = 4  # so many bursts ...
+    loss_bursts_within: float = 600.0  # ... in these s are critical: the path does not heal by itself
+    missing_hold: Hold = Hold(1, 10.0, 10.0)
+
+    silence_off: float = 10.0  # s of samples after a silence until it counts as over
+    window_stages: tuple[float, ...] = (0.5, 0.8, 1.0)  # shares of the reconnect window that deserve attention anew
+    restream_hold: Hold = Hold(1, 15.0, 30.0)
+    start_notice: float = 300.0  # s before the start: time enough to telephone the encoder's operator
+    start_stages: tuple[float, ...] = (0.0, 60.0)  # s after it that deserve attention anew
+    start_forgotten: float = 21_600.0  # s after it: nobody is waiting any more; the tally still says LATE
+
+    attention: AlarmLimits = field(default_factory=AlarmLimits)
+
+    def __post_init__(self) -> None:
+        if self.fps_percentile > 1:
+            raise _wrong("fps_percentile", "a share from 0 to 1", self.fps_percentile)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cadence:
+    """How often the platform is asked (monitoring.md, "Cadence"). Seconds."""
+
+    events: float = 15.0  # a start or an end is known within this
+    events_near: float = 5.0  # ... and this close to a scheduled start
+    near_before: float = 600.0  # from T-10 min
+    near_after: float = 300.0  # to T+5 min
+    qos: float = 5.0  # three asks within the 15 s in which a lost encoder must be seen
+    qos_focus: float = 2.0  # somebody is looking at it
+    rooms: float = 30.0  # only while somebody looks: a room changes by a person's hand
+    late_watch: float = 3600.0  # an hour past its start an event is asked as seldom as the list
+    jitter: float = 0.1  # share of the interval: decks started together must not ask together
+    backoff: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 30.0)  # after the first, second, ... failure in a row
+    tick: float = 5.0  # ages and start times move though no answer came
+    together: float = 0.5  # s; calls due this soon go with the round, or forty events make forty rounds
+    patience: float = 2.0  # s; one slow call may hold up the others' news this long
+    at_once: int = 8  # calls in flight: a deck is a guest on the platform
+    budget: float = 50.0  # requests/s of all polling together: 200 events on air need 40
+    give_up: int = 2  # failed rounds in a row after which a one-off report is made without the platform
+
+
+_Table = TypeVar("_Table", bound="Thresholds | Hold | Share | AlarmLimits")
+
+
+def tuned(base: Thresholds, mapping: Mapping[str, object]) -> Thresholds:
+    """`base` with what `mapping` names: names of Thresholds; a Hold, Share or Attention is a table, given in part.
+
+    Raises ValueError that says the path of the key and what is allowed there.
+    """
+    return _tuned(base, mapping, "")
+
+
+def _tuned(base: _Table, mapping: object, path: str) -> _Table:
+    if not isinstance(mapping, Mapping):
+        raise _wrong(path.rstrip("."), f"a table of {_names(base)}", mapping)
+    known = {field.name: getattr(base, field.name) for field in fields(base)}
+    for key in mapping:
+        if key not in known:
+            close = get_close_matches(str(key), known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"allowed: {_names(base)}"
+            raise ValueError(f"{path}{key}: there is no such threshold; {hint}")
+    return replace(base, **{key: _value(known[key], value, f"{path}{key}") for key, value in mapping.items()})
+
+
+def _names(table: Thresholds | Hold | Share | AlarmLimits) -> str:
+    return ", ".join(field.name for field in fields(table))
+
+
+def _value(known: Any, value: object, path: str) -> Any:
+    """The value as the type of the one it replaces."""
+    match known:
+        case Hold() | Share() | AlarmLimits():
+            return _tuned(known, value, f"{path}.")
+        case tuple() if known and isinstance(known[0], tuple):
+            return _curve(value, path)
+        case tuple():
+            return tuple(_value(known[0], one, f"{path}[{place}]") for place, one in enumerate(_list(value, path)))
+        case int():
+            if type(value) is not int or value < 1:
+                raise _wrong(path, "a whole number from 1", value)
+            return value
+        case _:
+            return _number(value, path)
+
+
+def _number(value: object, path: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e9:
+        raise _wrong(path, "a number from 0 to 1e9", value)
+    return float(value)
+
+
+def _list(value: object, path: str) -> list[object]:
+    if not isinstance(value, list | tuple) or not value:
+        raise _wrong(path, "a list", value)
+    return list(value)
+
+
+def _curve(value: object, path: str) -> Curve:
+    """Points, ascending by ratio."""
+    points = [
+        tuple(_number(one, f"{path}[{place}]") for one in _list(point, f"{path}[{place}]"))
+        for place, point in enumerate(_list(value, path))
+    ]
+    ratios = [point[0] for point in points]
+    if any(len(point) != 2 for point in points) or sorted(set(ratios)) != ratios:
+        raise _wrong(path, "a list of [ratio, score], the ratios ascending", value)
+    return tuple((ratio, score) for ratio, score in points)
+
+
+def _wrong(path: str, allowed: str, value: object) -> ValueError:
+    return ValueError(f"{path}: {allowed} is allowed here, not {value!r:.60}")

@@ -1,0 +1,131 @@
+"""The connection to the platform, step by step: OK, FAILING, BLIND, and back by itself (monitoring.md). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from statistics import median
+
+from livedeck.client import (
+    ApiError,
+    Forbidden,
+    RateLimited,
+    Rejected,
+    ResponseTiming,
+    ServerFault,
+    Unauthorized,
+    Unreadable,
+)
+from livedeck.monitor.model.state import ConnectionProblem, ConnectionState, ConnectionStatus
+from livedeck.monitor.model.thresholds import Thresholds
+
+_DEFAULTS = Thresholds()
+
+
+_CAUSES: tuple[tuple[type[ApiError], ConnectionProblem], ...] = (
+    (Unauthorized, ConnectionProblem.UNAUTHORIZED),
+    (Forbidden, ConnectionProblem.UNAUTHORIZED),
+    (RateLimited, ConnectionProblem.RATE_LIMITED),
+    (ServerFault, ConnectionProblem.PLATFORM_FAILING),
+    (Rejected, ConnectionProblem.REQUEST_REFUSED),
+    (Unreadable, ConnectionProblem.UNREADABLE),
+)
+
+"""The first row to fit names the cause; whatever fits none is NO ANSWER."""
+
+
+_TROUBLED = frozenset({ConnectionState.FAILING, ConnectionState.BLIND})
+
+
+_HALF_TICK = 0.5
+
+"""Date cuts its fraction off: on average the server was half a second further."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundResult:
+    """What one round brought. The event list is the pulse of the link: the others may fail for reasons of their own.
+
+    `good`: the last good answer to anything (this machine's clock); `listed`: the list answered; `failure`: why it did
+    not. A round without the list has neither.
+    """
+
+    good: datetime | None = None
+    listed: bool = False
+    failure: ApiError | None = None
+
+
+def step(
+    link: ConnectionStatus, outcome: RoundResult, now: datetime, silence: float, thresholds: Thresholds
+) -> ConnectionStatus:
+    """The link at `now` (this machine's clock); an empty outcome means that only time passed.
+
+    `silence`: seconds since the last good answer, or since the start where there was none; monotonic, for a wall clock
+    that is set must not blind the deck.
+    """
+    link = _heard(link, outcome)
+    state = _state(link, silence, thresholds)
+    if state is ConnectionState.BLIND and not link.trouble:
+        link = replace(link, trouble=ConnectionProblem.NO_ANSWER)
+    if state is link.state:
+        return link
+    if state is ConnectionState.OK and link.state in _TROUBLED:
+        link = replace(link, recovered=now, trouble=ConnectionProblem.NONE)
+    return replace(link, state=state, since=now)
+
+
+def _heard(link: ConnectionStatus, outcome: RoundResult) -> ConnectionStatus:
+    if outcome.good:
+        link = replace(link, as_of=outcome.good)
+    if outcome.failure:
+        return replace(link, failures=link.failures + 1, why=str(outcome.failure), trouble=_cause(outcome.failure))
+    return replace(link, failures=0, why="", trouble=ConnectionProblem.NONE) if outcome.listed else link
+
+
+def _cause(failure: ApiError) -> ConnectionProblem:
+    return next((trouble for kind, trouble in _CAUSES if isinstance(failure, kind)), ConnectionProblem.NO_ANSWER)
+
+
+def _state(link: ConnectionStatus, silence: float, thresholds: Thresholds) -> ConnectionState:
+    if silence >= blind_after(link, thresholds):
+        return ConnectionState.BLIND
+    if link.failures:
+        return ConnectionState.FAILING
+    return ConnectionState.OK if link.as_of else ConnectionState.CONNECTING
+
+
+def blind_after(link: ConnectionStatus, thresholds: Thresholds) -> float:
+    """Seconds of silence that make the deck blind; a cadence slower than usual is no silence."""
+    return max(thresholds.blind_after, thresholds.answer_intervals * link.interval)
+
+
+def stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DEFAULTS) -> bool:
+    """Whether nothing on a screen painted at `now` (this machine's clock) may look good.
+
+    Blind, without any answer yet, or without one for two intervals: judged at each painting, so that a monitor that
+    hangs cannot keep a screen looking fresh, nor a clock that was set back (monitoring.md, "Freshness first").
+    """
+    if link.state is ConnectionState.BLIND or link.as_of is None:
+        return True
+    return abs((now - link.as_of).total_seconds()) > thresholds.answer_intervals * link.interval
+
+
+def skew(exchanges: Iterable[ResponseTiming], known: float, thresholds: Thresholds) -> float:
+    """Seconds that the server's clock is ahead: the median of the last exchanges, 0 while it is under two seconds.
+
+    `known`: what it was before; a skew that counts goes on counting until it is clearly less.
+    """
+    offsets = [
+        (exchange.server_date - exchange.at).total_seconds() + _HALF_TICK + exchange.round_trip / 2
+        for exchange in exchanges
+        if exchange.server_date
+    ]
+    offset = median(offsets) if offsets else 0.0
+    least = thresholds.skew_least - (thresholds.skew_swing if known else 0.0)
+    return offset if abs(offset) >= least else 0.0
+
+
+def server_time(link: ConnectionStatus, moment: datetime) -> datetime:
+    """A moment of this machine's clock as the server would have told it."""
+    return moment + timedelta(seconds=link.skew)

@@ -1,0 +1,1 @@
+"""QoS samples as a signal: series, features, hysteresis."""

@@ -1,0 +1,240 @@
+"""SQLite documents: every chapter keeps its objects here, and here alone is SQL.
+
+A document is a JSON object with a string `id`. Rows are (kind, id, workspace, json): what a list filters and orders by
+is read out of the JSON, so that no column can disagree with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+import weakref
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+from livedeck.simulator.errors import SimulatorError
+
+Document: TypeAlias = dict[str, Any]
+
+Order: TypeAlias = Sequence[tuple[str, str]]
+
+Where: TypeAlias = Sequence[tuple[str, str | tuple[str, ...] | None]]
+
+
+_APPLICATION = 0x6C697665  # "live", in the header of our files
+
+_SCHEMA = 2
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS document (
+    kind TEXT NOT NULL, id TEXT NOT NULL, workspace TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (kind, id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS listing ON document (kind, workspace);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which documents: of one kind, in one workspace, whose fields equal `where` (None: null or absent; a tuple: any).
+
+    `holds` is (field, text) pairs: the field has that text in it, in either case. `until` is (field, timestamp) pairs:
+    the field is not later. `order` is (field, "asc" or "desc") pairs; ties fall to the id. `page` counts from 1.
+    """
+
+    kind: str
+    workspace: str
+    where: Where = ()
+    holds: Sequence[tuple[str, str]] = ()
+    until: Sequence[tuple[str, str]] = ()
+    order: Order = ()
+    page: int = 1
+    per_page: int = 100
+
+
+class Store:
+    """The documents in memory (None) or in a file. Raises ServiceError for a file that cannot be used."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        try:
+            self._db = _connect(path)
+        except (sqlite3.Error, OSError) as error:
+            raise SimulatorError(f"cannot use the data file {path}: {error}") from error
+        self.close = weakref.finalize(self, self._db.close)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of it or none of it; one inside another is a part of that."""
+        if self._db.in_transaction:
+            yield
+            return
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def get(self, kind: str, identity: str, workspace: str | None = None) -> Document | None:
+        """One document, or None where this workspace (None: any) has none of that id."""
+        row = self._db.execute(
+            "SELECT json FROM document WHERE kind = ? AND id = ? AND workspace = coalesce(?, workspace)",
+            (kind, identity, workspace),
+        ).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def find(self, query: Query) -> tuple[list[Document], int]:
+        """One page of them, and how many there are in all."""
+        clause, values = _clause(query)
+        directions = "".join(f"json_extract(json, ?) {_DIRECTIONS[direction]}, " for _, direction in query.order)
+        total = self._db.execute(f"SELECT count(*) {clause}", values).fetchone()[0]
+        rows = self._db.execute(
+            f"SELECT json {clause} ORDER BY {directions} id LIMIT ? OFFSET ?",
+            [*values, *(_at(name) for name, _ in query.order), query.per_page, (query.page - 1) * query.per_page],
+        )
+        return [json.loads(row[0]) for row in rows], total
+
+    def every(self, kind: str, workspace: str, where: Where = (), order: Order = ()) -> list[Document]:
+        """All of them, however many."""
+        return self.find(Query(kind, workspace, where, order=order, per_page=-1))[0]
+
+    def create(self, kind: str, workspace: str, document: Document) -> None:
+        """Keep a new document."""
+        self._db.execute(
+            "INSERT INTO document (kind, id, workspace, json) VALUES (?, ?, ?, ?)",
+            (kind, document["id"], workspace, json.dumps(document)),
+        )
+
+    def change(self, kind: str, document: Document) -> None:
+        """Replace a document by its new state."""
+        self._db.execute(
+            "UPDATE document SET json = ? WHERE kind = ? AND id = ?", (json.dumps(document), kind, document["id"])
+        )
+
+    def delete(self, kind: str, identity: str) -> None:
+        """Forget a document; one that is not there is forgotten already."""
+        self._db.execute("DELETE FROM document WHERE kind = ? AND id = ?", (kind, identity))
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._db.execute("DELETE FROM document")
+
+
+_DIRECTIONS = {"asc": "ASC", "desc": "DESC"}
+
+
+def _clause(query: Query) -> tuple[str, list[Any]]:
+    """Which rows, as SQL and the values of its question marks."""
+    clause = "FROM document WHERE kind = ? AND workspace = ?"
+    values: list[Any] = [query.kind, query.workspace]
+    for name, value in query.where:
+        if isinstance(value, tuple):
+            clause += " AND json_extract(json, ?) IN (SELECT value FROM json_each(?))"
+            values += [_at(name), json.dumps(value)]
+        else:
+            clause += " AND json_extract(json, ?) IS ?"
+            values += [_at(name), value]
+    for name, value in query.holds:
+        clause += " AND instr(folded(json_extract(json, ?)), folded(?))"
+        values += [_at(name), value]
+    for name, value in query.until:
+        clause += " AND json_extract(json, ?) <= ?"
+        values += [_at(name), value]
+    return clause, values
+
+
+def _at(name: str) -> str:
+    return f"$.{name}"
+
+
+def _connect(path: Path | None) -> sqlite3.Connection:
+    if path is not None:
+        path.touch(mode=0o600)  # it holds tokens and stream keys
+    db = sqlite3.connect(path or ":memory:", timeout=2, isolation_level=None, check_same_thread=False)
+    db.create_function("folded", 1, str.casefold, deterministic=True)  # SQLite's own lower() knows ASCII alone
+    try:
+        _prepare(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    application, schema = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    tables = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    if tables and (application, schema) != (_APPLICATION, _SCHEMA):
+        raise OSError("it belongs to another program or another version")
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.executescript(f"PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_SCHEMA}; {_TABLE}")
+
+
+class Files:
+    """Files by a storage id, which we make ourselves: no name from outside is ever a path.
+
+    `folder`: where (None: a temporary one, made when first used and removed with the service). A file stands under its
+    id only when it is whole and on the disk.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._kept = folder
+        self._made: Path | None = None
+
+    def path(self, storage: str) -> Path:
+        """Where the file of that id stands."""
+        return self._folder() / storage
+
+    async def keep(self, storage: str, chunks: AsyncIterator[bytes]) -> int:
+        """Write it as it comes and answer its size in bytes. Where the stream breaks off, nothing stays."""
+        half = self.path(f"{storage}.part")
+        try:
+            with half.open("wb") as file:
+                async for chunk in chunks:
+                    file.write(chunk)
+                await asyncio.to_thread(_settle, file)  # hundreds of megabytes take the disk seconds
+                size = file.tell()
+            half.replace(self.path(storage))
+        except BaseException:
+            half.unlink(missing_ok=True)
+            raise
+        return size
+
+    def write(self, storage: str, content: bytes) -> None:
+        """Write a small one at once."""
+        half = self.path(f"{storage}.part")
+        with half.open("wb") as file:
+            file.write(content)
+            _settle(file)
+        half.replace(self.path(storage))
+
+    def delete(self, storage: str) -> None:
+        """Forget it."""
+        self.path(storage).unlink(missing_ok=True)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        folder = self._kept if self._kept and self._kept.is_dir() else self._made
+        for file in folder.iterdir() if folder else ():
+            file.unlink()
+
+    def _folder(self) -> Path:
+        if self._kept is not None:
+            self._kept.mkdir(mode=0o700, exist_ok=True)
+            return self._kept
+        if self._made is None:
+            self._made = Path(tempfile.mkdtemp(prefix="livedeck-"))
+            weakref.finalize(self, shutil.rmtree, self._made, ignore_errors=True)
+        return self._made
+
+
+def _settle(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())

@@ -1,0 +1,1 @@
+"""text: values, times and segments made readable. A leaf: it imports nothing of ours."""

@@ -1,0 +1,1 @@
+"""Chat and its export."""

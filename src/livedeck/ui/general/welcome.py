@@ -1,0 +1,156 @@
+"""The first start: no platform is known. A demo, or a form whose answers are tried before they are kept."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from livedeck.operations.schema import Field, FieldValues, FormSchema, Kind
+from livedeck.text.times import Present
+from livedeck.ui.kit import themes
+from livedeck.ui.kit.dialogs.dialog import Button, Timer
+from livedeck.ui.kit.dialogs.form import Form, FormResult, FormState
+
+DEMO, DECK = "demo", "deck"
+
+"""What a first start leads to."""
+
+
+TYPED, FILE, COMMAND, ENVIRONMENT = "typed here", "a file", "a command", "LIVEDECK_TOKEN"
+
+
+WELCOME = """\
+livedeck watches and steers the live events of a video platform.
+
+It knows no platform yet. Look at a simulated one first, without an account, or connect yours: \
+you need its address and a token of your workspace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """What was answered: settings by their names, and a token in clear where one was typed."""
+
+    settings: Mapping[str, Any]
+    token: str = ""
+
+
+Try = Callable[[Platform], Awaitable[str]]
+
+"""Asks that platform something; why it does not work, in words, or nothing where it does."""
+
+
+Save = Callable[[Platform], str]
+
+"""Keeps it; why that is not possible, in words, or nothing where it was."""
+
+
+def _address(values: Mapping[str, object]) -> object:
+    for name, value in values.items():
+        if name.endswith("_url") and not str(value).startswith(("https://", "http://")):
+            raise ValueError("should begin with https://")
+    return values
+
+
+SHEET = FormSchema(
+    (
+        Field("base_url", "Address", required=True, hint="https:// address of the API"),
+        Field("upload_url", "Upload address", hint="where it is another one"),
+        Field("source", "Token from", Kind.CHOICE, choices=(TYPED, FILE, COMMAND, ENVIRONMENT)),
+        Field("token", "Token", Kind.HIDDEN, hint="kept in a file of your own, 0600"),
+        Field("place", "File or command", hint="path of the file; command that prints it"),
+    ),
+    _address,
+)
+
+
+class Welcome(App[str]):
+    """Returns DEMO, DECK once the answers are kept, or nothing where it was left."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "livedeck"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q,escape", "quit", show=False),
+        Binding("ctrl+c", "quit", show=False, priority=True),
+        Binding("right,down", "app.focus_next", show=False),
+        Binding("left,up", "app.focus_previous", show=False),
+    ]
+
+    def __init__(self, try_out: Try, save: Save, timer: Timer, *, theme: str = themes.AUTO) -> None:
+        super().__init__()
+        for each in themes.textual():
+            self.register_theme(each)
+        self.theme = themes.fitting(theme, no_color=self.no_color, colours=self.console.color_system)
+        self._try, self._save, self._timer = try_out, save, timer
+        self._blank = FormState("Connect a platform", SHEET, {**SHEET.blank(), "source": TYPED}, save="Connect")
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="welcome", classes="dialog"), Vertical(classes="dialog-box"):
+            yield Static(Content(WELCOME))
+            with Horizontal(classes="dialog-keys"):
+                yield Button("Demo", id=DEMO)
+                yield Button("Connect", id="connect")
+                yield Button("Leave", id="leave")
+
+    def on_mount(self) -> None:
+        self.query_one(f"#{DEMO}").focus()
+
+    def on_button_pressed(self, message: Button.Pressed) -> None:
+        if message.button == DEMO:
+            self.exit(DEMO)
+        elif message.button == "leave":
+            self.exit(None)
+        else:
+            self._ask()
+
+    def _ask(self) -> None:
+        self.push_screen(Form(self._blank, self._timer, _present), self._filled)
+
+    def _filled(self, filled: FormResult | None) -> None:
+        if filled is not None:
+            self.run_worker(self._connect(filled), group="connect", exclusive=True)
+
+    async def _connect(self, filled: FormResult) -> None:
+        """Try the answers, keep them, and go on; or the form again with all that was typed, and why."""
+        try:
+            answers = platform(filled.entries)
+            why = await self._try(answers) or self._save(answers)
+        except ValueError as error:
+            why = str(error)
+        if not why:
+            self.exit(DECK)
+            return
+        self._blank = replace(self._blank, entered=filled.entries, note=why)
+        self._ask()
+
+
+def _present() -> Present:
+    return Present(datetime.now(UTC))
+
+
+def platform(entries: FieldValues) -> Platform:
+    """The answers as settings. Raises ValueError for what is missing."""
+    source, place = str(entries["source"]), str(entries["place"]).strip()
+    settings: dict[str, Any] = {"base_url": str(entries["base_url"]).strip()}
+    if entries["upload_url"]:
+        settings["upload_url"] = str(entries["upload_url"]).strip()
+    if source == TYPED:
+        if not entries["token"]:
+            raise ValueError("type the token, or say where it comes from")
+        return Platform(settings, str(entries["token"]))
+    if source != ENVIRONMENT and not place:
+        raise ValueError(f"say which: the token comes from {source}")
+    if source == FILE:
+        settings["token_file"] = place
+    elif source == COMMAND:
+        settings["token_command"] = shlex.split(place)
+    return Platform(settings)

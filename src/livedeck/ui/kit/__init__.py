@@ -1,0 +1,1 @@
+"""Widgets and terminal: what knows text and values, and no feature."""

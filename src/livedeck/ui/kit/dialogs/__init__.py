@@ -1,0 +1,1 @@
+"""Dialogs: each returns a value and calls nothing."""

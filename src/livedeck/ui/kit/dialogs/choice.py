@@ -1,0 +1,101 @@
+"""A few things to choose from, and one line to type into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from livedeck.text.segments import Line, StyleRole
+from livedeck.ui.kit.lines import LinesWidget
+
+Option = tuple[str, str, str]
+
+"""The letter, what is chosen, and how it reads."""
+
+
+class ChoiceScreen(ModalScreen[str | None]):
+    """The letter chooses, or the arrows and enter; escape chooses nothing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "close"),
+        Binding("up", "move(-1)", "up"),
+        Binding("down", "move(1)", "down"),
+        Binding("enter", "take", "take"),
+    ]
+
+    def __init__(self, title: str, options: Sequence[Option]) -> None:
+        super().__init__()
+        self._title, self._options, self._at = title, options, 0
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="command"):
+            yield LinesWidget(id="options")
+
+    def on_mount(self) -> None:
+        self._paint()
+
+    def on_key(self, event: events.Key) -> None:
+        chosen = next((value for letter, value, _ in self._options if letter == event.character), None)
+        if chosen is not None:
+            event.stop()
+            self.dismiss(chosen)
+
+    def action_move(self, step: int) -> None:
+        """Mark the next or the previous one."""
+        self._at = (self._at + step) % len(self._options)
+        self._paint()
+
+    def action_take(self) -> None:
+        """Choose the marked one."""
+        self.dismiss(self._options[self._at][1])
+
+    def _paint(self) -> None:
+        lines: list[Line] = [[(f" {self._title}", StyleRole.HEAD)]]
+        for at, (letter, _, words) in enumerate(self._options):
+            mark = "> " if at == self._at else "  "
+            lines.append([(mark, StyleRole.STRONG), (letter, StyleRole.STRONG), (f"  {words}", StyleRole.TEXT)])
+        self.query_one("#options", LinesWidget).show(lines)
+
+
+Judge = Callable[[str], tuple[Line, bool]]
+
+"""What to say of the text, and whether it may be taken."""
+
+
+class PromptScreen(ModalScreen[str | None]):
+    """Enter takes what may be taken; escape leaves everything as it was: None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close")]
+
+    def __init__(self, title: str, judge: Judge, value: str = "") -> None:
+        super().__init__()
+        self._title, self._judge, self._value = title, judge, value
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="command"):
+            yield LinesWidget(id="asked")
+            yield LinesWidget(id="said")
+            line = Input(self._value, compact=True)
+            line.cursor_blink = False
+            yield line
+
+    def on_mount(self) -> None:
+        self.query_one("#asked", LinesWidget).show([[(f" {self._title}", StyleRole.HEAD)]])
+        self.query_one(Input).focus()
+        self.on_input_changed()
+
+    def on_input_changed(self) -> None:
+        said, _ = self._judge(self.query_one(Input).value)
+        self.query_one("#said", LinesWidget).show([said])
+
+    def on_input_submitted(self) -> None:
+        text = self.query_one(Input).value.strip()
+        if self._judge(text)[1]:
+            self.dismiss(text)

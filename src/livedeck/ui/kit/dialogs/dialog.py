@@ -1,0 +1,126 @@
+"""What every dialog shares: keys that come too early do nothing, and the keys to move and to leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import ClassVar, Generic, TypeVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.screen import ModalScreen
+
+from livedeck.text.segments import Line, StyleRole, width
+from livedeck.ui.kit.canvas import Canvas
+
+R = TypeVar("R")
+
+
+EARLY = 0.3
+
+"""Seconds in which keys do nothing: they were meant for what stood there before (interface.md, "Behaviour")."""
+
+
+Timer = Callable[[], float]
+
+"""Seconds that never run backwards."""
+
+
+Hindrance = Callable[[], str]
+
+"""Why nothing may be sent now, in words; empty where it may."""
+
+
+class Button(Canvas, can_focus=True):
+    """A word that does something; in brackets where the keys go to it, so that colour alone never says so."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "press", show=False)]
+
+    class Pressed(Message):
+        """Somebody wants it."""
+
+        def __init__(self, button: str) -> None:
+            super().__init__()
+            self.button = button
+
+    def __init__(self, label: str, *, id: str, ink: StyleRole = StyleRole.STRONG) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._label, self._ink = label, ink
+
+    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+        return [[(f"[ {self._label} ]" if self.has_focus else f"  {self._label}  ", self._ink)]]
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002
+        """As wide as its word in brackets."""
+        return width([(f"[ {self._label} ]", self._ink)])
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """The brackets come and go with it."""
+        super().watch_has_focus(has_focus)
+        self.repaint()
+
+    def action_press(self) -> None:
+        """Say that it was pressed."""
+        self.post_message(self.Pressed(self.id or ""))
+
+    def on_click(self) -> None:
+        self.action_press()
+
+
+class Dialog(ModalScreen[R], Generic[R]):
+    """Asks for a value. `timer`: the clock that early and double keys are told by."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", show=False),
+        Binding("right,down", "app.focus_next", show=False),
+        Binding("left,up", "app.focus_previous", show=False),
+    ]
+
+    def __init__(self, timer: Timer) -> None:
+        super().__init__(classes="dialog")
+        self._timer = timer
+        self._shown = inf
+        self._entered = -inf
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self._appear)
+
+    def _appear(self) -> None:
+        self._shown = self._timer()
+        self.appeared()
+
+    def appeared(self) -> None:
+        """It is on the screen for the first time."""
+
+    @property
+    def has_appeared(self) -> bool:
+        """Whether it has been on the screen."""
+        return self._shown < inf
+
+    @property
+    def early(self) -> bool:
+        """Whether it has stood for too short a time to have been read."""
+        return self._timer() - self._shown < EARLY
+
+    def on_key(self, event: events.Key) -> None:
+        """Swallow what comes too early, and an enter that is the echo of another one."""
+        if self.early or (event.key == "enter" and self._echo()):
+            event.stop()
+            event.prevent_default()
+        elif event.character is not None and event.is_printable and self.typed(event.character):
+            event.stop()
+
+    def typed(self, char: str) -> bool:  # noqa: ARG002  for dialogs that have a use for it
+        """Take a letter that no field has taken; whether it was of use."""
+        return False
+
+    def _echo(self) -> bool:
+        now, before = self._timer(), self._entered
+        self._entered = now
+        return now - before < EARLY
+
+    def action_leave(self) -> None:
+        """Leave without a value."""
+        self.dismiss(None)

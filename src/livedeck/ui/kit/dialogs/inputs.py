@@ -1,0 +1,255 @@
+"""The editors of a form, one a field: text is typed, everything else is turned with the space bar and the arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input
+
+from livedeck.client import Secret
+from livedeck.operations.schema import Entry, Field, FormSchema, Kind, row_title
+from livedeck.text import values
+from livedeck.text.segments import Line, Segment, StyleRole
+from livedeck.ui.kit.canvas import Canvas
+
+
+class Edited(Message):
+    """Something else stands in the field now."""
+
+    def __init__(self, field: str, entry: Entry) -> None:
+        super().__init__()
+        self.field, self.entry = field, entry
+
+
+def editor(field: Field, entry: Entry) -> Widget:
+    """The editor for that kind of field, with this entry in it."""
+    match field.kind:
+        case Kind.CHOICE | Kind.FLAG:
+            return SelectInput(field, entry)
+        case Kind.WORDS:
+            return MultiSelectInput(field, entry)
+        case Kind.ROWS:
+            return RowsInput(field, entry)
+    return TextInput(field, entry)
+
+
+class TextInput(Input):
+    """Text. What is typed into a secret field is never shown, nor copied out of it."""
+
+    def __init__(self, field: Field, entry: Entry) -> None:
+        hidden = field.kind is Kind.HIDDEN
+        kept = isinstance(entry, Secret)  # what is there is not even in the field
+        super().__init__(
+            value="" if kept else str(entry or ""),
+            placeholder="unchanged" if kept else "____",
+            password=hidden,
+            compact=True,
+            select_on_focus=False,
+        )
+        self.field = field
+        self.cursor_blink = False  # nothing blinks but an unacknowledged alarm (interface.md, "Behaviour")
+        self._kept = entry if kept else None
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        message.stop()
+        self.post_message(Edited(self.field.name, message.value or self._kept or ""))
+
+    def action_copy(self) -> None:
+        """Copy what is selected; a secret stays where it is."""
+        if not self.password:
+            super().action_copy()
+
+    def action_cut(self) -> None:
+        """Cut what is selected; a secret is only deleted."""
+        if self.password:
+            self.delete_selection()
+        else:
+            super().action_cut()
+
+
+class ToggleInput(Canvas, can_focus=True):
+    """A field of one line that is drawn, not typed."""
+
+    def __init__(self, field: Field, entry: Entry) -> None:
+        super().__init__()
+        self.field, self.entry = field, entry
+
+    def turn(self, entry: Entry) -> None:
+        """Put something else into it."""
+        self.entry = entry
+        self.repaint()
+        self.post_message(Edited(self.field.name, entry))
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Where the keys go is drawn."""
+        super().watch_has_focus(has_focus)
+        self.repaint()
+
+
+class SelectInput(ToggleInput):
+    """One of a few words, or yes and no; a word that the document does not name stays as it came until it is turned."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space,right", "step(1)", show=False),
+        Binding("left", "step(-1)", show=False),
+    ]
+
+    @property
+    def _choices(self) -> tuple[Entry, ...]:
+        return (True, False) if self.field.kind is Kind.FLAG else self.field.choices
+
+    def action_step(self, by: int) -> None:
+        """The next or the previous one."""
+        choices = self._choices
+        at = choices.index(self.entry) + by if self.entry in choices else 0
+        self.turn(choices[at % len(choices)])
+
+    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+        word = {True: "yes", False: "no", None: f"{values.UNKNOWN} not said by the platform"}
+        text = word[self.entry] if self.field.kind is Kind.FLAG else values.safe(str(self.entry), 40)  # type: ignore[index]
+        if not self.has_focus:
+            return [[(f"  {text}", StyleRole.TEXT)]]
+        return [[("‹ ", StyleRole.HEAD), (text, StyleRole.STRONG), (" ›", StyleRole.HEAD)]]
+
+    def on_click(self) -> None:
+        self.action_step(1)
+
+
+class MultiSelectInput(ToggleInput):
+    """Any of a few words: the arrows go along them, space takes one in or out."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right", "go(1)", show=False),
+        Binding("left", "go(-1)", show=False),
+        Binding("space", "take", show=False),
+    ]
+
+    def __init__(self, field: Field, entry: Entry) -> None:
+        super().__init__(field, entry)
+        self._at = 0
+
+    def _taken(self) -> tuple[str, ...]:
+        return self.entry if isinstance(self.entry, tuple) else ()
+
+    def action_go(self, by: int) -> None:
+        """To the next or the previous word."""
+        self._at = (self._at + by) % len(self.field.choices)
+        self.repaint()
+
+    def action_take(self) -> None:
+        """Take this word in, or out; they keep the order of the document, and a word it does not name stays."""
+        taken, word = self._taken(), self.field.choices[self._at]
+        wanted = {*taken} ^ {word}
+        odd = tuple(one for one in taken if one not in self.field.choices)
+        self.turn((*(one for one in self.field.choices if one in wanted), *odd))
+
+    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+        spans: list[Segment] = []
+        for at, word in enumerate(self.field.choices):
+            here, taken = self.has_focus and at == self._at, word in self._taken()
+            spans += [
+                ("‹" if here else " ", StyleRole.HEAD),
+                (f"{'✓' if taken else '·'}{word.removesuffix('p')}", StyleRole.STRONG if taken else StyleRole.DIM),
+                ("›" if here else " ", StyleRole.HEAD),
+            ]
+        return [spans]
+
+
+class RowsInput(ToggleInput):
+    """A list of rows: one line each, and one to add another. Opening one is the form's business.
+
+    `said`: what is wrong with which row, by its own fields.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "go(-1)", show=False),
+        Binding("down", "go(1)", show=False),
+        Binding("enter,space", "open", show=False),
+        Binding("delete", "remove", show=False),
+    ]
+
+    class Opened(Message):
+        """A row is to be filled in: its number; one past the last for a new one."""
+
+        def __init__(self, rows: RowsInput, at: int) -> None:
+            super().__init__()
+            self.rows, self.at = rows, at
+
+    def __init__(self, field: Field, entry: Entry) -> None:
+        super().__init__(field, entry)
+        self._at = 0
+        self.said: dict[int, Mapping[str, str]] = {}
+
+    @property
+    def sheet(self) -> FormSchema:
+        """What each row is made from."""
+        assert self.field.of is not None, f"{self.field.name} has rows of nothing"
+        return self.field.of
+
+    @property
+    def rows(self) -> tuple[Mapping[str, Any], ...]:
+        """The rows as they are now."""
+        return self.entry if isinstance(self.entry, tuple) else ()
+
+    def put(self, at: int, row: Mapping[str, Any]) -> None:
+        """Put this row in the place of that number, or behind the last."""
+        self.said.pop(at, None)
+        self.turn((*self.rows[:at], row, *self.rows[at + 1 :]))
+        self.refresh(layout=True)
+
+    def action_go(self, by: int) -> None:
+        """To the next or the previous line; over the ends to the next or the previous field."""
+        at = self._at + by
+        if 0 <= at <= len(self.rows):
+            self._at = at
+            self.repaint()
+        elif by < 0:
+            self.screen.focus_previous()
+        else:
+            self.screen.focus_next()
+
+    def action_open(self) -> None:
+        """Fill in this row, or a new one."""
+        if self._at < len(self.rows) or not self._full():
+            self.post_message(self.Opened(self, self._at))
+
+    def action_remove(self) -> None:
+        """Take this row out; nothing is sent before the whole form is."""
+        if self._at < len(self.rows):
+            self.said = {at - (at > self._at): said for at, said in self.said.items() if at != self._at}
+            self.turn((*self.rows[: self._at], *self.rows[self._at + 1 :]))
+            self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """A line for each row, and one to add another."""
+        return len(self.rows) + 1
+
+    def _full(self) -> bool:
+        return 0 < self.field.most <= len(self.rows)
+
+    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+        lines = [self._line(at, self._row(at, row)) for at, row in enumerate(self.rows)]
+        more = f"{len(self.rows)} of {self.field.most}: no more" if self._full() else f"+ add a {self.sheet.noun}"
+        return [*lines, self._line(len(self.rows), [(more, StyleRole.DIM)])]
+
+    def _line(self, at: int, spans: list[Segment]) -> Line:
+        return [(">" if self.has_focus and at == self._at else " ", StyleRole.STRONG), (" ", StyleRole.TEXT), *spans]
+
+    def _row(self, at: int, row: Mapping[str, Any]) -> list[Segment]:
+        if at in self.said:
+            faults = ", ".join(f"{name} {reason}" for name, reason in self.said[at].items())
+            return [
+                (f"✖ {row_title(self.field, row)}", StyleRole.CRITICAL),
+                (f"  {values.safe(faults, 80)}", StyleRole.CRITICAL),
+            ]
+        off = "" if row.get("enabled") is not False else "  off"
+        return [
+            (row_title(self.field, row), StyleRole.TEXT),
+            (off, StyleRole.WARNING),
+            (f"  {values.safe(str(row.get('url') or ''), 60)}", StyleRole.DIM),
+        ]

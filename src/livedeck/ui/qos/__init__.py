@@ -1,0 +1,1 @@
+"""QoS over time."""

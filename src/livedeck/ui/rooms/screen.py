@@ -1,0 +1,175 @@
+"""Screen 5: meeting rooms, and the relay profiles of the selected one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from livedeck.client import RelayProfile, Room
+from livedeck.monitor import RoomsState, Snapshot
+from livedeck.operations.rooms import DeferredEdits
+from livedeck.presentation import filtering
+from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.table import TableSchema
+from livedeck.text.segments import Line
+from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.kit.table import Table
+from livedeck.ui.rooms import view as room_panel
+from livedeck.ui.rooms.view import RELAYS, ROOMS, Relay, profiles
+from livedeck.ui.shell import keymap
+from livedeck.ui.shell.keymap import key_of, worded
+from livedeck.ui.shell.screen import DeckScreen
+
+REVEALED = 10.0
+
+"""Seconds for which a stream key is shown (trust.md, "Secrets")."""
+
+
+PANES: dict[str, TableSchema[Any]] = {"rooms": ROOMS, "relays": RELAYS}
+
+
+class RoomsScreen(DeckScreen):
+    """Where meetings are relayed to."""
+
+    NAME = "Rooms"
+    MODE = "rooms"
+    BINDINGS: ClassVar[list[BindingType]] = keymap.here(MODE)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.edits = DeferredEdits()
+        self.owner = ""  # of the room that was made last
+        self._pane = "rooms"
+        self._cursors: dict[str, str] = {}
+        self._revealed, self._hidden_at = "", -inf
+
+    def body(self) -> Iterable[Widget]:
+        yield LinesWidget(id="age")
+        yield Table(ROOMS, id="rooms")
+        yield LinesWidget(id="room")
+        yield Table(RELAYS, id="relays")
+        yield LinesWidget(id="key")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#key").display = False
+        self.deck.news.subscribe(self, lambda _: self.heed())
+
+    def on_screen_resume(self) -> None:
+        self.deck.monitor.want_rooms(True)
+        super().on_screen_resume()
+        self.heed()
+
+    def on_screen_suspend(self) -> None:
+        """Hidden, it wants no rooms, unless an edit waits; under a dialog it goes on."""
+        if self.deck.current_mode != self.MODE:
+            self.reveal(None)
+            self.deck.monitor.want_rooms(bool(self.edits.waiting))
+
+    def table(self) -> Table[Any]:
+        return self.query_one(f"#{self._pane}", Table)
+
+    def listed(self, snapshot: Snapshot) -> tuple[str, TableSchema[Any], Sequence[Any]]:
+        return self._pane, PANES[self._pane], self._subjects(self._pane, snapshot.rooms)
+
+    def turn(self, pane: str) -> None:
+        """Have the keys move in that table."""
+        self._pane = pane
+        self.refresh_all()
+
+    @property
+    def pane(self) -> str:
+        """`rooms` or `relays`: the table that the keys move in."""
+        return self._pane
+
+    def back(self) -> None:
+        """From the profiles to the rooms."""
+        self.turn("rooms")
+
+    def room(self) -> Room | None:
+        """The selected room, as it is shown."""
+        shown = self.deck.shown()
+        return shown[0].rooms.find(self._cursors.get("rooms", "")) if shown else None
+
+    def relay(self) -> RelayProfile | None:
+        """The selected relay profile of that room, as it is shown."""
+        room, key = self.room(), self._cursors.get("relays")
+        return next((one for one in profiles(room) if one.id == key), None) if room else None
+
+    def reveal(self, profile: RelayProfile | None) -> None:
+        """Show the stream key of that profile for ten seconds; None: hide what is shown."""
+        self._revealed = profile.id if profile else ""
+        self._hidden_at = self.deck.clock.monotonic() + REVEALED if profile else -inf
+        self.refresh_all()
+
+    def heed(self) -> None:
+        """Tell of kept edits whose relay is over, and ask about them where the operator looks at the rooms."""
+        state = self.deck.snapshot.rooms if self.deck.snapshot else RoomsState()
+        waited = bool(self.edits.waiting)
+        for words, severity in self.edits.heed(state):
+            self.deck.tell(words, severity)
+        if waited and not self.edits.waiting and self.deck.current_mode != self.MODE:
+            self.deck.monitor.want_rooms(False)
+        wanted = self.edits.offer() if self.deck.screen is self else None  # never over a form
+        if wanted:
+            self.deck.do("relay.apply", wanted)
+
+    def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
+        state = snapshot.rooms
+        moment = replace(moment, stale=moment.stale or state.stale(moment.now))
+        cells = self.size.width
+        self.query_one("#age", LinesWidget).show([room_panel.age(state, moment, cells)])
+        filters = self._fill("rooms", state, moment, worded(room_panel.nothing(state), self.deck.keymap))
+        room = state.find(self._cursors.get("rooms", ""))
+        filters += self._fill("relays", state, moment, room_panel.no_profile(room))
+        self.query_one("#filter", LinesWidget).show(filters)
+        self.query_one("#room", LinesWidget).show(
+            room_panel.title(room, self.edits.shown(room, self.deck.keymap), moment, cells)
+        )
+        self._paint_key(cells)
+
+    def _fill(self, pane: str, state: RoomsState, moment: RenderTime, empty: str) -> list[Line]:
+        """Show that table as the operator has it. Returns what is to be said of its filter."""
+        sheet, view = PANES[pane], self.deck.arrangement.view(pane)
+        known = filtering.apply_view(sheet, self._subjects(pane, state), view, moment)
+        keys = [sheet.key(one) for one in known.rows]
+        if self._cursors.get(pane) not in keys:
+            self._cursors[pane] = next(iter(keys), "")
+        table = self.query_one(f"#{pane}", Table)
+        table.set_class(pane != self._pane, "-away")
+        table.show(known.rows, moment, self._cursors[pane], "" if known.total else empty, view)
+        return filtering.filter_line(view, known, key_of("view.clear", self.deck.keymap))
+
+    def _subjects(self, pane: str, state: RoomsState) -> Sequence[Any]:
+        if pane == "rooms":
+            return state.rooms
+        room = state.find(self._cursors.get("rooms", ""))
+        waits = self.edits.waiting
+        return [Relay(one, waits[one.id].since if one.id in waits else None) for one in profiles(room)] if room else ()
+
+    def _paint_key(self, cells: int) -> None:
+        """The key that was asked for, while its time runs and its profile is the selected one."""
+        left, profile = self._hidden_at - self.deck.clock.monotonic(), self.relay()
+        shown = profile is not None and profile.id == self._revealed and profile.stream_key is not None and left > 0
+        if not shown:
+            self._revealed = ""
+        self.query_one("#key", LinesWidget).show(
+            room_panel.shown_key(profile, left, cells) if shown and profile else []
+        )
+
+    def on_table_moved(self, message: Table.Moved) -> None:
+        pane = message.table or self._pane
+        self._cursors[pane] = message.key
+        self.turn(pane)
+
+    def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor tells
+        """From a room to its profiles, from a profile to its form."""
+        if self._pane == "rooms":
+            self.turn("relays")
+        else:
+            self.deck.do("relay.edit")

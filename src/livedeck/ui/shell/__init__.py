@@ -1,0 +1,1 @@
+"""What features stand on: screens, actions, keys, frame."""

@@ -1,0 +1,231 @@
+"""The lines and widgets around every screen: header, tabs, banner, alarms, keys."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import tzinfo
+
+from textual.geometry import Size
+
+from livedeck.monitor import Alarm, AlarmState, ConnectionState, Severity, Snapshot
+from livedeck.presentation.events import SEVERITIES
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text import values
+from livedeck.text.segments import Line, StyleRole, clip, join, justify, wrap_groups
+from livedeck.ui.alarms.view import sign
+from livedeck.ui.kit.canvas import Canvas
+from livedeck.ui.registry import Action, footer
+from livedeck.ui.shell.keymap import Keymap, key_of
+
+LINKS = {
+    ConnectionState.CONNECTING: ("○ connecting", StyleRole.INFO),
+    ConnectionState.OK: ("✓ link ok", StyleRole.OK),
+    ConnectionState.FAILING: ("▲ link FAILING", StyleRole.WARNING),
+    ConnectionState.BLIND: ("✖ BLIND", StyleRole.CRITICAL),
+}
+
+
+def header(
+    snapshot: Snapshot, moment: RenderTime, cells: int, *, profile: str, host: str, read_only: bool, zone: tzinfo | None
+) -> Line:
+    """Profile, host, RO or RW as a word, link and age of the data, clocks, alarms: the least needed goes first."""
+    ro = ("RO", StyleRole.INFO) if read_only else ("RW", StyleRole.STRONG)
+    left = [
+        (0, [(" livedeck", StyleRole.STRONG)]),
+        (2, [(profile, StyleRole.HEAD)]),
+        (4, [(host, StyleRole.DIM)]),
+        (0, [ro]),
+        (0, _link(snapshot, moment)),
+        (1, _skew(snapshot)),
+        (6, _round_trip(snapshot)),
+    ]
+    right = [
+        (0, [(f"{moment.now:%H:%M:%S}Z", StyleRole.STRONG)]),
+        (5, _local(moment, zone)),
+        (0, [*alarm_counts(snapshot.alarms), (" ", StyleRole.TEXT)]),
+    ]
+    return justify(left, right, cells)
+
+
+def _link(snapshot: Snapshot, moment: RenderTime) -> Line:
+    word, ink = LINKS[snapshot.link.state]
+    if snapshot.link.as_of is None:
+        return [(word, ink)]
+    if snapshot.link.state is ConnectionState.OK and moment.stale:
+        word, ink = "▒ STALE", StyleRole.STALE
+    return [(word, ink), (f"  {values.age(moment.since(snapshot.link.as_of))} ago", StyleRole.TEXT)]
+
+
+def _round_trip(snapshot: Snapshot) -> Line:
+    link = snapshot.link
+    known = link.round_trip is not None and link.state is ConnectionState.OK
+    return [(f"rtt {(link.round_trip or 0) * 1000:.0f} ms", StyleRole.DIM)] if known else []
+
+
+def _skew(snapshot: Snapshot) -> Line:
+    """How far the platform's clock is ahead of this machine's, where that is worth a word (monitoring.md)."""
+    skew = snapshot.link.skew
+    return [(f"▲ clocks {skew:+.0f} s", StyleRole.CRITICAL if abs(skew) > 10 else StyleRole.WARNING)] if skew else []
+
+
+def _local(moment: RenderTime, zone: tzinfo | None) -> Line:
+    local = moment.now.astimezone(zone)
+    return [(f"{local:%H:%M:%S} {local:%Z}", StyleRole.DIM)]
+
+
+def alarm_counts(alarms: Iterable[Alarm]) -> Line:
+    """How many criticals and warnings there are, always both: a zero is an answer."""
+    counts = Counter(alarm.severity for alarm in alarms)
+    line: Line = []
+    for severity in (Severity.CRITICAL, Severity.WARNING):
+        glyph, _, ink = SEVERITIES[severity]
+        count = counts[severity]
+        line += [("  " if line else "", StyleRole.TEXT), (f"{glyph} {count}", ink if count else StyleRole.DIM)]
+    return line
+
+
+TABS = ("Events", "Streams", "QoS", "Chat", "Rooms", "Videos", "Alarms")
+
+"""The screens in their order."""
+
+
+def tabs(keymap: Keymap, current: str, cells: int) -> Line:
+    """The screens by their key, the current one marked by brackets as well as by ink."""
+    line: Line = []
+    for title in TABS:
+        key = key_of(f"screen.{title.lower()}", keymap)
+        line.append((f"[{key} {title}]" if title == current else f" {key} {title} ", _tab_ink(title, current)))
+    return join([(" ", StyleRole.TEXT), *line], [(f"{key_of('app.help', keymap)} help ", StyleRole.DIM)], cells)
+
+
+def _tab_ink(title: str, current: str) -> StyleRole:
+    return StyleRole.STRONG if title == current else StyleRole.DIM
+
+
+def banner(snapshot: Snapshot, moment: RenderTime, fault: str = "") -> Line:
+    """Why the screen may not be believed, and since when; empty while it may."""
+    link = snapshot.link
+    if fault:
+        return [
+            (f" ✖ MONITOR STOPPED  {values.safe(fault)}  nothing below is kept up to date ", StyleRole.BANNER_BLIND)
+        ]
+    since, why = f"{link.since:%H:%M:%S}Z", values.safe(link.why, 120)
+    data = "no data yet" if link.as_of is None else f"data from {link.as_of:%H:%M:%S}Z"
+    if link.state is ConnectionState.BLIND:
+        return [(f" ✖ MONITORING BLIND since {since}  {data}  {why} ", StyleRole.BANNER_BLIND)]
+    if link.state is ConnectionState.FAILING:
+        ink = StyleRole.BANNER_BLIND if link.refused else StyleRole.BANNER
+        return [(f" ▲ {link.trouble} since {since}  {data}  {why} ", ink)]
+    if moment.stale and link.as_of is not None:
+        return [(f" ▒ STALE  {data}, {values.age(moment.since(link.as_of))} old ", StyleRole.BANNER)]
+    return []
+
+
+def small(snapshot: Snapshot, size: Size, least: Size) -> Line:
+    """All that a terminal says that is too small for the deck: the alarms it has, and the cells it needs."""
+    return [
+        (" ", StyleRole.TEXT),
+        *alarm_counts(snapshot.alarms),
+        (f"  livedeck needs {least.width}x{least.height}, this is {size.width}x{size.height} ", StyleRole.STRONG),
+    ]
+
+
+def frozen(held: RenderTime, moment: RenderTime) -> Line:
+    """That the operator holds the screen still, since when; the lines around it go on."""
+    words = f" ‖ FROZEN at {held.now:%H:%M:%S}Z, {values.age(moment.since(held.now))} ago"
+    return [(f"{words}  polling and alarms go on ", StyleRole.BANNER)]
+
+
+SUBJECT_CELLS = 24
+
+"""What an alarm's subject may take at most, so that its kind is always read."""
+
+
+def alarm(one: Alarm, moment: RenderTime) -> Line:
+    """Severity, since when, whose, what: actual against expected."""
+    glyph, word, ink = SEVERITIES[one.severity]
+    return [
+        (f" {sign(one, glyph, moment)} {word} {values.brief(moment.since(one.since)):>6}  ", ink),
+        *clip([(values.safe(one.subject), StyleRole.STRONG)], SUBJECT_CELLS),
+        (f"  {one.kind}  ", ink),
+        (values.safe(one.actual), StyleRole.TEXT),
+        (f"  expected {values.safe(one.expected)}" if one.expected else "", StyleRole.DIM),
+        ("" if one.state is AlarmState.UNACKNOWLEDGED else f"  {one.state}", StyleRole.DIM),
+    ]
+
+
+FLOOD: Line = [
+    (" ▲ ALARM FLOOD  more than ten in ten minutes: work from the top, shelve what is known ", StyleRole.BANNER)
+]
+
+
+def keys(actions: Sequence[Action], keymap: Keymap, cells: int, *, read_only: bool, meant: str = "") -> Line:
+    """The keys that do something here; the last ones go first where the line is short. What writes says RO.
+
+    `meant`: the alarm that an acknowledgement goes to, named where no cursor shows it.
+    """
+    parts = []
+    for rank, action in enumerate(actions):
+        refused, named = read_only and action.writes, bool(meant) and action.name == "alarm.acknowledge"
+        key = key_of(action.name, keymap)
+        said = f"ack {meant}" if named else f"{action.label} RO" if refused else action.label
+        # what acts on something that no cursor shows is always named
+        parts.append(
+            (
+                0 if named else rank,
+                [(f" {key}", StyleRole.DIM if refused else StyleRole.STRONG), (f" {said}", StyleRole.DIM)],
+            )
+        )
+    return wrap_groups(parts, cells, 1)
+
+
+class Header(Canvas):
+    """Who, where, how fresh, what time, how bad; and the tabs."""
+
+    def __init__(
+        self, *, profile: str, host: str, read_only: bool, zone: tzinfo | None, current: str, keymap: Keymap
+    ) -> None:
+        super().__init__()
+        self._profile, self._host, self._read_only, self._zone = profile, host, read_only, zone
+        self._current, self._keymap = current, keymap
+        self._shown: tuple[Snapshot, RenderTime] | None = None
+
+    def show(self, snapshot: Snapshot, moment: RenderTime) -> None:
+        """Paint for this moment."""
+        self._shown = snapshot, moment
+        self.repaint()
+
+    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+        tab_line = tabs(self._keymap, self._current, width)
+        if self._shown is None:
+            return [[], tab_line]
+        snapshot, moment = self._shown
+        top = header(
+            snapshot,
+            moment,
+            width,
+            profile=self._profile,
+            host=self._host,
+            read_only=self._read_only,
+            zone=self._zone,
+        )
+        return [top, tab_line]
+
+
+class Footer(Canvas):
+    """The keys that do something here."""
+
+    def __init__(self, mode: str, keymap: Keymap, *, read_only: bool) -> None:
+        super().__init__()
+        self._actions, self._keymap, self._read_only = footer(mode), keymap, read_only
+        self._meant = ""
+
+    def show(self, meant: str) -> None:
+        """Name the alarm that an acknowledgement would go to; empty: the screen's cursor shows it, or there is none."""
+        if meant != self._meant:
+            self._meant = meant
+            self.repaint()
+
+    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+        return [keys(self._actions, self._keymap, width, read_only=self._read_only, meant=self._meant)]

@@ -1,0 +1,97 @@
+"""kill -9 in the middle of writes: what was acknowledged is there after the restart, and nothing is there by half."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+
+from cli.commands import served
+from simulator.asking import Row
+
+ROUNDS = 50
+PROFILES = [{"name": f"p{place}", "url": "rtmp://x.example/a", "stream_key": "k"} for place in range(15)]
+
+
+class Writers:
+    """Several clients that write until the service is gone, and remember what was acknowledged."""
+
+    def __init__(self, service: Row, video: str) -> None:
+        self._service = service
+        self._video = video
+        self.rooms: set[str] = set()
+        self.files: dict[str, int] = {}
+
+    async def until_killed(self, kill: asyncio.Event, acknowledged: int) -> None:
+        """Write, and ask for the kill once so many were acknowledged; writes go on until it comes."""
+        async with client(self._service) as api, asyncio.TaskGroup() as group:
+            for writer in (self._make_rooms, self._make_rooms, self._upload):
+                group.create_task(writer(api, kill, acknowledged))
+
+    async def _make_rooms(self, api: httpx.AsyncClient, kill: asyncio.Event, acknowledged: int) -> None:
+        room = {"owner_id": self._service["user_id"], "name": "r", "restreams": PROFILES}
+        with suppress(httpx.TransportError):
+            while True:
+                answer = await api.post("/v1/meet/rooms", json=room)
+                self.rooms.add(answer.json()["data"]["id"])
+                if len(self.rooms) >= acknowledged:
+                    kill.set()
+
+    async def _upload(self, api: httpx.AsyncClient, kill: asyncio.Event, acknowledged: int) -> None:
+        headers = {"X-Video-ID": self._video, "X-File-Name": "a.bin"}
+        with suppress(httpx.TransportError):
+            while len(self.rooms) < acknowledged or not kill.is_set():
+                answer = await api.post("/upload/additional-material", content=bytes(100_000), headers=headers)
+                self.files[answer.json()["data"]["id"]] = 100_000
+
+
+def client(service: Row) -> httpx.AsyncClient:
+    return httpx.AsyncClient(base_url=service["base_url"], headers={"Authorization": f"Bearer {service['token']}"})
+
+
+async def rooms_of(api: httpx.AsyncClient) -> list[Row]:
+    """Every room but those of the demo."""
+    found: list[Row] = []
+    for page in range(1, 100):
+        query: Row = {"q": "r", "per_page": 100, "page": page}
+        rows = (await api.get("/v1/meet/rooms", params=query)).json()["data"]
+        found += [room for room in rows if room["name"] == "r"]
+        if not rows:
+            break
+    return found
+
+
+async def recording(api: httpx.AsyncClient) -> str:
+    events = (await api.get("/v2/live/events", params={"per_page": 100})).json()["data"]
+    event = next(event["id"] for event in events if event["name"] == "Rehearsal Tuesday")
+    return str((await api.get(f"/v2/live/events/{event}/videos")).json()["data"][0]["id"])
+
+
+async def test_every_acknowledged_write_outlives_a_kill(tmp_path: Path) -> None:
+    rooms: set[str] = set()
+    files: dict[str, int] = {}
+    for turn in range(ROUNDS):
+        with served(tmp_path, "--data", str(tmp_path / "deck.db")) as (process, service):
+            async with client(service) as api:
+                there = await rooms_of(api)
+                assert rooms <= {room["id"] for room in there}
+                assert {len(room["restreams"]) for room in there} <= {15}
+                await check_files(api, files)
+                writers = Writers(service, await recording(api))
+            kill = asyncio.Event()
+            writing = asyncio.create_task(writers.until_killed(kill, 1 + turn % 7))
+            await kill.wait()
+            process.kill()
+            await writing
+        rooms |= writers.rooms
+        files = writers.files
+    assert len(rooms) >= ROUNDS
+
+
+async def check_files(api: httpx.AsyncClient, files: dict[str, int]) -> None:
+    """Every file of the last round downloads whole."""
+    for identity, size in files.items():
+        link = (await api.get(f"/v1/additional-materials/{identity}/link")).json()["data"]["link"]
+        assert len((await api.get(link)).content) == size

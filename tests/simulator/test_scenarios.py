@@ -1,0 +1,241 @@
+"""Scenarios: every one plays to its end, the same for the same seed, and its samples have the shape of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from livedeck.simulator import Scenario, Simulator, SimulatorClock, SimulatorError
+from livedeck.simulator import load_scenario as load
+from livedeck.simulator import scenario_names as names
+from simulator.asking import Row, asking, data, refused
+
+EVENTS = "/v2/live/events"
+START = datetime(2026, 11, 21, 9, tzinfo=UTC)
+ALARMS = {
+    *("NO_INGEST", "BLACKOUT", "VIDEO_LOW", "VIDEO_STARVED", "FPS_LOW", "FPS_COLLAPSE", "AUDIO_LOST", "AUDIO_LOW"),
+    *("KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS", "BITRATE_UNSTABLE", "UNKNOWN_STATUS", "RECONNECTING"),
+    *("LATE_START", "RESTREAM_DOWN", "QOS_STALE", "API_BLIND", "AUTH_FAILED", "RATE_LIMITED", "CLOCK_SKEW"),
+    *("AUDIO_HIGH", "HISTORY_FAILED", "PLATFORM", "FLAPPING"),
+}
+"""The kinds of monitoring.md."""
+
+SHIPPED = {
+    *("clean-show", "warm-up", "encoder-drop-inside-window", "encoder-drop-outside-window", "flapping"),
+    *("ghost-publisher", "frozen-qos", "starvation", "bitrate-cliff", "loss-bursts", "sustained-loss"),
+    *("encoder-overload", "fps-halving", "keyframe-drift", "audio-lost", "camera-lost", "static-picture"),
+    *("restream-down", "late-start", "ended-remotely", "platform-outage", "api-5xx", "api-dead", "rate-limited"),
+    *("slow-api", "broken-json", "reordered-samples", "clock-skew", "token-revoked", "relay-locked"),
+    *("ambiguous-write", "big-workspace", "chat-storm", "bad-night"),
+}
+"""The list of service.md."""
+
+QUIET = {"clean-show", "warm-up", "static-picture", "api-5xx", "reordered-samples"}
+"""Must raise nothing (monitoring.md, "Golden logs")."""
+
+
+def playing(name: str | Path, seed: int = 1) -> Simulator:
+    return Simulator(seed=seed, clock=SimulatorClock(START, paused=True), scenario=name)
+
+
+async def event_of(api: httpx.AsyncClient, name: str) -> Row:
+    events: list[Row] = data(await api.get(EVENTS, params={"per_page": 100}))
+    return next(event for event in events if event["name"] == name)
+
+
+async def played(service: Simulator, until: timedelta, name: str = "Main stage") -> list[Row]:
+    """The samples of that event once the scenario is there, taken on the way as a deck would."""
+    async with asking(service, service.token) as api:
+        while service.clock.now() < START + until:
+            service.clock.step(20)
+            event = await event_of(api, name)
+            rows: list[Row] = data(await api.get(f"{EVENTS}/{event['id']}/qos"))
+    return rows
+
+
+def between(rows: list[Row], begin: int, end: int) -> list[Row]:
+    """The samples from so many seconds after the start to so many."""
+    return [row for row in rows if begin < (datetime.fromisoformat(row["time"]) - START).total_seconds() <= end]
+
+
+def test_every_scenario_of_the_document_is_there() -> None:
+    assert {*names()} == SHIPPED
+
+
+@pytest.mark.parametrize("name", sorted(SHIPPED))
+def test_a_scenario_says_what_it_is_and_what_it_raises(name: str) -> None:
+    scenario = load(name)
+    assert scenario.title[0].isupper() or scenario.title[0].isdigit()
+    assert all(0 <= step.at <= scenario.lasts for step in scenario.steps)
+    assert {alarm.kind for alarm in scenario.alarms} <= ALARMS
+    assert all(alarm.until is None or alarm.since < alarm.until <= scenario.lasts for alarm in scenario.alarms)
+    assert not (name in QUIET and scenario.alarms)
+
+
+@pytest.mark.parametrize("name", sorted(SHIPPED))
+async def test_a_scenario_plays_to_its_end_without_a_refusal(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    service, scenario = playing(name), load(name)
+    async with asking(service, service.control_token) as admin:
+        assert data(await admin.get("/_control/scenario"))["steps"]["done"] == sum(
+            step.at == 0 for step in scenario.steps
+        )
+        service.clock.step(scenario.lasts)
+        stands = data(await admin.get("/_control/scenario"))
+    assert (stands["scenario"], stands["over"], stands["elapsed"]) == (name, True, scenario.lasts)
+    assert stands["steps"] == {"done": len(scenario.steps), "all": len(scenario.steps), "next": None}
+    assert "refused" not in caplog.text
+    service.close()
+
+
+async def test_asked_on_the_way_or_only_at_the_end_the_samples_are_the_same() -> None:
+    often, once = playing("flapping"), playing("flapping")
+    rows = await played(often, timedelta(minutes=8))
+    once.clock.step(8 * 60 - 20)
+    assert await played(once, timedelta(minutes=8)) == rows
+    assert await played(playing("flapping", seed=2), timedelta(minutes=8)) != rows
+
+
+def share(rows: list[Row], field: str, of: float) -> float:
+    return float(sum(row[field] for row in rows) / len(rows) / of)
+
+
+SHAPES: dict[str, Callable[[list[Row]], bool]] = {
+    "ghost-publisher": lambda rows: (
+        {(row["bitrate_video"], row["bitrate_audio"], row["frame_rate"]) for row in rows} == {(0, 0, 0)}
+    ),
+    "starvation": lambda rows: share(rows, "bitrate_video", 4.5e6) < 0.5 and share(rows, "frame_rate", 30) < 0.95,
+    "bitrate-cliff": lambda rows: (
+        0.5 < share(rows, "bitrate_video", 4.5e6) < 0.7 and 0.98 < share(rows, "frame_rate", 30) < 1.02
+    ),
+    "loss-bursts": lambda rows: 0 < sum(row["status"] == 5 for row in rows) < len(rows) / 5,
+    "sustained-loss": lambda rows: {row["status"] for row in rows} == {5},
+    "encoder-overload": lambda rows: share(rows, "frame_rate", 30) < 0.8,
+    "fps-halving": lambda rows: (
+        0.45 < share(rows, "frame_rate", 30) < 0.55 and share(rows, "bitrate_video", 4.5e6) > 0.9
+    ),
+    "keyframe-drift": lambda rows: {3, 4} <= {row["status"] for row in rows},
+    "audio-lost": lambda rows: (
+        {row["bitrate_audio"] for row in rows} == {0} and share(rows, "bitrate_video", 4.5e6) > 0.9
+    ),
+    "camera-lost": lambda rows: (
+        max(row["bitrate_video"] for row in rows) < 50_000 and share(rows, "bitrate_audio", 128e3) > 0.9
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(SHAPES))
+async def test_the_samples_have_the_shape_while_the_cause_lasts_and_only_then(name: str) -> None:
+    scenario = load(name)
+    until = scenario.alarms[0].until
+    assert until is not None
+    rows = await played(playing(name), timedelta(seconds=scenario.lasts))
+    begin, end = int(scenario.alarms[0].since), int(until)
+    assert SHAPES[name](between(rows, begin, end))
+    for calm in (between(rows, 0, begin), between(rows, end, int(scenario.lasts))):
+        assert {row["status"] for row in calm} == {0}
+        assert 0.97 < share(calm, "bitrate_video", 4.5e6) < 1.03
+
+
+@pytest.mark.parametrize(("name", "gap"), [("encoder-drop-inside-window", 120), ("encoder-drop-outside-window", 720)])
+async def test_a_drop_is_a_gap_inside_or_outside_the_window(name: str, gap: int) -> None:
+    service, scenario = playing(name), load(name)
+    rows = await played(service, timedelta(seconds=scenario.lasts))
+    assert between(rows, 31, 30 + gap) == []
+    assert between(rows, 30 + gap, 30 + gap + 10) != []
+    async with asking(service, service.token) as api:
+        assert ((await event_of(api, "Main stage"))["reconnect_window"] > gap) == (name == "encoder-drop-inside-window")
+
+
+async def test_a_restream_goes_down_and_comes_back() -> None:
+    service = playing("restream-down")
+    async with asking(service, service.token) as api:
+        for seconds, connected in ((15, [True, True]), (60, [False, True]), (120, [True, True])):
+            service.clock.step(seconds)
+            rows = (await event_of(api, "Main stage"))["restreams"]
+            assert [row["status"] == "connected" for row in rows] == connected
+
+
+async def test_a_colleague_ends_the_event() -> None:
+    service = playing("ended-remotely")
+    async with asking(service, service.token) as api:
+        service.clock.step(200)
+        stream = (await event_of(api, "Main stage"))["stream"]
+    assert (stream["status"], stream["finished_at"]) == ("finished", "2026-11-21T09:01:00.000Z")
+
+
+async def test_a_big_workspace_has_400_events_and_25_on_air() -> None:
+    service = playing("big-workspace")
+    async with asking(service, service.token) as api:
+        pages = [data(await api.get(EVENTS, params={"per_page": 100, "page": page})) for page in range(1, 5)]
+    events = [event for page in pages for event in page]
+    assert len(events) == 400
+    assert sum(event["stream"] is not None and event["stream"]["status"] == "live" for event in events) == 25
+
+
+async def test_a_chat_storm_is_a_storm() -> None:
+    service = playing("chat-storm")
+    service.clock.step(61)
+    async with asking(service, service.token) as api:
+        event = await event_of(api, "Main stage")
+        log = f"{EVENTS}/{event['id']}/stream/{event['stream']['id']}/chat.txt"
+        before = len((await api.get(log)).text.splitlines())
+        service.clock.step(10)
+        assert len((await api.get(log)).text.splitlines()) - before > 2000
+
+
+async def test_the_door_loads_a_scenario_and_a_reset_ends_it(service: Simulator, admin: httpx.AsyncClient) -> None:
+    before = service.token, service.workspace_id, service.other_workspace
+    stands = data(await admin.post("/_control/scenario", json={"name": "api-dead"}))
+    assert (stands["scenario"], stands["over"]) == ("api-dead", False)
+    assert before == (service.token, service.workspace_id, service.other_workspace)
+    service.clock.step(121)
+    assert refused(await admin.get(EVENTS)) == (503, 503503)
+    data(await admin.post("/_control/reset", json={}))
+    async with asking(service, service.token) as api:
+        assert len(data(await api.get(EVENTS))) == 4
+    assert data(await admin.get("/_control/scenario"))["scenario"] is None
+
+
+def test_a_file_of_ones_own_is_played_too(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('title = "Mine"\nlasts = "+00:01:00"\n[[steps]]\nat = "+00:00:30"\ndo = "calm"\n')
+    assert load(path) == Scenario("mine", "Mine", "stage", 60, load(path).steps, ())
+    playing(path).close()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("not toml", "cannot read"),
+        ('title = "x"', "lasts must be given"),
+        ('title = "x"\nlasts = "soon"', "not an offset"),
+        ('title = "x"\nlasts = "+1d"\nworkspace = "mars"', "workspace must be one of"),
+        ('title = "x"\nlasts = "+1d"\n[[steps]]\nat = "+1d"\ndo = "dance"', "do must be one of"),
+        ('title = "x"\nlasts = "+1d"\n[[steps]]\nat = "+1d"\ndo = "encoder"\nshape = "?"', "shape must be one of"),
+        ('title = "x"\nlasts = "+1d"\n[[steps]]\nat = "+1d"\ndo = "complete"', "event must be given"),
+        ('title = "x"\nlasts = "+1d"\n[[steps]]\nat = "+1d"\ndo = "complete"\nroom = "x"', "room unknown parameter"),
+        ('title = "x"\nlasts = "+1d"\n[[steps]]\nat = "+1d"\ndo = "calm"\nevent = "x"', "event unknown parameter"),
+        ('title = "x"\nlasts = "+9999999d"', "not an offset"),
+        ('title = "x"\nlasts = "+1d"\nsteps = 7', "steps must be a list"),
+        ('title = "x"\nlasts = "+1d"\nsteps = [7]', "must be a table"),
+    ],
+)
+def test_an_unsound_scenario_is_refused_in_words(tmp_path: Path, content: str, says: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(content)
+    with pytest.raises(SimulatorError, match=says):
+        Simulator(scenario=path)
+    with pytest.raises(SimulatorError, match="clean-show"):
+        Simulator(scenario="good-night")
+    with pytest.raises(SimulatorError, match="cannot read"):
+        Simulator(scenario=tmp_path / "none.toml")
+
+
+def test_a_scenario_leaves_a_kept_workspace_alone(tmp_path: Path) -> None:
+    Simulator(data=tmp_path / "deck.db").close()
+    with pytest.raises(SimulatorError, match="new data file"):
+        Simulator(data=tmp_path / "deck.db", scenario="clean-show")
