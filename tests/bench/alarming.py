@@ -95,7 +95,7 @@ async def show(told: int) -> None:
     responsive()
     async with Api(base_url="http://127.0.0.1", token="token-of-bench", retry=0.0, mount=world) as api:
         monitor = Monitor(api, SystemClock(), random=Random(1))
-        await monitor.settled(60.0)
+        await monitor.wait_ready(60.0)
         world.begin()
         wall = Wall(tiles=9, scale=1, zone=UTC)
         await Telling(told, _answered(monitor), SystemClock(), wall, theme="dark").run_async(mouse=False)

@@ -135,7 +135,7 @@ async def rounds(world: World, seconds: float, path: Path) -> tuple[Hold, Hold]:
     async with Api(base_url="http://127.0.0.1", token="token-of-bench", retry=0.0, mount=world) as api:
         monitor = Monitor(api, SystemClock(), random=Random(1), history=history)
         async with watched() as first:
-            await monitor.settled(60.0)
+            await monitor.wait_ready(60.0)
             await history.flush()
         async with watched() as steady:
             if seconds:

@@ -322,7 +322,7 @@ async def test_a_token_that_was_renewed_in_its_file_is_taken_without_a_restart(t
     async def watch() -> Snapshot:
         async with make_api(settings, clock=clock, mount=platform.app) as api:
             monitor = make_monitor(api, clock)
-            async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.poke)):
+            async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.refresh)):
                 refused.append(snapshot.link.refused)
                 if len(refused) == 20:
                     file.write_text(f"{platform.service.token}\n")
@@ -347,7 +347,7 @@ async def test_a_new_token_that_cannot_be_read_is_told_on_the_wall(tmp_path: Pat
         told: Snapshot | None = None
         async with make_api(settings, clock=clock, mount=platform.app) as api:
             monitor = make_monitor(api, clock)
-            async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.poke)):
+            async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.refresh)):
                 if snapshot.link.refused and told is None:
                     file.write_text(f"{platform.service.token}\n")
                     file.chmod(0o644)
@@ -379,7 +379,7 @@ async def test_a_wall_that_ends_leaves_no_call_behind() -> None:
         before = asyncio.all_tasks()
         async with make_api(settings, clock=clock, mount=silent) as api:
             monitor = make_monitor(api, clock)
-            snapshots = renewing(monitor, Renewal(api, settings, clock, monitor.poke))
+            snapshots = renewing(monitor, Renewal(api, settings, clock, monitor.refresh))
             while (await anext(snapshots)).seq < 2 or asyncio.all_tasks() == before:
                 pass
             await snapshots.aclose()
@@ -398,7 +398,7 @@ async def test_an_hour_without_the_platform_is_shown_as_that_and_is_over_when_it
     async def watch() -> Snapshot:
         async with make_api(settings, clock=clock, mount=platform.app) as api:
             monitor = make_monitor(api, clock)
-            async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.poke)):
+            async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.refresh)):
                 platform.dead = dies <= clock.now() < returns
                 away = (min(clock.now(), returns) - dies).total_seconds()
                 if platform.dead and away > 40 and snapshot.seq % 10 == 0:

@@ -164,9 +164,9 @@ async def test_a_snapshot_finds_an_event_by_its_id(deck: Raise) -> None:
     assert snapshot.find("nobody") is None
 
 
-async def test_settled_reports_once_every_event_is_judged(deck: Raise) -> None:
+async def test_wait_ready_reports_once_every_event_is_judged(deck: Raise) -> None:
     one = deck(event(), event("two"), event("draft", stream=None))
-    snapshot = await one.clock.run(one.monitor.settled())
+    snapshot = await one.clock.run(one.monitor.wait_ready())
     assert one.clock.monotonic() < 0.1
     assert [state.verdict.health.grade for state in snapshot.events] == [Grade.GOOD, Grade.GOOD, Grade.NONE]
 
@@ -175,20 +175,20 @@ async def test_a_report_does_not_contradict_itself(deck: Raise) -> None:
     """What stands beside an event stands among the alarms too, from the first look on."""
     one = deck(event())
     one.stage.fails_qos = 500, {}
-    snapshot = await one.clock.run(one.monitor.settled())
+    snapshot = await one.clock.run(one.monitor.wait_ready())
     found = [(finding.kind, finding.actual, finding.since) for finding in snapshot.events[0].verdict.findings]
     assert [kind for kind, _, _ in found] == ["QOS_STALE"]
     assert [(alarm.kind, alarm.actual, alarm.since) for alarm in snapshot.alarms] == found
 
 
-async def test_settled_reports_a_platform_that_is_away_and_does_not_wait_for_ever(deck: Raise) -> None:
+async def test_wait_ready_reports_a_platform_that_is_away_and_does_not_wait_for_ever(deck: Raise) -> None:
     down, mute, closed = deck(event()), deck(event()), deck(event())
     down.stage.fails = 503, {}
     mute.stage.hang()
     closed.stage.fails = 401, {}
-    assert (await down.clock.run(down.monitor.settled())).link.failures == 2
-    assert (await closed.clock.run(closed.monitor.settled())).link.refused
-    await mute.clock.run(mute.monitor.settled(timeout=7.0))
+    assert (await down.clock.run(down.monitor.wait_ready())).link.failures == 2
+    assert (await closed.clock.run(closed.monitor.wait_ready())).link.refused
+    await mute.clock.run(mute.monitor.wait_ready(timeout=7.0))
     assert mute.clock.monotonic() == 7.0
 
 
@@ -218,7 +218,7 @@ async def test_the_demo_workspace_reads_as_it_was_meant() -> None:
     async with Api(
         mount=service.app, base_url="http://127.0.0.1", token=service.token, retry=0.0, now=clock.now
     ) as api:
-        snapshot = await clock.run(Monitor(api, clock, random=Random(1)).settled())
+        snapshot = await clock.run(Monitor(api, clock, random=Random(1)).wait_ready())
     assert_demo(snapshot)
 
 
@@ -326,13 +326,13 @@ async def test_a_listener_that_is_cancelled_loses_nothing_of_what_the_history_ke
     key = (await one.until(60)).alarms[0].key
     for turns in range(60):
         one.monitor.shelve(key, 30, "known")
-        listener = asyncio.create_task(one.monitor.settled())
+        listener = asyncio.create_task(one.monitor.wait_ready())
         for _ in range(turns):
             await asyncio.sleep(0)
         listener.cancel()
         await asyncio.gather(listener, return_exceptions=True)
         one.monitor.unshelve(key)
-        await one.clock.run(one.monitor.settled())
+        await one.clock.run(one.monitor.wait_ready())
     assert [snapshot.seq for snapshot in log.given] == list(range(1, len(log.given) + 1))
     told = [change.turn for snapshot in log.given for change in snapshot.changes if change.alarm.key == key]
     assert told.count(AlarmTransition.SHELVED) == told.count(AlarmTransition.UNSHELVED) == 60
@@ -400,7 +400,7 @@ async def test_a_new_fault_is_shown_though_the_rest_of_its_round_is_still_to_com
     one = deck(event("one"), event("two"))
     await one.until(20)
     one.stage.late, one.stage.odd = {"two"}, {"one"}
-    one.monitor.poke()
+    one.monitor.refresh()
     while True:
         snapshot = await one.next()
         if any(alarm.kind == "UNKNOWN_STATUS" for alarm in snapshot.alarms):
@@ -411,11 +411,11 @@ async def test_a_new_fault_is_shown_though_the_rest_of_its_round_is_still_to_com
 
 async def test_an_event_that_left_the_list_is_gone_though_its_round_is_cut_short_by_a_fault(deck: Raise) -> None:
     one = deck(event("one"), event("two"))
-    await one.clock.run(one.monitor.settled())
+    await one.clock.run(one.monitor.wait_ready())
     one.stage.events = [event("one")]
     one.stage.late, one.stage.odd = {"two"}, {"one"}
-    one.monitor.poke()
-    snapshot = await one.clock.run(one.monitor.settled())
+    one.monitor.refresh()
+    snapshot = await one.clock.run(one.monitor.wait_ready())
     assert [alarm.kind for alarm in snapshot.alarms] == ["UNKNOWN_STATUS"]
     assert [state.id for state in snapshot.events] == ["one"]
 
@@ -425,7 +425,7 @@ async def test_a_fault_that_comes_right_after_another_waits_for_no_slow_answer(d
     one = deck(event("one"), event("two"), event("three"))
     await one.until(20)
     one.stage.late, one.stage.slow, one.stage.odd = {"three"}, {"two": 0.1}, {"one", "two"}
-    one.monitor.poke()
+    one.monitor.refresh()
     shown: dict[str, float] = {}
     while len(shown) < 2:
         for alarm in (await one.next()).alarms:
@@ -439,7 +439,7 @@ async def test_many_faults_within_a_moment_make_few_looks(deck: Raise) -> None:
     one = deck(*map(event, names))
     await one.until(20)
     one.stage.odd, one.stage.slow = set(names), {name: 0.01 * place for place, name in enumerate(names)}
-    one.monitor.poke()
+    one.monitor.refresh()
     looks = 0
     while len((await one.next()).alarms) < len(names):
         looks += 1

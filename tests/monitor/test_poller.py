@@ -28,9 +28,9 @@ async def test_the_list_and_the_samples_are_asked_at_their_cadence(deck: Raise) 
 async def test_what_somebody_looks_at_is_asked_more_often(deck: Raise) -> None:
     one = deck(event(), event("two"))
     await one.until(20)
-    one.monitor.focus("two")
+    one.monitor.set_focus("two")
     await one.until(60)
-    one.monitor.focus(None)
+    one.monitor.set_focus(None)
     await one.until(100)
     asked = one.stage.times("two")
     assert len([time for time in asked if 20 < time <= 60]) >= 17
@@ -38,11 +38,11 @@ async def test_what_somebody_looks_at_is_asked_more_often(deck: Raise) -> None:
     assert len([time for time in one.stage.times("one") if 20 < time <= 60]) <= 10
 
 
-async def test_a_poke_asks_everything_now(deck: Raise) -> None:
+async def test_a_refresh_asks_everything_now(deck: Raise) -> None:
     one = deck(event())
     await one.until(6)
     asked, time = len(one.stage.asked), one.clock.monotonic()
-    one.monitor.poke()
+    one.monitor.refresh()
     await one.next()
     await one.next()
     assert [(when, what) for when, what in one.stage.asked[asked:]][:2] == [(time, "list"), (time, "one")]
@@ -75,7 +75,7 @@ async def test_never_two_in_flight_for_the_same_thing_and_eight_at_most(deck: Ra
     await one.until(10)
     one.stage.hang()
     await one.until(30)
-    one.monitor.poke()
+    one.monitor.refresh()
     await one.until(60)
     one.stage.release()
     await one.until(90)
@@ -161,7 +161,7 @@ async def test_a_round_that_is_cut_short_when_only_failures_came_makes_no_storm(
     one.stage.silent_from = 20.0
     key = (await one.until(60)).alarms[0].key
     one.stage.broken, one.stage.slow = {"list", "broken"}, dict.fromkeys(names, 0.5)
-    one.monitor.poke()
+    one.monitor.refresh()
     begun = one.clock.monotonic()
 
     async def act() -> None:
@@ -184,7 +184,7 @@ async def test_retry_after_is_obeyed_even_when_somebody_pokes(deck: Raise, statu
         await one.next()
     asked, since = len(one.stage.asked), one.clock.monotonic()
     one.stage.fails = None
-    one.monitor.poke()
+    one.monitor.refresh()
     while len(one.stage.asked) == asked:
         await one.next()
     assert one.stage.asked[asked][0] >= since + 60

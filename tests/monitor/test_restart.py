@@ -71,9 +71,9 @@ async def test_the_chart_is_complete_but_for_the_gap(tmp_path: Path) -> None:
     """And the gap is no silence of the encoder's: nobody knows what happened in it."""
     path = tmp_path / "deck.sqlite"
     async with run(path, Newest(0, 3600, event()), 0) as (monitor, _):
-        await monitor.settled()
+        await monitor.wait_ready()
     async with run(path, Newest(1200, 10, event()), 1200) as (monitor, history):
-        snapshot = await monitor.settled()
+        snapshot = await monitor.wait_ready()
         assert kinds(snapshot) == {}
         assert snapshot.events[0].episodes == ()
         await history.flush()
@@ -85,9 +85,9 @@ async def test_the_chart_is_complete_but_for_the_gap(tmp_path: Path) -> None:
 async def test_a_stream_goes_on_as_if_the_deck_had_never_stopped(tmp_path: Path) -> None:
     path = tmp_path / "deck.sqlite"
     async with run(path, Newest(0, 3600, event()), 0) as (monitor, _):
-        await monitor.settled()
+        await monitor.wait_ready()
     async with run(path, Newest(10, 3, event()), 10) as (monitor, _):
-        (state,) = (await monitor.settled()).events
+        (state,) = (await monitor.wait_ready()).events
         times = [time - NOW.timestamp() for time in state.qos.readings.time]
         assert times == [*range(-600, 1, 2), 6, 8, 10]
         assert state.verdict.baseline_video is not None, "what is usual need not be learnt anew"
@@ -97,7 +97,7 @@ async def test_what_the_platform_answers_wins_over_what_was_recorded_of_the_same
     path = tmp_path / "deck.sqlite"
     for at, newest in ((0, 3600), (1, 100)):
         async with run(path, Newest(at, newest, event()), at) as (monitor, _):
-            (state,) = (await monitor.settled()).events
+            (state,) = (await monitor.wait_ready()).events
             assert len(state.qos.readings) == 301
             assert len(set(state.qos.readings.time)) == 301
 
@@ -105,11 +105,11 @@ async def test_what_the_platform_answers_wins_over_what_was_recorded_of_the_same
 async def test_another_stream_of_the_event_begins_with_no_samples(tmp_path: Path) -> None:
     path = tmp_path / "deck.sqlite"
     async with run(path, Newest(0, 3600, event()), 0) as (monitor, _):
-        await monitor.settled()
+        await monitor.wait_ready()
     other = event()
     other["stream"]["id"] = "another"
     async with run(path, Newest(60, 5, other), 60) as (monitor, history):
-        (state,) = (await monitor.settled()).events
+        (state,) = (await monitor.wait_ready()).events
         assert len(state.qos.readings) == 5
         await history.flush()
         assert [stream.stream_id for stream in await history.streams("one")] == ["stream-one", "another"]
@@ -122,12 +122,12 @@ async def test_alarms_stand_as_a_person_left_them(tmp_path: Path) -> None:
     stage = Newest(60, 3600, *silent)
     stage.silent_from = 0.0
     async with run(path, stage, 60) as (monitor, _):
-        await monitor.settled()
+        await monitor.wait_ready()
         monitor.acknowledge(acknowledged)
         monitor.shelve(shelved, 30, "the line is being changed")
-        await monitor.settled()
+        await monitor.wait_ready()
     async with run(path, stage, 61) as (monitor, _):
-        snapshot = await monitor.settled()
+        snapshot = await monitor.wait_ready()
     states = {alarm.key: alarm.state for alarm in (*snapshot.alarms, *snapshot.quiet)}
     assert states[acknowledged] is AlarmState.ACKNOWLEDGED
     assert states[shelved] is AlarmState.SHELVED
@@ -138,7 +138,7 @@ async def test_a_history_that_cannot_be_written_is_an_alarm_and_monitoring_goes_
     await (await History.open(path, NOW)).close()
     with locked(path):
         async with run(path, Newest(0, 3600, event()), 0) as (monitor, history):
-            snapshot = await monitor.settled()
+            snapshot = await monitor.wait_ready()
             assert snapshot.events[0].verdict.health.score == 100
             (alarm,) = snapshot.alarms
             assert (alarm.kind, alarm.severity, alarm.state) == (
@@ -149,7 +149,7 @@ async def test_a_history_that_cannot_be_written_is_an_alarm_and_monitoring_goes_
             assert str(path) in alarm.actual
             assert "locked" in alarm.actual
             await history.flush()
-            assert (await monitor.settled()).seq > snapshot.seq
+            assert (await monitor.wait_ready()).seq > snapshot.seq
 
 
 @pytest.mark.parametrize("count", [1, 5])
@@ -169,7 +169,7 @@ async def test_a_locked_file_is_waited_for_once_however_many_events_there_are(
     with locked(path):
         monkeypatch.setattr(sqlite3, "connect", counted)
         async with run(path, Newest(0, 3600, *(event(str(place)) for place in range(count))), 0) as (monitor, _):
-            assert len((await monitor.settled()).events) == count
+            assert len((await monitor.wait_ready()).events) == count
     assert len(reads) == 2, "one for the alarms, one for the samples"
 
 
@@ -179,8 +179,8 @@ async def test_the_alarm_ends_when_all_that_waited_is_written(tmp_path: Path) ->
     lock = locked(path)
     lock.__enter__()
     async with run(path, Newest(0, 3600, event()), 0) as (monitor, history):
-        assert "HISTORY_FAILED" in kinds(await monitor.settled())
+        assert "HISTORY_FAILED" in kinds(await monitor.wait_ready())
         lock.__exit__(None, None, None)
         await history.flush()
-        assert kinds(await monitor.settled())["HISTORY_FAILED"] is AlarmState.RETURNED
+        assert kinds(await monitor.wait_ready())["HISTORY_FAILED"] is AlarmState.RETURNED
         assert len(await everything(history)) == 301

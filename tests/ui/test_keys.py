@@ -60,7 +60,7 @@ async def test_a_fault_of_an_action_is_told_and_ends_nothing_else(monkeypatch: p
         raise ZeroDivisionError
 
     async with running() as (deck, pilot):
-        monkeypatch.setattr(deck.monitor, "poke", broken)
+        monkeypatch.setattr(deck.monitor, "refresh", broken)
         await act(pilot, "app.ask", "row.down")
         assert ":app.ask ended by a fault of the deck: ZeroDivisionError" in text_of(deck)
         assert chosen(deck).id == known(deck).events[1].id

@@ -196,7 +196,7 @@ async def test_a_thousand_keys_and_clicks_send_nothing_but_reads() -> None:
     clock, random = FixedClock(), Random(1)
     async with make_api(settings, clock=clock, mount=counted) as api:
         monitor = make_monitor(api, clock)
-        app = Wallboard(renewing(monitor, Renewal(api, settings, clock, monitor.poke)), clock, STILL, theme="dark")
+        app = Wallboard(renewing(monitor, Renewal(api, settings, clock, monitor.refresh)), clock, STILL, theme="dark")
         async with app.run_test(size=(80, 24)) as pilot:
             await mistreat(app, pilot, random, 1000)
             assert app.is_running

@@ -34,7 +34,7 @@ async def evening() -> Snapshot:
     settings = defaults_only(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
     clock = FixedClock()
     async with make_api(settings, clock=clock, mount=service.app) as api:
-        return await make_monitor(api, clock).settled()
+        return await make_monitor(api, clock).wait_ready()
 
 
 def many(snapshot: Snapshot, count: int) -> Snapshot:

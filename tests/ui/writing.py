@@ -213,7 +213,7 @@ async def writing(
         make_api(free, mount=service.app) as other,
     ):
         monitor = make_monitor(api, FixedClock())
-        await monitor.settled()
+        await monitor.wait_ready()
         deck = Deck(
             monitor, clock, profile="DEMO", host=api.host, read_only=read_only, zone=UTC, api=api, history=history
         )

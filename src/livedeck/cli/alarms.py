@@ -38,7 +38,7 @@ def command(ctx: click.Context, /, *, follow: bool, as_json: bool, everything: b
             monitor = make_monitor(api, settings=settings)
             if follow:
                 return await followed(monitor, as_json=as_json, everything=everything)
-            return report(await monitor.settled(TIMEOUT), as_json=as_json, everything=everything)
+            return report(await monitor.wait_ready(TIMEOUT), as_json=as_json, everything=everything)
 
     ctx.exit(run(work))
 

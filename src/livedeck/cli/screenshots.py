@@ -97,7 +97,7 @@ async def still_deck(
     async with make_api(simulated(service, read_only=read_only), clock=clock, mount=service.app) as api:
         monitor = make_monitor(api, clock)
         monitor.want_rooms(True)  # so that they are there whichever screen is shown
-        await monitor.settled()
+        await monitor.wait_ready()
         yield Deck(
             monitor,
             clock,

@@ -47,7 +47,7 @@ def command(ctx: click.Context, /, *, as_json: bool, **flags: Any) -> None:
 async def report(settings: Settings, *, as_json: bool) -> int:
     """Print the status of that platform. Returns the exit code."""
     async with make_api(settings) as api:
-        snapshot = await make_monitor(api, settings=settings).settled(TIMEOUT)
+        snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
     moment = RenderTime.of(snapshot, SystemClock().now())
     if as_json:
         click.echo(serialization.line(serialization.of_snapshot(snapshot, moment)))

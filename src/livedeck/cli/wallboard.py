@@ -222,7 +222,7 @@ async def watching(settings: Settings) -> AsyncIterator[tuple[AsyncGenerator[Sna
     clock = SystemClock()
     async with make_api(settings.model_copy(update={"read_only": True}), clock=clock) as api:
         monitor = make_monitor(api, clock, settings=settings)
-        snapshots = renewing(monitor, Renewal(api, settings, clock, monitor.poke))
+        snapshots = renewing(monitor, Renewal(api, settings, clock, monitor.refresh))
         file = settings.history_file()
         rules = settings.limits().attention
         yield attending(snapshots, HistoryReader(file), clock, rules) if file else snapshots, clock

@@ -40,7 +40,7 @@ class Monitor:
     """Watches every event of the workspace. `random` spreads the calls in time; `api` is closed by its owner.
 
     `overrides`: thresholds of single events, by id. `history` keeps what is seen and gives back, after a restart, what
-    was; its owner closes it. One listener at a time: `snapshots()` and `settled()` both ask the
+    was; its owner closes it. One listener at a time: `snapshots()` and `wait_ready()` both ask the
     platform. What a person does to an alarm makes a new snapshot at once, without asking; AlarmRefused says why not.
     """
 
@@ -81,7 +81,7 @@ class Monitor:
         finally:
             await self._poller.close()
 
-    async def settled(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  counted on the clock passed in
+    async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  counted on the clock passed in
         """The first snapshot that is worth reporting, after `timeout` seconds at most.
 
         That is: every event with a stream to judge was asked for its samples, or the platform is known to be away.
@@ -92,12 +92,12 @@ class Monitor:
             await self._poller.close()
         return self._last
 
-    def poke(self) -> None:
+    def refresh(self) -> None:
         """Ask everything now: something was changed. A Retry-After of the platform is still obeyed."""
         self._poller.hurry()
         self._awake.set()
 
-    def focus(self, event_id: str | None) -> None:
+    def set_focus(self, event_id: str | None) -> None:
         """Ask for that event's samples more often: somebody is looking at it. None: at none."""
         self._focus = event_id
         self._awake.set()

@@ -204,7 +204,7 @@ class Deck(ExactApp):
         """Have that event's quality asked for most often; None: no event's more than the others'."""
         if event_id != self._attended:
             self._attended = event_id
-            self.monitor.focus(event_id)
+            self.monitor.set_focus(event_id)
 
     def action_do(self, name: str) -> None:
         """The action that a key is bound to."""

@@ -47,7 +47,7 @@ class Leaving(Confirm):
 def ask(deck: Deck, _: str) -> None:
     """Ask the platform now."""
     deck.library.expire()
-    deck.monitor.poke()
+    deck.monitor.refresh()
     deck.news.publish(None)
 
 

@@ -148,4 +148,4 @@ class Desk:
 
     def poke(self) -> None:
         """Something was changed: the next snapshot shows it."""
-        self._deck.monitor.poke()
+        self._deck.monitor.refresh()
