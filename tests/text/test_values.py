@@ -29,7 +29,7 @@ def test_a_duration_reads_as_a_clock_does(seconds: float, text: str) -> None:
     ("seconds", "text"), [(79, "01:19"), (3_900, "1h05m"), (86_399, "23h59m"), (273_600, "3d 04h")]
 )
 def test_a_brief_length_fits_a_narrow_column(seconds: float, text: str) -> None:
-    assert values.brief(seconds) == text
+    assert values.compact_duration(seconds) == text
     assert len(text) <= 6
 
 

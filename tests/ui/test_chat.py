@@ -19,7 +19,7 @@ from livedeck.cli.screenshots import EVENING
 from livedeck.client import ChatExport, ExportProgress, ExportResult, MessageFilter
 from livedeck.monitor import History
 from livedeck.text.segments import plain
-from livedeck.text.times import Present, parse
+from livedeck.text.times import TimeReference, parse
 from livedeck.ui.app import Deck
 from livedeck.ui.chat import jobs, view
 from livedeck.ui.chat.form import order_of, sieve_of
@@ -456,7 +456,7 @@ async def test_a_state(picture: SnapshotAssertion, state: str) -> None:
             assert await steady(deck, pilot) == picture(name=f"{size[0]}x{size[1]}")
 
 
-NOW = Present(EVENING, UTC, past=True)
+NOW = TimeReference(EVENING, UTC, past=True)
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def test_nor_does_the_zone_of_the_machine_lead_out_of_the_calendar(
     time.tzset()
     try:
         with pytest.raises(ValueError, match="is too far away"):
-            times.parse(typed, times.Present(EVENING))
+            times.parse(typed, times.TimeReference(EVENING))
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -203,8 +203,8 @@ def test_a_moment_that_the_platform_names_at_an_end_of_the_calendar_stands_in_it
     hours: int, moment: datetime, typed: str
 ) -> None:
     zone = timezone(timedelta(hours=hours))
-    assert times.shown(moment, zone) == typed
-    assert times.parse(typed, times.Present(EVENING, zone)) == moment
+    assert times.format_time(moment, zone) == typed
+    assert times.parse(typed, times.TimeReference(EVENING, zone)) == moment
 
 
 async def _stream(stage: Stage, event: Any) -> Stream:

@@ -298,7 +298,7 @@ def test_the_worst_alarm_always_says_whose_it_is_and_how_old(
 ) -> None:
     worst = replace(known.alarms[0], subject=subject, event_id="")
     drawn = lines(replace(known, events=(), alarms=(worst,)), size)
-    since = values.brief((EVENING - worst.since).total_seconds())
+    since = values.compact_duration((EVENING - worst.since).total_seconds())
     for words in (subject, worst.kind.replace("_", " "), since):
         assert any(says(drawn[at:], words) for at in range(8)) or words.replace(" ", "_") in text(drawn)
 

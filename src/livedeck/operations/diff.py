@@ -9,7 +9,7 @@ from typing import Any
 from livedeck.operations.schema import Field, FieldValues, FormSchema, Kind, row_title, shown
 from livedeck.text import times, values
 from livedeck.text.segments import Segment, StyleRole
-from livedeck.text.times import Present
+from livedeck.text.times import TimeReference
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Change:
 
 
 def edits(
-    sheet: FormSchema, initial: FieldValues, entries: FieldValues, names: Iterable[str], present: Present
+    sheet: FormSchema, initial: FieldValues, entries: FieldValues, names: Iterable[str], present: TimeReference
 ) -> tuple[Change, ...]:
     """Each change by the label of its field, before and after; secrets masked."""
     wanted = set(names)
@@ -34,7 +34,7 @@ def edits(
     )
 
 
-def _edits(one: Field, before: Any, after: Any, present: Present) -> Iterator[Change]:
+def _edits(one: Field, before: Any, after: Any, present: TimeReference) -> Iterator[Change]:
     if one.kind is Kind.ROWS:
         yield from _row_edits(one, before or (), after)
     elif one.kind is Kind.MOMENT:
@@ -43,9 +43,9 @@ def _edits(one: Field, before: Any, after: Any, present: Present) -> Iterator[Ch
         yield Change(one.label, shown(one, before), shown(one, after))
 
 
-def _moment(text: str, present: Present) -> str:
+def _moment(text: str, present: TimeReference) -> str:
     """What a typed moment means, so that nobody agrees to `in 20 min` an hour later."""
-    return times.both(times.parse(text, present), present) if text else "none"
+    return times.describe(times.parse(text, present), present) if text else "none"
 
 
 def _row_edits(

@@ -227,7 +227,7 @@ def entries_of(event: Event, zone: tzinfo | None) -> FieldValues:
     return {
         "name": event.name or "",
         "parent_id": event.parent_id or "",
-        "scheduled.time": times.shown(start, zone) if start else "",
+        "scheduled.time": times.format_time(start, zone) if start else "",
         "auto_start": event.auto_start,
         "reconnect_window": "" if event.reconnect_window is None else str(event.reconnect_window),
         "latency_mode": event.latency_mode or "",

@@ -11,7 +11,7 @@ from typing import Any
 from livedeck.client import Draft, Invalid, Secret
 from livedeck.text import times
 from livedeck.text import values as wording
-from livedeck.text.times import Present
+from livedeck.text.times import TimeReference
 
 Entry = str | bool | Secret | None | tuple[Any, ...]
 
@@ -91,7 +91,7 @@ class FormSchema:
         """The entries of an empty form."""
         return {one.name: one.blank for one in self.fields}
 
-    def fault(self, one: Field, entry: Entry, present: Present) -> str:
+    def fault(self, one: Field, entry: Entry, present: TimeReference) -> str:
         """What is wrong with this entry, in the words of its limit; empty where nothing is."""
         if entry == one.blank or entry is None:
             return "is required" if one.required else ""
@@ -103,13 +103,15 @@ class FormSchema:
             return str(error)
         return ""
 
-    def faults(self, entries: FieldValues, present: Present, names: Iterable[str] | None = None) -> dict[str, str]:
+    def faults(
+        self, entries: FieldValues, present: TimeReference, names: Iterable[str] | None = None
+    ) -> dict[str, str]:
         """What is wrong with these fields, or with all; the first in the order of the form comes first."""
         asked = [one for one in self.fields if names is None or one.name in set(names)]
         found = {one.name: self.fault(one, entries[one.name], present) for one in asked}
         return {name: fault for name, fault in found.items() if fault}
 
-    def values(self, entries: FieldValues, names: Iterable[str], present: Present) -> dict[str, object]:
+    def values(self, entries: FieldValues, names: Iterable[str], present: TimeReference) -> dict[str, object]:
         """What these fields mean. Raises ValueError and Invalid for what cannot be meant."""
         wanted = set(names)
         return {one.name: value(one, entries[one.name], present) for one in self.fields if one.name in wanted}
@@ -120,7 +122,7 @@ def changed(entries: FieldValues, initial: FieldValues) -> tuple[str, ...]:
     return tuple(name for name, entry in entries.items() if entry != initial.get(name))
 
 
-def value(one: Field, entry: Entry, present: Present) -> object:
+def value(one: Field, entry: Entry, present: TimeReference) -> object:
     """What this entry means to the client. Raises ValueError, in words, for what means nothing."""
     if one.empties and entry in {"", ()}:
         return None
@@ -140,7 +142,7 @@ def _rows(entry: Entry) -> tuple[Mapping[str, Any], ...]:
     return entry if isinstance(entry, tuple) else ()
 
 
-def _row(one: Field, row: Mapping[str, Any], present: Present) -> object:
+def _row(one: Field, row: Mapping[str, Any], present: TimeReference) -> object:
     """A row as its draft."""
     assert one.of is not None, f"{one.name} has rows of nothing"
     given = {inner.name: row[inner.name] for inner in one.of.fields if row[inner.name] not in {None, ""}}

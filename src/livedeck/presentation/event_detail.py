@@ -61,7 +61,7 @@ def _window(state: EventState, moment: RenderTime) -> Line:
 def finding_line(one: Finding, moment: RenderTime) -> Line:
     """One thing that is wrong: for how long, kind, actual, expected."""
     glyph, word, ink = events.SEVERITIES[one.severity]
-    lasted = values.UNKNOWN if one.since is None else values.brief(moment.server_since(one.since))
+    lasted = values.UNKNOWN if one.since is None else values.compact_duration(moment.server_since(one.since))
     return [
         (f"{glyph} {word} {lasted:>6}  {one.kind}  ", StyleRole.STALE if moment.stale else ink),
         (one.actual, StyleRole.TEXT),

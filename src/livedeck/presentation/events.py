@@ -110,7 +110,7 @@ def _ingest(state: EventState, moment: RenderTime) -> Line:
 
 
 def _since(known: Ingest, moment: RenderTime) -> str:
-    return values.UNKNOWN if known.since is None else values.brief(moment.server_since(known.since))
+    return values.UNKNOWN if known.since is None else values.compact_duration(moment.server_since(known.since))
 
 
 def health(state: EventState, moment: RenderTime) -> Line:
@@ -202,7 +202,7 @@ def _latency(state: EventState, _: RenderTime) -> Line:
 
 def _updated(state: EventState, moment: RenderTime) -> Line:
     """How old the platform's word on this event is."""
-    return [(wording.brief(moment.since(state.as_of)), StyleRole.STALE if moment.stale else StyleRole.DIM)]
+    return [(wording.compact_duration(moment.since(state.as_of)), StyleRole.STALE if moment.stale else StyleRole.DIM)]
 
 
 def _updated_at(state: EventState, _: RenderTime) -> Value:

@@ -1,1 +1,1 @@
-"""text: values, times and segments made readable. A leaf: it imports nothing of ours."""
+"""Leaves: values, times and styled segments as text; they import nothing of ours."""

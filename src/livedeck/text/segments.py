@@ -1,4 +1,4 @@
-"""Text with meaning: a line is a list of segments, a segment is a text and its role. Pure."""
+"""Styled text: a line is a list of segments, a segment is a text and its style role. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 
 
 class StyleRole(StrEnum):
-    """The meaning of a span."""
+    """What a segment means; a theme gives each role its colours."""
 
     TEXT = "text"
     STRONG = "strong"
@@ -41,7 +41,7 @@ class StyleRole(StrEnum):
     FPS = "fps"
     LIMIT = "limit"
     BAND = "band"
-    OVER = "over"
+    OVERLAY = "overlay"
 
     BANNER = "banner"
     BANNER_BLIND = "banner-blind"
@@ -53,12 +53,12 @@ Line = list[Segment]
 
 
 def width(line: Iterable[Segment]) -> int:
-    """Terminal cells that the line takes; wide characters count two."""
+    """Terminal cells that the line takes; a wide character takes two."""
     return sum([cell_len(text) for text, _ in line])
 
 
 def plain(line: Iterable[Segment]) -> str:
-    """The text alone."""
+    """The text without its roles."""
     return "".join(text for text, _ in line)
 
 
@@ -66,114 +66,115 @@ def fit(line: Sequence[Segment], cells: int, *, right: bool = False, ellipsis: b
     """The line cut or padded to exactly that many cells; `right` aligns to the right, `ellipsis` marks a cut."""
     length = width(line)
     if length <= cells:
-        pad: Line = [(" " * (cells - length), StyleRole.TEXT)] if length < cells else []
-        return [*pad, *line] if right else [*line, *pad]
+        padding: Line = [(" " * (cells - length), StyleRole.TEXT)] if length < cells else []
+        return [*padding, *line] if right else [*line, *padding]
     return _cut(line, cells, "…" if ellipsis and cells else "")
 
 
 def clip(line: Sequence[Segment], cells: int) -> Line:
-    """The line, its end cut off and marked where it is longer than that."""
+    """The line, cut with an ellipsis where it is longer than that many cells."""
     return list(line) if width(line) <= cells else fit(line, cells, ellipsis=True)
 
 
-def differences(old: Sequence[Segment], new: Sequence[Segment], least: int) -> list[tuple[int, int]]:
-    """The stretches of cells in which two lines differ, each with the one after its last.
+def changed_ranges(before: Sequence[Segment], after: Sequence[Segment], min_gap: int) -> list[tuple[int, int]]:
+    """The ranges of cells in which two lines differ: first cell, and the one after the last.
 
-    A gap of fewer than `least` cells divides none.
+    Ranges with a gap of fewer than `min_gap` cells between them are merged.
     """
-    found: list[tuple[int, int]] = []
-    for cell in _unlike(old, new):
-        near = found and cell - found[-1][1] < least
-        start = found.pop()[0] if near else cell
-        found.append((start, cell + 1))
-    return found
+    ranges: list[tuple[int, int]] = []
+    for cell in _changed_cells(before, after):
+        is_near = ranges and cell - ranges[-1][1] < min_gap
+        start = ranges.pop()[0] if is_near else cell
+        ranges.append((start, cell + 1))
+    return ranges
 
 
-def _unlike(old: Sequence[Segment], new: Sequence[Segment]) -> Iterator[int]:
-    """The cells in which two lines differ; of spans of the same lengths only those that changed are looked into."""
-    lengths = [cell_len(text) for text, _ in new]
-    alike = [cell_len(text) for text, _ in old] == lengths
-    spans = [([one], [other]) for one, other in zip(old, new, strict=True)] if alike else [(old, new)]
+def _changed_cells(before: Sequence[Segment], after: Sequence[Segment]) -> Iterator[int]:
+    """The cells in which two lines differ. Where their segments have the same lengths, only changed ones are compared
+    cell by cell.
+    """
+    lengths = [cell_len(text) for text, _ in after]
+    is_aligned = [cell_len(text) for text, _ in before] == lengths
+    pairs = [([old], [new]) for old, new in zip(before, after, strict=True)] if is_aligned else [(before, after)]
     start = 0
-    for (before, after), length in zip(spans, lengths or [0], strict=False):
-        if before != after:
-            yield from compress(count(start), starmap(ne, zip_longest(_cells(before), _cells(after))))
+    for (old_part, new_part), length in zip(pairs, lengths or [0], strict=False):
+        if old_part != new_part:
+            yield from compress(count(start), starmap(ne, zip_longest(_cells(old_part), _cells(new_part))))
         start += length
 
 
 def _cells(line: Iterable[Segment]) -> Iterator[Segment]:
-    """The line cell by cell; a wide character has two, and the second is not like that of another character."""
-    return chain.from_iterable(zip(_apart(text), repeat(ink)) for text, ink in line)
+    """The line cell by cell. A wide character takes two; its second cell equals that of no other character."""
+    return chain.from_iterable(zip(_characters(text), repeat(role)) for text, role in line)
 
 
-def _apart(text: str) -> Iterable[str]:
+def _characters(text: str) -> Iterable[str]:
     if text.isascii() and text.isprintable():
         return text
     return [cell for char in text for cell in (char, f"\0{char}")[: cell_len(char)]]
 
 
-def _cut(line: Sequence[Segment], cells: int, mark: str) -> Line:
+def _cut(line: Sequence[Segment], cells: int, ellipsis: str) -> Line:
     kept: Line = []
-    left = cells - len(mark)
-    for text, ink in line:
-        size = cell_len(text)
-        if size >= left:
-            kept.append((set_cell_size(text, left) + mark, ink))
+    left = cells - len(ellipsis)
+    for text, role in line:
+        length = cell_len(text)
+        if length >= left:
+            kept.append((set_cell_size(text, left) + ellipsis, role))
             break
-        kept.append((text, ink))
-        left -= size
+        kept.append((text, role))
+        left -= length
     return kept
 
 
 def join(left: Sequence[Segment], right: Sequence[Segment], cells: int) -> Line:
     """`left` and `right` at the two ends of a line; `left` is cut where both do not fit."""
-    room = max(0, cells - width(right))
-    return [*fit(left, room, ellipsis=True), *fit(right, min(cells, width(right)))]
+    free = max(0, cells - width(right))
+    return [*fit(left, free, ellipsis=True), *fit(right, min(cells, width(right)))]
 
 
 Group = tuple[int, Line]
 
-"""A rank and a line. Where room is short the highest rank goes first; 0 never goes."""
+"""A rank and a line. Where both ends do not fit, the highest rank is dropped first; 0 is never dropped."""
 
 
-def wrap_groups(parts: Sequence[Group], cells: int, gap: int = 2) -> Line:
-    """As many parts as fit, in their order."""
-    return _joined(_fitting(list(parts), cells, gap), gap)
+def wrap_groups(groups: Sequence[Group], cells: int, gap: int = 2) -> Line:
+    """As many groups as fit, in their order."""
+    return _with_gaps(_fitting(list(groups), cells, gap), gap)
 
 
 def justify(left: Sequence[Group], right: Sequence[Group], cells: int, gap: int = 2) -> Line:
-    """`left` from the one end, `right` from the other, with as many parts of both as fit."""
-    kept = _fitting([*left, *right], cells, gap)
-    ends = [part for part in right if any(part is one for one in kept)]
-    begins = [part for part in left if any(part is one for one in kept)]
-    return join(_joined(begins, gap), _joined(ends, gap), cells)
+    """`left` aligned to the left, `right` to the right, with as many groups of both as fit."""
+    kept = {id(group) for group in _fitting([*left, *right], cells, gap)}
+    begin, end = ([group for group in side if id(group) in kept] for side in (left, right))
+    return join(_with_gaps(begin, gap), _with_gaps(end, gap), cells)
 
 
-def _fitting(kept: list[Group], cells: int, gap: int) -> list[Group]:
-    kept = [part for part in kept if part[1]]
-    length = sum([width(part) + gap for _, part in kept]) - gap
-    while length > cells and any(rank for rank, _ in kept):
-        last = max(kept, key=lambda part: part[0])
-        kept.remove(last)
-        length -= width(last[1]) + gap
-    return kept
+def _fitting(groups: list[Group], cells: int, gap: int) -> list[Group]:
+    groups = [group for group in groups if group[1]]
+    length = sum([width(line) + gap for _, line in groups]) - gap
+    while length > cells and any(rank for rank, _ in groups):
+        dropped = max(groups, key=lambda group: group[0])
+        groups.remove(dropped)
+        length -= width(dropped[1]) + gap
+    return groups
 
 
-def _joined(parts: Sequence[Group], gap: int) -> Line:
+def _with_gaps(groups: Sequence[Group], gap: int) -> Line:
     line: Line = []
-    for _, part in parts:
-        line += [*([(" " * gap, StyleRole.TEXT)] if line else []), *part]
+    for _, group in groups:
+        line += [*([(" " * gap, StyleRole.TEXT)] if line else []), *group]
     return line
 
 
-def wrap(text: str, ink: StyleRole, cells: int) -> Iterator[Line]:
-    """A paragraph in lines of at most that many cells, broken between words; a word that is longer is cut."""
+def wrap(text: str, role: StyleRole, cells: int) -> Iterator[Line]:
+    """A paragraph in lines of at most that many cells, broken between words; a longer word is cut."""
     row = ""
     for word in text.split():
         if row and cell_len(row) + 1 + cell_len(word) > cells:
-            yield clip([(row, ink)], cells)
+            yield clip([(row, role)], cells)
             row = word
         else:
             row = f"{row} {word}" if row else word
     if row:
-        yield clip([(row, ink)], cells)
+        yield clip([(row, role)], cells)

@@ -1,4 +1,4 @@
-"""Moments as people type them: `18:30`, `tomorrow 9:00`, `in 20 min`, `2026-11-21 18:00Z`. Pure."""
+"""Times as people type them: `18:30`, `tomorrow 9:00`, `in 20 min`, `2026-11-21 18:00Z`. Pure."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
-from livedeck.text import values
+from livedeck.text.values import duration
 
 EXAMPLES = "18:30, tomorrow 18:30, in 20 min, 2026-11-21 18:30, ...Z for UTC"
 
-"""What may be typed, in short."""
+"""What may be typed, for hints and error messages."""
 
 
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 _PART = r"\d{1,5} *(?:days?|d|hours?|h|min|m|sec|s)"
 
 _LENGTH = rf"({_PART}(?:[ ,]*(?:and +)?{_PART})*)"
 
-_RELATIVE = re.compile(rf"(?:in +|\+ *){_LENGTH}")
+_IN = re.compile(rf"(?:in +|\+ *){_LENGTH}")
 
 _AGO = re.compile(rf"{_LENGTH} +ago")
 
@@ -30,10 +30,10 @@ _ABSOLUTE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
-    """What a typed moment is read against: now (aware), and the zone of the person; None: that of this machine.
+class TimeReference:
+    """What a typed time is relative to: `now` (aware), and the zone of the person (None: that of this machine).
 
-    `past`: a time without a day is its last one, not its next.
+    `past`: a time without a day is the last such time, not the next.
     """
 
     now: datetime
@@ -41,71 +41,68 @@ class Present:
     past: bool = False
 
 
-def parse(text: str, present: Present) -> datetime:
-    """The moment meant, in UTC. A time without a day is its next one, or its last one where the past is asked for.
-
-    Raises ValueError, saying what may be typed.
-    """
+def parse(text: str, reference: TimeReference) -> datetime:
+    """The time that the text means, in UTC. Raises ValueError, saying what may be typed."""
     typed = " ".join(text.casefold().split())
     try:
-        if relative := _RELATIVE.fullmatch(typed):
-            return (present.now + _length(relative[1])).astimezone(UTC)
-        if ago := _AGO.fullmatch(typed):
-            return (present.now - _length(ago[1])).astimezone(UTC)
-        if absolute := _ABSOLUTE.fullmatch(typed):
-            return _absolute(absolute, present)
+        if match := _IN.fullmatch(typed):
+            return (reference.now + _length(match[1])).astimezone(UTC)
+        if match := _AGO.fullmatch(typed):
+            return (reference.now - _length(match[1])).astimezone(UTC)
+        if match := _ABSOLUTE.fullmatch(typed):
+            return _absolute(match, reference)
     except OverflowError as error:
         raise ValueError("is too far away") from error
     raise ValueError(f"is no moment; type {EXAMPLES}")
 
 
-def shown(moment: datetime, zone: tzinfo | None) -> str:
-    """A moment as it is typed: local time, to the second where it has seconds; the platform keeps no more."""
-    local = _local(moment, zone)
-    return f"{_written(local)}Z" if local.tzinfo is UTC and zone is not UTC else _written(local)
+def format_time(at: datetime, zone: tzinfo | None) -> str:
+    """The time as `parse` reads it: local, with seconds where it has any; fractions of a second are cut off."""
+    local = _local(at, zone)
+    return f"{_isoformat(local)}Z" if local.tzinfo is UTC and zone is not UTC else _isoformat(local)
 
 
-def both(moment: datetime, present: Present) -> str:
-    """UTC, local time, and how far away: nobody should have to reckon."""
-    local, ahead = _local(moment, present.zone), (moment - present.now).total_seconds()
-    away = f"T-{values.duration(ahead)}" if ahead >= 0 else f"T+{values.duration(-ahead)}"
-    utc, today = moment.astimezone(UTC), present.now.astimezone(UTC)
+def describe(at: datetime, reference: TimeReference) -> str:
+    """The time in UTC, in the local zone, and how far away it is: `18:30Z  19:30 CET  T-00:20:00`."""
+    local, ahead = _local(at, reference.zone), (at - reference.now).total_seconds()
+    distance = f"T-{duration(ahead)}" if ahead >= 0 else f"T+{duration(-ahead)}"
+    utc, today = at.astimezone(UTC), reference.now.astimezone(UTC)
     day = "" if utc.date() == today.date() else f"{utc:%d %b} " if utc.year == today.year else f"{utc:%d %b %Y} "
-    return f"{day}{utc:%H:%M}Z  {local:%H:%M %Z}  {away}"
+    return f"{day}{utc:%H:%M}Z  {local:%H:%M %Z}  {distance}"
 
 
-def _local(moment: datetime, zone: tzinfo | None) -> datetime:
-    """It in that zone; in UTC where the calendar ends before that."""
+def _local(at: datetime, zone: tzinfo | None) -> datetime:
+    """The time in that zone; in UTC where it lies outside the calendar of the zone."""
     try:
-        return moment.astimezone(zone)
-    except (OverflowError, ValueError):  # the machine's own zone says it by a ValueError
-        return moment.astimezone(UTC)
+        return at.astimezone(zone)
+    except (OverflowError, ValueError):  # the machine's own zone raises ValueError
+        return at.astimezone(UTC)
 
 
-def _written(local: datetime) -> str:
+def _isoformat(local: datetime) -> str:
     return local.replace(tzinfo=None).isoformat(" ", "seconds" if local.second else "minutes")
 
 
 def _length(text: str) -> timedelta:
     parts = re.findall(r"(\d+) *([a-z])", text)
-    return timedelta(seconds=sum(int(count) * _SECONDS[unit] for count, unit in parts))
+    return timedelta(seconds=sum(int(count) * _UNIT_SECONDS[unit] for count, unit in parts))
 
 
-def _absolute(found: re.Match[str], present: Present) -> datetime:
-    zone = UTC if found["zone"] in {"z", "utc"} else present.zone
-    clock = _clock(found["time"])
-    if found["zone"] and zone is not UTC:
-        zone = datetime.strptime(found["zone"], "%z").tzinfo
-    today = present.now.astimezone(zone).date()
-    if found["day"]:
-        return _on(_day(found["day"], today), clock, zone)
-    first = _on(today, clock, zone)
-    if present.past:
-        return first if first <= present.now else _on(today - timedelta(days=1), clock, zone)
-    return first if first > present.now else _on(today + timedelta(days=1), clock, zone)
+def _absolute(match: re.Match[str], reference: TimeReference) -> datetime:
+    zone = UTC if match["zone"] in {"z", "utc"} else reference.zone
+    clock_time = _clock_time(match["time"])
+    if match["zone"] and zone is not UTC:
+        zone = datetime.strptime(match["zone"], "%z").tzinfo
+    today = reference.now.astimezone(zone).date()
+    if match["day"]:
+        return _combine(_day(match["day"], today), clock_time, zone)
+    at = _combine(today, clock_time, zone)
+    if reference.past:
+        return at if at <= reference.now else _combine(today - timedelta(days=1), clock_time, zone)
+    return at if at > reference.now else _combine(today + timedelta(days=1), clock_time, zone)
 
 
-def _clock(text: str) -> time:
+def _clock_time(text: str) -> time:
     try:
         return time.fromisoformat(text if text[1] != ":" else f"0{text}")
     except ValueError:
@@ -113,24 +110,24 @@ def _clock(text: str) -> time:
 
 
 def _day(word: str, today: date) -> date:
-    named = {"yesterday": -1, "today": 0, "tomorrow": 1}
-    if word in named:
-        return today + timedelta(days=named[word])
+    offsets = {"yesterday": -1, "today": 0, "tomorrow": 1}
+    if word in offsets:
+        return today + timedelta(days=offsets[word])
     try:
         return date.fromisoformat(word)
     except ValueError:
         raise ValueError("has no such day") from None
 
 
-def _on(day: date, clock: time, zone: tzinfo | None) -> datetime:
-    """That time of that day in UTC. Raises ValueError for one that the change to summer time leaves out,
-    OverflowError for one outside the calendar.
+def _combine(day: date, clock_time: time, zone: tzinfo | None) -> datetime:
+    """That time of that day in UTC. Raises ValueError for one that the change to summer time skips, OverflowError for
+    one outside the calendar.
     """
-    naive = datetime.combine(day, clock)
+    naive = datetime.combine(day, clock_time)
     try:
-        moment = (naive.replace(tzinfo=zone) if zone else naive.astimezone()).astimezone(UTC)
-    except ValueError as error:  # the machine's own zone says it so
+        at = (naive.replace(tzinfo=zone) if zone else naive.astimezone()).astimezone(UTC)
+    except ValueError as error:  # the machine's own zone raises it for OverflowError
         raise OverflowError from error
-    if moment.astimezone(zone).replace(tzinfo=None) != naive:
+    if at.astimezone(zone).replace(tzinfo=None) != naive:
         raise ValueError("does not exist: clocks go forward then; type it in UTC, with a Z")
-    return moment
+    return at

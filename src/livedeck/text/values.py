@@ -1,4 +1,4 @@
-"""Values made into the text that a person reads. A pure leaf: it imports nothing of ours."""
+"""Values as text: durations, rates, sizes, masked secrets, safe text from outside. Pure; it imports nothing of ours."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from math import isfinite
 
 UNKNOWN = "?"
 
-"""Nobody said: the field was missing or of a kind the document does not name."""
+"""The field is missing, or has a value that the platform's documentation does not name."""
 
 
 NO_DATA = "--"
 
-"""There should be a value, and no fresh one came."""
+"""A value is due, and no fresh one arrived."""
 
 
 NOT_APPLICABLE = "-"
 
-"""There is nothing to measure here."""
+"""Nothing can be measured here."""
 
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
-_PILED = re.compile("([\u0300-\u036f\u0483-\u0489\u20d0-\u20f0]{2})[\u0300-\u036f\u0483-\u0489\u20d0-\u20f0]+")
+_STACKED_MARKS = re.compile("([\u0300-\u036f\u0483-\u0489\u20d0-\u20f0]{2})[\u0300-\u036f\u0483-\u0489\u20d0-\u20f0]+")
 
-_SIGNED = re.compile(r"(?i)((?:sign|signature|token|key|auth)=)[^&#]*")
+_SIGNATURE = re.compile(r"(?i)((?:sign|signature|token|key|auth)=)[^&#]*")
 
 _LINE_SEPARATORS = frozenset("\u2028\u2029")
 
 
 def duration(seconds: float) -> str:
-    """`HH:MM:SS`; past 24 h days, hours and minutes: `3d 04:05`. A negative length is shown as zero."""
+    """`HH:MM:SS`; from 24 h on days, hours and minutes: `3d 04:05`. A negative duration is shown as zero."""
     whole = max(0, int(seconds))
     days, rest = divmod(whole, 86_400)
     clock = f"{rest // 3600:02}:{rest // 60 % 60:02}"
@@ -45,8 +45,8 @@ def short_duration(seconds: float) -> str:
     return f"{whole // 60:02}:{whole % 60:02}" if whole < 3600 else duration(whole)
 
 
-def brief(seconds: float) -> str:
-    """A length in at most six cells: `01:19`, `1h05m`, `3d 04h`."""
+def compact_duration(seconds: float) -> str:
+    """A duration in at most six cells: `01:19`, `1h05m`, `3d 04h`."""
     whole = max(0, int(seconds))
     if whole < 3600:
         return short_duration(whole)
@@ -56,13 +56,13 @@ def brief(seconds: float) -> str:
 
 
 def age(seconds: float) -> str:
-    """How old a datum is, or how long it was missed: `3 s`, `01:19`, `02:10:33`."""
+    """How old a value is, or how long it has been missing: `3 s`, `01:19`, `02:10:33`."""
     whole = max(0, int(seconds))
     return f"{whole} s" if whole < 60 else short_duration(whole)
 
 
 def bits(rate: float | None) -> str:
-    """A bit rate in short: `4.48M`, `128k`, `0`; `?` where it is missing."""
+    """A bit rate (bit/s): `4.48M`, `128k`, `0`; `?` where it is missing."""
     if rate is None or not isfinite(rate):
         return UNKNOWN
     if rate >= 999_500:
@@ -73,40 +73,40 @@ def bits(rate: float | None) -> str:
 
 
 def size(count: float) -> str:
-    """A number of bytes in short: `512 B`, `4.5 kB`, `250.7 MB`."""
-    for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= one:
-            return f"{count / one:.1f} {unit}"
+    """A number of bytes: `512 B`, `4.5 kB`, `250.7 MB`."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
     return f"{count:.0f} B"
 
 
 def frames(rate: float | None) -> str:
-    """A frame rate: `30.0`; `?` where it is missing."""
+    """A frame rate (frames/s): `30.0`; `?` where it is missing."""
     return UNKNOWN if rate is None or not isfinite(rate) else f"{rate:.1f}"
 
 
 def mask(secret: str) -> str:
-    """A secret by its last four characters: `••••3f9a`; one that is too short for that shows none of them."""
+    """A secret by its last four characters: `••••3f9a`; of a secret under 12 characters none is shown."""
     return f"••••{secret[-4:]}" if len(secret) >= 12 else "••••"
 
 
 def link(address: str) -> str:
-    """An address for the screen: what signs it is masked."""
-    return _SIGNED.sub(r"\1••••", safe(address))
+    """A URL for the screen: signatures, tokens and keys in its query are masked."""
+    return _SIGNATURE.sub(r"\1••••", safe(address))
 
 
 @lru_cache(1024)
 def safe(text: str, limit: int = 1000) -> str:
-    """Text from outside made fit for a terminal cell: one line, no control or format characters, bounded length.
+    """Text from outside as one line of at most `limit` characters, without control or format characters.
 
-    Tabs and line breaks become a space. What is invisible (bidi overrides, joiners, tags, variation selectors) is
-    dropped, so that two names that look the same are the same; so are marks piled on one letter beyond the second.
+    Tabs and line breaks become a space. Invisible characters (bidi overrides, joiners, tags, variation selectors) are
+    dropped, so that two names that look the same are the same; so are combining marks on one letter after the second.
     """
-    kept = _PILED.sub(r"\1", "".join(_fit(char) for char in text[: limit * 2]))
+    kept = _STACKED_MARKS.sub(r"\1", "".join(_safe_character(char) for char in text[: limit * 2]))
     return kept if len(kept) <= limit else f"{kept[: limit - 1]}…"
 
 
-def _fit(char: str) -> str:
+def _safe_character(char: str) -> str:
     if char in "\t\n\r\v\f\x85" or char in _LINE_SEPARATORS:
         return " "
     if "\ufe00" <= char <= "\ufe0f" or unicodedata.category(char) in _INVISIBLE:

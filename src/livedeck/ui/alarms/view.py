@@ -69,7 +69,7 @@ def _state(alarm: Alarm, _: RenderTime) -> Line:
 
 
 def _age(alarm: Alarm, moment: RenderTime) -> Line:
-    return [(values.brief(moment.since(alarm.since)), StyleRole.TEXT if alarm.active else StyleRole.DIM)]
+    return [(values.compact_duration(moment.since(alarm.since)), StyleRole.TEXT if alarm.active else StyleRole.DIM)]
 
 
 def _subject(alarm: Alarm, _: RenderTime) -> Line:

@@ -16,7 +16,7 @@ from livedeck.operations.schema import FieldValues
 from livedeck.presentation import events
 from livedeck.text import values
 from livedeck.text.segments import StyleRole
-from livedeck.text.times import Present
+from livedeck.text.times import TimeReference
 from livedeck.ui.chat import form
 from livedeck.ui.chat.jobs import ExportJob, JobState
 from livedeck.ui.chat.screen import ChatScreen
@@ -60,7 +60,7 @@ async def _sift(deck: Deck, screen: ChatScreen) -> None:
         return
 
 
-def _past(deck: Deck) -> Present:
+def _past(deck: Deck) -> TimeReference:
     """What was written was written before now."""
     return replace(deck.desk.present(), past=True)
 
@@ -106,7 +106,7 @@ async def _export(deck: Deck, wanted: ChatExport, name: str) -> None:
     deck.exports.begin(deck.api, sifted, name, to, replace_=there is not None)
 
 
-def _order(filled: FormResult, present: Present) -> form.Order:
+def _order(filled: FormResult, present: TimeReference) -> form.Order:
     """What the form means. Raises ValueError."""
     try:
         return form.order_of(form.ORDER.values(filled.entries, filled.entries, present))

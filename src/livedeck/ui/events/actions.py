@@ -98,7 +98,7 @@ def reschedule(deck: Deck, argument: str) -> Awaitable[None]:
     """Move its stream to another moment."""
     one = deck.desk.subject()
     stream = one.seen.event.stream
-    begins = times.shown(stream.started_at, deck.identity["zone"]) if stream and stream.started_at else ""
+    begins = times.format_time(stream.started_at, deck.identity["zone"]) if stream and stream.started_at else ""
     title = f"Reschedule the stream of {one.target.name}"
     return _asked(deck, title, BEGINS, partial(acts.reschedule, one), known=begins, typed=argument)
 

@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from livedeck.operations.schema import Field, FieldValues, FormSchema, Kind
-from livedeck.text.times import Present
+from livedeck.text.times import TimeReference
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.dialogs.dialog import Button, Timer
 from livedeck.ui.kit.dialogs.form import Form, FormResult, FormState
@@ -133,8 +133,8 @@ class Welcome(App[str]):
         self._ask()
 
 
-def _present() -> Present:
-    return Present(datetime.now(UTC))
+def _present() -> TimeReference:
+    return TimeReference(datetime.now(UTC))
 
 
 def platform(entries: FieldValues) -> Platform:

@@ -10,7 +10,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from livedeck.text.segments import Line, StyleRole, differences, fit
+from livedeck.text.segments import Line, StyleRole, changed_ranges, fit
 from livedeck.ui.kit import themes
 
 SKIPPED = 20
@@ -88,7 +88,7 @@ def changes(row: int, old: Line, new: Line, width: int) -> list[Region]:
     if old == new:
         return []
     before, after = fit(old, width, ellipsis=True), fit(new, width, ellipsis=True)
-    return [Region(start, row, end - start, 1) for start, end in differences(before, after, SKIPPED)]
+    return [Region(start, row, end - start, 1) for start, end in changed_ranges(before, after, SKIPPED)]
 
 
 def _at(lines: Sequence[Line], row: int) -> Line:

@@ -85,7 +85,7 @@ DARK = Palette(
         StyleRole.FPS: StyleSpec("#9ec9f5"),
         StyleRole.LIMIT: StyleSpec("#7a8792"),
         StyleRole.BAND: StyleSpec("#2c3843"),
-        StyleRole.OVER: StyleSpec("#d8c79a"),
+        StyleRole.OVERLAY: StyleSpec("#d8c79a"),
     },
 )
 
@@ -118,7 +118,7 @@ LIGHT = Palette(
         StyleRole.FPS: StyleSpec("#1d5890"),
         StyleRole.LIMIT: StyleSpec("#6b7780"),
         StyleRole.BAND: StyleSpec("#ccd5da"),
-        StyleRole.OVER: StyleSpec("#6a5a2a"),
+        StyleRole.OVERLAY: StyleSpec("#6a5a2a"),
     },
 )
 
@@ -150,7 +150,7 @@ CONTRAST = Palette(
         StyleRole.FPS: StyleSpec("#c4e1ff"),
         StyleRole.LIMIT: StyleSpec("#c0c0c0"),
         StyleRole.BAND: StyleSpec("#505050"),
-        StyleRole.OVER: StyleSpec("#ffe9b8"),
+        StyleRole.OVERLAY: StyleSpec("#ffe9b8"),
     },
 )
 
@@ -186,7 +186,7 @@ ANSI_16 = Palette(
         StyleRole.FPS: StyleSpec("ansi_bright_white"),
         StyleRole.LIMIT: StyleSpec("ansi_white"),
         StyleRole.BAND: StyleSpec("ansi_white", "", "dim"),
-        StyleRole.OVER: StyleSpec("ansi_bright_white"),
+        StyleRole.OVERLAY: StyleSpec("ansi_bright_white"),
         StyleRole.BANNER: StyleSpec("ansi_black", "ansi_yellow"),
         StyleRole.BANNER_BLIND: StyleSpec("ansi_black", "ansi_bright_yellow", "bold"),
     },

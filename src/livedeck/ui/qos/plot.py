@@ -180,7 +180,7 @@ def _under(column: int, beside: str, marked: PlotMarks, ground: Segment) -> Segm
     if column == marked.cursor:
         return "│", StyleRole.STRONG
     if beside and beside not in BLANKS:
-        return CLIPPED, StyleRole.OVER
+        return CLIPPED, StyleRole.OVERLAY
     if column in marked.flags:
         return "┊", marked.flags[column][1]
     return ground

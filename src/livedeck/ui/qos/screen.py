@@ -199,7 +199,7 @@ class QosScreen(DeckScreen):
         lines = [event_detail.title(state, moment, width), justify(_age(state, moment), [(1, self._ranges())], width)]
         second = self._second()
         return (
-            [*lines, [(f" {CLIPPED}", StyleRole.OVER), *event_detail.title(second, moment, width - 2)]]
+            [*lines, [(f" {CLIPPED}", StyleRole.OVERLAY), *event_detail.title(second, moment, width - 2)]]
             if second
             else lines
         )

@@ -80,7 +80,7 @@ def lines(state: EventState, chosen: Episode | None, moment: RenderTime, width: 
 def _line(one: Episode, moment: RenderTime, *, marked: bool) -> Line:
     glyph, _, ink = SEVERITIES[one.severity]
     end = moment.server if one.until is None else one.until
-    length = values.brief((end - one.since).total_seconds())
+    length = values.compact_duration((end - one.since).total_seconds())
     return [
         (">" if marked else " ", StyleRole.STRONG),
         (f"{one.since:%H:%M:%S}  ", StyleRole.TEXT),

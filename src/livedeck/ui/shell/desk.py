@@ -12,7 +12,7 @@ from livedeck.operations.events import EventTarget
 from livedeck.operations.operation import Operation, Target, Verdict
 from livedeck.operations.operation import OperationResult as Ending
 from livedeck.text import values
-from livedeck.text.times import Present
+from livedeck.text.times import TimeReference
 from livedeck.ui.shell.keymap import key_of
 
 if TYPE_CHECKING:
@@ -79,11 +79,11 @@ class Desk:
         snapshot, moment = shown
         return EventTarget.of(self.api, lambda: self._deck.snapshot, state, moment, snapshot.seq)
 
-    def present(self) -> Present:
+    def present(self) -> TimeReference:
         """What typed moments are read against: the platform's clock, the person's zone."""
         moment = self._deck.moment()
         now = moment.server if moment else self._deck.clock.now()
-        return Present(now, self._deck.identity["zone"])
+        return TimeReference(now, self._deck.identity["zone"])
 
     async def fetch(self, what: str, work: Callable[[Progress], Awaitable[R]]) -> R:
         """Work that changes nothing on the platform; how far it is, where it takes long. Raises Stopped."""

@@ -146,7 +146,7 @@ def alarm(one: Alarm, moment: RenderTime) -> Line:
     """Severity, since when, whose, what: actual against expected."""
     glyph, word, ink = SEVERITIES[one.severity]
     return [
-        (f" {sign(one, glyph, moment)} {word} {values.brief(moment.since(one.since)):>6}  ", ink),
+        (f" {sign(one, glyph, moment)} {word} {values.compact_duration(moment.since(one.since)):>6}  ", ink),
         *clip([(values.safe(one.subject), StyleRole.STRONG)], SUBJECT_CELLS),
         (f"  {one.kind}  ", ink),
         (values.safe(one.actual), StyleRole.TEXT),

@@ -208,7 +208,7 @@ def _alarm_headline(sight: WallModel, wide: int, most: int) -> tuple[list[Line],
         return [], False
     kind = alarm.kind.replace("_", " ")
     glyph = sign(alarm, events.SEVERITIES[alarm.severity][0], sight.moment)
-    since = values.brief(sight.moment.since(alarm.since))
+    since = values.compact_duration(sight.moment.since(alarm.since))
     subject = values.safe(alarm.subject)
     whole = f"{glyph} {subject}  {kind} {since}"
     for said in (whole, f"{glyph} {subject[:16]}  {kind}", f"{glyph} {kind}"):

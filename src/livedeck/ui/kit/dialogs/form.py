@@ -17,7 +17,7 @@ from livedeck.client import Secret
 from livedeck.operations.schema import Entry, Field, FieldErrors, FieldValues, FormSchema, Kind, changed
 from livedeck.text import times
 from livedeck.text.segments import Line, StyleRole, wrap
-from livedeck.text.times import Present
+from livedeck.text.times import TimeReference
 from livedeck.ui.kit.dialogs.confirm import Confirm, Confirmation, heading
 from livedeck.ui.kit.dialogs.dialog import Button, Dialog, Hindrance, Timer
 from livedeck.ui.kit.dialogs.inputs import Edited, RowsInput, editor
@@ -77,7 +77,7 @@ class Form(Dialog[FormResult | None]):
     ]
 
     def __init__(
-        self, blank: FormState, timer: Timer, present: Callable[[], Present], hindrance: Hindrance = lambda: ""
+        self, blank: FormState, timer: Timer, present: Callable[[], TimeReference], hindrance: Hindrance = lambda: ""
     ) -> None:
         super().__init__(timer)
         self._blank, self._present, self._hindrance = blank, present, hindrance
@@ -159,7 +159,7 @@ class Form(Dialog[FormResult | None]):
         entry = self._entries[field.name]
         if field.kind is Kind.MOMENT and entry and field.name not in self._faults:
             present = self._present()
-            return times.both(times.parse(str(entry), present), present)
+            return times.describe(times.parse(str(entry), present), present)
         if field.means and entry and field.name not in self._faults:
             return field.means(str(entry))
         return "" if self.size.width < NARROW or field.kind in {Kind.WORDS, Kind.ROWS} else field.hint
