@@ -1,4 +1,4 @@
-"""The README keeps its promises."""
+"""The README and the pages that it points to keep their promises."""
 
 import re
 import shlex
@@ -10,10 +10,25 @@ from pathlib import Path
 import pytest
 
 from livedeck.cli.screenshots import PICTURES, TROUBLES, picture, trouble
-from livedeck.ui.shell.commands import markdown
 
 ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "src" / "livedeck" / "docs"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS_PAGE = (DOCS / "commands.md").read_text(encoding="utf-8")
+WALLBOARD_PAGE = (DOCS / "wallboard.md").read_text(encoding="utf-8")
+BY_COMMAND = {"keys"}
+"""Pages that a command of the project writes."""
+
+
+def test_the_readme_is_one_page() -> None:
+    assert len(README.splitlines()) < 100
+    assert len(re.findall(r"\]\(screenshots/", README)) <= 3
+
+
+def test_the_readme_lists_every_page_once_and_no_other() -> None:
+    listed = re.findall(r"^\| `([a-z-]+)` \|", README, re.MULTILINE)
+    assert sorted({*listed} | BY_COMMAND) == sorted(listed)
+    assert {*listed} - BY_COMMAND == {page.stem for page in DOCS.glob("*.md")} - BY_COMMAND
 
 
 def test_every_picture_is_there() -> None:
@@ -34,13 +49,8 @@ async def test_a_picture_of_trouble_is_what_its_command_makes(name: str) -> None
     assert await trouble(name) == (ROOT / "screenshots" / f"{name}.svg").read_text(encoding="utf-8")
 
 
-def test_the_key_table_is_what_its_command_prints() -> None:
-    """`livedeck keys`."""
-    assert f"## Keys\n\n{markdown()}\n\n" in README
-
-
 ANALYZE = shutil.which("systemd-analyze")
-UNIT = re.search(r"```ini\n(.+?)```", README, re.DOTALL)
+UNIT = re.search(r"```ini\n(.+?)```", WALLBOARD_PAGE, re.DOTALL)
 
 
 @pytest.mark.skipif(ANALYZE is None, reason="no systemd on this machine: nobody checks the unit")
@@ -71,11 +81,11 @@ def test_ci_runs_exactly_the_test_command() -> None:
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
 
 
-def test_every_command_is_in_the_readme_and_answers_for_itself() -> None:
+def test_every_command_is_on_its_page_and_answers_for_itself() -> None:
     from livedeck.cli import COMMANDS, main
 
     for name in COMMANDS:
-        assert f"`livedeck {name}" in README
+        assert f"`livedeck {name}" in COMMANDS_PAGE
         with pytest.raises(SystemExit) as end:
             main([name, "--help"])
         assert end.value.code == 0
