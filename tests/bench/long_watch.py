@@ -140,7 +140,7 @@ async def watch(clock: VirtualClock, hours: float) -> list[Figures]:
         operator = Operator(monitor)
         async for snapshot in monitor.snapshots():
             now = clock.monotonic()
-            raised += sum(change.turn == "raised" for change in snapshot.changes)
+            raised += sum(change.transition == "raised" for change in snapshot.changes)
             operator.act(snapshot, now)
             if now >= len(figures) * MARK * HOUR:
                 figures.append(_measured())

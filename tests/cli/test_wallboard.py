@@ -277,7 +277,7 @@ def test_without_a_terminal_it_prints_the_status_and_says_so(tmp_path: Path) -> 
 async def test_what_a_deck_on_this_machine_acknowledged_no_longer_pins_the_wall(tmp_path: Path) -> None:
     """The deck writes its history, the wall reads it after a snapshot and tells it with the next one."""
     file, known = tmp_path / "history.sqlite", await evening()
-    done = [replace(alarm, state=AlarmState.ACKNOWLEDGED, changed=EVENING, owed=False) for alarm in known.alarms]
+    done = [replace(alarm, state=AlarmState.ACKNOWLEDGED, changed=EVENING, needs_ack=False) for alarm in known.alarms]
     history = await History.open(file, EVENING)
     changes = tuple(AlarmChange(EVENING, AlarmTransition.ACKNOWLEDGED, alarm) for alarm in done)
     await history.append(replace(known, alarms=tuple(done), changes=changes))
@@ -323,7 +323,7 @@ async def test_a_token_that_was_renewed_in_its_file_is_taken_without_a_restart(t
         async with make_api(settings, clock=clock, mount=platform.app) as api:
             monitor = make_monitor(api, clock)
             async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.refresh)):
-                refused.append(snapshot.link.refused)
+                refused.append(snapshot.link.is_unauthorized)
                 if len(refused) == 20:
                     file.write_text(f"{platform.service.token}\n")
                 if snapshot.link.state is ConnectionState.OK and snapshot.events:
@@ -348,10 +348,10 @@ async def test_a_new_token_that_cannot_be_read_is_told_on_the_wall(tmp_path: Pat
         async with make_api(settings, clock=clock, mount=platform.app) as api:
             monitor = make_monitor(api, clock)
             async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.refresh)):
-                if snapshot.link.refused and told is None:
+                if snapshot.link.is_unauthorized and told is None:
                     file.write_text(f"{platform.service.token}\n")
                     file.chmod(0o644)
-                if "others can read it" in snapshot.link.why and told is None:
+                if "others can read it" in snapshot.link.reason and told is None:
                     told = snapshot
                     file.chmod(0o600)
                 if told and snapshot.link.state is ConnectionState.OK and snapshot.events:
@@ -361,10 +361,10 @@ async def test_a_new_token_that_cannot_be_read_is_told_on_the_wall(tmp_path: Pat
         raise AssertionError
 
     told, mended = await clock.run(watch())
-    assert f"chmod 600 {file}" in told.link.why
-    assert told.link.refused
+    assert f"chmod 600 {file}" in told.link.reason
+    assert told.link.is_unauthorized
     assert platform.service.token not in text(lines(told, (400, 100), now=told.at))
-    assert not mended.link.why
+    assert not mended.link.reason
 
 
 async def test_a_wall_that_ends_leaves_no_call_behind() -> None:

@@ -31,9 +31,9 @@ def test_without_answers_the_deck_is_blind_within_30_s_and_nothing_looks_good(na
         assert snapshot.link.state is ConnectionState.BLIND
         assert stale(snapshot.link, snapshot.at)
         assert {state.qos.freshness for state in snapshot.events if state.qos.as_of} == {Freshness.STALE}
-        assert all(state.doubtful for state in snapshot.events if state.qos.as_of)
-        assert {state.verdict.health.grade for state in snapshot.events} <= {Grade.STALE, Grade.NONE}
-        assert all(state.verdict.health.score is None for state in snapshot.events)
+        assert all(state.is_stale for state in snapshot.events if state.qos.as_of)
+        assert {state.assessment.health.grade for state in snapshot.events} <= {Grade.STALE, Grade.NONE}
+        assert all(state.assessment.health.score is None for state in snapshot.events)
         assert all(alarm.event_id == "" for alarm in snapshot.alarms)
 
 
@@ -42,7 +42,7 @@ def test_without_answers_the_deck_is_blind_within_30_s_and_nothing_looks_good(na
 def test_nobody_is_told_how_good_it_is_while_it_goes_blind(name: str, seed: int) -> None:
     """From two lost answers on no event is good, though the banner needs its 30 s."""
     for snapshot in between(play(name, seed), BEGIN + 17.5, END):
-        assert not any(state.verdict.health.grade is Grade.GOOD for state in snapshot.events)
+        assert not any(state.assessment.health.grade is Grade.GOOD for state in snapshot.events)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -55,7 +55,7 @@ def test_samples_whose_time_stands_still_are_stale_though_answers_keep_coming(se
         judged = [state for state in snapshot.events if state.qos.as_of]
         assert len(judged) == 3
         assert {state.qos.freshness for state in judged} == {Freshness.STALE}
-        assert not any(state.verdict.health.score for state in judged)
+        assert not any(state.assessment.health.score for state in judged)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -64,7 +64,7 @@ def test_when_it_is_over_every_event_is_good_again(name: str, seed: int) -> None
     log = play(name, seed)
     _, last = log.snapshots[-1]
     assert last.link.state is ConnectionState.OK
-    assert {state.verdict.health.grade for state in last.events if state.qos.as_of} == {Grade.GOOD}
+    assert {state.assessment.health.grade for state in last.events if state.qos.as_of} == {Grade.GOOD}
 
 
 @pytest.mark.parametrize("seed", SEEDS)

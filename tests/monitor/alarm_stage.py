@@ -33,7 +33,7 @@ from livedeck.slices import at_once
 from monitor.stage import NOW, model
 
 WELL = ConnectionStatus(ConnectionState.OK, NOW - timedelta(hours=1), as_of=NOW)
-BLIND = ConnectionStatus(ConnectionState.BLIND, NOW, why="no answer", as_of=NOW)
+BLIND = ConnectionStatus(ConnectionState.BLIND, NOW, reason="no answer", as_of=NOW)
 RULES = Thresholds().attention
 
 
@@ -104,7 +104,7 @@ class Watcher:
 
     def told(self, kind: str, event: str = "one") -> list[str]:
         """What became of that alarm, in words."""
-        return [change.turn.value for change in self.changes if change.alarm.key[:2] == (event, kind)]
+        return [change.transition.value for change in self.changes if change.alarm.key[:2] == (event, kind)]
 
 
 def kinds(alarms: Iterable[Alarm]) -> list[str]:

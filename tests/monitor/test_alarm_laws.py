@@ -128,13 +128,13 @@ def test_every_alarm_is_in_a_state_that_its_facts_allow(steps: list[Step]) -> No
         watcher = play(step, watcher)
         for alarm in watcher.board.alarms.values():
             expected = {
-                AlarmState.UNACKNOWLEDGED: alarm.lasting and alarm.owed and not alarm.parent,
-                AlarmState.ACKNOWLEDGED: alarm.lasting and not alarm.owed and not alarm.parent,
-                AlarmState.RETURNED: not alarm.lasting and alarm.owed,
-                AlarmState.CLEARED: not alarm.lasting and not alarm.owed,
-                AlarmState.SUPPRESSED: alarm.lasting and bool(alarm.parent),
-                AlarmState.SHELVED: bool(alarm.reason) and not alarm.owed,
-                AlarmState.OUT_OF_SERVICE: bool(alarm.reason) and not alarm.owed,
+                AlarmState.UNACKNOWLEDGED: alarm.is_ongoing and alarm.needs_ack and not alarm.parent,
+                AlarmState.ACKNOWLEDGED: alarm.is_ongoing and not alarm.needs_ack and not alarm.parent,
+                AlarmState.RETURNED: not alarm.is_ongoing and alarm.needs_ack,
+                AlarmState.CLEARED: not alarm.is_ongoing and not alarm.needs_ack,
+                AlarmState.SUPPRESSED: alarm.is_ongoing and bool(alarm.parent),
+                AlarmState.SHELVED: bool(alarm.reason) and not alarm.needs_ack,
+                AlarmState.OUT_OF_SERVICE: bool(alarm.reason) and not alarm.needs_ack,
             }
             assert expected[alarm.state], alarm
             assert alarm.since <= watcher.now
@@ -157,7 +157,7 @@ def said(alarm: Alarm, watcher: Watcher) -> bool:
     if alarm.active or alarm.state in PUT_AWAY:
         return True
     above = [one for one in watcher.board.alarms.values() if one.kind == alarm.parent]
-    return any(said(one, watcher) for one in above if one.lasting and one.event_id in {"", alarm.event_id})
+    return any(said(one, watcher) for one in above if one.is_ongoing and one.event_id in {"", alarm.event_id})
 
 
 @settings(max_examples=60, deadline=None)
@@ -169,8 +169,8 @@ def test_no_critical_that_somebody_was_told_of_is_forgotten_until_a_person_took_
         owed.discard(act(step, watcher))
         look(step, watcher)
         for key in owed:
-            assert watcher.board.alarms[key].owed, key
-        owed |= {alarm.key for alarm in watcher.shown if alarm.owed and alarm.severity is Severity.CRITICAL}
+            assert watcher.board.alarms[key].needs_ack, key
+        owed |= {alarm.key for alarm in watcher.shown if alarm.needs_ack and alarm.severity is Severity.CRITICAL}
 
 
 @settings(max_examples=60, deadline=None)
@@ -188,7 +188,7 @@ def test_an_acknowledged_alarm_stays_silent_until_it_is_over_runs_out_or_gets_wo
             now = watcher.board.alarms[key]
             ran_out = alarm.acknowledged_until is not None and alarm.acknowledged_until <= watcher.now
             worse = now.stage > alarm.stage or SEVERITIES.index(now.severity) < SEVERITIES.index(alarm.severity)
-            assert not now.owed or ran_out or worse
+            assert not now.needs_ack or ran_out or worse
 
 
 @settings(max_examples=60, deadline=None)

@@ -137,7 +137,7 @@ def test_a_blind_deck_shows_its_own_alarm_alone_and_forgets_none() -> None:
 
 def test_silence_is_the_links_fault_while_the_link_is_in_trouble_or_just_back() -> None:
     silent = state(QOS_STALE, grade=Grade.STALE)
-    back = replace(WELL, recovered=NOW - timedelta(seconds=5))
+    back = replace(WELL, recovered_at=NOW - timedelta(seconds=5))
     for link in (replace(WELL, state=ConnectionState.FAILING), back):
         assert Watcher().look(silent, link=link) == ()
     assert len(Watcher().look(silent, link=back, after=5)) == 1
@@ -162,7 +162,7 @@ def test_a_clock_that_is_off_is_an_alarm_of_the_deck(skew: float, severity: Seve
 
 def test_a_platform_that_asks_for_fewer_calls_is_a_warning_of_the_deck() -> None:
     limited = replace(
-        WELL, state=ConnectionState.FAILING, why="too many requests", trouble=ConnectionProblem.RATE_LIMITED
+        WELL, state=ConnectionState.FAILING, reason="too many requests", problem=ConnectionProblem.RATE_LIMITED
     )
     found = [(alarm.kind, alarm.severity) for alarm in Watcher().look(link=limited)]
     assert found == [("RATE_LIMITED", Severity.WARNING)]
@@ -333,7 +333,7 @@ def test_flapping_ends_two_minutes_after_it_last_came() -> None:
     watcher = Watcher()
     come_and_go(watcher, 3)
     watcher.look(state(), after=109)
-    assert watcher.alarm("FPS_LOW").lasting
+    assert watcher.alarm("FPS_LOW").is_ongoing
     watcher.look(state(), after=1)
     assert (watcher.alarm("FPS_LOW").flapping, watcher.alarm("FPS_LOW").state) == (False, AlarmState.RETURNED)
 
@@ -477,7 +477,7 @@ def test_a_restart_keeps_every_state_until_the_platform_has_told_more() -> None:
     shelve(watcher, "AUDIO_LOW", 30)
     again = Watcher(restored(watcher.board.alarms.values(), watcher.now), watcher.now)
     again.look(link=ConnectionStatus(ConnectionState.CONNECTING, NOW), after=5)
-    unheard = replace(bad, phase=Phase(BroadcastState.ON_AIR), verdict=replace(bad.verdict, findings=()))
+    unheard = replace(bad, phase=Phase(BroadcastState.ON_AIR), assessment=replace(bad.assessment, findings=()))
     again.look(unheard, after=5)
     again.look(bad, after=5)
     states = {alarm.kind: alarm.state for alarm in again.board.alarms.values()}

@@ -44,7 +44,7 @@ def _acknowledged(alarm: Alarm = ONE, at: datetime = NOW) -> Alarm:
 def test_an_alarm_that_was_acknowledged_elsewhere_is_so_here_and_the_others_are_not() -> None:
     told = sync_acknowledgements(OURS, [_acknowledged()], RULES)
     assert [alarm.state for alarm in told.alarms] == [AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED]
-    assert [alarm.owed for alarm in told.alarms] == [False, True]
+    assert [alarm.needs_ack for alarm in told.alarms] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ async def test_no_shelf_is_older_than_an_hour_on_air() -> None:
         for hours in (0.9, 1, 72):
             ours = replace(known, at=NOW + timedelta(hours=hours), alarms=(alarm,), quiet=())
             shown = sync_acknowledgements(ours, [shelf], RULES).alarms == (alarm,)
-            assert shown is (hours >= 1 and event.phase.tally.owes_bits)
+            assert shown is (hours >= 1 and event.phase.tally.expects_signal)
 
 
 async def test_a_glance_leaves_the_history_of_a_deck_that_crashed_as_it_lies(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ async def test_what_was_done_is_not_asked_again_when_the_deck_has_forgotten_it(t
 
 
 async def test_what_a_glance_remembers_is_bounded_and_the_newest_stays(tmp_path: Path) -> None:
-    file, over = tmp_path / "history.sqlite", replace(ONE, state=AlarmState.CLEARED, present=False, owed=False)
+    file, over = tmp_path / "history.sqlite", replace(ONE, state=AlarmState.CLEARED, present=False, needs_ack=False)
     moments = [NOW + timedelta(seconds=number) for number in range(REMEMBERED + 10)]
     done = [replace(over, event_id=str(number), changed=at) for number, at in enumerate(moments)]
     history, glance = await History.open(file, NOW), HistoryReader(file)

@@ -104,7 +104,7 @@ def test_the_pattern_of_each_simulated_fault_is_named(shape: str, pattern: Patte
 def test_where_nothing_arrives_the_last_good_samples_explain_nothing(ingest: IngestState) -> None:
     state = on_air("clean")
     gone = Phase(BroadcastState.RECONNECTING, ingest=Ingest(ingest))
-    assert pattern_of(gone, state.qos.readings, state.verdict) is Pattern.GONE
+    assert pattern_of(gone, state.qos.readings, state.assessment) is Pattern.GONE
 
 
 def test_the_pattern_and_not_the_kind_tells_the_cause_where_it_knows_better() -> None:

@@ -341,7 +341,7 @@ async def test_the_logs_tell_what_became_of_alarms_and_of_the_link(opened: Open)
     of_other = AlarmChange(
         NOW + timedelta(seconds=9), AlarmTransition.CLEARED, alarm("FPS_LOW", "two", state=AlarmState.CLEARED)
     )
-    blind = ConnectionStatus(ConnectionState.BLIND, NOW, "no answer", trouble=ConnectionProblem.NO_ANSWER)
+    blind = ConnectionStatus(ConnectionState.BLIND, NOW, "no answer", problem=ConnectionProblem.NO_ANSWER)
     for changes, link in (((raised,), None), ((), None), ((of_other,), blind)):
         await history.append(snapshot({}, changes=changes, link=link))
     await history.flush()
@@ -431,7 +431,7 @@ async def test_nothing_that_opens_a_door_is_in_the_file(opened: Open, path: Path
         await history.notified(NotificationRecord(NOW, Severity.INFO, text, text))
         await history.mark("one", NOW, text)
         told = alarm(actual=text, expected=text, reason=text, note=text)
-        link = ConnectionStatus(ConnectionState.FAILING, NOW, text, trouble=ConnectionProblem.UNREADABLE)
+        link = ConnectionStatus(ConnectionState.FAILING, NOW, text, problem=ConnectionProblem.UNREADABLE)
         raised = snapshot(
             {"one": readings(signal(3))}, changes=(AlarmChange(NOW, AlarmTransition.NOTED, told),), link=link
         )

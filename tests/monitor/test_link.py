@@ -33,7 +33,7 @@ async def watched(deck: Deck) -> Snapshot:
     """The first snapshot in which the event is judged."""
     while True:
         snapshot = await deck.next()
-        if any(state.verdict.health.grade is Grade.GOOD for state in snapshot.events):
+        if any(state.assessment.health.grade is Grade.GOOD for state in snapshot.events):
             return snapshot
 
 
@@ -79,8 +79,8 @@ async def test_last_good_data_stay_with_their_age_while_the_platform_is_away_and
     one.stage.fails = None
     one.stage.release()
     back = await one.until(160)
-    assert (back.link.state, back.link.failures, back.link.why) == (ConnectionState.OK, 0, "")
-    assert back.events[0].verdict.health.grade is Grade.GOOD
+    assert (back.link.state, back.link.failures, back.link.reason) == (ConnectionState.OK, 0, "")
+    assert back.events[0].assessment.health.grade is Grade.GOOD
     assert [(alarm.kind, alarm.state) for alarm in back.alarms] == [("API_BLIND", AlarmState.RETURNED)]
 
 
@@ -90,9 +90,9 @@ async def test_nothing_is_green_while_the_platform_is_away(deck: Raise) -> None:
     one.stage.fails = 503, {}
     while (snapshot := await one.next()).link.state is not ConnectionState.BLIND:
         fresh = [state for state in snapshot.events if state.qos.freshness is Freshness.FRESH]
-        assert all(state in fresh or state.verdict.health.score is None for state in snapshot.events)
+        assert all(state in fresh or state.assessment.health.score is None for state in snapshot.events)
     for state in snapshot.events:
-        assert (state.verdict.health.score, state.verdict.health.grade) == (None, Grade.STALE)
+        assert (state.assessment.health.score, state.assessment.health.grade) == (None, Grade.STALE)
 
 
 async def test_one_lost_round_is_failing_and_counts(deck: Raise) -> None:
@@ -104,7 +104,7 @@ async def test_one_lost_round_is_failing_and_counts(deck: Raise) -> None:
     assert [link.failures for link in failing][:1] == [1]
     assert failing[-1].failures > 1
     assert len({link.since for link in failing}) == 1
-    assert "list events" in failing[0].why
+    assert "list events" in failing[0].reason
 
 
 @pytest.mark.parametrize(
@@ -121,26 +121,26 @@ async def test_the_link_says_the_cause_of_its_trouble_and_nothing_when_it_is_ove
     deck: Raise, status: int, words: str
 ) -> None:
     one = deck(event())
-    assert (await watched(one)).link.trouble == ""
+    assert (await watched(one)).link.problem == ""
     one.stage.fails = status, {}
-    assert (await one.until(20)).link.trouble == words
+    assert (await one.until(20)).link.problem == words
     one.stage.fails = None
-    assert (await one.until(90)).link.trouble == ""
+    assert (await one.until(90)).link.problem == ""
 
 
 async def test_an_answer_that_is_not_as_documented_is_unreadable(deck: Raise) -> None:
     one = deck(event())
     one.stage.events = [{"name": "an event without an id"}]
-    assert (await one.until(5)).link.trouble == "ANSWER UNREADABLE"
+    assert (await one.until(5)).link.problem == "ANSWER UNREADABLE"
 
 
 async def test_a_platform_that_says_nothing_gives_no_answer(deck: Raise) -> None:
     one = deck(event())
     one.stage.hang()
     snapshot = await one.until(40)
-    assert (snapshot.link.state, snapshot.link.trouble) == (ConnectionState.BLIND, "NO ANSWER")
+    assert (snapshot.link.state, snapshot.link.problem) == (ConnectionState.BLIND, "NO ANSWER")
     one.stage.release()
-    assert (await one.until(80)).link.trouble == ""
+    assert (await one.until(80)).link.problem == ""
 
 
 @pytest.mark.parametrize(
@@ -168,9 +168,9 @@ async def test_silence_that_the_platform_tells_is_not_doubtful(deck: Raise) -> N
     one.stage.silent_from = 20.0
     gone = await one.until(100)
     assert gone.events[0].phase.tally is BroadcastState.RECONNECTING
-    assert [state.doubtful for state in gone.events] == [False, False]
+    assert [state.is_stale for state in gone.events] == [False, False]
     one.stage.fails = 503, {}
-    assert [state.doubtful for state in (await one.until(200)).events] == [True, True]
+    assert [state.is_stale for state in (await one.until(200)).events] == [True, True]
 
 
 async def test_a_refused_token_is_an_alarm_of_its_own(deck: Raise) -> None:
@@ -178,7 +178,7 @@ async def test_a_refused_token_is_an_alarm_of_its_own(deck: Raise) -> None:
     await watched(one)
     one.stage.fails = 401, {}
     snapshot = await one.until(20)
-    assert snapshot.link.refused
+    assert snapshot.link.is_unauthorized
     assert [alarm.kind for alarm in snapshot.alarms] == ["AUTH_FAILED"]
     one.stage.fails = None
     assert {alarm.state for alarm in (await one.until(60)).alarms} == {AlarmState.RETURNED}
@@ -203,10 +203,10 @@ async def test_one_event_that_cannot_be_asked_is_stale_while_the_link_is_well(de
     one.stage.fails_qos = 500, {}
     snapshot = await one.until(40)
     assert snapshot.link.state is ConnectionState.OK
-    assert snapshot.events[0].verdict.health.grade is Grade.STALE
+    assert snapshot.events[0].assessment.health.grade is Grade.STALE
     assert "get QoS" in snapshot.events[0].qos.error
-    assert snapshot.events[0].doubtful
-    (alarm,), (finding,) = snapshot.alarms, snapshot.events[0].verdict.findings
+    assert snapshot.events[0].is_stale
+    (alarm,), (finding,) = snapshot.alarms, snapshot.events[0].assessment.findings
     assert (alarm.kind, alarm.actual, alarm.since) == (
         "QOS_STALE",
         snapshot.events[0].qos.error,
@@ -221,7 +221,7 @@ async def test_an_event_that_was_never_answered_is_not_silently_unknown(deck: Ra
     one.stage.fails_qos = 500, {}
     snapshot = await one.until(20)
     assert snapshot.events[0].qos.freshness is Freshness.NEVER
-    assert snapshot.events[0].doubtful
+    assert snapshot.events[0].is_stale
     assert [alarm.kind for alarm in snapshot.alarms] == ["QOS_STALE"]
 
 
@@ -246,7 +246,7 @@ async def test_the_servers_clock_is_told_by_its_answers(deck: Raise, ahead: floa
     snapshot = await one.until(30)
     assert snapshot.link.skew == pytest.approx(told, abs=0.6)
     assert snapshot.events[0].phase.tally is BroadcastState.ON_AIR
-    assert snapshot.events[0].verdict.health.grade is Grade.GOOD
+    assert snapshot.events[0].assessment.health.grade is Grade.GOOD
 
 
 def test_a_skew_near_its_limit_does_not_come_and_go() -> None:

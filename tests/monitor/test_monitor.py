@@ -42,7 +42,7 @@ async def test_frozen_time_is_never_green(deck: Raise) -> None:
         if age > 16.0 + 5.5:
             (state,) = snapshot.events
             assert snapshot.link.state is ConnectionState.OK
-            assert (state.verdict.health.score, state.verdict.health.grade) == (None, Grade.NO_DATA)
+            assert (state.assessment.health.score, state.assessment.health.grade) == (None, Grade.NO_DATA)
             assert state.phase.tally in {BroadcastState.RECONNECTING, BroadcastState.LOST}
 
 
@@ -51,13 +51,13 @@ async def test_a_time_that_stands_still_while_samples_come_is_stale_and_no_lost_
     one.stage.frozen_from = 20.0
     snapshot = await one.until(45)
     (state,) = snapshot.events
-    assert (state.phase.tally, state.verdict.health.grade) == (BroadcastState.ON_AIR, Grade.STALE)
+    assert (state.phase.tally, state.assessment.health.grade) == (BroadcastState.ON_AIR, Grade.STALE)
     (alarm,) = snapshot.alarms
     assert (alarm.kind, alarm.actual) == ("QOS_STALE", "new samples come, their time stands still")
     assert alarm.since == NOW + timedelta(seconds=20)
     one.stage.frozen_from = float("inf")
     back = await one.until(75)
-    assert back.events[0].verdict.health.grade is Grade.GOOD
+    assert back.events[0].assessment.health.grade is Grade.GOOD
     assert [alarm.state for alarm in back.alarms] == [AlarmState.RETURNED]
 
 
@@ -66,7 +66,7 @@ async def test_a_sample_dated_in_the_future_is_left_out_and_told_and_hides_no_de
     one.stage.strays = [86_400.0]
     well = await one.until(30)
     (state,) = well.events
-    assert state.verdict.health.score == 100
+    assert state.assessment.health.score == 100
     assert state.qos.readings.time[-1] <= NOW.timestamp() + 30
     assert [(alarm.kind, alarm.severity) for alarm in well.alarms] == [("FUTURE_SAMPLES", Severity.INFO)]
     one.stage.silent_from = 40.0
@@ -82,7 +82,7 @@ async def test_the_servers_clock_and_not_ours_tells_what_is_the_future(deck: Rai
     one = deck(event())
     one.stage.ahead = 300.0
     snapshot = await one.until(30)
-    assert snapshot.events[0].verdict.health.score == 100
+    assert snapshot.events[0].assessment.health.score == 100
     assert [alarm.kind for alarm in snapshot.alarms] == ["CLOCK_SKEW"]
 
 
@@ -92,7 +92,7 @@ async def test_what_brought_no_new_sample_is_not_judged_again(deck: Raise) -> No
     before = await one.until(24)
     after = await one.next()
     assert after.seq > before.seq
-    assert after.events[0].verdict is before.events[0].verdict
+    assert after.events[0].assessment is before.events[0].assessment
 
 
 async def test_an_encoder_that_leaves_and_comes_back_is_followed(deck: Raise) -> None:
@@ -168,7 +168,7 @@ async def test_wait_ready_reports_once_every_event_is_judged(deck: Raise) -> Non
     one = deck(event(), event("two"), event("draft", stream=None))
     snapshot = await one.clock.run(one.monitor.wait_ready())
     assert one.clock.monotonic() < 0.1
-    assert [state.verdict.health.grade for state in snapshot.events] == [Grade.GOOD, Grade.GOOD, Grade.NONE]
+    assert [state.assessment.health.grade for state in snapshot.events] == [Grade.GOOD, Grade.GOOD, Grade.NONE]
 
 
 async def test_a_report_does_not_contradict_itself(deck: Raise) -> None:
@@ -176,7 +176,7 @@ async def test_a_report_does_not_contradict_itself(deck: Raise) -> None:
     one = deck(event())
     one.stage.fails_qos = 500, {}
     snapshot = await one.clock.run(one.monitor.wait_ready())
-    found = [(finding.kind, finding.actual, finding.since) for finding in snapshot.events[0].verdict.findings]
+    found = [(finding.kind, finding.actual, finding.since) for finding in snapshot.events[0].assessment.findings]
     assert [kind for kind, _, _ in found] == ["QOS_STALE"]
     assert [(alarm.kind, alarm.actual, alarm.since) for alarm in snapshot.alarms] == found
 
@@ -187,7 +187,7 @@ async def test_wait_ready_reports_a_platform_that_is_away_and_does_not_wait_for_
     mute.stage.hang()
     closed.stage.fails = 401, {}
     assert (await down.clock.run(down.monitor.wait_ready())).link.failures == 2
-    assert (await closed.clock.run(closed.monitor.wait_ready())).link.refused
+    assert (await closed.clock.run(closed.monitor.wait_ready())).link.is_unauthorized
     await mute.clock.run(mute.monitor.wait_ready(timeout=7.0))
     assert mute.clock.monotonic() == 7.0
 
@@ -226,13 +226,13 @@ def assert_demo(snapshot: Snapshot) -> None:
     seen = {state.event.name: state for state in snapshot.events}
     assert len(seen) == 12
     for clean in ("Choir, hall B", "City council"):
-        assert seen[clean].verdict.health.score == 100
+        assert seen[clean].assessment.health.score == 100
     faults = {"Morning service": "key", "Town hall, main": "loss", "Harbour webcam": "fps"}
     for name, component in faults.items():
-        assert (seen[name].verdict.health.grade, seen[name].verdict.health.component) == (Grade.POOR, component)
+        assert (seen[name].assessment.health.grade, seen[name].assessment.health.component) == (Grade.POOR, component)
     cup = seen["Cup final, pitch 2"]
     assert (cup.phase.tally, cup.phase.ingest.state) == (BroadcastState.RECONNECTING, IngestState.INTERRUPTED)
-    assert cup.verdict.health.grade is Grade.NO_DATA
+    assert cup.assessment.health.grade is Grade.NO_DATA
     assert seen["Lecture 7"].phase.tally is BroadcastState.LATE
     assert seen["Evening news"].phase.tally is BroadcastState.SCHEDULED
     assert seen["Untitled event"].phase.tally is BroadcastState.DRAFT
@@ -255,7 +255,7 @@ async def test_what_a_person_does_is_shown_at_once_and_asks_the_platform_nothing
     snapshot = await one.next()
     assert (one.clock.monotonic(), len(one.stage.asked)) == (time, asked)
     assert [(alarm.kind, alarm.state) for alarm in snapshot.alarms] == [("RECONNECTING", AlarmState.ACKNOWLEDGED)]
-    assert [change.turn for change in snapshot.changes] == [AlarmTransition.ACKNOWLEDGED]
+    assert [change.transition for change in snapshot.changes] == [AlarmTransition.ACKNOWLEDGED]
     assert (await one.next()).changes == ()
 
 
@@ -290,7 +290,7 @@ async def test_a_snapshot_shows_no_deed_whose_change_it_does_not_tell(deck: Rais
             await asyncio.sleep(0)
         one.monitor.shelve(key, 30, "known")
         snapshot = await look
-        told = any(change.turn is AlarmTransition.SHELVED for change in snapshot.changes)
+        told = any(change.transition is AlarmTransition.SHELVED for change in snapshot.changes)
         assert told == any(alarm.state is AlarmState.SHELVED for alarm in snapshot.quiet)
         await one.next()
         one.monitor.unshelve(key)
@@ -334,7 +334,7 @@ async def test_a_listener_that_is_cancelled_loses_nothing_of_what_the_history_ke
         one.monitor.unshelve(key)
         await one.clock.run(one.monitor.wait_ready())
     assert [snapshot.seq for snapshot in log.given] == list(range(1, len(log.given) + 1))
-    told = [change.turn for snapshot in log.given for change in snapshot.changes if change.alarm.key == key]
+    told = [change.transition for snapshot in log.given for change in snapshot.changes if change.alarm.key == key]
     assert told.count(AlarmTransition.SHELVED) == told.count(AlarmTransition.UNSHELVED) == 60
 
 

@@ -97,13 +97,13 @@ def test_the_mark_is_what_the_clock_of_the_event_refers_to(
     fields: dict[str, Any], tally: BroadcastState, mark: float | None
 ) -> None:
     phase = derive(model(**fields), None, NOW)
-    assert (phase.tally, phase.mark) == (tally, None if mark is None else NOW + timedelta(seconds=mark))
+    assert (phase.tally, phase.reference_time) == (tally, None if mark is None else NOW + timedelta(seconds=mark))
 
 
 def test_a_stream_that_sends_before_the_list_says_so_began_with_its_first_sample() -> None:
     """Its `started_at` is still what was planned: by that it would have been on air, and silent, since then."""
     phase = derive(model(stream=stream("pending", -120)), proof(0, -1, first=-5), NOW)
-    assert (phase.tally, phase.mark) == (BroadcastState.ON_AIR, NOW - timedelta(seconds=5))
+    assert (phase.tally, phase.reference_time) == (BroadcastState.ON_AIR, NOW - timedelta(seconds=5))
 
 
 def test_an_answer_that_never_comes_ages_it_does_not_become_a_lost_encoder() -> None:
@@ -144,5 +144,5 @@ def test_a_slow_cadence_is_no_gap() -> None:
 
 
 def test_a_completed_event_tells_how_long_it_was_on_air() -> None:
-    assert derive(model(stream=stream("finished", -600, -100)), None, NOW).length == 500.0
-    assert derive(model(stream=stream("finished", None, -100)), None, NOW).length is None
+    assert derive(model(stream=stream("finished", -600, -100)), None, NOW).elapsed == 500.0
+    assert derive(model(stream=stream("finished", None, -100)), None, NOW).elapsed is None

@@ -113,7 +113,7 @@ async def test_a_dead_platform_is_probed_and_not_stormed(deck: Raise) -> None:
     assert len(one.stage.asked) - asked <= 10
     one.stage.fails = None
     back = await one.until(200)
-    assert all(state.verdict.health.score == 100 for state in back.events)
+    assert all(state.assessment.health.score == 100 for state in back.events)
 
 
 async def test_a_list_that_hangs_makes_no_storm_of_probes(deck: Raise) -> None:
@@ -150,7 +150,7 @@ async def test_a_rate_limit_that_one_call_meets_is_told_of_the_link_and_not_of_t
     one.stage.fails_qos = 429, {"retry-after": "20"}
     for seconds in range(35, 100, 10):
         snapshot = await one.until(seconds)
-        assert snapshot.link.trouble is ConnectionProblem.RATE_LIMITED
+        assert snapshot.link.problem is ConnectionProblem.RATE_LIMITED
         assert {alarm.kind for alarm in snapshot.alarms} == {"RATE_LIMITED"}
 
 
@@ -195,7 +195,7 @@ async def test_the_cadence_can_be_set(deck: Raise) -> None:
     snapshot = await one.until(300)
     assert all(53.5 <= gap <= 66 for gap in gaps(one.stage.times("list")))
     assert snapshot.link.interval == 60.0
-    assert snapshot.events[0].verdict.health.score == 100
+    assert snapshot.events[0].assessment.health.score == 100
 
 
 async def test_all_polling_shares_one_budget_and_what_is_on_air_goes_first(deck: Raise) -> None:

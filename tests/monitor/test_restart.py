@@ -90,7 +90,7 @@ async def test_a_stream_goes_on_as_if_the_deck_had_never_stopped(tmp_path: Path)
         (state,) = (await monitor.wait_ready()).events
         times = [time - NOW.timestamp() for time in state.qos.readings.time]
         assert times == [*range(-600, 1, 2), 6, 8, 10]
-        assert state.verdict.baseline_video is not None, "what is usual need not be learnt anew"
+        assert state.assessment.baseline_video is not None, "what is usual need not be learnt anew"
 
 
 async def test_what_the_platform_answers_wins_over_what_was_recorded_of_the_same_stretch(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ async def test_a_history_that_cannot_be_written_is_an_alarm_and_monitoring_goes_
     with locked(path):
         async with run(path, Newest(0, 3600, event()), 0) as (monitor, history):
             snapshot = await monitor.wait_ready()
-            assert snapshot.events[0].verdict.health.score == 100
+            assert snapshot.events[0].assessment.health.score == 100
             (alarm,) = snapshot.alarms
             assert (alarm.kind, alarm.severity, alarm.state) == (
                 "HISTORY_FAILED",

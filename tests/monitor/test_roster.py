@@ -26,4 +26,4 @@ async def test_what_is_done_while_the_alarms_are_stepped_is_not_lost() -> None:
     assert roster.handle(KEY, lambda alarm: acknowledge(alarm, NOW, RULES), NOW)
     changes, _ = await step
     assert roster.board.alarms[KEY].state is AlarmState.ACKNOWLEDGED
-    assert [change.turn for change in changes if change.alarm.key == KEY] == [AlarmTransition.ACKNOWLEDGED]
+    assert [change.transition for change in changes if change.alarm.key == KEY] == [AlarmTransition.ACKNOWLEDGED]

@@ -246,9 +246,12 @@ async def test_an_event_whose_own_quality_cannot_be_asked_for_is_dark() -> None:
     """monitoring.md: unknown is not green, though every other event is fine."""
     async with running((120, 40)) as (deck, pilot):
         clean = next(state for state in known(deck).events if state.event.name == "Choir, hall B")
-        verdict = replace(clean.verdict, health=Health(grade=Grade.STALE))
+        verdict = replace(clean.assessment, health=Health(grade=Grade.STALE))
         dark = replace(
-            clean, doubtful=True, verdict=verdict, qos=replace(clean.qos, freshness=Freshness.STALE, error="500 500500")
+            clean,
+            is_stale=True,
+            assessment=verdict,
+            qos=replace(clean.qos, freshness=Freshness.STALE, error="500 500500"),
         )
         await show(deck, pilot, events=(dark,), alarms=())
         await pressed(pilot, "3")

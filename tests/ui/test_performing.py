@@ -292,7 +292,7 @@ async def test_a_request_goes_to_the_id_that_was_shown_or_is_refused() -> None:
     random, sent = Random(5), 0
     async with writing() as stage:
         whole = known(stage.deck)
-        quiet = [state.event for state in whole.events if not state.phase.tally.owes_bits]
+        quiet = [state.event for state in whole.events if not state.phase.tally.expects_signal]
         for action in ("event.complete", "event.delete", "event.edit", "event.enable", "stream.schedule"):
             stage.deck.snapshot = replace(whole, seq=known(stage.deck).seq + 1)
             meant = random.choice(quiet)

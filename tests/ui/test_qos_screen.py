@@ -201,7 +201,7 @@ async def test_a_second_event_is_laid_over_the_first_and_taken_off_again() -> No
             others.append(other)
             assert "○ other" in text_of(deck)
             assert events.name(one_of(deck, other)) in text_of(deck)
-        on_air = {one.id for one in known(deck).events if one.phase.tally.owes_bits}
+        on_air = {one.id for one in known(deck).events if one.phase.tally.expects_signal}
         assert {*others} == on_air - {first.id}
         assert "○" not in text_of(deck)
 

@@ -58,7 +58,7 @@ def test_an_evening(snapshot: SnapshotAssertion, known: Snapshot, size: tuple[in
 def _blind(known: Snapshot) -> Snapshot:
     why = "list events: 127.0.0.1:8787 cannot be reached; check the address and that the platform is up"
     since, last = EVENING - timedelta(seconds=41), EVENING - timedelta(seconds=71)
-    return replace(known, link=replace(known.link, state=ConnectionState.BLIND, since=since, as_of=last, why=why))
+    return replace(known, link=replace(known.link, state=ConnectionState.BLIND, since=since, as_of=last, reason=why))
 
 
 def _stale(known: Snapshot) -> Snapshot:

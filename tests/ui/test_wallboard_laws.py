@@ -125,7 +125,7 @@ def test_drafts_what_is_long_over_and_what_is_far_off_have_no_place(known: Snaps
     tallies = {state.phase.tally for state in known.events}
     assert {BroadcastState.DRAFT, BroadcastState.COMPLETED} <= tallies
     assert not {BroadcastState.DRAFT, BroadcastState.COMPLETED} & {state.phase.tally for state in seen.states}
-    marks = [state.phase.mark for state in seen.coming if state.phase.mark]
+    marks = [state.phase.reference_time for state in seen.coming if state.phase.reference_time]
     assert marks == sorted(marks)
     assert marks[0] > EVENING
 

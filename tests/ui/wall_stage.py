@@ -39,7 +39,7 @@ async def evening() -> Snapshot:
 
 def many(snapshot: Snapshot, count: int) -> Snapshot:
     """That snapshot with so many events: those on air again and again, under ids and names of their own."""
-    models = [state for state in snapshot.events if state.phase.tally.owes_bits]
+    models = [state for state in snapshot.events if state.phase.tally.expects_signal]
     known = {state.id for state in snapshot.events}
     events = tuple(_copy(models[number % len(models)], number // len(models)) for number in range(count))
     alarms = tuple(one for one in snapshot.alarms if not one.event_id or one.event_id in known & {e.id for e in events})

@@ -74,7 +74,7 @@ async def followed(monitor: Monitor, *, as_json: bool, everything: bool) -> int:
 
 
 def _told(change: AlarmChange) -> bool:
-    return change.turn not in alarms.HIDDEN_TRANSITIONS
+    return change.transition not in alarms.HIDDEN_TRANSITIONS
 
 
 def _line(change: AlarmChange, *, as_json: bool) -> str:
@@ -84,4 +84,6 @@ def _line(change: AlarmChange, *, as_json: bool) -> str:
 def _say(link: ConnectionStatus) -> None:
     """How the link fares, in one line on standard error."""
     well = link.state is ConnectionState.OK
-    click.echo("livedeck alarms: " + ("the platform answers again" if well else f"cannot watch: {link.why}"), err=True)
+    click.echo(
+        "livedeck alarms: " + ("the platform answers again" if well else f"cannot watch: {link.reason}"), err=True
+    )

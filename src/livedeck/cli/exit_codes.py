@@ -98,4 +98,4 @@ def code_of_link(link: ConnectionStatus) -> int:
     """The exit code of a command that saw the platform through that link."""
     if link.state is ConnectionState.OK:
         return DONE
-    return UNREACHABLE if link.trouble in _UNHEARD or not link.trouble else REFUSED
+    return UNREACHABLE if link.problem in _UNHEARD or not link.problem else REFUSED

@@ -55,7 +55,7 @@ async def report(settings: Settings, *, as_json: bool) -> int:
         click.echo(table(snapshot, moment))
     code = code_of_link(snapshot.link)
     if code:
-        click.echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {snapshot.link.why}", err=True)
+        click.echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {snapshot.link.reason}", err=True)
     return code
 
 
@@ -83,7 +83,7 @@ def summary(snapshot: Snapshot) -> str:
 
 
 def _row(state: EventState, moment: RenderTime) -> list[Line]:
-    wrong = "; ".join(f"{one.kind} {one.actual}" for one in state.verdict.findings)
+    wrong = "; ".join(f"{one.kind} {one.actual}" for one in state.assessment.findings)
     return [
         [(plain(events.tally(state, moment)).strip(), StyleRole.TEXT)],
         events.ingest(state, moment),

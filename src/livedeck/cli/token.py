@@ -122,14 +122,14 @@ class Renewal:
 
     def look(self, snapshot: Snapshot) -> None:
         """Begin to read the source, where the token is refused and nobody is reading it yet."""
-        if snapshot.link.refused and (self._task is None or self._task.done()):
+        if snapshot.link.is_unauthorized and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._read())
 
     def told(self, snapshot: Snapshot) -> Snapshot:
         """The snapshot; while the token is refused and its source gives none, with what to do about the source."""
-        if not snapshot.link.refused or not self._why:
+        if not snapshot.link.is_unauthorized or not self._why:
             return snapshot
-        return replace(snapshot, link=replace(snapshot.link, why=self._why))
+        return replace(snapshot, link=replace(snapshot.link, reason=self._why))
 
     async def close(self) -> None:
         """Read no more."""

@@ -143,7 +143,7 @@ class Monitor:
             await self._rest()
 
     def _reportable(self, snapshot: Snapshot) -> bool:
-        if snapshot.link.refused or snapshot.link.failures >= self._cadence.give_up:
+        if snapshot.link.is_unauthorized or snapshot.link.failures >= self._cadence.give_up:
             return True
         told = all(self._lookout.told(key) for key in self._plan() if key != LIST)
         return snapshot.link.as_of is not None and told
@@ -161,7 +161,7 @@ class Monitor:
             await self._history.append(self._last)
         await asyncio.sleep(0)
         for change in self._last.changes:
-            _log.info(f"alarm {change.turn}", kind=change.alarm.kind, event_id=change.alarm.event_id)
+            _log.info(f"alarm {change.transition}", kind=change.alarm.kind, event_id=change.alarm.event_id)
         return self._last
 
     async def _hear(self, answer: PollResult) -> None:

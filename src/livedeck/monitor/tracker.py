@@ -175,16 +175,16 @@ def evaluate(
     samples = _of_samples(watch, now, thresholds)
     qos = _qos(watch, freshness.worst(answer, samples), asked=interval is not None)
     trust = _trust(watch, answer, samples, link, qos)
-    besides = of_restreams(watch.restreams) if phase.tally.owes_bits else ()
+    besides = of_restreams(watch.restreams) if phase.tally.expects_signal else ()
     dark = _in_the_dark(watch, link, moment, thresholds)
     if dark:
         verdict = HealthAssessment(Health(grade=Grade.NONE if phase.tally in _NEVER_JUDGED else Grade.STALE))
     elif last and _same_case(last, phase, qos, besides):
-        verdict = last.verdict
+        verdict = last.assessment
     else:
         verdict = assess(watch.detection, phase, trust, now, thresholds=thresholds, besides=besides)
     doubtful = dark or (interval is not None and trust.freshness is Freshness.STALE)
-    if last and last.verdict is verdict:
+    if last and last.assessment is verdict:
         faults, shown = last.episodes, last.pattern
     else:
         faults = _episodes(watch)
@@ -206,7 +206,7 @@ def _trust(
 ) -> DataQuality:
     empty = server_time(link, watch.empty.wall) if watch.empty else None
     error = watch.error or ("new samples come, their time stands still" if watch.frozen else "")
-    return DataQuality(_believed(answer, samples, watch), _told(watch, link), error, qos.ahead, empty)
+    return DataQuality(_believed(answer, samples, watch), _told(watch, link), error, qos.future_samples, empty)
 
 
 def _qos(watch: EventTracker, fresh: Freshness, *, asked: bool) -> QosState:
@@ -216,8 +216,8 @@ def _qos(watch: EventTracker, fresh: Freshness, *, asked: bool) -> QosState:
         freshness=fresh,
         cadence=watch.cadence,
         error=watch.error,
-        ahead=watch.ahead if asked else 0,
-        failed=watch.failed.wall if watch.failed else None,
+        future_samples=watch.ahead if asked else 0,
+        failing_since=watch.failed.wall if watch.failed else None,
     )
 
 
@@ -280,9 +280,9 @@ def _same_case(last: EventState, phase: Phase, qos: QosState, besides: tuple[Fin
         and before.tally is phase.tally
         and last.qos.readings is qos.readings
         and last.qos.freshness is qos.freshness
-        and last.qos.ahead == qos.ahead
-        and last.verdict.health.grade is not Grade.STALE
-        and besides == tuple(one for one in last.verdict.findings if one.kind == RESTREAM_DOWN)
+        and last.qos.future_samples == qos.future_samples
+        and last.assessment.health.grade is not Grade.STALE
+        and besides == tuple(one for one in last.assessment.findings if one.kind == RESTREAM_DOWN)
     )
 
 
@@ -353,7 +353,7 @@ class WorldTracker:
             return False
         now = self._look(watch, ClockReading(answer.at, answer.tick))
         self._states[answer.key] = now
-        return is_worse(before.verdict, now.verdict)
+        return is_worse(before.assessment, now.assessment)
 
     async def take(self, answers: tuple[PollResult, ...], moment: ClockReading, *, urgent: bool = False) -> None:
         """Look at everything after the answers of a round, which were heard; none means that only time passed.
@@ -409,7 +409,7 @@ class WorldTracker:
         before, exchanges = self.link, self._api.exchanges
         after = connection.step(before, outcome, moment.wall, moment.tick - self._heard, self._thresholds)
         if before.failures == 0 < after.failures:
-            _log.warning("platform lost", why=after.why)
+            _log.warning("platform lost", why=after.reason)
         if after.failures == 0 < before.failures:
             _log.warning("platform back", failed_rounds=before.failures)
         if not exchanges:

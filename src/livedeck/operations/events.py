@@ -88,12 +88,12 @@ class EventTarget:
 
 def words(state: EventState, moment: RenderTime) -> str:
     """Its state as the screen shows it: `ON AIR for 01:02:48, health 100 GOOD, 4 of 4 restreams connected`."""
-    phase, health = state.phase, state.verdict.health
+    phase, health = state.phase, state.assessment.health
     said = [phase.tally.value]
-    if phase.mark is not None and phase.tally is not BroadcastState.COMPLETED:
-        since = moment.server_since(phase.mark)
+    if phase.reference_time is not None and phase.tally is not BroadcastState.COMPLETED:
+        since = moment.server_since(phase.reference_time)
         said[0] += f" for {values.duration(since)}" if since >= 0 else f", T-{values.duration(-since)}"
-    if phase.tally.owes_bits:
+    if phase.tally.expects_signal:
         said.append(f"health {values.NO_DATA if health.score is None else health.score} {health.grade}".rstrip())
         said += _restreams(state.event)
     return ", ".join(said)

@@ -31,7 +31,8 @@ def block(alarm: Alarm, moment: RenderTime) -> list[str]:
 
 def turn(change: AlarmChange) -> str:
     """What became of an alarm, on one line."""
-    return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {change.turn.value:<16}  {_severity(change.alarm)}  {what(change.alarm)}"
+    alarm, transition = change.alarm, change.transition.value
+    return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {transition:<16}  {_severity(alarm)}  {what(alarm)}"
 
 
 def what(alarm: Alarm) -> str:

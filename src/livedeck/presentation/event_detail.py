@@ -21,7 +21,7 @@ def detail(state: EventState, moment: RenderTime, width: int) -> list[Line]:
     """Most needed first, so that a short panel keeps what matters: title, what is wrong, signal, outputs, addresses."""
     return [
         title(state, moment, width),
-        *[_labelled("wrong", finding_line(one, moment)) for one in state.verdict.findings],
+        *[_labelled("wrong", finding_line(one, moment)) for one in state.assessment.findings],
         _labelled("signal", _signal(state, moment, width - LABEL_CELLS)),
         _labelled("restreams", _restreams(state, moment)),
         _labelled("settings", _settings(state)),
@@ -44,7 +44,7 @@ def title(state: EventState, moment: RenderTime, width: int) -> Line:
 
 
 def _detail(state: EventState, moment: RenderTime) -> Line:
-    said = state.verdict.health.detail
+    said = state.assessment.health.detail
     return [] if moment.stale or not said else [(said, StyleRole.TEXT)]
 
 

@@ -62,12 +62,12 @@ def name(state: EventState) -> str:
 
 def doubtful(state: EventState, moment: RenderTime) -> bool:
     """Nothing here may be believed, or this event's own quality could not be asked for: its lamp is out."""
-    return moment.stale or state.doubtful
+    return moment.stale or state.is_stale
 
 
 def title_ink(state: EventState) -> StyleRole:
     """Loud while bits are owed, quiet for what is over or has no date yet."""
-    if state.phase.tally.owes_bits or state.phase.tally is BroadcastState.LATE:
+    if state.phase.tally.expects_signal or state.phase.tally is BroadcastState.LATE:
         return StyleRole.STRONG
     return StyleRole.TEXT if state.phase.tally is BroadcastState.SCHEDULED else StyleRole.DIM
 
@@ -83,10 +83,10 @@ def clock(state: EventState, moment: RenderTime) -> str:
     """Elapsed on air, `T-` before the start, `T+` past it, the length of what is over; blank for a draft."""
     phase = state.phase
     if phase.tally is BroadcastState.COMPLETED:
-        return values.NOT_APPLICABLE if phase.length is None else values.duration(phase.length)
-    if phase.mark is None:
+        return values.NOT_APPLICABLE if phase.elapsed is None else values.duration(phase.elapsed)
+    if phase.reference_time is None:
         return values.NOT_APPLICABLE
-    seconds = moment.server_since(phase.mark)
+    seconds = moment.server_since(phase.reference_time)
     if phase.tally is BroadcastState.SCHEDULED:
         return f"T-{values.duration(-seconds)}"
     return f"T+{values.duration(seconds)}" if phase.tally is BroadcastState.LATE else values.duration(seconds)
@@ -103,7 +103,7 @@ def _ingest(state: EventState, moment: RenderTime) -> Line:
         return [(f"lost {_since(known, moment)}", StyleRole.CRITICAL)]
     if known.state is IngestState.UNKNOWN:
         return [(values.UNKNOWN, StyleRole.STALE)]
-    if known.state is IngestState.NONE and state.phase.tally.owes_bits:
+    if known.state is IngestState.NONE and state.phase.tally.expects_signal:
         return [("none", StyleRole.CRITICAL)]
     inks = {IngestState.RECEIVING: StyleRole.TEXT, IngestState.WARMING_UP: StyleRole.INFO}
     return [(known.state.value, inks.get(known.state, StyleRole.DIM))]
@@ -115,7 +115,7 @@ def _since(known: Ingest, moment: RenderTime) -> str:
 
 def health(state: EventState, moment: RenderTime) -> Line:
     """Glyph, score, word, and the component that lost: `✖  45 POOR key`. Never a number on stale data."""
-    known = state.verdict.health
+    known = state.assessment.health
     grade = Grade.STALE if moment.stale and known.grade is not Grade.NONE else known.grade
     if grade is Grade.NONE:
         return [(values.NOT_APPLICABLE, StyleRole.DIM)]
@@ -153,7 +153,7 @@ def fps(state: EventState, moment: RenderTime) -> Line:
 
 def _measured(state: EventState, moment: RenderTime, text: str | None, ink: StyleRole) -> Line:
     if text is None:
-        owed = state.phase.tally.owes_bits
+        owed = state.phase.tally.expects_signal
         return [(values.NO_DATA, StyleRole.STALE) if owed else (values.NOT_APPLICABLE, StyleRole.DIM)]
     return [(text, StyleRole.STALE if doubtful(state, moment) else ink)]
 
@@ -163,7 +163,7 @@ def outputs(state: EventState, moment: RenderTime) -> Line:
     enabled = [one for one in state.event.restreams or () if one.enabled]
     if not enabled:
         return [(values.NOT_APPLICABLE, StyleRole.DIM)]
-    if not state.phase.tally.owes_bits:
+    if not state.phase.tally.expects_signal:
         return [(str(len(enabled)), StyleRole.DIM)]
     connected = sum(one.status == "connected" for one in enabled)
     good = connected == len(enabled)
@@ -193,7 +193,7 @@ def _name(state: EventState, _: RenderTime) -> Line:
 
 
 def _clock(state: EventState, moment: RenderTime) -> Line:
-    return [(clock(state, moment), StyleRole.TEXT if state.phase.tally.owes_bits else StyleRole.DIM)]
+    return [(clock(state, moment), StyleRole.TEXT if state.phase.tally.expects_signal else StyleRole.DIM)]
 
 
 def _latency(state: EventState, _: RenderTime) -> Line:
@@ -247,7 +247,7 @@ def _text(state: EventState) -> str:
 
 def _seconds(state: EventState, moment: RenderTime) -> Value:
     """Elapsed on air; negative before the start."""
-    mark = state.phase.mark
+    mark = state.phase.reference_time
     return None if mark is None else moment.server_since(mark)
 
 
@@ -265,7 +265,7 @@ def _event_rows_measured(name: str) -> Cells[EventState]:
 
 
 def _score(state: EventState, moment: RenderTime) -> Value:
-    return None if moment.stale else state.verdict.health.score
+    return None if moment.stale else state.assessment.health.score
 
 
 def _connected(state: EventState, _: RenderTime) -> Value:
@@ -274,7 +274,7 @@ def _connected(state: EventState, _: RenderTime) -> Value:
 
 
 def _alarms(state: EventState, _: RenderTime) -> Value:
-    return tuple(f"{one.severity} {one.kind}" for one in state.verdict.findings)
+    return tuple(f"{one.severity} {one.kind}" for one in state.assessment.findings)
 
 
 def _tally(state: EventState, _: RenderTime) -> Value:
@@ -287,7 +287,7 @@ def _title(state: EventState, _: RenderTime) -> Value:
 
 def grave(state: EventState) -> bool:
     """Whether something is critical there."""
-    return any(one.severity is Severity.CRITICAL for one in state.verdict.findings)
+    return any(one.severity is Severity.CRITICAL for one in state.assessment.findings)
 
 
 EVENTS: TableSchema[EventState] = TableSchema(

@@ -90,7 +90,7 @@ def of_link(link: ConnectionStatus) -> dict[str, Any]:
     return {
         "state": link.state.value,
         "since": iso(link.since),
-        "why": link.why,
+        "why": link.reason,
         "round_trip": link.round_trip,
         "skew": link.skew,
     }
@@ -98,7 +98,7 @@ def of_link(link: ConnectionStatus) -> dict[str, Any]:
 
 def of_event(state: EventState, moment: RenderTime) -> dict[str, Any]:
     """One event: its three axes, what is wrong, and its newest sample."""
-    phase, health, last = state.phase, state.verdict.health, state.qos.readings.last
+    phase, health, last = state.phase, state.assessment.health, state.qos.readings.last
     sample = None
     if last is not None:
         sample = {**as_object(last), "age": round(moment.server.timestamp() - last.time, 3)}
@@ -107,7 +107,7 @@ def of_event(state: EventState, moment: RenderTime) -> dict[str, Any]:
         "name": state.event.name,
         "as_of": iso(state.as_of),
         "tally": phase.tally.value,
-        "mark": iso(phase.mark),
+        "mark": iso(phase.reference_time),
         "ingest": {
             "state": phase.ingest.state.value,
             "since": iso(phase.ingest.since),
@@ -128,7 +128,7 @@ def of_event(state: EventState, moment: RenderTime) -> dict[str, Any]:
                 "expected": one.expected,
                 "since": iso(one.since),
             }
-            for one in state.verdict.findings
+            for one in state.assessment.findings
         ],
         "qos": {
             "freshness": state.qos.freshness.value,
@@ -172,7 +172,7 @@ def of_alarm(one: Alarm) -> dict[str, Any]:
 
 def of_change(change: AlarmChange) -> dict[str, Any]:
     """One turn in the life of an alarm, and the alarm after it."""
-    return {"at": iso(change.at), "change": change.turn.value, **of_alarm(change.alarm)}
+    return {"at": iso(change.at), "change": change.transition.value, **of_alarm(change.alarm)}
 
 
 def line(told: object) -> str:

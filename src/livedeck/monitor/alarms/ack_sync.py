@@ -36,11 +36,11 @@ def sync_acknowledgements(snapshot: Snapshot, others: Iterable[Alarm], rules: Al
 
 def _told(alarm: Alarm, other: Alarm) -> Alarm:
     """Our alarm with the state that the other deck gave it. What was acknowledged and is over is done."""
-    done = other.state is AlarmState.ACKNOWLEDGED and not alarm.lasting
+    done = other.state is AlarmState.ACKNOWLEDGED and not alarm.is_ongoing
     return replace(
         alarm,
         state=AlarmState.CLEARED if done else other.state,
-        owed=False,
+        needs_ack=False,
         changed=other.changed,
         acknowledged_until=None if done else other.acknowledged_until,
         shelved_until=other.shelved_until,
@@ -53,8 +53,8 @@ def _holding(
     alarm: Alarm, other: Alarm | None, now: datetime, airs: Collection[str], rules: AlarmLimits
 ) -> Alarm | None:
     """The other deck's alarm, where a person has to do with it, and that was done to ours and still holds."""
-    awaited = alarm.active and alarm.owed
-    if not awaited or other is None or other.owed or not _holds(alarm, other):
+    awaited = alarm.active and alarm.needs_ack
+    if not awaited or other is None or other.needs_ack or not _holds(alarm, other):
         return None
     return other if _lasts(alarm, other, now, airs, rules) else None
 
@@ -63,7 +63,7 @@ def _lasts(alarm: Alarm, other: Alarm, now: datetime, airs: Collection[str], rul
     """Whether what a person did has not run out by now, or by the end of the fault."""
     if other.state is AlarmState.SHELVED:
         return not lifecycle.shelf_ended(other, now, on_air=other.event_id in airs, rules=rules)
-    moment = now if alarm.lasting else alarm.changed
+    moment = now if alarm.is_ongoing else alarm.changed
     return other.acknowledged_until is None or other.acknowledged_until > moment
 
 

@@ -84,7 +84,7 @@ def restored(alarms: Iterable[Alarm], now: datetime, thresholds: Thresholds = _D
 
 def on_air(states: Iterable[EventState]) -> frozenset[str]:
     """Whose alarms concern a broadcast: the events on air, and the deck itself while there are any."""
-    events = frozenset(state.id for state in states if state.phase.tally.owes_bits)
+    events = frozenset(state.id for state in states if state.phase.tally.expects_signal)
     return events | {DECK} if events else events
 
 
@@ -124,7 +124,7 @@ def _with_incident(
     """The alarms, and the PLATFORM incident that they make together."""
     known = board.alarms.get(_PLATFORM)
     broadcasts = on_air(sight.states) - {DECK}
-    found = suppression.find(known if known and known.lasting else None, alarms.values(), broadcasts, rules)
+    found = suppression.find(known if known and known.is_ongoing else None, alarms.values(), broadcasts, rules)
     fault = faults.of_incident(found) if found else None
     if known and sight.unlisted:
         return {**alarms, _PLATFORM: known}
@@ -141,13 +141,13 @@ def _bounded(alarms: Mapping[AlarmKey, Alarm], sight: MonitorState, rules: Alarm
         key=lambda alarm: (-lifecycle.SEVERITIES.index(alarm.severity), alarm.changed),
     )
     for alarm in returned[: max(0, len(kept) - rules.listed_most)]:
-        kept[alarm.key] = replace(alarm, state=AlarmState.CLEARED, owed=False, changed=sight.now)
+        kept[alarm.key] = replace(alarm, state=AlarmState.CLEARED, needs_ack=False, changed=sight.now)
     return kept
 
 
 def _forgotten(alarm: Alarm, sight: MonitorState, rules: AlarmLimits) -> bool:
     """Cleared for long and not of late recurring; or put away, of an event that is no more."""
-    if alarm.lasting:
+    if alarm.is_ongoing:
         return False
     if alarm.state is AlarmState.CLEARED:
         listed = sight.now - alarm.changed < timedelta(seconds=rules.cleared_listed)

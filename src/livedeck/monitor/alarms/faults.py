@@ -80,7 +80,7 @@ def active_faults(sight: MonitorState, thresholds: Thresholds) -> Slices[dict[Al
     }
     blamed = _blamed(sight, thresholds.recovery)
     for place, state in enumerate(sight.states, 1):
-        for finding in state.verdict.findings:
+        for finding in state.assessment.findings:
             if finding.kind != QOS_STALE or not (blamed or _unproven(state, sight.link)):
                 key = AlarmKey(state.id, finding.kind, finding.target)
                 faults[key] = _fault(finding, _subject(state), sight, state)
@@ -151,7 +151,7 @@ def unjudged_keys(alarms: Iterable[Alarm], sight: MonitorState) -> Iterator[Alar
 def _unjudged(state: EventState) -> bool:
     """We cannot ask, or have not been answered since the start."""
     unasked = state.phase.tally in _MAY_SEND and state.phase.ingest.state is IngestState.UNKNOWN
-    return unasked or state.verdict.health.grade is Grade.STALE
+    return unasked or state.assessment.health.grade is Grade.STALE
 
 
 def _subject(state: EventState) -> str:
@@ -167,13 +167,13 @@ def _fault(finding: Finding, subject: str, sight: MonitorState, state: EventStat
 
 def _unproven(state: EventState, link: ConnectionStatus) -> bool:
     """Whether nothing at all was answered since asking for this event began to fail: it may be no fault of its own."""
-    failed = state.qos.failed
+    failed = state.qos.failing_since
     return failed is not None and (link.as_of is None or link.as_of < failed - _ROUND)
 
 
 def _blamed(sight: MonitorState, recovery: float) -> bool:
     """After an outage every event is silent until it was asked again; and where nothing answers, none is to blame."""
     link = sight.link
-    just_back = link.recovered is not None and (sight.now - link.recovered).total_seconds() < recovery
+    just_back = link.recovered_at is not None and (sight.now - link.recovered_at).total_seconds() < recovery
     mute = link.as_of is not None and (sight.now - link.as_of).total_seconds() > recovery
     return link.state is not ConnectionState.OK or just_back or mute

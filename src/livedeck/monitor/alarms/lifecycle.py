@@ -115,13 +115,13 @@ def _again(alarm: Alarm, fault: ActiveFault, rules: AlarmLimits) -> Alarm:
     came = count_activation(replace(alarm, present=True, escalated=alarm.escalated and known), fault.since, rules)
     if known:
         return _lasts(came, fault)
-    came = replace(came, since=fault.since, owed=True, acknowledged_until=None)
+    came = replace(came, since=fault.since, needs_ack=True, acknowledged_until=None)
     return _told(came, fault)
 
 
 def _lasts(alarm: Alarm, fault: ActiveFault) -> Alarm:
     told = _told(alarm, fault._replace(diagnosis=held(alarm.diagnosis, fault.diagnosis)))
-    return replace(told, owed=True, acknowledged_until=None) if worse(told, alarm) else told
+    return replace(told, needs_ack=True, acknowledged_until=None) if worse(told, alarm) else told
 
 
 def worse(alarm: Alarm, than: Alarm) -> bool:
@@ -148,12 +148,12 @@ def _told(alarm: Alarm, fault: ActiveFault) -> Alarm:
 
 def _ended(alarm: Alarm) -> Alarm:
     alarm = replace(alarm, present=False) if alarm.present else alarm
-    if alarm.lasting:
+    if alarm.is_ongoing:
         return alarm
-    owed = alarm.owed and alarm.severity is not Severity.INFO
-    if owed is alarm.owed and alarm.acknowledged_until is None:
+    owed = alarm.needs_ack and alarm.severity is not Severity.INFO
+    if owed is alarm.needs_ack and alarm.acknowledged_until is None:
         return alarm
-    return replace(alarm, owed=owed, acknowledged_until=None)
+    return replace(alarm, needs_ack=owed, acknowledged_until=None)
 
 
 def apply_suppression(
@@ -163,18 +163,22 @@ def apply_suppression(
     if alarm.state is AlarmState.SHELVED and shelf_ended(alarm, now, on_air=on_air, rules=rules):
         alarm = unshelved(alarm, now)
     if alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}:
-        return replace(alarm, owed=False, acknowledged_until=None) if alarm.owed or alarm.acknowledged_until else alarm
-    if parent and alarm.lasting:
-        told = before is not None and before.owed
-        return _in_state(replace(alarm, owed=alarm.owed and told), AlarmState.SUPPRESSED, parent, now)
+        return (
+            replace(alarm, needs_ack=False, acknowledged_until=None)
+            if alarm.needs_ack or alarm.acknowledged_until
+            else alarm
+        )
+    if parent and alarm.is_ongoing:
+        told = before is not None and before.needs_ack
+        return _in_state(replace(alarm, needs_ack=alarm.needs_ack and told), AlarmState.SUPPRESSED, parent, now)
     if _lapsed(alarm, now):
-        alarm = replace(alarm, owed=True, acknowledged_until=None)
+        alarm = replace(alarm, needs_ack=True, acknowledged_until=None)
     return _in_state(alarm, _state(alarm), "", now)
 
 
 def shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, rules: AlarmLimits) -> bool:
     """On air no shelf is older than an hour, whenever it was filled: the show must not begin half deaf."""
-    if alarm.shelved_until is None and not alarm.lasting:
+    if alarm.shelved_until is None and not alarm.is_ongoing:
         return True
     over = alarm.shelved_until is not None and alarm.shelved_until <= now
     return over or (on_air and now - alarm.changed >= timedelta(seconds=rules.shelved_most))
@@ -182,7 +186,7 @@ def shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, rules: AlarmLimits
 
 def _lapsed(alarm: Alarm, now: datetime) -> bool:
     """Whether it asks again: its acknowledgement ran out, or its parent went and nobody was told of it yet."""
-    if not alarm.lasting or alarm.owed:
+    if not alarm.is_ongoing or alarm.needs_ack:
         return False
     if alarm.acknowledged_until:
         return alarm.acknowledged_until <= now
@@ -190,9 +194,9 @@ def _lapsed(alarm: Alarm, now: datetime) -> bool:
 
 
 def _state(alarm: Alarm) -> AlarmState:
-    if alarm.lasting:
-        return AlarmState.UNACKNOWLEDGED if alarm.owed else AlarmState.ACKNOWLEDGED
-    return AlarmState.RETURNED if alarm.owed else AlarmState.CLEARED
+    if alarm.is_ongoing:
+        return AlarmState.UNACKNOWLEDGED if alarm.needs_ack else AlarmState.ACKNOWLEDGED
+    return AlarmState.RETURNED if alarm.needs_ack else AlarmState.CLEARED
 
 
 def _in_state(alarm: Alarm, state: AlarmState, parent: str, now: datetime) -> Alarm:
@@ -242,7 +246,7 @@ def _turn(before: Alarm | None, after: Alarm) -> AlarmTransition | None:
 def _crossed(before: Alarm, after: Alarm) -> AlarmTransition:
     if before.state in _LEFT and after.state is not AlarmState.SHELVED:
         return _LEFT[before.state]
-    if before.state is AlarmState.SUPPRESSED and after.lasting:
+    if before.state is AlarmState.SUPPRESSED and after.is_ongoing:
         return AlarmTransition.RELEASED
     if (before.state, after.state) == (AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED):
         worse = before.severity is not after.severity or before.stage < after.stage

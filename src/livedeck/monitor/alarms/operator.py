@@ -27,14 +27,14 @@ def acknowledge(alarm: Alarm, now: datetime, rules: AlarmLimits) -> Alarm | None
     """Silent until it is over or the acknowledgement runs out; one that is over is done. None: nothing was owed."""
     if alarm.state not in _OWED:
         return None
-    if not alarm.lasting:
-        return replace(alarm, state=AlarmState.CLEARED, changed=now, owed=False)
+    if not alarm.is_ongoing:
+        return replace(alarm, state=AlarmState.CLEARED, changed=now, needs_ack=False)
     until = None
     if alarm.severity is not Severity.INFO:
         critical = alarm.severity is Severity.CRITICAL
         seconds = rules.acknowledged_critical if critical else rules.acknowledged_warning
         until = now + timedelta(seconds=seconds)
-    return replace(alarm, state=AlarmState.ACKNOWLEDGED, changed=now, owed=False, acknowledged_until=until)
+    return replace(alarm, state=AlarmState.ACKNOWLEDGED, changed=now, needs_ack=False, acknowledged_until=until)
 
 
 def shelve(
@@ -43,7 +43,7 @@ def shelve(
     """Out of sight for so many minutes, or (None) until it is over. Raises AlarmRefused."""
     _refuse_out_of_service(alarm)
     most = rules.shelved_most / 60
-    if minutes is None and not alarm.lasting:
+    if minutes is None and not alarm.is_ongoing:
         raise AlarmRefused(f"{alarm.kind} is over: acknowledge it, or shelve it for a time")
     if minutes is not None and not (isfinite(minutes) and minutes > 0):
         raise AlarmRefused("shelve for more than 0 minutes")
@@ -80,8 +80,8 @@ def noted(alarm: Alarm, text: str) -> Alarm:
 
 def unshelved(alarm: Alarm, now: datetime) -> Alarm:
     """What was put away, in sight again."""
-    state = AlarmState.UNACKNOWLEDGED if alarm.lasting else AlarmState.CLEARED
-    return replace(alarm, state=state, changed=now, owed=alarm.lasting, shelved_until=None, reason="")
+    state = AlarmState.UNACKNOWLEDGED if alarm.is_ongoing else AlarmState.CLEARED
+    return replace(alarm, state=state, changed=now, needs_ack=alarm.is_ongoing, shelved_until=None, reason="")
 
 
 def _refuse_out_of_service(alarm: Alarm) -> None:
@@ -94,7 +94,7 @@ def _put_away(alarm: Alarm, state: AlarmState, reason: str, now: datetime, until
         alarm,
         state=state,
         changed=now,
-        owed=False,
+        needs_ack=False,
         acknowledged_until=None,
         shelved_until=until,
         reason=reason,

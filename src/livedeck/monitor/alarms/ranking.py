@@ -44,9 +44,9 @@ def _urgency(alarm: Alarm, place: int) -> tuple[int, int, int, datetime, AlarmKe
 
 
 def _place(state: EventState) -> int:
-    if state.phase.silent:
+    if state.phase.is_silent:
         return 1
-    return 2 if state.phase.tally.owes_bits else _LAST
+    return 2 if state.phase.tally.expects_signal else _LAST
 
 
 def worst_first(states: Iterable[EventState], alarms: Iterable[Alarm]) -> tuple[EventState, ...]:
@@ -63,17 +63,17 @@ def worst_first(states: Iterable[EventState], alarms: Iterable[Alarm]) -> tuple[
 
 def _moves(alarm: Alarm) -> bool:
     away = alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}
-    return alarm.lasting and not away and alarm.severity is not Severity.INFO
+    return alarm.is_ongoing and not away and alarm.severity is not Severity.INFO
 
 
 def _key(state: EventState, rank: int) -> _Key:
-    on_air = state.phase.tally.owes_bits
+    on_air = state.phase.tally.expects_signal
     place = 0 if on_air else 1 + _TALLIES.index(state.phase.tally)
-    grade = _GRADES.index(state.verdict.health.grade) if on_air else 0
+    grade = _GRADES.index(state.assessment.health.grade) if on_air else 0
     return rank, place, grade, _moment(state), state.id
 
 
 def _moment(state: EventState) -> float:
-    mark = state.phase.mark
+    mark = state.phase.reference_time
     moment = mark.timestamp() if mark else 0.0
     return -moment if state.phase.tally is BroadcastState.COMPLETED else moment

@@ -35,7 +35,7 @@ class Incident(NamedTuple):
 
 def find(known: Alarm | None, alarms: Iterable[Alarm], on_air: Collection[str], rules: AlarmLimits) -> Incident | None:
     """The incident that lasts or begins. `known`: the present one; who fails soon after its last joins it."""
-    alarms = [alarm for alarm in alarms if alarm.lasting and alarm.event_id in on_air and alarm.kind in SHARED]
+    alarms = [alarm for alarm in alarms if alarm.is_ongoing and alarm.event_id in on_air and alarm.kind in SHARED]
     begun = _begun(alarms)
     least = max(rules.shared_events, ceil(rules.shared_part * len(on_air)))
     members = _joined(known.affects, begun, rules) if known else ()
@@ -137,4 +137,4 @@ def _own(alarm: Alarm, kind: str, alarms: Mapping[AlarmKey, Alarm]) -> bool:
 
 
 def _speaks(alarm: Alarm | None) -> bool:
-    return alarm is not None and alarm.lasting and alarm.state not in _MUTE
+    return alarm is not None and alarm.is_ongoing and alarm.state not in _MUTE

@@ -174,7 +174,7 @@ def _until(db: Database, key: StreamKey, until: float, newest: int) -> Readings:
 
 def _news(before: Snapshot | None, now: Snapshot) -> Batch:
     entries = [journal.entry(AlarmRecord.of(change), change.at, change.alarm.event_id) for change in now.changes]
-    if before is None or (before.link.state, before.link.trouble) != (now.link.state, now.link.trouble):
+    if before is None or (before.link.state, before.link.problem) != (now.link.state, now.link.problem):
         entries.append(journal.entry(LinkRecord.of(now.link), now.at, ""))
     alarms = (*now.alarms, *now.quiet) if now.changes else None
     present = _present(now)

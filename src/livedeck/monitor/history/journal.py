@@ -85,7 +85,7 @@ def materials(db: Database, video_id: str) -> tuple[MaterialRecord, ...]:
 
 def keep(db: Database, alarms: tuple[Alarm, ...]) -> None:
     """Store how the alarms stand, in place of how they stood. Raises StorageError."""
-    body = _adapter(tuple[Alarm, ...]).dump_json(tuple(map(_without_secrets, alarms))).decode()
+    body = _adapter(tuple[Alarm, ...]).dump_json(tuple(map(_without_secrets, alarms)), by_alias=True).decode()
     db.run("INSERT OR REPLACE INTO kept VALUES (1, ?)", [body])
 
 

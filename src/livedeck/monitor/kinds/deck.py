@@ -23,11 +23,11 @@ def findings(link: ConnectionStatus, history_fault: str, thresholds: Thresholds)
 def _link(link: ConnectionStatus) -> Iterator[Finding]:
     if link.state is ConnectionState.BLIND:
         since = link.since + timedelta(seconds=link.skew)
-        yield Finding(API_BLIND, Severity.CRITICAL, link.why or "no answer", "an answer from the platform", since)
-    if link.refused:
-        yield Finding("AUTH_FAILED", Severity.CRITICAL, link.why, "a token that the platform accepts")
-    if link.trouble is ConnectionProblem.RATE_LIMITED:
-        yield Finding("RATE_LIMITED", Severity.WARNING, link.why, "a platform that takes our calls")
+        yield Finding(API_BLIND, Severity.CRITICAL, link.reason or "no answer", "an answer from the platform", since)
+    if link.is_unauthorized:
+        yield Finding("AUTH_FAILED", Severity.CRITICAL, link.reason, "a token that the platform accepts")
+    if link.problem is ConnectionProblem.RATE_LIMITED:
+        yield Finding("RATE_LIMITED", Severity.WARNING, link.reason, "a platform that takes our calls")
 
 
 def _skew(link: ConnectionStatus, thresholds: Thresholds) -> Iterator[Finding]:

@@ -46,13 +46,13 @@ def of_future(ahead: int) -> tuple[Finding, ...]:
 
 def late_start_finding(phase: Phase, now: datetime, thresholds: Thresholds) -> tuple[Finding, ...]:
     """LATE_START: a warning from T-5 min, critical from T+0, anew at T+60 s, until nobody can be waiting any more."""
-    if phase.mark is None or phase.tally not in {BroadcastState.SCHEDULED, BroadcastState.LATE}:
+    if phase.reference_time is None or phase.tally not in {BroadcastState.SCHEDULED, BroadcastState.LATE}:
         return ()
-    late = (now - phase.mark).total_seconds()
+    late = (now - phase.reference_time).total_seconds()
     if not -thresholds.start_notice <= late <= thresholds.start_forgotten:
         return ()
     severity = Severity.WARNING if late < 0 else Severity.CRITICAL
-    since = phase.mark - timedelta(seconds=thresholds.start_notice)
+    since = phase.reference_time - timedelta(seconds=thresholds.start_notice)
     stage = sum(late >= begin for begin in thresholds.start_stages)
     return (Finding("LATE_START", severity, "no ingest", "a stream at the start time", since, stage=stage),)
 
@@ -73,9 +73,11 @@ def silence_finding(
     if back := known.spells.get(RECONNECTING):
         return (Finding(RECONNECTING, Severity.CRITICAL, *back.words, moment(back.since)),)
     looked = as_of if phase.ingest.state is IngestState.NONE else _just_began(known, empty, thresholds)
-    if looked is None or (phase.mark and (looked - phase.mark).total_seconds() < thresholds.warm_up):
+    if looked is None or (
+        phase.reference_time and (looked - phase.reference_time).total_seconds() < thresholds.warm_up
+    ):
         return ()
-    return (Finding("NO_INGEST", Severity.CRITICAL, "live without a sample", "samples", phase.mark),)
+    return (Finding("NO_INGEST", Severity.CRITICAL, "live without a sample", "samples", phase.reference_time),)
 
 
 def _just_began(known: SignalAnalysis, empty: datetime | None, thresholds: Thresholds) -> datetime | None:

@@ -1,6 +1,6 @@
-"""An alarm, what became of it, and why: frozen values (monitoring.md, "Alarms"). Nothing here decides.
+"""An alarm, its transitions and its diagnosis: frozen values (monitoring.md, "Alarms"). Nothing here decides.
 
-The states are those of ISA-18.2. All moments are this machine's clock.
+The states are those of ISA-18.2. All times are by this machine's clock.
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
 
 from livedeck.monitor.model.state import Severity
 
@@ -18,7 +20,7 @@ DECK = ""
 
 
 class AlarmKey(NamedTuple):
-    """What makes an alarm the same alarm. `target`: a part of the event (a restream's id), or empty."""
+    """The identity of an alarm. `target`: a part of the event (a restream's id), or empty."""
 
     event_id: str
     kind: str
@@ -26,10 +28,10 @@ class AlarmKey(NamedTuple):
 
 
 class AlarmState(StrEnum):
-    """Where an alarm stands between the fault and the person who answers for it.
+    """The state of an alarm after ISA-18.2.
 
-    RETURNED: the fault is over and nobody has acknowledged it. CLEARED: nothing is owed any more; listed 5 min.
-    SUPPRESSED: present, but a parent says it already.
+    RETURNED: the fault is over and nobody has acknowledged it. CLEARED: it is over and acknowledged; listed 5 min.
+    SUPPRESSED: present, but hidden by a parent alarm.
     """
 
     UNACKNOWLEDGED = "unacknowledged"
@@ -60,10 +62,10 @@ class Alarm:
     """Something that is or was wrong. `event_id` is empty for the deck's own.
 
     `since`: when the fault began as far as the data tell; `changed`: when `state` began. `present`: whether the fault
-    is there now; `owed`: whether it awaits an acknowledgement. `acknowledged_until`: when that runs out.
+    is there now; `needs_ack`: whether it awaits an acknowledgement. `acknowledged_until`: when that runs out.
     `shelved_until`: None unless shelved for a time. `reason`: why it is shelved or out of service. `parent`: kind of
     the alarm that hides it. `activations`: when it came in the last 10 min; `flapping`: too often to ring each time;
-    `escalated`: so often that even a warning is critical. `stage` grows when a lasting fault deserves attention again.
+    `escalated`: so often that even a warning is critical. `stage` grows when an ongoing fault deserves attention again.
     `affects`: ids of the events of a PLATFORM incident.
     """
 
@@ -79,7 +81,7 @@ class Alarm:
     changed: datetime = field(kw_only=True)
     state: AlarmState = AlarmState.UNACKNOWLEDGED
     present: bool = True
-    owed: bool = True
+    needs_ack: Annotated[bool, Field(alias="owed")] = True  # by its name in the history
     acknowledged_until: datetime | None = None
     shelved_until: datetime | None = None
     reason: str = ""
@@ -94,7 +96,7 @@ class Alarm:
 
     @property
     def key(self) -> AlarmKey:
-        """Its identity."""
+        """Its identity: event, kind and target."""
         return AlarmKey(self.event_id, self.kind, self.target)
 
     @property
@@ -103,7 +105,7 @@ class Alarm:
         return self.state.active
 
     @property
-    def lasting(self) -> bool:
+    def is_ongoing(self) -> bool:
         """Whether it counts as present: a fault that comes and goes is not over in its pauses."""
         return self.present or self.flapping
 
@@ -133,8 +135,8 @@ class AlarmTransition(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AlarmChange:
-    """One turn in the life of an alarm, and the alarm after it."""
+    """One transition of an alarm, and the alarm after it."""
 
     at: datetime
-    turn: AlarmTransition
+    transition: AlarmTransition
     alarm: Alarm

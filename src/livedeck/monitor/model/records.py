@@ -61,7 +61,7 @@ class AlarmRecord:
         alarm = change.alarm
         return cls(
             change.at,
-            change.turn,
+            change.transition,
             *alarm.key,
             alarm.severity,
             alarm.state,
@@ -88,7 +88,7 @@ class LinkRecord:
     @classmethod
     def of(cls, link: ConnectionStatus) -> LinkRecord:
         """The record of that link, as it became what it is."""
-        return cls(link.since, link.state, link.trouble, masked(link.why))
+        return cls(link.since, link.state, link.problem, masked(link.reason))
 
 
 class AuditOutcome(StrEnum):

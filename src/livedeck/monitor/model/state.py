@@ -1,7 +1,7 @@
 """Frozen values that leave the monitor. Nothing here decides; nothing here changes once made.
 
 Two clocks appear. `as_of` and every age run on this machine's clock; `scheduled`, sample times and countdowns are the
-server's. `Link.skew` is the distance between them.
+server's. `ConnectionStatus.skew` is the distance between them.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class BroadcastState(StrEnum):
     UNKNOWN = "UNKNOWN"
 
     @property
-    def owes_bits(self) -> bool:
-        """Whether the audience waits for bits now: where none come, something is wrong."""
+    def expects_signal(self) -> bool:
+        """Whether the audience waits for a signal now: where none comes, something is wrong."""
         return self in {BroadcastState.ON_AIR, BroadcastState.RECONNECTING, BroadcastState.LOST}
 
 
@@ -76,7 +76,7 @@ class ConnectionState(StrEnum):
 
 
 class ConnectionProblem(StrEnum):
-    """Why the link is not well, in the words of a banner. NONE: it is, or nothing was tried yet."""
+    """Why the connection is not well, as a banner says it. NONE: it is well, or nothing was tried yet."""
 
     NONE = ""
     UNAUTHORIZED = "TOKEN REFUSED"
@@ -118,20 +118,21 @@ class Ingest:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """Tally and ingest of an event. `mark` is the moment that its clock counts from (elapsed, T+) or to (T-).
+    """Tally and ingest of an event. Its clock counts from `reference_time` (on air, T+) or down to it (T-).
 
-    A completed event's mark is its end, and `length` the seconds that it was on air; None where the platform lacks one.
+    A completed event's reference is its end, and `elapsed` the seconds that it was on air; None where the platform
+    lacks a time.
     """
 
     tally: BroadcastState
-    mark: datetime | None = None
+    reference_time: datetime | None = None
     ingest: Ingest = field(default_factory=Ingest)
-    length: float | None = None
+    elapsed: float | None = None
 
     @property
-    def silent(self) -> bool:
-        """Whether bits are owed and none arrive."""
-        return self.tally.owes_bits and self.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED}
+    def is_silent(self) -> bool:
+        """Whether a signal is expected and none arrives."""
+        return self.tally.expects_signal and self.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +201,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class HealthAssessment:
-    """What `health.assess` says of one event: the health, every finding, and what it was held against.
+    """What `health.assess` says of one event: the health, every finding, and what it was measured against.
 
     `limit_video`: bit/s under which the video counts as low. All three are None until enough was seen.
     """
@@ -217,8 +218,8 @@ class QosState:
     """The samples of an event and how far they may be believed.
 
     `as_of`: last good answer (this machine's clock). `cadence`: seconds between samples, learnt. `error`: why the last
-    try failed, or empty; `failed`: when the first one since `as_of` failed. `ahead`: how many samples of the last
-    answer were left out, being dated in the future.
+    try failed, or empty; `failing_since`: when the first one since `as_of` failed. `future_samples`: how many samples
+    of the last answer were left out, being dated in the future.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -226,8 +227,8 @@ class QosState:
     freshness: Freshness = Freshness.NEVER
     cadence: float | None = None
     error: str = ""
-    ahead: int = 0
-    failed: datetime | None = None
+    future_samples: int = 0
+    failing_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,16 +238,16 @@ class EventState:
     `episodes`: what the kept samples tell of this stream: present and past faults, oldest first, 200 at most.
     `pattern`: which known fault the samples look like, where they show any.
 
-    `doubtful`: asking for it fails, or has for two intervals brought nothing: what is shown may be over. Samples that
-    stopped while the platform answers make no doubt: that silence is known.
+    `is_stale`: asking for it fails, or has for two intervals brought nothing: what is shown may be over. Samples that
+    stopped while the platform answers make nothing stale: that silence is known.
     """
 
     event: Event
     as_of: datetime
     phase: Phase
     qos: QosState
-    verdict: HealthAssessment
-    doubtful: bool = False
+    assessment: HealthAssessment
+    is_stale: bool = False
     episodes: tuple[Episode, ...] = ()
     pattern: Pattern = Pattern.NONE
 
@@ -260,25 +261,25 @@ class EventState:
 class ConnectionStatus:
     """The connection to the platform.
 
-    `since`: when `state` began. `trouble`: its cause in two words, empty while all is well; `why`: the whole of it.
-    `as_of`: the last good answer. `recovered`: when the link last came back from FAILING or BLIND. `round_trip`:
-    seconds, of the last exchange. `skew`: seconds that the server's clock is ahead of this machine's; 0 while that is
-    under 2 s. `interval`: seconds between event rounds; what is older than two of them is stale. `failures`: failed
-    rounds in a row.
+    `since`: when `state` began. `problem`: its cause in two words, empty while all is well; `reason`: the whole of it.
+    `as_of`: the last good answer. `recovered_at`: when the connection last came back from FAILING or BLIND.
+    `round_trip`: seconds, of the last exchange. `skew`: seconds that the server's clock is ahead of this machine's; 0
+    while that is under 2 s. `interval`: seconds between event rounds; what is older than two of them is stale.
+    `failures`: failed rounds in a row.
     """
 
     state: ConnectionState
     since: datetime
-    why: str = ""
+    reason: str = ""
     as_of: datetime | None = None
     round_trip: float | None = None
     skew: float = 0.0
     interval: float = 15.0
     failures: int = 0
-    trouble: ConnectionProblem = ConnectionProblem.NONE
-    recovered: datetime | None = None
+    problem: ConnectionProblem = ConnectionProblem.NONE
+    recovered_at: datetime | None = None
 
     @property
-    def refused(self) -> bool:
+    def is_unauthorized(self) -> bool:
         """Whether the platform answers, but not to this token."""
-        return self.trouble is ConnectionProblem.UNAUTHORIZED
+        return self.problem is ConnectionProblem.UNAUTHORIZED

@@ -66,12 +66,12 @@ def step(
     """
     link = _heard(link, outcome)
     state = _state(link, silence, thresholds)
-    if state is ConnectionState.BLIND and not link.trouble:
-        link = replace(link, trouble=ConnectionProblem.NO_ANSWER)
+    if state is ConnectionState.BLIND and not link.problem:
+        link = replace(link, problem=ConnectionProblem.NO_ANSWER)
     if state is link.state:
         return link
     if state is ConnectionState.OK and link.state in _TROUBLED:
-        link = replace(link, recovered=now, trouble=ConnectionProblem.NONE)
+        link = replace(link, recovered_at=now, problem=ConnectionProblem.NONE)
     return replace(link, state=state, since=now)
 
 
@@ -79,8 +79,8 @@ def _heard(link: ConnectionStatus, outcome: RoundResult) -> ConnectionStatus:
     if outcome.good:
         link = replace(link, as_of=outcome.good)
     if outcome.failure:
-        return replace(link, failures=link.failures + 1, why=str(outcome.failure), trouble=_cause(outcome.failure))
-    return replace(link, failures=0, why="", trouble=ConnectionProblem.NONE) if outcome.listed else link
+        return replace(link, failures=link.failures + 1, reason=str(outcome.failure), problem=_cause(outcome.failure))
+    return replace(link, failures=0, reason="", problem=ConnectionProblem.NONE) if outcome.listed else link
 
 
 def _cause(failure: ApiError) -> ConnectionProblem:

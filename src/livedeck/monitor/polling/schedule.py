@@ -52,7 +52,7 @@ def plan(
     for state in states:
         interval = qos_interval(state.event, state.phase, now, cadence)
         if interval is not None:
-            rank = 1 if state.phase.tally.owes_bits else 2
+            rank = 1 if state.phase.tally.expects_signal else 2
             wanted[state.id] = PollSpec(cadence.qos_focus if state.id == focus else interval, rank)
     if rooms:
         wanted[ROOMS] = PollSpec(cadence.rooms, 3)
@@ -98,8 +98,8 @@ def _unsure(state: EventState) -> bool:
         return False
     listed = [one for one in state.event.restreams or () if one.id and one.enabled and one.status]
     down = {one.id for one in listed if one.status != CONNECTED}
-    return down != {finding.target for finding in state.verdict.findings if finding.kind == RESTREAM_DOWN}
+    return down != {finding.target for finding in state.assessment.findings if finding.kind == RESTREAM_DOWN}
 
 
 def _left(phase: Phase, now: datetime) -> float | None:
-    return (phase.mark - now).total_seconds() if phase.mark else None
+    return (phase.reference_time - now).total_seconds() if phase.reference_time else None

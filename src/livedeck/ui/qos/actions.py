@@ -64,7 +64,7 @@ def over(deck: Deck, argument: str) -> None:
     screen, shown, chosen = _screen(deck), deck.shown(), deck.chosen()
     if shown is None or chosen is None:
         return
-    others = [state for state in shown[0].events if state.id != chosen.id and state.phase.tally.owes_bits]
+    others = [state for state in shown[0].events if state.id != chosen.id and state.phase.tally.expects_signal]
     if argument:
         others = [one for one in shown[0].events if one.id != chosen.id and _called(one, argument)]
         if len(others) != 1:

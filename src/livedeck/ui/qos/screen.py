@@ -49,7 +49,7 @@ class QosChart(Canvas):
         self._empty = empty
         self._state, self._moment, self._shown, self._marked = state, moment, shown, marked
         wanted = (
-            state and (state.id, state.qos, state.verdict, state.phase.ingest.state, state.doubtful),
+            state and (state.id, state.qos, state.assessment, state.phase.ingest.state, state.is_stale),
             moment.stale,
             shown,
             marked,
@@ -221,7 +221,7 @@ class QosScreen(DeckScreen):
     def step(self, step: int) -> None:
         """The next or the previous event that should be sending, in the order of the Events screen."""
         shown, chosen = self.deck.shown(), self.deck.chosen()
-        sending = [state.id for state in shown[0].events if state.phase.tally.owes_bits] if shown else []
+        sending = [state.id for state in shown[0].events if state.phase.tally.expects_signal] if shown else []
         if sending:
             at = sending.index(chosen.id) + step if chosen and chosen.id in sending else 0
             self.deck.choose(sending[at % len(sending)])

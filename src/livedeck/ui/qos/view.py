@@ -145,7 +145,7 @@ def empty(state: EventState) -> list[Line]:
 
 
 def _measures(state: EventState, moment: RenderTime, shown: TimeSeries, over: TimeSeries | None) -> list[PlotSeries]:
-    verdict = state.verdict
+    verdict = state.assessment
     base, nominal, floor = verdict.baseline_video, verdict.nominal_fps, verdict.limit_video
     video, audio, fps = (over.video, over.audio, over.fps) if over else ([], [], [])
     low, high = _scale([*shown.video, *video], [value for value in (base, floor) if value is not None])

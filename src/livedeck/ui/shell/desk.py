@@ -114,7 +114,7 @@ class Desk:
             age = values.age(moment.since(snapshot.rooms.as_of))
             return f"the rooms that you see are STALE, {age} old; {ask} asks the platform again"
         state = snapshot.find(target.id) if target and target.kind == "event" else None
-        if state and state.doubtful:
+        if state and state.is_stale:
             return f"what you see of it may be over: the platform gives no answer for it; {ask} asks again"
         return ""
 

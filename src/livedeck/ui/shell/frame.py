@@ -110,13 +110,13 @@ def banner(snapshot: Snapshot, moment: RenderTime, fault: str = "") -> Line:
         return [
             (f" ✖ MONITOR STOPPED  {values.safe(fault)}  nothing below is kept up to date ", StyleRole.BANNER_BLIND)
         ]
-    since, why = f"{link.since:%H:%M:%S}Z", values.safe(link.why, 120)
+    since, why = f"{link.since:%H:%M:%S}Z", values.safe(link.reason, 120)
     data = "no data yet" if link.as_of is None else f"data from {link.as_of:%H:%M:%S}Z"
     if link.state is ConnectionState.BLIND:
         return [(f" ✖ MONITORING BLIND since {since}  {data}  {why} ", StyleRole.BANNER_BLIND)]
     if link.state is ConnectionState.FAILING:
-        ink = StyleRole.BANNER_BLIND if link.refused else StyleRole.BANNER
-        return [(f" ▲ {link.trouble} since {since}  {data}  {why} ", ink)]
+        ink = StyleRole.BANNER_BLIND if link.is_unauthorized else StyleRole.BANNER
+        return [(f" ▲ {link.problem} since {since}  {data}  {why} ", ink)]
     if moment.stale and link.as_of is not None:
         return [(f" ▒ STALE  {data}, {values.age(moment.since(link.as_of))} old ", StyleRole.BANNER)]
     return []

@@ -22,7 +22,7 @@ def target_alarm(
     `owed`: of those that await an acknowledgement; `away`: of those that are shelved or out of service.
     """
     known = [one for one in snapshot.quiet if one.state in AWAY] if away else [*snapshot.alarms]
-    known = [one for one in known if one.owed] if owed else known
+    known = [one for one in known if one.needs_ack] if owed else known
     own = [one for one in known if chosen and one.event_id == chosen.id]
     return next(iter([*own, *known]), None)
 

@@ -54,7 +54,7 @@ def _start(state: EventState, _: RenderTime) -> Value:
 
 
 def _elapsed(state: EventState, moment: RenderTime) -> Line:
-    return [(events.clock(state, moment), StyleRole.TEXT if state.phase.tally.owes_bits else StyleRole.DIM)]
+    return [(events.clock(state, moment), StyleRole.TEXT if state.phase.tally.expects_signal else StyleRole.DIM)]
 
 
 def used(state: EventState, moment: RenderTime) -> float | None:

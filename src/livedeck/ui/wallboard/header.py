@@ -190,7 +190,7 @@ def _headline(sight: WallModel) -> str:
         return f"✖ MONITOR STOPPED{old}"
     if link.state is ConnectionState.BLIND:
         return f"✖ MONITORING BLIND{old}"
-    return f"▲ {link.trouble or 'LINK FAILING'}{old}" if link.state is ConnectionState.FAILING else f"▒ STALE{old}"
+    return f"▲ {link.problem or 'LINK FAILING'}{old}" if link.state is ConnectionState.FAILING else f"▒ STALE{old}"
 
 
 def _filled(text: str, ink: StyleRole, wide: int, most: int) -> list[Line]:

@@ -48,7 +48,7 @@ class WallModel:
     @property
     def on_air(self) -> int:
         """How many owe their audience bits."""
-        return sum(state.phase.tally.owes_bits for state in self.states)
+        return sum(state.phase.tally.expects_signal for state in self.states)
 
     @property
     def calm(self) -> bool:
@@ -81,7 +81,7 @@ def _told(alarm: Alarm, names: set[str], moment: RenderTime) -> bool:
 
 def _has_a_place(state: EventState, moment: RenderTime) -> bool:
     phase = state.phase
-    distance = None if phase.mark is None else moment.server_since(phase.mark)
+    distance = None if phase.reference_time is None else moment.server_since(phase.reference_time)
     if phase.tally is BroadcastState.SCHEDULED:
         return distance is None or distance > -DUE or _wrong(state)
     if phase.tally is BroadcastState.COMPLETED:
@@ -90,15 +90,15 @@ def _has_a_place(state: EventState, moment: RenderTime) -> bool:
 
 
 def _wrong(state: EventState) -> bool:
-    return any(one.severity is not Severity.INFO for one in state.verdict.findings)
+    return any(one.severity is not Severity.INFO for one in state.assessment.findings)
 
 
 def coming(states: list[EventState], moment: RenderTime) -> tuple[EventState, ...]:
     """What is scheduled, the soonest first; what is late has its place among the others."""
     marked = [
-        (one.phase.mark, one.id, one)
+        (one.phase.reference_time, one.id, one)
         for one in states
-        if one.phase.tally is BroadcastState.SCHEDULED and one.phase.mark
+        if one.phase.tally is BroadcastState.SCHEDULED and one.phase.reference_time
     ]
     return tuple(one for mark, _, one in sorted(marked, key=lambda each: each[:2]) if moment.server_since(mark) <= 0)
 

@@ -197,7 +197,7 @@ def _border(state: EventState, moment: RenderTime) -> tuple[StyleRole, str]:
 
 
 def _worst(state: EventState, severity: Severity) -> Finding | None:
-    return next((one for one in state.verdict.findings if one.severity is severity), None)
+    return next((one for one in state.assessment.findings if one.severity is severity), None)
 
 
 def _bar(state: EventState, moment: RenderTime, wide: int, scale: int) -> Iterator[Line]:
@@ -248,11 +248,11 @@ def _tile_name(state: EventState, moment: RenderTime, inner: int, given: Sizes) 
 
 def _said(state: EventState, moment: RenderTime, inner: int, scale: int, away: Line) -> list[Line]:
     """Health and what lost; beside it `away`."""
-    if scale > PLAIN and state.verdict.health.grade is not Grade.NONE:
+    if scale > PLAIN and state.assessment.health.grade is not Grade.NONE:
         text, ink = score(state, moment)
         *above, last = glyphs.block(text, ink, scale, inner)
     else:
-        none = state.verdict.health.grade is Grade.NONE
+        none = state.assessment.health.grade is Grade.NONE
         last = [("ingest ", StyleRole.DIM), *events.ingest(state, moment)] if none else events.health(state, moment)
         above = [[]] * (BLOCKS[scale] - 1)
     away = away if width(last) + width(away) < inner else away[:1]
@@ -272,11 +272,11 @@ def _away(state: EventState, moment: RenderTime) -> Line:
 def _tile_details(state: EventState, moment: RenderTime, inner: int) -> Iterator[Line]:
     """What is wrong, the loudest first; then what goes out."""
     doubtful = events.doubtful(state, moment)
-    for finding in sorted(state.verdict.findings, key=lambda one: list(Severity).index(one.severity)):
+    for finding in sorted(state.assessment.findings, key=lambda one: list(Severity).index(one.severity)):
         glyph, _, ink = events.SEVERITIES[finding.severity]
         said = f"{glyph} {finding.kind}  {values.safe(finding.actual)}"
         yield clip([(said, StyleRole.STALE if doubtful else ink)], inner)
-    if state.phase.tally.owes_bits:
+    if state.phase.tally.expects_signal:
         outputs = plain(events.outputs(state, moment))
         out = "" if outputs == values.NOT_APPLICABLE else f"   restreams {outputs}"
         yield clip([(f"audio {plain(events.audio(state, moment))}{out}", StyleRole.DIM)], inner)
@@ -287,7 +287,7 @@ def _graph(state: EventState, moment: RenderTime, inner: int, high: int, recent:
     if high <= 0:
         return []
     if not len(state.qos.readings):
-        return [[("no samples", StyleRole.DIM)] if state.phase.tally.owes_bits else []]
+        return [[("no samples", StyleRole.DIM)] if state.phase.tally.expects_signal else []]
     bars = recent.lines(state, moment, max(1, inner - RATE_CELLS), high)
     rates = [events.video(state, moment), events.fps(state, moment)]
     units = [plain(rates[0]), f"{plain(rates[1])} fps"]
@@ -422,7 +422,7 @@ def _clock(state: EventState, moment: RenderTime, scale: int, wide: int) -> list
 def _details(state: EventState, moment: RenderTime, wide: int, recent: Recent, given: BandLayout) -> list[Line]:
     """What is wrong at the left; what a large row has no room for at the right."""
     doubtful = events.doubtful(state, moment)
-    found = [one for one in state.verdict.findings if one.severity is not Severity.INFO]
+    found = [one for one in state.assessment.findings if one.severity is not Severity.INFO]
     said: Line = [(" ", StyleRole.TEXT)]
     if given.tally != TALLY:
         said.append((f"{state.phase.tally.value}  ", StyleRole.DIM))
@@ -431,7 +431,7 @@ def _details(state: EventState, moment: RenderTime, wide: int, recent: Recent, g
     for finding in found:
         glyph, _, ink = events.SEVERITIES[finding.severity]
         said.append((f"{glyph} {finding.kind} {values.safe(finding.actual)}  ", StyleRole.STALE if doubtful else ink))
-    owed = state.phase.tally.owes_bits
+    owed = state.phase.tally.expects_signal
     beside = _measures(state, moment, recent) if given.scale > PLAIN and owed else []
     left = clip(said, max(0, wide - 60) if beside else wide)
     return [join(left, beside, wide)] if found or beside else []
