@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import stat
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from livedeck.client import Event
 from livedeck.monitor import Severity
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.filtering import TableView
+from livedeck.ui.app import Deck
 from livedeck.ui.general import actions
 from livedeck.ui.kit.table import Table
 from livedeck.ui.kit.terminal import LONGEST, osc52
@@ -161,9 +163,16 @@ def test_what_is_too_long_for_a_terminal_is_not_sent() -> None:
     assert osc52("x" * (LONGEST + 1)) is None
 
 
+def saved(file: StateFile, *preferences: Preferences) -> None:
+    """Keep them, one after the other, and leave the deck."""
+    with closing(file):
+        for each in preferences:
+            file.save(each)
+
+
 def test_the_arrangement_outlives_the_deck_and_is_for_its_owner_alone(tmp_path: Path) -> None:
     kept = Preferences("light", {"events": TableView("tally:air", "health", down=True, hidden=("fps",))})
-    StateFile(tmp_path / "state", "a/b").save(kept)
+    saved(StateFile(tmp_path / "state", "a/b"), kept)
     (file,) = (tmp_path / "state").iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert StateFile(tmp_path / "state", "a/b").load() == kept
@@ -172,7 +181,7 @@ def test_the_arrangement_outlives_the_deck_and_is_for_its_owner_alone(tmp_path: 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"views": 3}', '{"views": {"events": []}}', "\x00"])
 def test_a_file_that_cannot_be_read_keeps_nothing(tmp_path: Path, content: str) -> None:
-    StateFile(tmp_path, "p").save(Preferences())
+    saved(StateFile(tmp_path, "p"), Preferences())
     (file,) = tmp_path.iterdir()
     file.write_text(content, encoding="utf-8")
     assert StateFile(tmp_path, "p").load() == Preferences()
@@ -180,7 +189,12 @@ def test_a_file_that_cannot_be_read_keeps_nothing(tmp_path: Path, content: str) 
 
 def test_a_place_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    StateFile(tmp_path / "file" / "below", "p").save(Preferences("light"))
+    saved(StateFile(tmp_path / "file" / "below", "p"), Preferences("light"))
+
+
+async def copied(deck: Deck) -> None:
+    """Wait until a copy is in its file."""
+    await deck.workers.wait_for_complete([worker for worker in deck.workers if worker.group == "copy"])
 
 
 async def test_what_is_too_long_for_the_clipboard_goes_to_a_file_or_it_is_said_why_not(
@@ -190,9 +204,11 @@ async def test_what_is_too_long_for_the_clipboard_goes_to_a_file_or_it_is_said_w
     async with running() as (deck, _):
         deck.arrangement.keep = StateFile(tmp_path / "state", "p")
         deck.copy("x" * (LONGEST + 1), "JSON")
+        await copied(deck)
         assert (tmp_path / "state" / "copied.txt").stat().st_size == LONGEST + 1
         deck.arrangement.keep = StateFile(tmp_path / "file" / "below", "p")
         deck.copy("x" * (LONGEST + 1), "JSON")
+        await copied(deck)
         told = deck.arrangement.notices[-1]
         assert told.severity is Severity.WARNING
         assert told.text.startswith("JSON is too long for the clipboard, and no file of it can be written: ")

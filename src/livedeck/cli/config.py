@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
@@ -51,7 +52,7 @@ def init_command(ctx: click.Context, /, *, force: bool) -> None:
     async def work() -> int:
         target = config_path()
         try:
-            write_private(target, template(), replace=force)
+            await asyncio.to_thread(write_private, target, template(), replace=force)
         except FileExistsError:
             raise SettingsError(f"{target} is there already; --force replaces it") from None
         except OSError as error:

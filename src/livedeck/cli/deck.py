@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
+from contextlib import AsyncExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
 from subprocess import DEVNULL, Popen, TimeoutExpired
@@ -15,7 +16,7 @@ import click
 import structlog
 
 from livedeck import settings as configuration
-from livedeck.atomic_file import write_private
+from livedeck.atomic_file import BackgroundWriter, write_private
 from livedeck.cli.exit_codes import run
 from livedeck.cli.signals import end_on_signals
 from livedeck.cli.start_screen import importing, responsive
@@ -33,11 +34,12 @@ _log: Any = structlog.get_logger("livedeck.kept")
 
 class StateFile:
     """One profile's arrangement: a JSON file in the folder of the user's state. It is a convenience: no trouble of the
-    file's is more than a line in the log."""
+    file's is more than a line in the log. Saved in a thread; `close` waits for what is not written yet."""
 
     def __init__(self, folder: Path, profile: str) -> None:
         self._folder = folder
         self._path = folder / f"deck-{re.sub(r'[^A-Za-z0-9_-]', '_', profile)}.json"
+        self._writer = BackgroundWriter(self._path, self._log_failure)
 
     def load(self) -> Preferences:
         """What was kept; nothing where there is none, or none that can be read."""
@@ -50,14 +52,18 @@ class StateFile:
             return Preferences()
 
     def save(self, kept: Preferences) -> None:
-        """Keep that."""
-        try:
-            write_private(self._path, json.dumps(asdict(kept), indent=1), replace=True)
-        except OSError as error:
-            _log.warning("the arrangement cannot be kept", path=str(self._path), why=str(error))
+        """Keep that. Returns at once; the last one wins."""
+        self._writer.write(json.dumps(asdict(kept), indent=1))
+
+    def close(self) -> None:
+        """Wait until the last one is written."""
+        self._writer.close()
+
+    def _log_failure(self, error: OSError) -> None:
+        _log.warning("the arrangement cannot be kept", path=str(self._path), why=str(error))
 
     def spill(self, name: str, text: str) -> Path:
-        """A text that is too long for the clipboard, in a file. Raises OSError."""
+        """A text that is too long for the clipboard, in a file: to be called in a thread. Raises OSError."""
         write_private(self._folder / name, text, replace=True)
         return self._folder / name
 
@@ -147,7 +153,10 @@ async def _screen(settings: Settings) -> int:
         from livedeck.cli.start_screen import taking_over
         from livedeck.ui.app import Deck
 
-    async with make_api(settings) as api, make_history(settings) as history:
+    async with AsyncExitStack() as stack:
+        api = await stack.enter_async_context(make_api(settings))
+        history = await stack.enter_async_context(make_history(settings))
+        state_file = stack.enter_context(closing(StateFile(configuration.state_folder(), settings.profile)))
         deck = Deck(
             make_monitor(api, settings=settings, history=history),
             SystemClock(),
@@ -158,7 +167,7 @@ async def _screen(settings: Settings) -> int:
             api=api,
             history=history,
             keymap=keymap(settings),
-            keep=StateFile(configuration.state_folder(), settings.profile),
+            keep=state_file,
             multiplexer=configuration.multiplexer(),
             downloads=Path.cwd(),
             opener=open_file,

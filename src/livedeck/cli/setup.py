@@ -93,7 +93,7 @@ async def tried(flags: Mapping[str, Any], platform: Platform) -> str:
 
 
 def kept(platform: Platform) -> str:
-    """Write it into the settings; why that is not possible, in words, or nothing."""
+    """Write it into the settings; why that is not possible, in words, or nothing. Waits for the disk."""
     try:
         save(platform.settings, platform.token)
     except SettingsError as error:

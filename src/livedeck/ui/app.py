@@ -258,11 +258,16 @@ class Deck(ExactApp):
         elif self.arrangement.keep is None:
             self.tell(f"{what} is too long for the clipboard, and there is no place for a file", Severity.WARNING)
         else:
-            why = f"{what} is too long for the clipboard"
-            try:
-                self.tell(f"{why}; it is in {self.arrangement.keep.spill('copied.txt', text)}")
-            except OSError as error:
-                self.tell(f"{why}, and no file of it can be written: {error.strerror}", Severity.WARNING)
+            self.run_worker(self._copy_to_file(self.arrangement.keep, text, what), group="copy", exit_on_error=False)
+
+    async def _copy_to_file(self, store: PreferencesStore, text: str, what: str) -> None:
+        reason = f"{what} is too long for the clipboard"
+        try:
+            path = await asyncio.to_thread(store.spill, "copied.txt", text)
+        except OSError as error:
+            self.tell(f"{reason}, and no file of it can be written: {error.strerror}", Severity.WARNING)
+        else:
+            self.tell(f"{reason}; it is in {path}")
 
     def screen_of(self, kind: type[ScreenType]) -> ScreenType:
         """The screen in front, which is of that kind: an action works only where the registry says so."""

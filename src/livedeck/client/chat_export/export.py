@@ -21,7 +21,7 @@ from livedeck.client.chat_export.parser import ChatLogParser
 from livedeck.client.chat_export.workbook import WorkbookWriter
 from livedeck.client.http.encoding import encode
 from livedeck.client.http.errors import Invalid, Unreadable
-from livedeck.client.http.files import AtomicFile, download, wait_uncancelled, with_progress
+from livedeck.client.http.files import ChunkWriter, download, wait_uncancelled, with_progress
 from livedeck.client.http.request import Chunk, Request, StreamedResponse
 from livedeck.client.http.response import NotJson, Response, kind
 from livedeck.client.http.transport import Transport
@@ -158,7 +158,7 @@ class _Run:
         self._began = transport.pace.timer()
         self._came = 0
 
-    async def verbatim(self, sink: AtomicFile) -> None:
+    async def verbatim(self, sink: ChunkWriter) -> None:
         """The bytes as they come; not those of an error in place of a log."""
         asked, first = self._call(self._wanted.format), bytearray()
         async with self._transport.stream(asked) as incoming:
@@ -171,7 +171,7 @@ class _Run:
         if self._wanted.format == "json" and self._came <= _HEAD:
             await self._transport.verdict(asked, Response(self._what, 200, {}, bytes(first)))
 
-    async def lines(self, sink: AtomicFile, lines: RowFormatter) -> None:
+    async def lines(self, sink: ChunkWriter, lines: RowFormatter) -> None:
         """The wanted messages in a text format."""
         await sink.write(lines.head.encode())
         async for items in self.items():
@@ -179,7 +179,7 @@ class _Run:
         await sink.write(lines.tail.encode())
         self.done = replaced(self.done, neutralised=lines.neutralised)
 
-    async def book(self, sink: AtomicFile, book: WorkbookWriter) -> None:
+    async def book(self, sink: ChunkWriter, book: WorkbookWriter) -> None:
         """The wanted messages as a workbook. Slow: in a thread."""
         async for items in self.items():
             await wait_uncancelled(partial(book.add, items))

@@ -7,16 +7,18 @@ import os
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from errno import ECANCELED, EINVAL, EISDIR
+from errno import ECANCELED, EINVAL
 from functools import partial
 from io import RawIOBase
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
+from livedeck.atomic_file import AtomicFile
 from livedeck.client.http.errors import FileFault
 from livedeck.client.http.request import Chunk, Progress, StreamBody
 from livedeck.text import values
+
+T = TypeVar("T")
 
 _STEP = 256 * 2**10
 
@@ -39,7 +41,7 @@ async def content(path: Path, most: int, what: str) -> bytes:
 async def flow(path: Path, what: str, progress: Progress | None = None) -> AsyncIterator[StreamBody]:
     """The file as a body that is read while it is sent. Raises FileFault where it cannot be read."""
     with faults(what, path):
-        file = await made(path, _opened)
+        file = await open_in_thread(partial(_opened, path), lambda file: file.close())
     size = os.fstat(file.fileno()).st_size
     chunks = _chunks(file, size, what, path, progress)
     try:
@@ -49,17 +51,14 @@ async def flow(path: Path, what: str, progress: Progress | None = None) -> Async
         file.close()
 
 
-async def made(
-    path: Path, make: Callable[[Path], IO[bytes]], unmake: Callable[[IO[bytes]], None] | None = None
-) -> IO[bytes]:
-    """The file that `make` opens in a thread; closed again, and unmade, where the caller has gone meanwhile."""
-    making = asyncio.ensure_future(asyncio.to_thread(make, path))
+async def open_in_thread(open_file: Callable[[], T], close: Callable[[T], None]) -> T:
+    """What `open_file` opens in a thread; closed again where the caller is cancelled meanwhile."""
+    opening = asyncio.ensure_future(asyncio.to_thread(open_file))
     try:
-        return await asyncio.shield(making)
+        return await asyncio.shield(opening)
     except asyncio.CancelledError:  # a thread does not hear of it, and opens the file all the same
-        with suppress(OSError), await making as file:
-            if unmake:
-                unmake(file)
+        with suppress(OSError):
+            close(await opening)
         raise
 
 
@@ -106,7 +105,7 @@ _BATCH = 2**20
 _ODD = re.compile(r"[^\w.]+|_+")
 
 
-class AtomicFile:
+class ChunkWriter:
     """A file or a pipe that is written in a thread. `written`: bytes taken so far.
 
     One buffer is written while the next one fills. Both are reused: fresh memory is slow.
@@ -218,26 +217,24 @@ def _write(file: IO[bytes], data: memoryview) -> None:
 
 
 @asynccontextmanager
-async def download(target: Path, what: str, *, replace: bool) -> AsyncIterator[AtomicFile]:
-    """A file beside the target that becomes the target when all went well, and is gone when not.
+async def download(target: Path, what: str, *, replace: bool) -> AsyncIterator[ChunkWriter]:
+    """A writer of a file that becomes `target` when all went well, and is gone when not (`atomic_file.AtomicFile`).
 
-    It is called as the target with `.part` at its end: what is left of a killed export is known for what it is. Raises
-    FileFault where it cannot be written, and where the target is there and was not to be replaced.
+    Raises FileFault where it cannot be written, and where the target is there and was not to be replaced.
     """
     with faults(what, target):
-        _free(target, replace=replace)
-        file = await made(target, _beside, _forget)
+        atomic = await open_in_thread(partial(AtomicFile, target, replace=replace), AtomicFile.discard)
     try:
-        with file, faults(what, target):
-            async with _running(file) as sink:
-                yield sink
-            await asyncio.to_thread(_settle, file, target, replace)
+        with faults(what, target):
+            async with _running(atomic.file) as writer:
+                yield writer
+            await asyncio.to_thread(atomic.commit)
     finally:
-        _forget(file)
+        await wait_uncancelled(atomic.discard)
 
 
 @asynccontextmanager
-async def with_progress(pipe: IO[bytes], what: str) -> AsyncIterator[AtomicFile]:
+async def with_progress(pipe: IO[bytes], what: str) -> AsyncIterator[ChunkWriter]:
     """A pipe that belongs to someone else and stays open. Raises FileFault, and BrokenPipeError where nobody reads."""
     with faults(what, Path("standard output")):
         async with _running(pipe) as sink:
@@ -246,8 +243,8 @@ async def with_progress(pipe: IO[bytes], what: str) -> AsyncIterator[AtomicFile]
 
 
 @asynccontextmanager
-async def _running(file: IO[bytes]) -> AsyncIterator[AtomicFile]:
-    sink = AtomicFile(file)
+async def _running(file: IO[bytes]) -> AsyncIterator[ChunkWriter]:
+    sink = ChunkWriter(file)
     try:
         yield sink
         await sink.finish()
@@ -262,33 +259,3 @@ def plain_name(text: str, otherwise: str = "chat") -> str:
     """
     short = _ODD.sub("-", text).strip("-.").encode()[:100].decode(errors="ignore")
     return short.rstrip("-.") or otherwise
-
-
-def _beside(target: Path) -> IO[bytes]:
-    # Made 0600, under a name that nobody can guess; 40 characters of any script leave room for it.
-    return NamedTemporaryFile(dir=target.parent, prefix=f"{target.name[:40]}.", suffix=".part", delete=False)
-
-
-def _settle(file: IO[bytes], target: Path, replace: bool) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-    _free(target, replace=replace)
-    Path(file.name).replace(target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _forget(file: IO[bytes]) -> None:
-    Path(file.name).unlink(missing_ok=True)  # gone already, where it became the target
-
-
-def _free(target: Path, *, replace: bool) -> None:
-    if target.is_dir():
-        raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
-    if not replace and (target.exists() or target.is_symlink()):
-        raise FileExistsError(f"{target.name} is there already")
-    if target.exists() and not target.is_file():
-        raise OSError(EINVAL, "not a regular file")  # a device would be replaced by a file

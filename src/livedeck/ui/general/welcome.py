@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -123,7 +124,7 @@ class Welcome(App[str]):
         """Try the answers, keep them, and go on; or the form again with all that was typed, and why."""
         try:
             answers = platform(filled.entries)
-            why = await self._try(answers) or self._save(answers)
+            why = await self._try(answers) or await asyncio.to_thread(self._save, answers)
         except ValueError as error:
             why = str(error)
         if not why:

@@ -57,10 +57,10 @@ class PreferencesStore(Protocol):
         """What was kept; nothing where there is nothing, or nothing that can be read."""
 
     def save(self, kept: Preferences) -> None:
-        """Keep that. What fails is logged, never raised: a full disk stops no broadcast."""
+        """Keep that; returns at once. What fails is logged, never raised: a full disk stops no broadcast."""
 
     def spill(self, name: str, text: str) -> Path:
-        """Write a text that is too long for the clipboard. Raises OSError."""
+        """Write a text that is too long for the clipboard; to be called in a thread. Raises OSError."""
 
 
 class ViewState:
