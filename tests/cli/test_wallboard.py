@@ -251,7 +251,7 @@ async def test_a_project_is_told_by_its_whole_id_beside_a_filter() -> None:
     assert 0 < len(wanted) < len(known.events)
 
     def passing(conditions: tuple[Term, ...]) -> int:
-        return wall_model(known, RenderTime.of(known, EVENING), conditions).matching
+        return wall_model(known, RenderTime.from_snapshot(known, EVENING), conditions).matching
 
     assert passing(terms("", project.upper())) == len(wanted)
     assert passing(terms("nowhere", project)) == passing(terms("", project[:-1])) == 0
@@ -288,7 +288,7 @@ async def test_what_a_deck_on_this_machine_acknowledged_no_longer_pins_the_wall(
         yield known
 
     told = [one async for one in attending(twice(), HistoryReader(file), FixedClock(), AlarmLimits())]
-    pinned = [unanswered(wall_model(one, RenderTime.of(one, EVENING))) for one in told]
+    pinned = [unanswered(wall_model(one, RenderTime.from_snapshot(one, EVENING))) for one in told]
     assert pinned[0]
     assert not pinned[1]
 

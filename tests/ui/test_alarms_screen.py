@@ -43,7 +43,7 @@ ALARM = Alarm(
     changed=NOW - timedelta(seconds=79),
     diagnosis=Diagnosis("Packets are lost.", "Short freezes.", "Use a cable."),
 )
-DARK = replace(FRESH, lit=False)
+DARK = replace(FRESH, blink_on=False)
 
 
 def text(alarm: Alarm) -> str:
@@ -102,10 +102,10 @@ def test_nothing_blinks_but_the_sign_of_an_unacknowledged_alarm(state: AlarmStat
     )
 
 
-def test_only_what_awaits_a_person_counts_as_grave() -> None:
-    assert BOARD.grave(ALARM)
-    assert not BOARD.grave(replace(ALARM, state=AlarmState.SHELVED))
-    assert not BOARD.grave(replace(ALARM, severity=Severity.WARNING))
+def test_only_what_awaits_a_person_counts_as_critical() -> None:
+    assert BOARD.is_critical(ALARM)
+    assert not BOARD.is_critical(replace(ALARM, state=AlarmState.SHELVED))
+    assert not BOARD.is_critical(replace(ALARM, severity=Severity.WARNING))
 
 
 RECORDS = (

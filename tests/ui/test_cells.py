@@ -135,10 +135,10 @@ def test_outputs_count_what_is_connected_of_what_is_enabled() -> None:
 @pytest.mark.parametrize("name", ["Choir", "Abendmusik 東京 " * 20, "\x1b[31m[red]bold[/]\u202e\n", ""])
 def test_a_row_is_as_wide_as_its_head_whatever_the_event_is_called(cells_wide: int, name: str) -> None:
     fitting = table.layout(EVENTS.columns, cells_wide)
-    line = table.row(state(name=name), FRESH, fitting)
-    assert width(line) == width(table.head(fitting)) == width(table.head(fitting, "health", down=True))
+    line = table.row_line(state(name=name), FRESH, fitting)
+    assert width(line) == width(table.head_line(fitting)) == width(table.head_line(fitting, "health", down=True))
     assert not set(plain(line)) & {"\x1b", "\n", "\u202e"}
-    assert {"HEALTH", "EVENT", " TALLY"} <= {column.head for column, _ in fitting}
+    assert {"HEALTH", "EVENT", " TALLY"} <= {column.title for column, _ in fitting}
 
 
 @pytest.mark.parametrize("cells_wide", [80, 120, 200, 400])

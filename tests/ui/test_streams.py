@@ -103,4 +103,4 @@ async def test_a_failed_question_keeps_the_recordings_that_were_known_with_their
 def test_a_status_that_the_document_does_not_name_is_shown_as_it_came(moment: object) -> None:
     strange = state(stream={"id": "s", "status": "warming"})
     (status,) = [column for column in STREAMS.columns if column.name == "status"]
-    assert plain(status.say(strange, FRESH if moment is FRESH else STALE)) == "warming"
+    assert plain(status.render(strange, FRESH if moment is FRESH else STALE)) == "warming"

@@ -121,7 +121,7 @@ def test_each_name_is_read_on_its_page(known: Snapshot, count: int) -> None:
 
 
 def test_drafts_what_is_long_over_and_what_is_far_off_have_no_place(known: Snapshot) -> None:
-    seen = wall_model(known, RenderTime.of(known, EVENING))
+    seen = wall_model(known, RenderTime.from_snapshot(known, EVENING))
     tallies = {state.phase.tally for state in known.events}
     assert {BroadcastState.DRAFT, BroadcastState.COMPLETED} <= tallies
     assert not {BroadcastState.DRAFT, BroadcastState.COMPLETED} & {state.phase.tally for state in seen.states}
@@ -131,7 +131,7 @@ def test_drafts_what_is_long_over_and_what_is_far_off_have_no_place(known: Snaps
 
 
 def test_a_filter_says_what_it_hides(known: Snapshot) -> None:
-    terms = parse("tally:air choir", EVENTS.said())
+    terms = parse("tally:air choir", EVENTS.filter_fields())
     drawn = text(lines(known, (160, 45), Wall(scale=1), terms=terms))
     assert "1 of 12 events" in drawn
     assert re.search(r"✖ \d critical hidden", drawn)
@@ -139,7 +139,7 @@ def test_a_filter_says_what_it_hides(known: Snapshot) -> None:
 
 
 def test_a_wall_whose_filter_hides_what_is_on_air_does_not_say_that_nothing_is(known: Snapshot) -> None:
-    drawn = text(lines(known, (160, 45), Wall(scale=1), terms=parse("nowhere", EVENTS.said())))
+    drawn = text(lines(known, (160, 45), Wall(scale=1), terms=parse("nowhere", EVENTS.filter_fields())))
     assert "NOTHING ON AIR" not in drawn
     assert "0 of 12 events pass the filter, none on air" in drawn
     shown = text(lines(many(known, 0), (160, 45), Wall(scale=1)))
@@ -157,7 +157,7 @@ def test_an_empty_wall_that_cannot_be_believed_does_not_say_that_nothing_is_on_a
 
 def test_one_line_says_what_a_whole_wall_says(known: Snapshot) -> None:
     """A terminal that is too small for a wall: who is on air is not who has lost it, and a warning is no critical."""
-    seen = wall_model(known, RenderTime.of(known, EVENING))
+    seen = wall_model(known, RenderTime.from_snapshot(known, EVENING))
     on_air = sum(state.phase.tally is BroadcastState.ON_AIR for state in seen.states)
     assert on_air < seen.on_air
     (line, *_) = text(lines(known, (80, 9))).splitlines()
@@ -232,7 +232,7 @@ def test_a_wall_dims_only_while_all_is_quiet_and_believed(known: Snapshot) -> No
     idle = replace(
         known, events=tuple(one for one in known.events if one.phase.tally is BroadcastState.DRAFT), alarms=()
     )
-    moment = RenderTime.of(idle, EVENING)
+    moment = RenderTime.from_snapshot(idle, EVENING)
     assert wall_model(idle, moment).calm
     assert not wall_model(idle, replace(moment, stale=True)).calm
     assert not wall_model(replace(idle, alarms=known.alarms[:1]), moment).calm or known.alarms[0].event_id
@@ -247,7 +247,7 @@ def test_what_is_over_is_told_for_five_minutes_and_is_no_headline(known: Snapsho
     (below, *_) = text(lines(quiet, (160, 45))[3:]).splitlines()
     assert first.kind in below
     assert "returned" in below
-    later = RenderTime.of(quiet, EVENING + timedelta(seconds=1))
+    later = RenderTime.from_snapshot(quiet, EVENING + timedelta(seconds=1))
     assert not wall_model(quiet, later).alarms
 
 
@@ -345,7 +345,7 @@ def test_a_letter_that_is_not_drawn_leaves_the_word_in_plain_ones() -> None:
 
 
 def test_bars_are_drawn_once_for_each_answer(known: Snapshot) -> None:
-    recent, moment = Recent(), RenderTime.of(known, EVENING)
+    recent, moment = Recent(), RenderTime.from_snapshot(known, EVENING)
     state = next(one for one in known.events if one.phase.tally is BroadcastState.ON_AIR)
     first = recent.lines(state, moment, 40, 3)
     later = replace(moment, now=moment.now + timedelta(seconds=1))

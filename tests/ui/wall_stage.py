@@ -55,7 +55,7 @@ def _copy(state: EventState, number: int) -> EventState:
 
 def lines(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, **options: Any) -> list[Line]:
     """A wall of that size at `EVENING`. `page`: None, the pinned one; `elapsed`: s since it began."""
-    moment = RenderTime.of(snapshot, options.get("now", EVENING), watched=not options.get("fault"))
+    moment = RenderTime.from_snapshot(snapshot, options.get("now", EVENING), watched=not options.get("fault"))
     seen = wall_model(snapshot, moment, options.get("terms", ()), options.get("fault", ""))
     board = WallLayout(wall or STILL, seen, (size[0] - 1, size[1] - 1), options.get("recent") or Recent())
     pinned = board.plan.pages_of(unanswered(seen))
@@ -65,7 +65,7 @@ def lines(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, *
 
 def picture(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, **options: Any) -> str:
     """The same as SVG, in `theme`, dimmed where the app would dim it."""
-    moment = RenderTime.of(snapshot, options.get("now", EVENING), watched=not options.get("fault"))
+    moment = RenderTime.from_snapshot(snapshot, options.get("now", EVENING), watched=not options.get("fault"))
     calm = wall_model(snapshot, moment, options.get("terms", ()), options.get("fault", "")).calm
     drawn = lines(snapshot, size, wall, **options)
     return svg(drawn, size, themes.PALETTES[options.get("theme", "dark")], dim=calm)

@@ -48,7 +48,7 @@ def report(snapshot: Snapshot, *, as_json: bool, everything: bool) -> int:
     if as_json:
         click.echo(serialization.line(serialization.of_alarms(snapshot, everything=everything)))
     else:
-        moment = RenderTime.of(snapshot, SystemClock().now())
+        moment = RenderTime.from_snapshot(snapshot, SystemClock().now())
         shown = [*snapshot.alarms, *(snapshot.quiet if everything else ())]
         lines = [line for alarm in shown for line in alarms.block(alarm, moment)]
         click.echo("\n".join([*lines, *([""] if lines else []), summary(snapshot)]))

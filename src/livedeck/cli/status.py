@@ -48,7 +48,7 @@ async def report(settings: Settings, *, as_json: bool) -> int:
     """Print the status of that platform. Returns the exit code."""
     async with make_api(settings) as api:
         snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
-    moment = RenderTime.of(snapshot, SystemClock().now())
+    moment = RenderTime.from_snapshot(snapshot, SystemClock().now())
     if as_json:
         click.echo(serialization.line(serialization.of_snapshot(snapshot, moment)))
     elif snapshot.link.as_of is not None:

@@ -187,7 +187,7 @@ def command(
 def terms(wanted: str, project: str | None) -> tuple[Term, ...]:
     """The conditions of --filter and --project together. Raises UsageError."""
     try:
-        parsed = parse(wanted, EVENTS.said())
+        parsed = parse(wanted, EVENTS.filter_fields())
     except FilterError as error:
         raise click.UsageError(f"--filter: {error}") from None
     return (*parsed, Term("project", "=", project.casefold())) if project else parsed

@@ -91,7 +91,7 @@ def words(state: EventState, moment: RenderTime) -> str:
     phase, health = state.phase, state.assessment.health
     said = [phase.tally.value]
     if phase.reference_time is not None and phase.tally is not BroadcastState.COMPLETED:
-        since = moment.server_since(phase.reference_time)
+        since = moment.server_seconds_since(phase.reference_time)
         said[0] += f" for {values.duration(since)}" if since >= 0 else f", T-{values.duration(-since)}"
     if phase.tally.expects_signal:
         said.append(f"health {values.NO_DATA if health.score is None else health.score} {health.grade}".rstrip())

@@ -17,7 +17,7 @@ HIDDEN_TRANSITIONS = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELE
 
 def block(alarm: Alarm, moment: RenderTime) -> list[str]:
     """The alarm on one line, and under it what is known of its cause, what viewers see, and what to do."""
-    since = f"since {alarm.since:%H:%M:%S}Z ({values.short_duration(moment.since(alarm.since))})"
+    since = f"since {alarm.since:%H:%M:%S}Z ({values.short_duration(moment.seconds_since(alarm.since))})"
     head = f"{_severity(alarm)}  {alarm.state.value}{_until(alarm)}  {since}  {what(alarm)}"
     told = {
         "cause": alarm.diagnosis.cause,

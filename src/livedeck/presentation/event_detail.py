@@ -53,7 +53,7 @@ def _window(state: EventState, moment: RenderTime) -> Line:
     ends = state.phase.ingest.window_ends
     if ends is None:
         return []
-    left = -moment.server_since(ends)
+    left = -moment.server_seconds_since(ends)
     words = f"window {values.short_duration(left)} left" if left > 0 else "window over"
     return [(words, StyleRole.STALE if moment.stale else StyleRole.CRITICAL)]
 
@@ -61,7 +61,7 @@ def _window(state: EventState, moment: RenderTime) -> Line:
 def finding_line(one: Finding, moment: RenderTime) -> Line:
     """One thing that is wrong: for how long, kind, actual, expected."""
     glyph, word, ink = events.SEVERITIES[one.severity]
-    lasted = values.UNKNOWN if one.since is None else values.compact_duration(moment.server_since(one.since))
+    lasted = values.UNKNOWN if one.since is None else values.compact_duration(moment.server_seconds_since(one.since))
     return [
         (f"{glyph} {word} {lasted:>6}  {one.kind}  ", StyleRole.STALE if moment.stale else ink),
         (one.actual, StyleRole.TEXT),

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from livedeck.monitor import BroadcastState, EventState, Freshness, Grade, Ingest, IngestState, Reading, Severity
 from livedeck.presentation.qos import axis_of, bucket_columns, bucket_statuses, spark, strip
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.table import Cells, Column, TableSchema, Value
+from livedeck.presentation.table import Column, TableSchema, Value, ValueGetter
 from livedeck.text import values
 from livedeck.text import values as wording
 from livedeck.text.segments import Line, StyleRole
@@ -86,7 +86,7 @@ def clock(state: EventState, moment: RenderTime) -> str:
         return values.NOT_APPLICABLE if phase.elapsed is None else values.duration(phase.elapsed)
     if phase.reference_time is None:
         return values.NOT_APPLICABLE
-    seconds = moment.server_since(phase.reference_time)
+    seconds = moment.server_seconds_since(phase.reference_time)
     if phase.tally is BroadcastState.SCHEDULED:
         return f"T-{values.duration(-seconds)}"
     return f"T+{values.duration(seconds)}" if phase.tally is BroadcastState.LATE else values.duration(seconds)
@@ -110,7 +110,7 @@ def _ingest(state: EventState, moment: RenderTime) -> Line:
 
 
 def _since(known: Ingest, moment: RenderTime) -> str:
-    return values.UNKNOWN if known.since is None else values.compact_duration(moment.server_since(known.since))
+    return values.UNKNOWN if known.since is None else values.compact_duration(moment.server_seconds_since(known.since))
 
 
 def health(state: EventState, moment: RenderTime) -> Line:
@@ -202,7 +202,12 @@ def _latency(state: EventState, _: RenderTime) -> Line:
 
 def _updated(state: EventState, moment: RenderTime) -> Line:
     """How old the platform's word on this event is."""
-    return [(wording.compact_duration(moment.since(state.as_of)), StyleRole.STALE if moment.stale else StyleRole.DIM)]
+    return [
+        (
+            wording.compact_duration(moment.seconds_since(state.as_of)),
+            StyleRole.STALE if moment.stale else StyleRole.DIM,
+        )
+    ]
 
 
 def _updated_at(state: EventState, _: RenderTime) -> Value:
@@ -248,7 +253,7 @@ def _text(state: EventState) -> str:
 def _seconds(state: EventState, moment: RenderTime) -> Value:
     """Elapsed on air; negative before the start."""
     mark = state.phase.reference_time
-    return None if mark is None else moment.server_since(mark)
+    return None if mark is None else moment.server_seconds_since(mark)
 
 
 def _event_rows_ingest(state: EventState, _: RenderTime) -> Value:
@@ -256,7 +261,7 @@ def _event_rows_ingest(state: EventState, _: RenderTime) -> Value:
     return ("lost", known.value) if known is IngestState.INTERRUPTED else (known.value,)
 
 
-def _event_rows_measured(name: str) -> Cells[EventState]:
+def _event_rows_measured(name: str) -> ValueGetter[EventState]:
     def value(state: EventState, _: RenderTime) -> Value:
         known = reading(state)
         return None if known is None or not isfinite(getattr(known, name)) else float(getattr(known, name))
@@ -285,7 +290,7 @@ def _title(state: EventState, _: RenderTime) -> Value:
     return name(state)
 
 
-def grave(state: EventState) -> bool:
+def has_critical_finding(state: EventState) -> bool:
     """Whether something is critical there."""
     return any(one.severity is Severity.CRITICAL for one in state.assessment.findings)
 
@@ -293,7 +298,7 @@ def grave(state: EventState) -> bool:
 EVENTS: TableSchema[EventState] = TableSchema(
     columns=(
         Column("tally", " TALLY", 13, 0, tally, _tally),
-        Column("event", "EVENT", NAME_CELLS, 0, _name, _title, wide=True, most=NAME_MOST),
+        Column("event", "EVENT", NAME_CELLS, 0, _name, _title, grows=True, max_width=NAME_MOST),
         Column("time", "T-/ELAPSED", 11, 1, _clock, _seconds, right=True),
         Column("ingest", "INGEST", 10, 3, ingest, _event_rows_ingest),
         Column("health", "HEALTH", 16, 0, health, _score),
@@ -307,7 +312,7 @@ EVENTS: TableSchema[EventState] = TableSchema(
     ),
     key=lambda state: state.id,
     text=_text,
-    grave=grave,
+    is_critical=has_critical_finding,
     rows=lambda snapshot: snapshot.events,
     fields={
         "alarm": _alarms,

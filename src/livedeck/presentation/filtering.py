@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -10,37 +11,39 @@ from difflib import get_close_matches
 from typing import Generic, TypeVar
 
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.table import Cells, TableSchema, Value, ordered
+from livedeck.presentation.table import TableSchema, Value, sort_rows
 from livedeck.text.segments import Line, StyleRole
 
-_TERM = re.compile(r"(?P<not>!?)(?P<field>[A-Za-z_]+)(?P<op><=|>=|[:<>=])(?P<wanted>.*)", re.DOTALL)
+T = TypeVar("T")
+
+_TERM = re.compile(r"(?P<not>!?)(?P<field>[A-Za-z_]+)(?P<op><=|>=|[:<>=])(?P<text>.*)", re.DOTALL)
 
 _NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)([kKmMgG]?)")
 
-_SIZES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
+_FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 _ORDER = frozenset({"<", ">", "<=", ">="})
 
-_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
-    "<": lambda one, other: one < other,
-    ">": lambda one, other: one > other,
-    "<=": lambda one, other: one <= other,
-    ">=": lambda one, other: one >= other,
-    "=": lambda one, other: one == other,
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "=": operator.eq,
 }
 
 
 class FilterError(Exception):
-    """What was typed is no filter: why."""
+    """What was typed is no filter; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One condition. `field` empty: the text of the row. `number`: what a comparison is made with."""
+    """One condition of a filter. `field` empty: the text of the row. `number`: `text` as a number, where it is one."""
 
     field: str
     op: str
-    wanted: str
+    text: str
     negated: bool = False
     number: float | None = None
 
@@ -55,49 +58,56 @@ def parse(text: str, fields: Mapping[str, object]) -> tuple[Term, ...]:
 
 
 def _term(word: str, fields: Mapping[str, object]) -> Term:
-    found = _TERM.fullmatch(word)
-    if not found:
-        negated = word.startswith("!")
-        return Term("", ":", word.removeprefix("!").casefold(), negated)
-    name, op, wanted = found["field"].lower(), found["op"], found["wanted"]
+    match = _TERM.fullmatch(word)
+    if not match:
+        return Term("", ":", word.removeprefix("!").casefold(), negated=word.startswith("!"))
+    name, op, text = match["field"].lower(), match["op"], match["text"]
     if name not in fields:
         near = get_close_matches(name, fields, 2) or sorted(fields)
         raise FilterError(f"no field {name!r}; {'near it' if len(near) < 3 else 'there are'}: {', '.join(near)}")
-    number = _number(wanted)
+    number = _number(text)
     if op in _ORDER and number is None:
-        raise FilterError(f"{name}{op} needs a number" + (f", {wanted!r} is none" if wanted else ""))
-    if not wanted:
+        raise FilterError(f"{name}{op} needs a number" + (f", {text!r} is none" if text else ""))
+    if not text:
         raise FilterError(f"{name}{op} needs a word")
-    return Term(name, op, wanted.casefold(), bool(found["not"]), number)
+    return Term(name, op, text.casefold(), bool(match["not"]), number)
 
 
 def _number(text: str) -> float | None:
-    found = _NUMBER.fullmatch(text)
-    return float(found[1]) * _SIZES[found[2].lower()] if found else None
+    match = _NUMBER.fullmatch(text)
+    return float(match[1]) * _FACTORS[match[2].lower()] if match else None
 
 
-def matches(terms: tuple[Term, ...], subject: T, moment: RenderTime, fields: Mapping[str, Cells[T]], text: str) -> bool:
-    """Whether all conditions hold for that row."""
-    return all(_holds(term, fields[term.field](subject, moment) if term.field else text) for term in terms)
+def filter_rows(
+    rows: Sequence[T], terms: tuple[Term, ...], schema: TableSchema[T], render_time: RenderTime
+) -> Sequence[T]:
+    """The rows for which all conditions hold."""
+    if not terms:  # getting the text of ten thousand rows takes longer than painting the screen
+        return rows
+    fields = schema.filter_fields()
+
+    def holds(term: Term, row: T) -> bool:
+        return _holds(term, fields[term.field](row, render_time) if term.field else schema.text(row))
+
+    return [row for row in rows if all(holds(term, row) for term in terms)]
 
 
 def _holds(term: Term, value: Value) -> bool:
-    if isinstance(value, float | int) and term.number is not None and term.op in _COMPARED:
-        return _COMPARED[term.op](float(value), term.number) is not term.negated
+    if isinstance(value, float | int) and term.number is not None and term.op in _COMPARISONS:
+        return _COMPARISONS[term.op](float(value), term.number) is not term.negated
     if term.op in _ORDER:
         return False
     words = value if isinstance(value, tuple) else ("" if value is None else f"{value}",)
     exact = term.op == "="
-    hit = any(term.wanted == word.casefold() if exact else term.wanted in word.casefold() for word in words)
-    return hit is not term.negated
-
-
-T = TypeVar("T")
+    is_match = any(term.text == word.casefold() if exact else term.text in word.casefold() for word in words)
+    return is_match is not term.negated
 
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """A table as it is arranged. `sort`: a column, empty: the order of the monitor, worst first. `hidden`: columns."""
+    """How the operator has arranged a table. `sort`: a column; empty: the monitor's order, worst first. `hidden`:
+    columns.
+    """
 
     filter: str = ""
     sort: str = ""
@@ -107,40 +117,39 @@ class TableView:
 
 @dataclass(frozen=True, slots=True)
 class FilteredRows(Generic[T]):
-    """The rows that are shown, of how many, and how many of the others have a critical fault."""
+    """The rows that are shown, of how many, and how many of the hidden ones have a critical fault."""
 
     rows: tuple[T, ...]
     total: int
-    grave: int = 0
+    hidden_critical: int = 0
 
 
-def apply_view(sheet: TableSchema[T], rows: Sequence[T], view: TableView, moment: RenderTime) -> FilteredRows[T]:
-    """The rows that the filter lets through, in the order that was asked for.
+def apply_view(schema: TableSchema[T], rows: Sequence[T], view: TableView, render_time: RenderTime) -> FilteredRows[T]:
+    """The rows that pass the filter of the view, in its order.
 
-    A filter or a column that this table does not know (one kept from a former version) lets everything through.
+    A filter or a column that this table does not know (one kept from a former version) hides nothing.
     """
-    said, kept, grave = sheet.said(), rows, 0
+    fields = schema.filter_fields()
     try:
-        terms = parse(view.filter, said)
+        terms = parse(view.filter, fields)
     except FilterError:
         terms = ()
-    if terms:  # to ask ten thousand rows for their words takes longer than to paint the screen
-        kept = [one for one in rows if matches(terms, one, moment, said, sheet.text(one))]
-        grave = sum(map(sheet.grave, rows)) - sum(map(sheet.grave, kept))
-    if view.sort in sheet.sortable():
-        kept = ordered(kept, said[view.sort], moment, down=view.down)
-    return FilteredRows(tuple(kept), len(rows), grave)
+    kept = filter_rows(rows, terms, schema, render_time)
+    hidden_critical = sum(map(schema.is_critical, rows)) - sum(map(schema.is_critical, kept)) if terms else 0
+    if view.sort in schema.sortable_columns():
+        kept = sort_rows(kept, fields[view.sort], render_time, down=view.down)
+    return FilteredRows(tuple(kept), len(rows), hidden_critical)
 
 
-def filter_line(view: TableView, known: FilteredRows[T], clear: str) -> list[Line]:
-    """That a filter is in force, and what it hides: never silently. `clear`: the key that takes it off."""
+def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> list[Line]:
+    """That a filter is in force, and what it hides. `clear_key`: the key that removes it."""
     if not view.filter:
         return []
-    said: Line = [
+    line: Line = [
         (" / ", StyleRole.HEAD),
         (view.filter, StyleRole.STRONG),
-        (f"   {len(known.rows)} of {known.total} match", StyleRole.TEXT if known.rows else StyleRole.WARNING),
+        (f"   {len(filtered.rows)} of {filtered.total} match", StyleRole.TEXT if filtered.rows else StyleRole.WARNING),
     ]
-    if known.grave:
-        said.append((f"   ✖ {known.grave} with a critical fault hidden", StyleRole.CRITICAL))
-    return [[*said, (f"   {clear} shows all", StyleRole.DIM)]]
+    if filtered.hidden_critical:
+        line.append((f"   ✖ {filtered.hidden_critical} with a critical fault hidden", StyleRole.CRITICAL))
+    return [[*line, (f"   {clear_key} shows all", StyleRole.DIM)]]

@@ -13,32 +13,36 @@ from livedeck.monitor import stale as is_stale
 class RenderTime:
     """`now` is this machine's clock, `server` the platform's. `stale`: nothing on the screen may look good.
 
-    `lit`: whether what blinks is to be seen.
+    `blink_on`: whether what blinks is visible.
     """
 
     now: datetime
     server: datetime
     stale: bool
-    lit: bool = True
+    blink_on: bool = True
 
     @classmethod
-    def of(cls, snapshot: Snapshot, now: datetime, *, watched: bool = True, lit: bool = True) -> RenderTime:
-        """Judged again at each paint, so a monitor that hangs, or stopped, cannot keep the screen looking fresh."""
+    def from_snapshot(
+        cls, snapshot: Snapshot, now: datetime, *, watched: bool = True, blink_on: bool = True
+    ) -> RenderTime:
+        """The render time of a snapshot at `now`. Staleness is judged at each paint, so that a monitor that hangs or
+        stopped (`watched` is false) cannot keep the screen looking fresh.
+        """
         stale = not watched or is_stale(snapshot.link, now)
-        return cls(now, now + timedelta(seconds=snapshot.link.skew), stale, lit)
+        return cls(now, now + timedelta(seconds=snapshot.link.skew), stale, blink_on)
 
-    def lasts(self, now: datetime) -> bool:
-        """Whether at `now` less than a second has passed since: no shorter time is told, and what is drawn holds."""
+    def same_second(self, now: datetime) -> bool:
+        """Whether less than a second has passed at `now`: what was drawn for this render time is still right."""
         return 0 <= (now - self.now).total_seconds() < 1
 
     def to_server(self, local: datetime) -> datetime:
         """That instant of this machine's clock by the platform's."""
         return local + (self.server - self.now)
 
-    def since(self, then: datetime) -> float:
-        """Seconds from `then` on this machine's clock."""
+    def seconds_since(self, then: datetime) -> float:
+        """Seconds from `then` to now on this machine's clock."""
         return (self.now - then).total_seconds()
 
-    def server_since(self, then: datetime) -> float:
-        """Seconds from `then` on the platform's clock; negative while it lies ahead."""
+    def server_seconds_since(self, then: datetime) -> float:
+        """Seconds from `then` to now on the platform's clock; negative while it lies ahead."""
         return (self.server - then).total_seconds()

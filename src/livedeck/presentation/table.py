@@ -1,4 +1,4 @@
-"""Tables as lines, whatever their rows are: which columns fit a width, the head, a row, the order of the rows."""
+"""Tables as lines, whatever their rows are: which columns fit a width, the head, a row, the order of the rows. Pure."""
 
 from __future__ import annotations
 
@@ -18,103 +18,107 @@ Value = float | str | tuple[str, ...] | None
 """What a row is sorted and filtered by: a number, a word, several words; None where it is not known."""
 
 
-Cells = Callable[[T, RenderTime], Value]
+ValueGetter = Callable[[T, RenderTime], Value]
 
 
 GAP = 1
 
+"""Cells between two columns."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[T]):
-    """A column: what it is called in commands, its head, its least cells, and what it says of a row.
+    """A column: its name in commands and filters, its title, its least width in cells, and how it renders a row.
 
-    `rank`: its place in line to be dropped where room is short, 0 never. `value`: what it is sorted by. `wide`: it
-    takes the cells that are left over, until it has `most` (0: all of them).
+    `rank`: where not all columns fit, the highest rank is dropped first; 0 is never dropped. `value`: what it is sorted
+    by. `grows`: it takes the cells that are left over, up to `max_width` (0: no limit).
     """
 
     name: str
-    head: str
-    cells: int
+    title: str
+    width: int
     rank: int
-    say: Callable[[T, RenderTime], Line]
-    value: Cells[T] | None = None
+    render: Callable[[T, RenderTime], Line]
+    value: ValueGetter[T] | None = None
     right: bool = False
-    wide: bool = False
-    most: int = 0
+    grows: bool = False
+    max_width: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class TableSchema(Generic[T]):
-    """A kind of table. `key`: the identity that the cursor follows. `text`: what a bare word of a filter is sought in.
+    """A kind of table. `key`: the identity that the cursor follows. `text`: where a bare word of a filter is searched.
 
-    `rows`: the rows of a snapshot. `fields`: what can be filtered by beside the columns. `grave`: whether the row has a
-    critical fault: such rows are counted wherever they are out of sight.
+    `is_critical`: whether the row has a critical fault; such rows are counted wherever they are out of sight. `rows`:
+    the rows of a snapshot. `fields`: what can be filtered by besides the columns.
     """
 
     columns: tuple[Column[T], ...]
     key: Callable[[T], str]
     text: Callable[[T], str]
-    grave: Callable[[T], bool]
-    rows: Callable[[Snapshot], Sequence[T]]
-    fields: Mapping[str, Cells[T]] = field(default_factory=dict)
+    is_critical: Callable[[T], bool] = lambda _: False
+    rows: Callable[[Snapshot], Sequence[T]] = lambda _: ()
+    fields: Mapping[str, ValueGetter[T]] = field(default_factory=dict)
 
-    def said(self) -> dict[str, Cells[T]]:
-        """Everything that rows can be filtered by."""
+    def filter_fields(self) -> dict[str, ValueGetter[T]]:
+        """Everything that rows can be filtered by, by name."""
         return {**{column.name: column.value for column in self.columns if column.value}, **self.fields}
 
-    def sortable(self) -> list[str]:
+    def sortable_columns(self) -> list[str]:
         """The names of the columns that rows can be sorted by."""
         return [column.name for column in self.columns if column.value]
 
 
 Layout = Sequence[tuple[Column[T], int]]
 
+"""The visible columns and the width of each in cells."""
+
 
 def layout(columns: Iterable[Column[T]], width: int, hidden: Collection[str] = ()) -> list[tuple[Column[T], int]]:
-    """The columns that fit and the cells of each; the wide ones share what is left over."""
-    kept = [column for column in columns if column.name not in hidden]
-    while _needed(kept) > width and any(column.rank for column in kept):
-        kept.remove(max(kept, key=lambda column: column.rank))
-    spare, more = max(0, width - _needed(kept)), dict[str, int]()
-    wide = sorted((column for column in kept if column.wide), key=lambda column: not column.most)
-    for at, column in enumerate(wide):
-        share = spare // (len(wide) - at)
-        more[column.name] = max(0, min(share, column.most - column.cells)) if column.most else share
-        spare -= more[column.name]
-    return [(column, column.cells + more.get(column.name, 0)) for column in kept]
+    """The columns that fit and the width of each; the growing ones share what is left over."""
+    visible = [column for column in columns if column.name not in hidden]
+    while _total_width(visible) > width and any(column.rank for column in visible):
+        visible.remove(max(visible, key=lambda column: column.rank))
+    spare, extra = max(0, width - _total_width(visible)), dict[str, int]()
+    growing = sorted((column for column in visible if column.grows), key=lambda column: not column.max_width)
+    for index, column in enumerate(growing):
+        share = spare // (len(growing) - index)
+        extra[column.name] = max(0, min(share, column.max_width - column.width)) if column.max_width else share
+        spare -= extra[column.name]
+    return [(column, column.width + extra.get(column.name, 0)) for column in visible]
 
 
-def _needed(kept: Sequence[Column[T]]) -> int:
-    return sum(column.cells + GAP for column in kept)
+def _total_width(columns: Sequence[Column[T]]) -> int:
+    return sum(column.width + GAP for column in columns)
 
 
-def head(columns: Layout[T], sort: str = "", *, down: bool = False) -> Line:
-    """The names of the columns; an arrow behind the one that the rows are sorted by."""
+def head_line(columns: Layout[T], sort: str = "", *, down: bool = False) -> Line:
+    """The titles of the columns; an arrow behind the one that the rows are sorted by."""
     line: Line = []
-    for column, size in columns:
-        mark = ("↓" if down else "↑") if column.name == sort else ""
-        name = fit([(column.head, StyleRole.HEAD), (mark, StyleRole.STRONG)], size, right=column.right)
-        line += [*name, (" " * GAP, StyleRole.TEXT)]
+    for column, width in columns:
+        arrow = ("↓" if down else "↑") if column.name == sort else ""
+        title = fit([(column.title, StyleRole.HEAD), (arrow, StyleRole.STRONG)], width, right=column.right)
+        line += [*title, (" " * GAP, StyleRole.TEXT)]
     return line
 
 
-def row(subject: T, moment: RenderTime, columns: Layout[T]) -> Line:
+def row_line(row: T, render_time: RenderTime, columns: Layout[T]) -> Line:
     """One row."""
     line: Line = []
-    for column, size in columns:
-        cell = fit(column.say(subject, moment), size, right=column.right, ellipsis=True)
+    for column, width in columns:
+        cell = fit(column.render(row, render_time), width, right=column.right, ellipsis=True)
         line += [*cell, (" " * GAP, StyleRole.TEXT)]
     return line
 
 
-def ordered(rows: Iterable[T], said: Cells[T], moment: RenderTime, *, down: bool) -> list[T]:
-    """The rows by that value; rows of the same value stay as they are, and what is not known comes last."""
-    valued = [(said(each, moment), each) for each in rows]
-    known = sorted((pair for pair in valued if pair[0] is not None), key=lambda pair: _rank(pair[0]), reverse=down)
-    return [each for _, each in known] + [each for value, each in valued if value is None]
+def sort_rows(rows: Iterable[T], value: ValueGetter[T], render_time: RenderTime, *, down: bool) -> list[T]:
+    """The rows by that value: a stable sort, rows without a known value last."""
+    pairs = [(value(row, render_time), row) for row in rows]
+    known = sorted((pair for pair in pairs if pair[0] is not None), key=lambda pair: _sort_key(pair[0]), reverse=down)
+    return [row for _, row in known] + [row for key, row in pairs if key is None]
 
 
-def _rank(value: Value) -> tuple[float, str]:
+def _sort_key(value: Value) -> tuple[float, str]:
     if isinstance(value, float | int):
         return float(value), ""
     return 0.0, " ".join(value).casefold() if isinstance(value, tuple) else (value or "").casefold()

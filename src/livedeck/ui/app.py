@@ -166,8 +166,8 @@ class Deck(ExactApp):
         if self.snapshot is None:
             return None
         now = self.clock.now()
-        now = self._painted.now if self._painted and self._painted.lasts(now) else now
-        self._painted = RenderTime.of(self.snapshot, now, watched=not self.fault, lit=self._lit)
+        now = self._painted.now if self._painted and self._painted.same_second(now) else now
+        self._painted = RenderTime.from_snapshot(self.snapshot, now, watched=not self.fault, blink_on=self._lit)
         return self._painted
 
     def shown(self) -> tuple[Snapshot, RenderTime] | None:

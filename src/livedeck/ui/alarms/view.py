@@ -46,7 +46,7 @@ def key(alarm: Alarm) -> str:
     return "\x1f".join(alarm.key)
 
 
-def grave(alarm: Alarm) -> bool:
+def is_critical(alarm: Alarm) -> bool:
     """Critical, and not put away."""
     return alarm.active and alarm.severity is Severity.CRITICAL
 
@@ -60,7 +60,7 @@ def _severity(alarm: Alarm, moment: RenderTime) -> Line:
 
 def sign(alarm: Alarm, glyph: str, moment: RenderTime) -> str:
     """The glyph; that of an unacknowledged alarm blinks at 1 Hz (interface.md), and nothing else does."""
-    return glyph if moment.lit or alarm.state is not AlarmState.UNACKNOWLEDGED else " "
+    return glyph if moment.blink_on or alarm.state is not AlarmState.UNACKNOWLEDGED else " "
 
 
 def _state(alarm: Alarm, _: RenderTime) -> Line:
@@ -69,7 +69,9 @@ def _state(alarm: Alarm, _: RenderTime) -> Line:
 
 
 def _age(alarm: Alarm, moment: RenderTime) -> Line:
-    return [(values.compact_duration(moment.since(alarm.since)), StyleRole.TEXT if alarm.active else StyleRole.DIM)]
+    return [
+        (values.compact_duration(moment.seconds_since(alarm.since)), StyleRole.TEXT if alarm.active else StyleRole.DIM)
+    ]
 
 
 def _subject(alarm: Alarm, _: RenderTime) -> Line:
@@ -109,16 +111,16 @@ def board(snapshot: Snapshot) -> tuple[Alarm, ...]:
 BOARD: TableSchema[Alarm] = TableSchema(
     columns=(
         Column("severity", " SEVERITY", 9, 0, _severity, _rank),
-        Column("since", "SINCE", 6, 1, _age, lambda alarm, moment: moment.since(alarm.since), right=True),
-        Column("event", "EVENT", 16, 0, _subject, lambda alarm, _: alarm.subject, wide=True, most=NAME_MOST),
+        Column("since", "SINCE", 6, 1, _age, lambda alarm, moment: moment.seconds_since(alarm.since), right=True),
+        Column("event", "EVENT", 16, 0, _subject, lambda alarm, _: alarm.subject, grows=True, max_width=NAME_MOST),
         Column("kind", "ALARM", 17, 0, _kind, lambda alarm, _: alarm.kind),
-        Column("actual", "ACTUAL", 22, 5, _actual, wide=True, most=60),
+        Column("actual", "ACTUAL", 22, 5, _actual, grows=True, max_width=60),
         Column("state", "STATE", 24, 2, _state, lambda alarm, _: alarm.state.value),
         Column("marks", "", 12, 6, _marks),
     ),
     key=key,
     text=lambda alarm: f"{alarm.subject} {alarm.target_name} {alarm.kind} {alarm.actual} {alarm.note}".casefold(),
-    grave=grave,
+    is_critical=is_critical,
     rows=board,
     fields={
         "alarm": lambda alarm, _: (alarm.kind, f"{alarm.severity} {alarm.kind}"),
@@ -142,7 +144,7 @@ def detail(alarm: Alarm, moment: RenderTime) -> list[Line]:
         [
             (f" {glyph} {word}  {alarm.kind}  ", ink if alarm.active else StyleRole.DIM),
             *_subject(alarm, moment),
-            (f"   {state} for {values.age(moment.since(alarm.changed))}", state_ink),
+            (f"   {state} for {values.age(moment.seconds_since(alarm.changed))}", state_ink),
             (_until(alarm, moment), StyleRole.DIM),
         ],
         *(_labelled(label, text) for label, text in told if text),
@@ -164,7 +166,7 @@ def _until(alarm: Alarm, moment: RenderTime) -> str:
         return "  until it is over"
     if until is None or alarm.state not in {AlarmState.SHELVED, AlarmState.ACKNOWLEDGED}:
         return ""
-    return f"  {values.short_duration(-moment.since(until))} left"
+    return f"  {values.short_duration(-moment.seconds_since(until))} left"
 
 
 def _labelled(label: str, text: str, more: str = "") -> Line:
@@ -263,10 +265,8 @@ def _notice(one: NotificationRecord | Notice) -> Line:
 
 LOG: TableSchema[Logged] = TableSchema(
     columns=(
-        Column("entry", "WHEN (UTC)", 40, 0, lambda one, _: line(one), lambda one, _: one.at.timestamp(), wide=True),
+        Column("entry", "WHEN (UTC)", 40, 0, lambda one, _: line(one), lambda one, _: one.at.timestamp(), grows=True),
     ),
     key=lambda one: f"{one.at.timestamp()} {hash(one)}",
     text=lambda one: plain(line(one)).casefold(),
-    grave=lambda _: False,
-    rows=lambda _: (),
 )

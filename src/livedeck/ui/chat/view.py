@@ -36,12 +36,10 @@ MESSAGES: TableSchema[PreviewRow] = TableSchema(
         Column("at", "WRITTEN (UTC)", 15, 0, _at, right=True),
         Column("role", "ROLE", 5, 2, _role),
         Column("name", "BY", 14, 0, _name),
-        Column("text", "MESSAGE", 20, 0, _text, wide=True),
+        Column("text", "MESSAGE", 20, 0, _text, grows=True),
     ),
     key=lambda said: str(said.number),
     text=lambda said: said.text,
-    grave=lambda _: False,
-    rows=lambda _: (),
 )
 
 
@@ -133,7 +131,7 @@ def preview(known: Preview | None, moment: RenderTime, keys: Keys) -> Line:
         return labelled("preview", (f"none yet: {keys.read} reads the log", StyleRole.DIM))
     count = len(known.rows)
     words = f"{count:,} message{'' if count == 1 else 's'}{' match' if known.wanted.sieve else ''}"
-    age = f", as of {known.at:%H:%M:%S}Z ({values.age(moment.since(known.at))})"
+    age = f", as of {known.at:%H:%M:%S}Z ({values.age(moment.seconds_since(known.at))})"
     if known.reading:
         return labelled("preview", (f"{words} so far, reading", StyleRole.INFO))
     if known.why:

@@ -235,7 +235,7 @@ def _judged(deck: Deck, text: str) -> tuple[Line, bool]:
         return [], False
     _, sheet, rows = listed
     try:
-        terms = filtering.parse(text, sheet.said())
+        terms = filtering.parse(text, sheet.filter_fields())
     except filtering.FilterError as error:
         return [(f" ▲ {error}", StyleRole.WARNING)], False
     if not terms:
@@ -256,7 +256,7 @@ def clear(deck: Deck, _: str) -> None:
 def sort_next(deck: Deck, argument: str) -> None:
     """Sort by the next column, or by the one that is named."""
     listed = _listed(deck)
-    names = listed[1].sortable() if listed else []
+    names = listed[1].sortable_columns() if listed else []
     if argument and argument not in names:
         deck.tell(f"there is no column {argument} to sort by: {', '.join(names)}", Severity.WARNING)
     elif argument and listed:
@@ -275,7 +275,7 @@ def _step(deck: Deck, step: int) -> None:
     if listed is None:
         return
     name, sheet, _ = listed
-    names = ["", *sheet.sortable()]
+    names = ["", *sheet.sortable_columns()]
     sort = deck.arrangement.view(name).sort
     at = names.index(sort) if sort in names else 0
     _rearrange(deck, name, sort=names[(at + step) % len(names)])
@@ -308,7 +308,7 @@ def columns(deck: Deck, argument: str) -> None:
         if hidden is not None:
             _rearrange(deck, name, hidden=hidden)
 
-    heads = [(column.name, column.head.strip()) for column in sheet.columns]
+    heads = [(column.name, column.title.strip()) for column in sheet.columns]
     deck.push_screen(ColumnsScreen(heads, deck.arrangement.view(name).hidden), take)
 
 

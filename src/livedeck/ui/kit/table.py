@@ -68,7 +68,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         if moment != self._moment:
             self._told.clear()
         if subjects is not self._subjects:
-            self._worse = [0, *accumulate(map(self._sheet.grave, subjects))]
+            self._worse = [0, *accumulate(map(self._sheet.is_critical, subjects))]
         self._subjects, self._moment, self._empty, self.cursor, self._view = subjects, moment, empty, cursor, view
         self.virtual_size = Size(self.size.width, len(subjects) + HEAD_LINES)
         self.repaint()
@@ -97,7 +97,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         """The names of the columns; and how many rows with a critical fault were scrolled out above."""
         worse = self._worse[min(self.scroll_offset.y, len(self._subjects))]
         more: Line = [(f"✖ {worse} more above ", StyleRole.CRITICAL)] if worse else []
-        names = columns.head(self._columns, self._view.sort, down=self._view.down)
+        names = columns.head_line(self._columns, self._view.sort, down=self._view.down)
         return join([(" ", StyleRole.HEAD), *names], more, self.size.width)
 
     def _drawn(self, at: int) -> Line:
@@ -112,7 +112,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         key = self._sheet.key(subject)
         known = self._told.get(key)
         if known is None or known[0] is not subject:
-            known = self._told[key] = subject, columns.row(subject, moment, self._columns)
+            known = self._told[key] = subject, columns.row_line(subject, moment, self._columns)
         return known[1]
 
     def on_resize(self) -> None:

@@ -82,7 +82,7 @@ def _stamp(at: datetime | None) -> Value:
 
 ROOMS: TableSchema[Room] = TableSchema(
     columns=(
-        Column("room", "ROOM", 20, 0, lambda one, at: _said(name(one), at), lambda one, _: name(one), wide=True),
+        Column("room", "ROOM", 20, 0, lambda one, at: _said(name(one), at), lambda one, _: name(one), grows=True),
         Column("status", "  STATUS", 11, 1, status, lambda one, _: _word(one.status)),
         Column(
             "relays",
@@ -118,7 +118,6 @@ ROOMS: TableSchema[Room] = TableSchema(
     ),
     key=lambda one: one.id,
     text=lambda one: " ".join([name(one), one.id, *_platforms(one), *map(name, profiles(one))]).casefold(),
-    grave=lambda _: False,
     rows=lambda snapshot: snapshot.rooms.rooms,
 )
 
@@ -155,7 +154,7 @@ RELAYS: TableSchema[Relay] = TableSchema(
             2,
             lambda one, at: _said(values.link(one.profile.url or values.UNKNOWN), at, StyleRole.DIM),
             lambda one, _: one.profile.url,
-            wide=True,
+            grows=True,
         ),
         Column("key", "KEY", 8, 1, lambda one, at: _said(str(one.profile.stream_key or values.UNKNOWN), at)),
         Column(
@@ -180,8 +179,6 @@ RELAYS: TableSchema[Relay] = TableSchema(
     ),
     key=lambda one: one.profile.id,
     text=lambda one: " ".join([name(one.profile), service(one.profile), one.profile.url or ""]).casefold(),
-    grave=lambda _: False,
-    rows=lambda _: (),
 )
 
 
@@ -220,7 +217,7 @@ def age(state: RoomsState, moment: RenderTime, cells: int) -> Line:
 
 def _as_of(state: RoomsState, moment: RenderTime) -> tuple[str, StyleRole]:
     assert state.as_of is not None
-    said = f"as of {state.as_of:%H:%M:%S}Z ({values.age(moment.since(state.as_of))})"
+    said = f"as of {state.as_of:%H:%M:%S}Z ({values.age(moment.seconds_since(state.as_of))})"
     return (f"▒ STALE, {said}", StyleRole.WARNING) if moment.stale else (said, StyleRole.DIM)
 
 

@@ -108,10 +108,10 @@ class Desk:
             return "no data yet; wait for the platform's first answer"
         ask = key_of("app.ask", self._deck.keymap)
         if moment.stale:
-            age = values.age(moment.since(snapshot.link.as_of))
+            age = values.age(moment.seconds_since(snapshot.link.as_of))
             return f"what you see is STALE, {age} old; {ask} asks the platform again"
         if target and target.kind in ROOMS and snapshot.rooms.as_of and snapshot.rooms.stale(moment.now):
-            age = values.age(moment.since(snapshot.rooms.as_of))
+            age = values.age(moment.seconds_since(snapshot.rooms.as_of))
             return f"the rooms that you see are STALE, {age} old; {ask} asks the platform again"
         state = snapshot.find(target.id) if target and target.kind == "event" else None
         if state and state.is_stale:

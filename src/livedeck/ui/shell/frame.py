@@ -54,7 +54,7 @@ def _link(snapshot: Snapshot, moment: RenderTime) -> Line:
         return [(word, ink)]
     if snapshot.link.state is ConnectionState.OK and moment.stale:
         word, ink = "▒ STALE", StyleRole.STALE
-    return [(word, ink), (f"  {values.age(moment.since(snapshot.link.as_of))} ago", StyleRole.TEXT)]
+    return [(word, ink), (f"  {values.age(moment.seconds_since(snapshot.link.as_of))} ago", StyleRole.TEXT)]
 
 
 def _round_trip(snapshot: Snapshot) -> Line:
@@ -118,7 +118,7 @@ def banner(snapshot: Snapshot, moment: RenderTime, fault: str = "") -> Line:
         ink = StyleRole.BANNER_BLIND if link.is_unauthorized else StyleRole.BANNER
         return [(f" ▲ {link.problem} since {since}  {data}  {why} ", ink)]
     if moment.stale and link.as_of is not None:
-        return [(f" ▒ STALE  {data}, {values.age(moment.since(link.as_of))} old ", StyleRole.BANNER)]
+        return [(f" ▒ STALE  {data}, {values.age(moment.seconds_since(link.as_of))} old ", StyleRole.BANNER)]
     return []
 
 
@@ -133,7 +133,7 @@ def small(snapshot: Snapshot, size: Size, least: Size) -> Line:
 
 def frozen(held: RenderTime, moment: RenderTime) -> Line:
     """That the operator holds the screen still, since when; the lines around it go on."""
-    words = f" ‖ FROZEN at {held.now:%H:%M:%S}Z, {values.age(moment.since(held.now))} ago"
+    words = f" ‖ FROZEN at {held.now:%H:%M:%S}Z, {values.age(moment.seconds_since(held.now))} ago"
     return [(f"{words}  polling and alarms go on ", StyleRole.BANNER)]
 
 
@@ -146,7 +146,7 @@ def alarm(one: Alarm, moment: RenderTime) -> Line:
     """Severity, since when, whose, what: actual against expected."""
     glyph, word, ink = SEVERITIES[one.severity]
     return [
-        (f" {sign(one, glyph, moment)} {word} {values.compact_duration(moment.since(one.since)):>6}  ", ink),
+        (f" {sign(one, glyph, moment)} {word} {values.compact_duration(moment.seconds_since(one.since)):>6}  ", ink),
         *clip([(values.safe(one.subject), StyleRole.STRONG)], SUBJECT_CELLS),
         (f"  {one.kind}  ", ink),
         (values.safe(one.actual), StyleRole.TEXT),

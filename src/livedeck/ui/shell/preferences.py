@@ -31,7 +31,7 @@ class Notice:
 
 def line(notices: tuple[Notice, ...], moment: RenderTime) -> list[Line]:
     """The last notice while it is news; no line afterwards."""
-    if not notices or moment.since(notices[-1].at) >= SHOWN[notices[-1].severity]:
+    if not notices or moment.seconds_since(notices[-1].at) >= SHOWN[notices[-1].severity]:
         return []
     glyph, word, ink = SEVERITIES[notices[-1].severity]
     return [[(f" {glyph} {word} ", ink), (values.safe(notices[-1].text), StyleRole.STRONG)]]

@@ -70,7 +70,7 @@ class StreamsScreen(EventList):
     def _ask(self, state: EventState, moment: RenderTime) -> None:
         """Have the recordings of that event asked for, where they are not known or old; one question at a time."""
         tried = self._known(state.id).tried
-        fresh = tried is not None and moment.since(tried) < RECORDINGS_AGE
+        fresh = tried is not None and moment.seconds_since(tried) < RECORDINGS_AGE
         if self.deck.api is not None and not fresh and self._asking != state.id:
             self._asking = state.id
             self.run_worker(self._asked(state.id), group="recordings", exclusive=True)

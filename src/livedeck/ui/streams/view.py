@@ -9,7 +9,7 @@ from datetime import datetime
 from livedeck.client import EventRestream, Recording
 from livedeck.monitor import EventState, IngestState, Snapshot
 from livedeck.presentation import event_detail, events
-from livedeck.presentation.events import EVENTS, grave
+from livedeck.presentation.events import EVENTS, has_critical_finding
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value
 from livedeck.text import values
@@ -68,7 +68,7 @@ def used(state: EventState, moment: RenderTime) -> float | None:
         return None
     if since is None or ends is None or ends <= since:
         return None
-    return min(max(moment.server_since(since) / (ends - since).total_seconds(), 0.0), 1.0)
+    return min(max(moment.server_seconds_since(since) / (ends - since).total_seconds(), 0.0), 1.0)
 
 
 def _window(state: EventState, moment: RenderTime) -> Line:
@@ -92,7 +92,7 @@ _SHARED = {column.name: column for column in EVENTS.columns}
 STREAMS: TableSchema[EventState] = TableSchema(
     columns=(
         _SHARED["tally"],
-        Column("event", "EVENT", 16, 0, _name, _SHARED["event"].value, wide=True, most=events.NAME_MOST),
+        Column("event", "EVENT", 16, 0, _name, _SHARED["event"].value, grows=True, max_width=events.NAME_MOST),
         Column("status", "STATUS", 9, 1, _status, lambda state, _: _word(state)),
         Column("started", "STARTED (UTC)", 15, 4, _started, _start, right=True),
         Column("elapsed", "ELAPSED", 11, 2, _elapsed, _SHARED["time"].value, right=True),
@@ -103,7 +103,7 @@ STREAMS: TableSchema[EventState] = TableSchema(
     ),
     key=EVENTS.key,
     text=EVENTS.text,
-    grave=grave,
+    is_critical=has_critical_finding,
     rows=streaming,
     fields={**EVENTS.fields, "health": _SHARED["health"].value or (lambda *_: None)},
 )
@@ -152,7 +152,7 @@ def _destinations(restreams: Sequence[EventRestream], moment: RenderTime) -> lis
 def _recordings(known: Recordings | None, moment: RenderTime) -> list[Line]:
     if known is None:
         return [_labelled("recorded", [("asking", StyleRole.DIM)])]
-    age = "never answered" if known.at is None else f"as of {values.age(moment.since(known.at))} ago"
+    age = "never answered" if known.at is None else f"as of {values.age(moment.seconds_since(known.at))} ago"
     if known.why:
         head: Line = [(f"▲ failed  {age}  {values.safe(known.why, 120)}", StyleRole.WARNING)]
     else:

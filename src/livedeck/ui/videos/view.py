@@ -60,7 +60,7 @@ def _stamp(at: datetime | None) -> Value:
 
 
 def _sheet(columns: tuple[Column[Any], ...], key: Text, text: Text) -> TableSchema[Any]:
-    return TableSchema(columns, key, lambda one: text(one).casefold(), lambda _: False, lambda _: ())
+    return TableSchema(columns, key, lambda one: text(one).casefold())
 
 
 def _made(one: Video) -> datetime | None:
@@ -69,7 +69,7 @@ def _made(one: Video) -> datetime | None:
 
 VIDEOS = _sheet(
     (
-        _column("title", "VIDEO", 20, 0, lambda one: _said(one.title), wide=True, ink=StyleRole.STRONG),
+        _column("title", "VIDEO", 20, 0, lambda one: _said(one.title), grows=True, ink=StyleRole.STRONG),
         _column(
             "length",
             "LENGTH",
@@ -112,7 +112,7 @@ POSTERS = _sheet(
             20,
             1,
             lambda one: values.link(one.original or values.UNKNOWN),
-            wide=True,
+            grows=True,
             ink=StyleRole.DIM,
         ),
     ),
@@ -123,7 +123,7 @@ POSTERS = _sheet(
 
 def _recognition(one: Subtitle, moment: RenderTime) -> Line:
     word, ink = recognition(one.status, stale=moment.stale)
-    since = moment.server_since(one.updated_at) if one.status == "pending" and one.updated_at else -1.0
+    since = moment.server_seconds_since(one.updated_at) if one.status == "pending" and one.updated_at else -1.0
     tail = f" {values.age(since)}" if since >= 0 else ""
     return [(word + tail, ink)]
 
@@ -140,7 +140,7 @@ SUBTITLES = _sheet(
             right=True,
         ),
         _column("language", "LANG", 4, 0, lambda one: _said(one.language or values.UNKNOWN, 8), ink=StyleRole.STRONG),
-        _column("description", "DESCRIPTION", 16, 0, lambda one: _said(one.description), wide=True),
+        _column("description", "DESCRIPTION", 16, 0, lambda one: _said(one.description), grows=True),
         Column("status", "RECOGNITION", 15, 0, _recognition, lambda one, _: one.status or ""),
         _column("file", "FILE", 20, 2, lambda one: _said(one.file_name) or values.NOT_APPLICABLE),
         _column(
@@ -174,7 +174,7 @@ CUES = _sheet(
             right=True,
             ink=StyleRole.DIM,
         ),
-        _column("text", "TEXT", 20, 0, lambda one: _said(one.text.replace("\n", " / "), 500), wide=True),
+        _column("text", "TEXT", 20, 0, lambda one: _said(one.text.replace("\n", " / "), 500), grows=True),
     ),
     lambda one: f"{one.line}",
     lambda one: one.text,
@@ -192,7 +192,7 @@ ANNOTATIONS = _sheet(
             "start", "FROM", 8, 0, lambda one: _number(one.start_time), value=lambda one: one.start_time, right=True
         ),
         _column("end", "TO", 8, 0, lambda one: _number(one.end_time), value=lambda one: one.end_time, right=True),
-        _column("title", "TITLE", 20, 0, lambda one: _said(one.title), wide=True, ink=StyleRole.STRONG),
+        _column("title", "TITLE", 20, 0, lambda one: _said(one.title), grows=True, ink=StyleRole.STRONG),
         _column("link", "LINK", 30, 3, lambda one: values.link(one.link or values.NOT_APPLICABLE), ink=StyleRole.DIM),
         _column("id", "ID", 36, 9, lambda one: _said(one.id, 40), ink=StyleRole.DIM),
     ),
@@ -204,7 +204,7 @@ ANNOTATIONS = _sheet(
 MATERIALS = _sheet(
     (
         _column(
-            "title", "TITLE", 20, 0, lambda one: _said(one.title) or values.UNKNOWN, wide=True, ink=StyleRole.STRONG
+            "title", "TITLE", 20, 0, lambda one: _said(one.title) or values.UNKNOWN, grows=True, ink=StyleRole.STRONG
         ),
         _column("file", "FILE", 20, 1, lambda one: _said(one.file_name) or values.UNKNOWN),
         _column(
@@ -272,7 +272,7 @@ def tabs(part: str, counts: dict[str, int], known: CachedList, moment: RenderTim
 
 def freshness_text(known: CachedList, moment: RenderTime) -> Line:
     """How old a list is, in words; a failure never looks like an empty list."""
-    age = "never answered" if known.at is None else f"{values.age(moment.since(known.at))} ago"
+    age = "never answered" if known.at is None else f"{values.age(moment.seconds_since(known.at))} ago"
     if known.why:
         return [(f"▲ failed, {age} ", StyleRole.WARNING)]
     if known.at is None:

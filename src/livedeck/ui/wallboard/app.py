@@ -200,7 +200,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
             return []
         now = self._clock.monotonic()
         at = self._clock.now()
-        moment = RenderTime.of(self._snapshot, at, watched=not self._fault, lit=at.second % 2 == 0)
+        moment = RenderTime.from_snapshot(self._snapshot, at, watched=not self._fault, blink_on=at.second % 2 == 0)
         seen = wall_model(self._snapshot, moment, self._terms, self._fault)
         self._recent.forget({state.id for state in seen.states})
         self._dimmed(dim=seen.calm)

@@ -97,7 +97,7 @@ def age(sight: WallModel) -> Line:
     link, moment = sight.snapshot.link, sight.moment
     if link.as_of is None:
         return [("no data yet", StyleRole.WARNING)]
-    said = f"{values.age(moment.since(link.as_of))} ago"
+    said = f"{values.age(moment.seconds_since(link.as_of))} ago"
     if link.state is ConnectionState.BLIND:
         return [(f"✖ BLIND {said}", StyleRole.CRITICAL)]
     return [(f"▒ STALE {said}", StyleRole.WARNING)] if moment.stale else [(said, StyleRole.TEXT)]
@@ -185,7 +185,7 @@ def banner(sight: WallModel, wide: int, lines: int, most: int) -> Iterator[Line]
 
 def _headline(sight: WallModel) -> str:
     link, moment = sight.snapshot.link, sight.moment
-    old = "" if link.as_of is None else f"  {values.age(moment.since(link.as_of))} OLD"
+    old = "" if link.as_of is None else f"  {values.age(moment.seconds_since(link.as_of))} OLD"
     if sight.fault:
         return f"✖ MONITOR STOPPED{old}"
     if link.state is ConnectionState.BLIND:
@@ -208,7 +208,7 @@ def _alarm_headline(sight: WallModel, wide: int, most: int) -> tuple[list[Line],
         return [], False
     kind = alarm.kind.replace("_", " ")
     glyph = sign(alarm, events.SEVERITIES[alarm.severity][0], sight.moment)
-    since = values.compact_duration(sight.moment.since(alarm.since))
+    since = values.compact_duration(sight.moment.seconds_since(alarm.since))
     subject = values.safe(alarm.subject)
     whole = f"{glyph} {subject}  {kind} {since}"
     for said in (whole, f"{glyph} {subject[:16]}  {kind}", f"{glyph} {kind}"):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventState, Severity, Snapshot
-from livedeck.presentation.events import EVENTS, grave
-from livedeck.presentation.filtering import Term, matches
+from livedeck.presentation.events import EVENTS, has_critical_finding
+from livedeck.presentation.filtering import Term, filter_rows
 from livedeck.presentation.render_time import RenderTime
 
 DUE = 12 * 3600.0
@@ -58,9 +59,7 @@ class WallModel:
 
 def wall_model(snapshot: Snapshot, moment: RenderTime, terms: tuple[Term, ...] = (), fault: str = "") -> WallModel:
     """The part of a snapshot that a wall with that filter tells."""
-    said = EVENTS.said()
-    every = list(snapshot.events)
-    kept = [one for one in every if matches(terms, one, moment, said, EVENTS.text(one))] if terms else every
+    kept = filter_rows(snapshot.events, terms, EVENTS, moment)
     names = {state.id for state in kept}
     return WallModel(
         snapshot,
@@ -69,19 +68,19 @@ def wall_model(snapshot: Snapshot, moment: RenderTime, terms: tuple[Term, ...] =
         coming=coming(kept, moment),
         alarms=tuple(one for one in snapshot.alarms if _told(one, names, moment)),
         matching=len(kept),
-        grave=sum(map(grave, snapshot.events)) - sum(map(grave, kept)),
+        grave=sum(map(has_critical_finding, snapshot.events)) - sum(map(has_critical_finding, kept)),
         fault=fault,
     )
 
 
 def _told(alarm: Alarm, names: set[str], moment: RenderTime) -> bool:
-    listed = alarm.state is not AlarmState.RETURNED or moment.since(alarm.changed) < LISTED
+    listed = alarm.state is not AlarmState.RETURNED or moment.seconds_since(alarm.changed) < LISTED
     return listed and (not alarm.event_id or alarm.event_id in names)
 
 
 def _has_a_place(state: EventState, moment: RenderTime) -> bool:
     phase = state.phase
-    distance = None if phase.reference_time is None else moment.server_since(phase.reference_time)
+    distance = None if phase.reference_time is None else moment.server_seconds_since(phase.reference_time)
     if phase.tally is BroadcastState.SCHEDULED:
         return distance is None or distance > -DUE or _wrong(state)
     if phase.tally is BroadcastState.COMPLETED:
@@ -93,14 +92,16 @@ def _wrong(state: EventState) -> bool:
     return any(one.severity is not Severity.INFO for one in state.assessment.findings)
 
 
-def coming(states: list[EventState], moment: RenderTime) -> tuple[EventState, ...]:
+def coming(states: Sequence[EventState], moment: RenderTime) -> tuple[EventState, ...]:
     """What is scheduled, the soonest first; what is late has its place among the others."""
     marked = [
         (one.phase.reference_time, one.id, one)
         for one in states
         if one.phase.tally is BroadcastState.SCHEDULED and one.phase.reference_time
     ]
-    return tuple(one for mark, _, one in sorted(marked, key=lambda each: each[:2]) if moment.server_since(mark) <= 0)
+    return tuple(
+        one for mark, _, one in sorted(marked, key=lambda each: each[:2]) if moment.server_seconds_since(mark) <= 0
+    )
 
 
 def unanswered(sight: WallModel) -> frozenset[str]:

@@ -264,7 +264,7 @@ def _away(state: EventState, moment: RenderTime) -> Line:
     known = state.phase.ingest
     if known.state is not IngestState.INTERRUPTED:
         return []
-    left = -moment.server_since(known.window_ends) if known.window_ends else 0.0
+    left = -moment.server_seconds_since(known.window_ends) if known.window_ends else 0.0
     window = f"  {values.short_duration(left)} left" if left > 0 else "  window over"
     return [(plain(events.ingest(state, moment)), events.ingest(state, moment)[0][1]), (window, StyleRole.TEXT)]
 
@@ -323,7 +323,7 @@ LEFT_OUT = {"recent", "latency", "updated"}
 
 def head(wide: int) -> Line:
     """The names of the columns of rows in plain letters."""
-    return fit(table.head(table.layout(_columns(Recent()), wide)), wide)
+    return fit(table.head_line(table.layout(_columns(Recent()), wide)), wide)
 
 
 class BandLayout(NamedTuple):
@@ -370,7 +370,7 @@ def band(state: EventState, moment: RenderTime, room: tuple[int, int], recent: R
 def _columns(recent: Recent) -> list[Column[EventState]]:
     """The columns of the deck's table, its bars drawn once for each answer."""
     kept = [column for column in EVENTS.columns if column.name not in LEFT_OUT]
-    return [*kept, replace(EVENTS.columns[8], cells=2 * SPARK_CELLS + 1, say=partial(_recent, recent))]
+    return [*kept, replace(EVENTS.columns[8], width=2 * SPARK_CELLS + 1, render=partial(_recent, recent))]
 
 
 def _recent(recent: Recent, state: EventState, moment: RenderTime) -> Line:
@@ -379,7 +379,7 @@ def _recent(recent: Recent, state: EventState, moment: RenderTime) -> Line:
 
 
 def _plain(state: EventState, moment: RenderTime, wide: int, recent: Recent) -> Line:
-    return fit(table.row(state, moment, table.layout(_columns(recent), wide)), wide)
+    return fit(table.row_line(state, moment, table.layout(_columns(recent), wide)), wide)
 
 
 def _large(state: EventState, moment: RenderTime, wide: int, given: BandLayout) -> list[Line]:

@@ -1,10 +1,12 @@
-"""Lines always take exactly the cells they are given."""
+"""Lines take exactly the cells they are given; the changed ranges of two lines are all that differs."""
+
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedeck.text.segments import Line, StyleRole, fit, join, justify, plain, width, wrap_groups
+from livedeck.text.segments import Line, StyleRole, changed_ranges, fit, join, justify, plain, width, wrap_groups
 
 TEXTS = st.text(alphabet="ab é東●", max_size=12)
 LINES = st.lists(st.tuples(TEXTS, st.sampled_from([StyleRole.TEXT, StyleRole.DIM])), max_size=4)
@@ -40,3 +42,17 @@ def test_both_ends_give_way_by_one_order() -> None:
     assert plain(justify(left, right, 24)) == "link  host    local  utc"
     assert plain(justify(left, right, 18)) == "link    local  utc"
     assert plain(justify(left, right, 10)) == "link   utc"
+
+
+@given(LINES, LINES, st.integers(1, 6))
+def test_outside_the_changed_ranges_two_lines_show_the_same(before: Line, after: Line, min_gap: int) -> None:
+    before, after = fit(before, 40), fit(after, 40)
+    ranges = changed_ranges(before, after, min_gap)
+    cells = [
+        [(char, role) for text, role in line for char in text for _ in range(width([(char, role)]))]
+        for line in (before, after)
+    ]
+    unchanged = set(range(40)) - {cell for start, end in ranges for cell in range(start, end)}
+    assert all(cells[0][cell] == cells[1][cell] for cell in unchanged)
+    assert all(second[0] - first[1] >= min_gap for first, second in pairwise(ranges))
+    assert all(start < end <= 40 for start, end in ranges)

@@ -1,0 +1,111 @@
+"""The filter language, as tables of what is typed and which events pass."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livedeck.monitor import BroadcastState, EventState, Freshness, IngestState
+from livedeck.presentation.events import EVENTS
+from livedeck.presentation.filtering import FilterError, TableView, apply_view, filter_rows, parse
+from livedeck.presentation.render_time import RenderTime
+from ui.test_cells import FRESH, STALE, state
+
+CHOIR = state(name="Choir, hall B", parent_id="concerts")
+CUP = state(BroadcastState.RECONNECTING, IngestState.INTERRUPTED, id="two", name="Cup final")
+NEWS = state(BroadcastState.SCHEDULED, IngestState.NONE, freshness=Freshness.NEVER, id="three", name="Evening news")
+FIELDS = EVENTS.filter_fields()
+
+
+def passing(text: str, *events: EventState, render_time: RenderTime = FRESH) -> list[EventState]:
+    """The events that pass that filter."""
+    return list(filter_rows(events, parse(text, FIELDS), EVENTS, render_time))
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", "Choir Cup Evening"),
+        ("choir", "Choir"),
+        ("!choir", "Cup Evening"),
+        ("CUP", "Cup"),
+        ("tally:air", "Choir"),
+        ("!tally:air", "Cup Evening"),
+        ("tally:air choir", "Choir"),
+        ("tally:air cup", ""),
+        ("ingest:lost", "Cup"),
+        ("project:concerts", "Choir"),
+        ("id=one", "Choir"),
+        ("video>4M", "Choir"),
+        ("video>4.48M", ""),
+        ("video>=4.48M", "Choir"),
+        ("video<4.48M", ""),
+        ("video<=4.48M", "Choir"),
+        ("!video<=4.48M", ""),
+        ("audio=128000", "Choir"),
+        ("fps<25", ""),
+        ("fps<30", ""),
+        ("fps<=30", "Choir"),
+        ("fps>=30", "Choir"),
+        ("fps>30", ""),
+        ("health<70", ""),
+        ("health>70", "Choir Cup Evening"),
+        ("time<0", ""),
+        ("'hall b'", "Choir"),
+        ('"hall b" tally:air', "Choir"),
+    ],
+)
+def test_a_filter_passes_the_events_that_meet_its_conditions(text: str, names: str) -> None:
+    kept = passing(text, CHOIR, CUP, NEWS)
+    assert " ".join(str(state.event.name).split(",")[0].split()[0] for state in kept) == names
+
+
+@pytest.mark.parametrize("text", ["video<1M", "video>1M", "!video<1M", "!video>1M"])
+def test_an_unknown_value_meets_no_comparison(text: str) -> None:
+    """monitoring.md: zero is not missing."""
+    assert not passing(text, NEWS)
+
+
+def test_a_stale_score_meets_no_comparison() -> None:
+    assert not passing("health>0", CHOIR, render_time=STALE)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("heatlh<70", "no field 'heatlh'; near it: health"),
+        ("health<abc", "health< needs a number, 'abc' is none"),
+        ("health<", "health< needs a number"),
+        ("tally:", "tally: needs a word"),
+        ("'open", "a quote is not closed"),
+        ("zzz:1", "no field 'zzz'; there are: alarm"),
+    ],
+)
+def test_an_invalid_filter_is_refused_with_the_reason(text: str, reason: str) -> None:
+    with pytest.raises(FilterError) as error:
+        parse(text, FIELDS)
+    assert reason in str(error.value)
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_filter_or_is_refused(text: str) -> None:
+    try:
+        kept = passing(text, CHOIR)
+    except FilterError:
+        return
+    assert kept in ([CHOIR], [])
+
+
+@pytest.mark.parametrize("down", [False, True])
+@pytest.mark.parametrize("name", EVENTS.sortable_columns())
+def test_every_column_sorts_with_unknown_values_last(name: str, down: bool) -> None:
+    sorted_rows = apply_view(EVENTS, (CHOIR, CUP, NEWS), TableView(sort=name, down=down), FRESH).rows
+    values = [FIELDS[name](row, FRESH) for row in sorted_rows]
+    assert sorted(map(EVENTS.key, sorted_rows)) == sorted(map(EVENTS.key, (CHOIR, CUP, NEWS)))
+    assert values == [value for value in values if value is not None] + [None] * values.count(None)
+
+
+def test_a_filter_kept_from_another_version_hides_nothing() -> None:
+    filtered = apply_view(EVENTS, (CHOIR, CUP), TableView(filter="vanished:field", sort="vanished"), FRESH)
+    assert filtered.rows == (CHOIR, CUP)
