@@ -31,7 +31,7 @@ from livedeck.client.http.files import plain_name
 from livedeck.client.http.request import Progress, ResponseTiming
 from livedeck.client.http.secrets import Secret, SecretLink, SignedLink
 from livedeck.client.resources.annotations import Annotation, AnnotationDraft
-from livedeck.client.resources.base import Draft, Model, Page
+from livedeck.client.resources.base import Draft, Model, Page, collect
 from livedeck.client.resources.chat import Message
 from livedeck.client.resources.cues import Cue, cues_out_of_order
 from livedeck.client.resources.events import (
@@ -120,6 +120,7 @@ __all__ = [
     "VideoDraft",
     "VideoSettings",
     "checked_cues",
+    "collect",
     "cues_out_of_order",
     "plain_name",
     "service_of",

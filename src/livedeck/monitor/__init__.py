@@ -21,6 +21,7 @@ from livedeck.monitor.model.records import (
     NotificationRecord,
     StreamRecord,
 )
+from livedeck.monitor.model.resources import KnownMaterial, Video
 from livedeck.monitor.model.snapshot import RoomsState, Snapshot
 from livedeck.monitor.model.state import (
     BroadcastState,
@@ -79,6 +80,7 @@ __all__ = [
     "Hold",
     "Ingest",
     "IngestState",
+    "KnownMaterial",
     "KnownStream",
     "LinkRecord",
     "Marker",
@@ -96,6 +98,7 @@ __all__ = [
     "Snapshot",
     "StreamRecord",
     "Thresholds",
+    "Video",
     "current_stream",
     "diagnose",
     "known_streams",

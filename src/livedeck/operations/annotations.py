@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from livedeck.client import Annotation, AnnotationDraft, Api
+from livedeck.client import Annotation, AnnotationDraft, Api, collect
+from livedeck.monitor import Video
 from livedeck.operations.diff import Change
 from livedeck.operations.operation import Operation, Target
 from livedeck.operations.videos import ObjectTarget, deleting, editing, making
 from livedeck.text import values
-from livedeck.ui.videos.library import Video, notes
 
 FACTS = {
     "annotation_type": "type",
@@ -32,7 +32,7 @@ def new(api: Api, video: Video, draft: AnnotationDraft, edits: tuple[Change, ...
     return making(
         "annotation.new",
         target,
-        lambda: notes(api, video.id),
+        lambda: collect(api.annotations.iterate(video.id)),
         lambda: api.annotations.create(video.id, draft),
         like=lambda one: one.title == draft.title,
         edits=edits,

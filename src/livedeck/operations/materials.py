@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from livedeck.client import Api, Progress
+from livedeck.monitor import KnownMaterial, Video
 from livedeck.operations.diff import Change
 from livedeck.operations.operation import Operation, Target
 from livedeck.operations.videos import Ask, CreatedTarget, asking, gone, unless_changed
 from livedeck.text import values
-from livedeck.ui.videos.library import KnownMaterial, Video
 
 
 def target_of(one: KnownMaterial) -> Target:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from livedeck.client import Api, Poster
+from livedeck.client import Api, Poster, collect
+from livedeck.monitor import Video
 from livedeck.operations.operation import Operation, Target
 from livedeck.operations.videos import ObjectTarget, asking, changing, deleting, making
 from livedeck.text import values
-from livedeck.ui.videos.library import Video, posters
 from livedeck.ui.videos.view import position
 
 
@@ -26,7 +26,11 @@ def make(api: Api, video: Video, at: float) -> Operation[object]:
         return one.from_time is not None and abs(one.from_time - at) < 1
 
     return making(
-        "poster.make", target, lambda: posters(api, video.id), lambda: api.posters.create(video.id, at), like=like
+        "poster.make",
+        target,
+        lambda: collect(api.posters.iterate(video.id)),
+        lambda: api.posters.create(video.id, at),
+        like=like,
     )
 
 
@@ -36,7 +40,7 @@ def upload(api: Api, video: Video, url: str) -> Operation[object]:
     return making(
         "poster.upload",
         target,
-        lambda: posters(api, video.id),
+        lambda: collect(api.posters.iterate(video.id)),
         lambda: api.posters.upload_for_video(video.id, url),
         like=lambda _: True,
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from livedeck.client import Api, Subtitle, SubtitleDraft, SubtitleFile, cues_out_of_order
+from livedeck.client import Api, Subtitle, SubtitleDraft, SubtitleFile, collect, cues_out_of_order
+from livedeck.monitor import Video
 from livedeck.operations.diff import Change
 from livedeck.operations.operation import Operation, Target
 from livedeck.operations.videos import Ask, ObjectTarget, asking, deleting, editing, making
 from livedeck.text import values
 from livedeck.text.segments import StyleRole
 from livedeck.ui.kit.dialogs.confirm import Confirmation
-from livedeck.ui.videos.library import Video, tracks
 
 FACTS = {"language": "language", "description": "description", "file_name": "file"}
 
@@ -38,7 +38,7 @@ def upload(api: Api, video: Video, language: str, description: str, file: Subtit
     return making(
         "subtitle.upload",
         target,
-        lambda: tracks(api, video.id),
+        lambda: collect(api.subtitles.iterate(video.id, order="position.asc")),
         lambda: api.subtitles.upload(video.id, language, description, file),
         like=like,
         ask=_odd(video, target, file),
@@ -61,7 +61,7 @@ def recognise(api: Api, video: Video, languages: tuple[str, ...]) -> Operation[o
     return making(
         "subtitle.recognise",
         target,
-        lambda: tracks(api, video.id),
+        lambda: collect(api.subtitles.iterate(video.id, order="position.asc")),
         lambda: api.subtitles.generate(video.id, languages),
         like=lambda one: one.language in languages,
     )
@@ -83,7 +83,7 @@ def copy(api: Api, video: Video, one: Subtitle) -> Operation[object]:
     return making(
         "subtitle.copy",
         it.target,
-        lambda: tracks(api, video.id),
+        lambda: collect(api.subtitles.iterate(video.id, order="position.asc")),
         lambda: api.subtitles.copy(video.id, one.id),
         like=like,
         ask=asking(it.target, "copy", "A second track like it comes behind the last one. Viewers see both."),

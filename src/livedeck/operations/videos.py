@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from livedeck.client import Api, Incomplete, Model, NotFound, Progress
+from livedeck.client import Api, Incomplete, Model, NotFound, Progress, collect
+from livedeck.monitor import Video
 from livedeck.operations.diff import Change, lines
 from livedeck.operations.operation import Operation, Target
 from livedeck.text import values
 from livedeck.text.segments import Segment, StyleRole
 from livedeck.ui.kit.dialogs.confirm import Confirmation
-from livedeck.ui.videos.library import Video, tracks
 
 M = TypeVar("M", bound=Model)
 
@@ -206,7 +206,7 @@ def of_tracks(api: Api, video: Video, wanted: Ids, seen: Ids, names: Mapping[str
     ordering = Ordering(wanted, seen, names)
 
     async def look() -> Ids:
-        ordering.latest = tuple(one.id for one in await tracks(api, video.id))
+        ordering.latest = tuple(one.id for one in await collect(api.subtitles.iterate(video.id, order="position.asc")))
         return ordering.latest
 
     def applied(_: Ids, after: Ids | None) -> bool:

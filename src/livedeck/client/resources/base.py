@@ -245,3 +245,8 @@ async def iterate_pages(fetch: Callable[[int], Awaitable[Page[M]]]) -> AsyncIter
         # counted, not what was asked for: a platform may give less to a page.
         more = len(seen) > known and (page.total is None or len(seen) < page.total)
         number += 1
+
+
+async def collect(items: AsyncIterator[M]) -> tuple[M, ...]:
+    """All of them. Raises what the iterator raises."""
+    return tuple([item async for item in items])

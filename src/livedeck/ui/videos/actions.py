@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from livedeck.client import ApiError, Secret, Subtitle, plain_name
-from livedeck.monitor import Severity
+from livedeck.monitor import KnownMaterial, Severity, Video
 from livedeck.operations import video_forms
 from livedeck.operations import videos as acts
 from livedeck.operations.diff import Change, edits
@@ -20,7 +20,7 @@ from livedeck.operations.subtitles import named
 from livedeck.ui.kit.dialogs.form import Form, FormResult, FormState
 from livedeck.ui.shell.confirmer import OperationFactory, run_form
 from livedeck.ui.shell.keymap import worded
-from livedeck.ui.videos.library import PARTS, KnownMaterial, Video
+from livedeck.ui.videos.library import PARTS
 from livedeck.ui.videos.screen import OrderedScreen, SubtitlesScreen, VideosScreen, VideoTab
 
 if TYPE_CHECKING:

@@ -9,19 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol
 
-from livedeck.client import (
-    Annotation,
-    Api,
-    ApiError,
-    Cue,
-    Incomplete,
-    Material,
-    Poster,
-    Recording,
-    Subtitle,
-    checked_cues,
-)
-from livedeck.monitor import Clock, EventState, History, MaterialRecord
+from livedeck.client import Api, ApiError, Cue, Incomplete, Material, Recording, Subtitle, checked_cues, collect
+from livedeck.monitor import Clock, EventState, History, KnownMaterial, MaterialRecord, Video
 
 
 class Shown(Protocol):
@@ -34,34 +23,6 @@ class Shown(Protocol):
     @property
     def recording(self) -> Recording | None:
         """What the platform said of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownMaterial:
-    """A material. `size`: bytes, None where nobody said. `source`: how the deck knows of it."""
-
-    id: str
-    video_id: str
-    title: str = ""
-    file_name: str = ""
-    media_type: str = ""
-    size: int | None = None
-    at: datetime | None = None
-    source: str = ""
-
-    @classmethod
-    def of(cls, one: Material, video_id: str, source: str) -> KnownMaterial:
-        """As the platform described it."""
-        return cls(
-            one.id,
-            video_id,
-            one.title or "",
-            one.filename or "",
-            one.filetype or "",
-            one.size,
-            one.created_at,
-            source,
-        )
 
 
 class MaterialCache:
@@ -147,28 +108,6 @@ LARGEST_TRACK = 16 * 2**20
 
 
 PARTS = ("videos", "posters", "subtitles", "annotations", "materials")
-
-
-@dataclass(frozen=True, slots=True)
-class Video:
-    """A video as the deck knows it. `event`: the name of the event it was recorded of, empty where it has none.
-
-    `recording`: None where only its id is known: no endpoint reads a video (decisions.md, "What has no endpoint").
-    """
-
-    id: str
-    event: str = ""
-    recording: Recording | None = None
-
-    @property
-    def title(self) -> str:
-        """Its title, or its id where it has none."""
-        return (self.recording and self.recording.title) or self.id
-
-    @property
-    def duration(self) -> float | None:
-        """Seconds; None where nobody said."""
-        return self.recording.duration if self.recording else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,21 +220,6 @@ def _made(video: Video) -> float:
     return made.timestamp() if made else 0.0
 
 
-async def posters(api: Api, video_id: str) -> tuple[Poster, ...]:
-    """Every poster of a video. Raises ApiError."""
-    return tuple([one async for one in api.posters.iterate(video_id)])
-
-
-async def tracks(api: Api, video_id: str) -> tuple[Subtitle, ...]:
-    """Every track of a video in the order that viewers see. Raises ApiError."""
-    return tuple([one async for one in api.subtitles.iterate(video_id, order="position.asc")])
-
-
-async def notes(api: Api, video_id: str) -> tuple[Annotation, ...]:
-    """Every annotation of a video. Raises ApiError."""
-    return tuple([one async for one in api.annotations.iterate(video_id)])
-
-
 async def cues(api: Api, video_id: str, track_id: str) -> tuple[Cue, ...]:
     """What the file of a track says. Raises Unfinished while it is recognised, and any other ApiError."""
     track = await api.subtitles.get(video_id, track_id)
@@ -306,7 +230,7 @@ async def cues(api: Api, video_id: str, track_id: str) -> tuple[Cue, ...]:
 
 
 EXTRAS: Mapping[str, Callable[[Api, str], Awaitable[tuple[Any, ...]]]] = {
-    "posters": posters,
-    "subtitles": tracks,
-    "annotations": notes,
+    "posters": lambda api, video_id: collect(api.posters.iterate(video_id)),
+    "subtitles": lambda api, video_id: collect(api.subtitles.iterate(video_id, order="position.asc")),
+    "annotations": lambda api, video_id: collect(api.annotations.iterate(video_id)),
 }

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from livedeck.client import ApiError, Material, NotFound
-from livedeck.monitor import Severity
+from livedeck.monitor import KnownMaterial, Severity, Video
 from livedeck.operations import materials as acts
 from livedeck.operations import video_forms
 from livedeck.operations.operation import Operation, OperationResult
 from livedeck.ui.kit.dialogs.form import Form, FormResult, FormState
 from livedeck.ui.videos.actions import download as save
 from livedeck.ui.videos.actions import filled, perform, renew, selected, video_of
-from livedeck.ui.videos.library import KnownMaterial, Video
 from livedeck.ui.videos.screen import MaterialsScreen
 
 if TYPE_CHECKING:

@@ -6,13 +6,12 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from livedeck.client import Api, Poster
-from livedeck.monitor import Severity
+from livedeck.monitor import Severity, Video
 from livedeck.operations import posters as acts
 from livedeck.operations import video_forms
 from livedeck.operations.operation import Operation
 from livedeck.ui.kit.dialogs.form import FormState
 from livedeck.ui.videos.actions import filled, perform, selected, video_of
-from livedeck.ui.videos.library import Video
 
 if TYPE_CHECKING:
     from livedeck.ui.app import Deck

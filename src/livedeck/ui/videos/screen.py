@@ -11,7 +11,7 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 
 from livedeck.client import Poster, Subtitle
-from livedeck.monitor import BroadcastState, EventState, Severity, Snapshot
+from livedeck.monitor import BroadcastState, EventState, Severity, Snapshot, Video
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line
@@ -23,7 +23,7 @@ from livedeck.ui.shell.keymap import key_of, worded
 from livedeck.ui.shell.screen import DeckScreen
 from livedeck.ui.videos import view
 from livedeck.ui.videos import view as extra_panel
-from livedeck.ui.videos.library import EVENTS, PARTS, CachedList, ResourceCache, Video
+from livedeck.ui.videos.library import EVENTS, PARTS, CachedList, ResourceCache
 from livedeck.ui.videos.thumbnail import Thumbnail
 from livedeck.ui.videos.view import ANNOTATIONS, CUES, MATERIALS, POSTERS, SUBTITLES, VIDEOS, panel
 

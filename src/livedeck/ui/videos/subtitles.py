@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from livedeck.client import Api, Incomplete, Secret, Subtitle, subtitle_file
+from livedeck.monitor import Video
 from livedeck.operations import subtitles as acts
 from livedeck.operations import video_forms
 from livedeck.operations.operation import Operation
 from livedeck.ui.kit.dialogs.form import FormResult, FormState
 from livedeck.ui.videos.actions import changed, filled, perform, selected, video_of
 from livedeck.ui.videos.actions import download as save
-from livedeck.ui.videos.library import Video
 from livedeck.ui.videos.screen import SubtitlesScreen
 
 if TYPE_CHECKING:

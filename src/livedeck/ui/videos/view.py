@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from livedeck.client import Annotation, Cue, Poster, Subtitle
+from livedeck.monitor import KnownMaterial, Video
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value
 from livedeck.text import values
 from livedeck.text.segments import Line, Segment, StyleRole, clip, fit, join, wrap
-from livedeck.ui.videos.library import PARTS, CachedList, KnownMaterial, Video
+from livedeck.ui.videos.library import PARTS, CachedList
 
 Text = Callable[[Any], str]
 
