@@ -19,7 +19,7 @@ import pytest
 from cli.commands import LIVEDECK, PATIENCE, called, environment, served
 from cli.listening import listen
 from client.answers import Platform, api_of
-from livedeck.cli.options import choose
+from livedeck.cli.options import match_event
 from livedeck.cli.qos import Follower, followed, report
 from livedeck.client import Event, NotFound
 from livedeck.settings import Settings
@@ -131,13 +131,13 @@ EVENTS = [
 )
 def test_an_event_is_meant_by_id_by_name_or_by_a_beginning(words: str, identity: str) -> None:
     events = EVENTS if words != "c" else [EVENTS[0], EVENTS[4]]
-    assert choose(events, words).id == identity
+    assert match_event(events, words).id == identity
 
 
 @pytest.mark.parametrize(("words", "told"), [("choir", "bb-2"), ("aa", "aa-1"), ("", "no event"), ("nobody", "nobody")])
 def test_what_fits_none_or_several_is_refused_and_they_are_listed(words: str, told: str) -> None:
     with pytest.raises(click.UsageError) as fault:
-        choose(EVENTS, words)
+        match_event(EVENTS, words)
     assert told in fault.value.message
 
 

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, code_of, ended_by_signals, run
-from livedeck.cli.options import MOMENT, ZONE, chosen, given, platform
+from livedeck.cli.options import given, lookup_event, platform, time_zone, timestamp
 from livedeck.cli.wiring import make_api, make_history
 from livedeck.client import (
     Api,
@@ -87,12 +87,12 @@ def command() -> None:
 @click.option("--stream", metavar="ID", help="That stream; without it the current one.")
 @click.option("--all", "every", is_flag=True, help="Every stream that the platform, a recording or the history names.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="By default what -o ends in, else json.")
-@click.option("--from", "since", type=MOMENT, metavar="MOMENT", help="Written then or later: 2026-11-21T18:00.")
-@click.option("--to", "until", type=MOMENT, metavar="MOMENT", help="Written before that.")
+@click.option("--from", "since", type=timestamp, metavar="MOMENT", help="Written then or later: 2026-11-21T18:00.")
+@click.option("--to", "until", type=timestamp, metavar="MOMENT", help="Written before that.")
 @click.option("--user", "users", multiple=True, metavar="NAME", help="Written by them: user name or external id.")
 @click.option("--admins", is_flag=True, help="Written by administrators.")
 @click.option("--search", default="", metavar="TEXT", help="Holds that text, in any case.")
-@click.option("--tz", "zone", type=ZONE, metavar="ZONE", help="Write times so, and read --from and --to so. [UTC]")
+@click.option("--tz", "zone", type=time_zone, metavar="ZONE", help="Write times so, and read --from and --to so. [UTC]")
 @click.option("--safe-csv", is_flag=True, help="Put a ' before cells that a spreadsheet would compute, and count them.")
 @click.option("-o", "--output", metavar="PATH|-", help="A file, with --all a folder, or - for standard output.")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
@@ -112,7 +112,7 @@ def export(ctx: click.Context, /, *, event: str, stream: str | None, every: bool
     async def work() -> int:
         settings = load(**given(ctx, flags))
         async with make_api(settings) as api:
-            found = await chosen(api, event)
+            found = await lookup_event(api, event)
             streams = await meant(api, found, stream, settings if every else None)
             return await exported(api, found, streams, wanted, target, every=every)
 

@@ -1,4 +1,4 @@
-"""Flags that several commands share."""
+"""What several commands share: flags, types of values, and the lookup of an event by what a person typed."""
 
 from __future__ import annotations
 
@@ -8,59 +8,44 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from livedeck.client import Api, Event
 from livedeck.text import values
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
+    from livedeck.client import Api, Event
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class _Span(click.ParamType[float]):
-    """A length of time with its unit, as seconds: `90s`, `15m`, `2h`."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, float):
-            return value
-        length, unit = value[:-1], _SECONDS.get(value[-1:].lower())
-        if unit is None or not length.isascii() or not length.isdecimal() or not int(length):
-            self.fail(f"{value!r} is no length of time; write 90s, 15m or 2h", param, ctx)
-        return float(int(length) * unit)
-
-
-class _Moment(click.ParamType[datetime]):
-    """A moment, ISO 8601; without an offset it is naive."""
-
-    name = "moment"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        try:
-            return value if isinstance(value, datetime) else datetime.fromisoformat(value)
-        except ValueError:
-            self.fail(f"{value!r} is no moment; write 2026-11-21T18:00, or 2026-11-21T18:00+01:00", param, ctx)
-
-
-class _Zone(click.ParamType["ZoneInfo"]):
-    """A time zone by its name: `Europe/Berlin`, `UTC`."""
-
-    name = "zone"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ZoneInfo:
-        from zoneinfo import ZoneInfo  # its own imports cost a tenth of `--help`
-
-        try:
-            return value if isinstance(value, ZoneInfo) else ZoneInfo(value)
-        except (KeyError, ValueError, OSError):
-            self.fail(f"this machine knows no time zone {value!r}; write Europe/Berlin, or UTC", param, ctx)
+def time_span(text: str) -> float:
+    """A length of time with its unit, as seconds: `90s`, `15m`, `2h`. Raises click.BadParameter."""
+    length, unit = text[:-1], _SECONDS.get(text[-1:].lower())
+    if unit is None or not length.isascii() or not length.isdecimal() or not int(length):
+        raise click.BadParameter(f"{text!r} is no length of time; write 90s, 15m or 2h")
+    return float(int(length) * unit)
 
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
-SPAN, MOMENT, ZONE = _Span(), _Moment(), _Zone()
+
+def timestamp(text: str) -> datetime:
+    """A time as ISO 8601 writes it; without an offset it is naive. Raises click.BadParameter."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no moment; write 2026-11-21T18:00, or 2026-11-21T18:00+01:00") from None
+
+
+def time_zone(name: str) -> ZoneInfo:
+    """A time zone by its name: `Europe/Berlin`, `UTC`. Raises click.BadParameter."""
+    from zoneinfo import ZoneInfo  # its own imports cost a tenth of `--help`
+
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise click.BadParameter(f"this machine knows no time zone {name!r}; write Europe/Berlin, or UTC") from None
 
 
 READ_ONLY = "Nothing but GET and HEAD leaves the deck."
@@ -126,31 +111,33 @@ def refuse_platform(ctx: click.Context) -> None:
             raise click.UsageError(f"{ctx.info_name} has a platform of its own: leave out --{name.replace('_', '-')}")
 
 
-_SHOWN = 10
+MAX_LISTED = 10
+
+"""So many events are listed where a name fits several."""
 
 
-async def chosen(api: Api, words: str) -> Event:
+async def lookup_event(api: Api, words: str) -> Event:
     """The event of the platform that is meant. Raises click.UsageError for none or several, and ApiError."""
-    return choose([event async for event in api.events.iterate()], words)
+    return match_event([event async for event in api.events.iterate()], words)
 
 
-def choose(events: Iterable[Event], words: str) -> Event:
+def match_event(events: Iterable[Event], words: str) -> Event:
     """The one event that fits best: its id, else its name, else the beginning of either, whatever the case.
 
     Raises click.UsageError where none fits, and where several fit equally well: it lists them.
     """
-    events, wanted = tuple(events), words.strip().casefold()
+    events, text = tuple(events), words.strip().casefold()
     fits: tuple[Callable[[Event], bool], ...] = (
-        lambda event: event.id.casefold() == wanted,
-        lambda event: _name(event) == wanted,
-        lambda event: event.id.casefold().startswith(wanted) or _name(event).startswith(wanted),
+        lambda event: event.id.casefold() == text,
+        lambda event: _name(event) == text,
+        lambda event: event.id.casefold().startswith(text) or _name(event).startswith(text),
     )
-    for fit in fits if wanted else ():
-        found = [event for event in events if fit(event)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise click.UsageError(_several(words, found))
+    for fit in fits if text else ():
+        matches = [event for event in events if fit(event)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise click.UsageError(_list_matches(words, matches))
     raise click.UsageError(f"no event is called {values.safe(words, 80)!r}; `livedeck status` lists them all")
 
 
@@ -158,8 +145,8 @@ def _name(event: Event) -> str:
     return values.safe(event.name or "").casefold()
 
 
-def _several(words: str, found: list[Event]) -> str:
-    lines = [f"  {event.id}  {values.safe(event.name or '', 60)}" for event in found[:_SHOWN]]
-    if len(found) > _SHOWN:
-        lines.append(f"  and {len(found) - _SHOWN} more")
-    return "\n".join([f"{values.safe(words, 80)!r} fits {len(found)} events; name one by its id:", *lines])
+def _list_matches(words: str, matches: list[Event]) -> str:
+    lines = [f"  {event.id}  {values.safe(event.name or '', 60)}" for event in matches[:MAX_LISTED]]
+    if len(matches) > MAX_LISTED:
+        lines.append(f"  and {len(matches) - MAX_LISTED} more")
+    return "\n".join([f"{values.safe(words, 80)!r} fits {len(matches)} events; name one by its id:", *lines])

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import click
 
 from livedeck.cli.exit_codes import DONE, run
-from livedeck.cli.options import SPAN, chosen, given, platform
+from livedeck.cli.options import given, lookup_event, platform, time_span
 from livedeck.cli.wiring import SystemClock, make_api
 from livedeck.client import Api, ApiError, Event, NotFound, Rejected
 from livedeck.monitor import Clock, Freshness, Reading, Readings
@@ -113,7 +113,7 @@ DEFAULT_SPAN = 60.0
 @click.option("--follow", is_flag=True, help="Go on: every new sample once, until ctrl-c.")
 @click.option("--json", "form", flag_value="json", help="One JSON object; with --follow one line a sample.")
 @click.option("--csv", "form", flag_value="csv", help="A header and a row a sample.")
-@click.option("--last", type=SPAN, metavar="TIME", help="So much of the stream's end: 90s, 15m, 2h.")
+@click.option("--last", type=time_span, metavar="TIME", help="So much of the stream's end: 90s, 15m, 2h.")
 @platform
 @click.pass_context
 def command(
@@ -128,7 +128,7 @@ def command(
     async def work() -> int:
         settings, clock = load(**given(ctx, flags)), SystemClock()
         async with make_api(settings) as api:
-            found = await chosen(api, event)
+            found = await lookup_event(api, event)
             follower = Follower(api, found, clock, settings)
             if follow:
                 return await followed(follower, form or "table", DEFAULT_SPAN if last is None else last)
