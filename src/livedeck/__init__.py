@@ -3,6 +3,7 @@
 text          values, times and segments made readable; imports nothing of ours
 environment   what this machine says: variables, places of files, the terminal
 atomic_file   files written whole or not at all
+docs          the documentation as it is shipped
 client        speaks the platform's HTTP JSON API; knows nothing of us
 monitor       judges: polls through the client, yields frozen snapshots
 presentation  words: values as cells, tables, JSON and CSV, without a terminal

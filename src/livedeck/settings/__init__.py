@@ -15,7 +15,7 @@ from livedeck.environment import (
 )
 from livedeck.settings.loading import Loaded, SettingsError, displayed, key_location, load, loaded, unknown_keys
 from livedeck.settings.model import IN_MEMORY, OFF, TOKEN_SOURCES, DisplaySettings, Settings, defaults_only
-from livedeck.settings.template import template, toml
+from livedeck.settings.template import settings_table, template, toml
 
 __all__ = [
     "IN_MEMORY",
@@ -36,6 +36,7 @@ __all__ = [
     "loaded",
     "log_path",
     "multiplexer",
+    "settings_table",
     "state_folder",
     "template",
     "terminal",

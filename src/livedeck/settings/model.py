@@ -110,19 +110,22 @@ class PlatformSettings(BaseModel):
     base_url: str = Field(default="", description="address of the platform's API; https, or http to loopback")
     upload_url: str = Field(default="", description="address of its upload endpoints, where it is another")
     token_file: Annotated[Path | None, BeforeValidator(_path)] = Field(
-        default=None, description="file that holds the token, readable by you alone"
+        default=None, description="file that holds the token; refused when others can read it"
     )
     token_command: Annotated[tuple[str, ...], BeforeValidator(_argv)] = Field(
-        default=(), description="program and arguments that print the token; no shell, 15 s"
+        default=(),
+        description='program and arguments that print the token, as in `["pass", "show", "livedeck"]`; no shell, 15 s',
     )
     token_keyring: str = Field(
         default="",
         pattern=r"^$|^[^/]+/.+$",
-        description="SERVICE/USER of the keyring (pip install 'livedeck[keyring]')",
+        description="`SERVICE/USER` of this machine's keyring; needs `pip install 'livedeck[keyring]'`",
     )
     read_only: bool = Field(default=False, description="nothing but GET and HEAD leaves the deck")
     meet_segment: str = Field(default="meet", description="path segment of the meeting product")
-    platforms: dict[str, str] = Field(default={}, description="domain of a relay address = its value of `service`")
+    platforms: dict[str, str] = Field(
+        default={}, description="domain of a relay address = its value of `service`, before the table of the package"
+    )
     bitrate_unit: Literal["bit", "kbit"] = Field(
         default="bit", description="what the platform counts bit rates in, a second"
     )
@@ -135,7 +138,7 @@ class DisplaySettings(BaseSettings):
     model_config = _LAYERED
 
     theme: Literal["auto", "dark", "light", "contrast", "ansi-16", "mono"] = Field(
-        default="auto", description="colours of the deck; auto: what the terminal can show"
+        default="auto", description="colours of the deck; `auto`: what the terminal can show"
     )
     ascii: bool = Field(default=False, description="the deck uses no character beyond ASCII")
     keys: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_flat)] = Field(
@@ -164,20 +167,29 @@ class Settings(DisplaySettings, PlatformSettings):
 
     model_config = _LAYERED
 
-    token: SecretStr | None = Field(default=None, description="workspace API token (environment only)")
+    token: SecretStr | None = Field(default=None, description="workspace API token; environment only")
     profile: str = Field(
-        default="default", min_length=1, description="which of [profiles] is in force; the header shows it"
+        default="default", min_length=1, description="which of `[profiles]` is in force; the header shows it"
     )
-    profiles: dict[str, PlatformSettings] = Field(default={}, description="platforms by name: [profiles.staging]")
-    thresholds: Limits = Field(default={}, description="limits of the alarms, over those of the table below")
+    profiles: dict[str, PlatformSettings] = Field(
+        default={}, description="more platforms by name: address, token source and manners of each"
+    )
+    thresholds: Limits = Field(
+        default={},
+        description="limits of the alarms, each by its name and in its unit; `livedeck config init` lists them all",
+    )
     events: dict[str, EventSettings] = Field(
-        default={}, description='what holds for one event, by its id: [events."ID".thresholds]'
+        default={}, description="limits of one event, named by its id, over those of all"
     )
     history: Annotated[str, AfterValidator(_place)] = Field(
-        default="", description="file that keeps samples, alarms and actions; `off`: none; empty: one a platform"
+        default="",
+        description="file that keeps samples, alarms, markers and what was done; `off`: none, and no stream key is "
+        "shown; empty: one a platform in your data folder",
     )
     retention_days: float = Field(default=30, ge=1, le=3650, description="days after which the history forgets")
-    cadence: CadenceSettings = Field(default=CadenceSettings(), description="how often the platform is asked")
+    cadence: CadenceSettings = Field(
+        default=CadenceSettings(), description="seconds between asks, and how many at once"
+    )
 
     @model_validator(mode="after")
     def _one_token_source(self) -> Self:

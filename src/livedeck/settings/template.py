@@ -1,16 +1,19 @@
-"""The settings file as `livedeck config init` makes it: every setting with its default and reason, commented out."""
+"""What is derived from the settings model: the file that `livedeck config init` writes, and the table of the docs."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
+from typing import get_args
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
+from livedeck.environment import PREFIX
 from livedeck.monitor import Thresholds
 from livedeck.settings.model import CadenceSettings, Settings
 
@@ -44,8 +47,40 @@ _EVENTS = """
 """
 
 
+_TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID".thresholds]'}
+
+"""Settings whose TOML table has a name of the user's own in its heading."""
+
+
+def settings_table(flags: Collection[str]) -> str:
+    """Every setting as a row of a Markdown table. `flags`: names of those that a flag sets, too."""
+    rows = ["| TOML | environment | flag | meaning |", "|---|---|---|---|"]
+    for name, field in Settings.model_fields.items():
+        is_table = isinstance(field.default, dict | BaseModel)
+        key = _TABLES.get(name, f"[{name}]" if is_table else name)
+        in_toml = "-" if name == "token" else f"`{key}`"
+        variable = f"`{PREFIX}{name.upper()}`{' (JSON)' if is_table or isinstance(field.default, tuple) else ''}"
+        flag = f"`--{name.replace('_', '-')}`" if name in flags else "-"
+        rows.append(f"| {in_toml} | {variable} | {flag} | {_meaning(field)} |")
+    return "\n".join(rows)
+
+
+def _meaning(field: FieldInfo) -> str:
+    """The description, with the values that are allowed and the default where it is more than empty or off."""
+    text = str(field.description).replace("|", "\\|")
+    default = field.default
+    if isinstance(default, BaseModel):
+        return f"{text}: {', '.join(f'`{name}`' for name in type(default).model_fields)}"
+    choices = [choice for choice in get_args(field.annotation) if isinstance(choice, str)]
+    if choices:
+        text += f"; one of {', '.join(f'`{choice}`' for choice in choices)}"
+    if not default or not isinstance(default, str | int | float):
+        return text
+    return f"{text} (default `{default if isinstance(default, str) else format(default, 'g')}`)"
+
+
 def template() -> str:
-    """The whole file."""
+    """The whole settings file, every setting with its default and reason, commented out."""
     parts = [
         _HEAD,
         *_plain(),

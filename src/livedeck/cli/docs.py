@@ -1,0 +1,74 @@
+"""`livedeck docs`: the pages of the documentation, and the tables in them that are made from the code."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from livedeck import docs
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    return [CompletionItem(topic) for topic in docs.topics() if topic.startswith(incomplete)]
+
+
+@click.command
+@click.argument("topic", required=False, shell_complete=_complete)
+@click.option(
+    "--write",
+    "folder",
+    hidden=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Renew the tables that are made from the code, in the pages of that folder.",
+)
+@click.pass_context
+def command(ctx: click.Context, /, *, topic: str | None, folder: Path | None) -> None:
+    """Show the page of TOPIC; without one list the topics.
+
+    Laid out on a terminal, and as Markdown in a pipe.
+    """
+    if folder:
+        flags = frozenset(str(param.name) for param in ctx.find_root().command.params)
+        renew_tables(folder, flags)
+    elif topic is None:
+        formatter = ctx.make_formatter()
+        formatter.write_dl([(name, ", ".join(docs.headings(name))) for name in docs.topics()])
+        click.echo(formatter.getvalue(), nl=False)
+    else:
+        show(topic)
+
+
+def show(topic: str) -> None:
+    """Print that page. Raises UsageError for one that is not there."""
+    try:
+        page = docs.page(topic)
+    except LookupError:
+        raise click.UsageError(f"there is no page {topic!r}; there are {', '.join(docs.topics())}") from None
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.markdown import Markdown
+
+        Console().print(Markdown(page, hyperlinks=False))
+    else:
+        click.echo(page, nl=False)
+
+
+def renew_tables(folder: Path, flags: frozenset[str]) -> None:
+    """Write every generated table anew between its markers. `flags`: names of the settings that have one."""
+    from livedeck.settings import settings_table
+    from livedeck.ui.shell.commands import markdown
+
+    tables = {"keys": markdown(), "settings": settings_table(flags)}
+    for path in sorted(folder.glob("*.md")):
+        before = after = path.read_text(encoding="utf-8")
+        for name, table in tables.items():
+            begin, end = f"<!-- {name}:begin -->\n", f"<!-- {name}:end -->\n"
+            head, found, rest = after.partition(begin)
+            if found:
+                after = f"{head}{begin}{table}\n{end}{rest.partition(end)[2]}"
+        if after != before:
+            path.write_text(after, encoding="utf-8")
+            click.echo(path)

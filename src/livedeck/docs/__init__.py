@@ -1,0 +1,28 @@
+"""The documentation as it is shipped: one Markdown page a topic, for `livedeck docs` and the deck's help."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+_PAGES = files(__name__)
+
+_MARKER = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
+
+
+def topics() -> tuple[str, ...]:
+    """The names of all pages, in alphabetical order."""
+    return tuple(sorted(page.name.removesuffix(".md") for page in _PAGES.iterdir() if page.name.endswith(".md")))
+
+
+def page(topic: str) -> str:
+    """The Markdown text of that page, without the markers around generated tables. Raises LookupError for no topic."""
+    if topic not in topics():
+        raise LookupError(topic)
+    return _MARKER.sub("", (_PAGES / f"{topic}.md").read_text(encoding="utf-8"))
+
+
+def headings(topic: str) -> tuple[str, ...]:
+    """What the page is divided into: its second-level headings. Raises LookupError for no topic."""
+    prose = re.sub(r"^ *```.*?^ *```", "", page(topic), flags=re.MULTILINE | re.DOTALL)
+    return tuple(re.findall(r"^## (.+?)\s*$", prose, re.MULTILINE))
