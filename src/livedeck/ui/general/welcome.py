@@ -76,7 +76,7 @@ SHEET = FormSchema(
 class Welcome(App[str]):
     """Returns DEMO, DECK once the answers are kept, or nothing where it was left."""
 
-    CSS_PATH = "app.tcss"
+    CSS_PATH = "../app.tcss"
     TITLE = "livedeck"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -225,7 +225,7 @@ class Form(Dialog[FormResult | None]):
         if agreed:
             self.dismiss(None)
 
-    def on_rows_opened(self, message: RowsInput.Opened) -> None:
+    def on_rows_input_opened(self, message: RowsInput.Opened) -> None:
         """A row is a form of its own."""
         rows, at = message.rows, message.at
         sheet, new = rows.sheet, at == len(rows.rows)
