@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Awaitable, Callable
 
 import httpx
@@ -13,6 +14,7 @@ from livedeck.simulator import Simulator
 from simulator.asking import NOBODY, Row, data, refused
 
 Named = Callable[[str], Awaitable[Row]]
+LINE_BREAK = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 FIELDS = ["id", "username", "external_id", "is_admin", "message", "created_at", "cteated_at_local"]
 
 
@@ -40,7 +42,8 @@ async def test_the_three_formats_say_the_same(api: httpx.AsyncClient, log: str) 
     assert [*csv.DictReader(io.StringIO(table.text, newline=""))] == written
     text = await api.get(f"{log}.txt")
     assert text.headers["content-type"] == "text/plain; charset=utf-8"
-    assert text.text == "".join(f"[{row['created_at']}] {row['username']}: {row['message']}\n" for row in written)
+    lines = (f"[{row['created_at']}] {row['username']}: {row['message']}" for row in written)
+    assert text.text == "".join(LINE_BREAK.sub(" ", line) + "\n" for line in lines)
 
 
 async def test_some_of_it_is_hostile(api: httpx.AsyncClient, log: str) -> None:

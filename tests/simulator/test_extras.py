@@ -304,7 +304,7 @@ async def test_no_name_from_outside_is_a_path(tmp_path: Path) -> None:
         events = data(await api.get("/v2/live/events?per_page=100"))
         event = next(event["id"] for event in events if event["name"] == "Rehearsal Tuesday")
         video = data(await api.get(f"/v2/live/events/{event}/videos"))[0]["id"]
-        made = data(await uploaded(api, video, X_File_Name="..%2F..%2Fetc%2Fpasswd"))
+        made = data(await uploaded(api, video, X_File_Name="../../etc/passwd"))
     assert made["filename"] == "../../etc/passwd"
     assert [path.name for path in tmp_path.iterdir()] == ["deck"]  # noqa: ASYNC240
     service.close()

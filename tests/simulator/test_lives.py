@@ -173,6 +173,20 @@ async def test_restreams_are_replaced_and_one_that_stays_keeps_its_id(api: httpx
     assert data(await api.put(path, json={"restreams": []}))["restreams"] == []
 
 
+async def test_restreams_that_are_sent_back_as_they_are_do_not_change(
+    api: httpx.AsyncClient, service: Simulator, path: str
+) -> None:
+    """Two of one address and key too: `updated_at` stays null until the first change."""
+    drafts: list[Row] = [TARGET, {**TARGET, "enabled": False}, TARGET | {"key": "other"}]
+    before = data(await api.put(path, json={"restreams": drafts}))["restreams"]
+    service.clock.step(5)
+    assert data(await api.put(path, json={"restreams": drafts}))["restreams"] == before
+    drafts[2] = drafts[2] | {"name": "New"}
+    first, second, third = data(await api.put(path, json={"restreams": drafts}))["restreams"]
+    assert [first, second] == before[:2]
+    assert third == before[2] | {"name": "New", "updated_at": "2026-11-21T09:00:05.500Z"}
+
+
 async def test_a_restream_is_connected_while_it_is_enabled_and_the_stream_is_live(
     api: httpx.AsyncClient, admin: httpx.AsyncClient, path: str
 ) -> None:
@@ -241,6 +255,22 @@ async def test_completing_ends_the_stream_and_refuses_ingest(
     assert refused(await admin.post(encoder, json={"sending": True})) == (409, 409409)
     assert data(await api.put(f"{path}/complete")) == {"success": True}
     assert data(await api.get(path))["stream"] == stream
+
+
+@pytest.mark.parametrize("live", [True, False])
+async def test_completing_twice_is_allowed_and_changes_nothing(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, service: Simulator, path: str, *, live: bool
+) -> None:
+    if live:
+        await on_air(api, admin, path)
+    assert data(await api.put(f"{path}/complete")) == {"success": True}
+    service.clock.step(20)
+    before = data(await api.get(path)), data(await api.get(f"{path}/videos"))
+    assert before[0]["updated_at"] == "2026-11-21T09:00:00.500Z"
+    assert len(before[1]) == live
+    assert data(await api.put(f"{path}/complete")) == {"success": True}
+    service.clock.step(20)
+    assert (data(await api.get(path)), data(await api.get(f"{path}/videos"))) == before
 
 
 async def test_a_completed_event_is_not_enabled_nor_scheduled(api: httpx.AsyncClient, path: str) -> None:

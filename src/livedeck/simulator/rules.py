@@ -29,6 +29,8 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 
 _DIGITS = re.compile(r"[0-9]{1,15}")
 
+_ENCODED_BYTE = re.compile("%[89A-F][0-9A-F]", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -159,10 +161,14 @@ def text(low: int, high: int) -> Rule:
     return Rule(f"text of {low} to {high} characters", take, schema.TEXT | {"minLength": low, "maxLength": high})
 
 
-def percent(rule: Rule) -> Rule:
-    """The same in a header, where what is not ASCII is percent-encoded UTF-8 (decisions.md, "Requests")."""
-    written = rule.schema | {"pattern": rule.schema.get("pattern", "^(?:[!-$&-~]|%[2-7][0-9A-F])+$")}
-    return replace(rule, take=lambda value: rule.take(unquote(value, errors="strict")), schema=written)
+def decoded(rule: Rule) -> Rule:
+    """The same for a name or title in a header: percent-encoded UTF-8 where it holds an encoded byte of 0x80 or more,
+    else as it came (decisions.md, "Header values of uploads")."""
+
+    def take(value: str) -> Any:
+        return rule.take(unquote(value, errors="strict") if _ENCODED_BYTE.search(value) else value)
+
+    return replace(rule, take=take, schema=rule.schema | {"pattern": "^(?:[!-$&-~]|%[2-7][0-9A-F])+$"})
 
 
 def choice(*names: str) -> Rule:

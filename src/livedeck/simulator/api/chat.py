@@ -6,6 +6,7 @@ import asyncio
 import csv
 import io
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from datetime import datetime
 from itertools import islice
@@ -42,8 +43,8 @@ async def read_csv(call: Call) -> Response:
 
 
 async def read_text(call: Call) -> Response:
-    """The chat log, `[created_at] username: message` a line."""
-    return _streamed((f"[{one.created_at}] {one.username}: {one.message}\n" for one in _written(call)), "text/plain")
+    """The chat log, `[created_at] username: message` a line; a line break inside a message is written as a space."""
+    return _streamed(map(_line, _written(call)), "text/plain")
 
 
 def _written(call: Call) -> Chat:
@@ -57,6 +58,13 @@ def _written(call: Call) -> Chat:
     ended = stream["finished_at"]
     until = datetime.fromisoformat(ended).timestamp() if ended else now
     return messages(event["signal"], event["chat"], datetime.fromisoformat(stream["started_at"]).timestamp(), until)
+
+
+_LINE_BREAK = re.compile(r"\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
+
+
+def _line(message: Message) -> str:
+    return _LINE_BREAK.sub(" ", f"[{message.created_at}] {message.username}: {message.message}") + "\n"
 
 
 def _json(written: Chat) -> Iterator[str]:

@@ -87,23 +87,24 @@ def apply_draft(call: Call, name: str, parent: str | None) -> Document:
     return {"parent_id": parent, "project_id": folder["project_id"], "folder_id": parent}
 
 
-def _restreams(world: World, event: Document, asked: list[Fields]) -> list[Document]:
+def _restreams(world: World, event: Document, drafts: list[Fields]) -> list[Document]:
     """The restreams from now on; one with the address and key of an earlier one stays that one."""
-    known = {(row["url"], row["key"]): row for row in event["restreams"]}
-    return [_restream(world, event, row, known.pop((row["url"], row["key"]), None)) for row in asked]
+    before = [*event["restreams"]]
+    return [_restream(world, event, {"description": "", "enabled": True} | draft, before) for draft in drafts]
 
 
-def _restream(world: World, event: Document, asked: Fields, known: Document | None) -> Document:
-    now, enabled = world.stamp(), asked.get("enabled", True)
-    if known is not None:
-        status = known["status"] if enabled == known["enabled"] else _status(enabled=enabled)
-        return known | {"description": ""} | asked | {"status": status, "updated_at": now}
-    made = {"id": world.new_id(), "event_id": event["id"], "description": "", "enabled": True}
-    return made | asked | {"status": _status(enabled=enabled), "created_at": now, "updated_at": None}
-
-
-def _status(*, enabled: bool) -> str:
-    return "connected" if enabled else "disconnected"
+def _restream(world: World, event: Document, draft: Fields, before: list[Document]) -> Document:
+    """The restream of that draft: one of `before`, which is taken out of it, or a new one."""
+    status = {"status": "connected" if draft["enabled"] else "disconnected"}
+    same = next((row for row in before if (row["url"], row["key"]) == (draft["url"], draft["key"])), None)
+    if same is None:
+        made = {"id": world.new_id(), "event_id": event["id"]}
+        return made | draft | status | {"created_at": world.stamp(), "updated_at": None}
+    before.remove(same)
+    if draft.items() <= same.items():
+        return same
+    changed = same | draft | {"updated_at": world.stamp()}
+    return changed if draft["enabled"] == same["enabled"] else changed | status
 
 
 _RESTREAM: Rules = {

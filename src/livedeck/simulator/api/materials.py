@@ -13,7 +13,7 @@ from livedeck.simulator.api.videos import find_video, last, order_of, put_among
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.errors import unknown
 from livedeck.simulator.http import Call, Endpoint, done, one, signed
-from livedeck.simulator.rules import UUID, needed, percent, text
+from livedeck.simulator.rules import UUID, decoded, needed, text
 
 FIELDS = {
     "id": schema.TEXT,
@@ -114,8 +114,8 @@ _LINK = schema.data(schema.record({"link": schema.TEXT}))
 
 _UPLOAD = {
     "X-Video-ID": needed(UUID),
-    "X-File-Name": needed(percent(text(1, 255))),
-    "X-Title": percent(text(1, 255)),
+    "X-File-Name": needed(decoded(text(1, 255))),
+    "X-Title": decoded(text(1, 255)),
 }
 
 
