@@ -29,7 +29,6 @@ from livedeck.monitor import (
 from livedeck.monitor.alarms.engine import AlarmStore, handled, step
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.ranking import urgent_first
-from livedeck.slices import at_once
 from monitor.stage import NOW, model
 
 WELL = ConnectionStatus(ConnectionState.OK, NOW - timedelta(hours=1), as_of=NOW)
@@ -71,7 +70,7 @@ class Watcher:
         self.now += timedelta(seconds=after)
         link = link or replace(WELL, as_of=self.now)
         self.states = states
-        self.board, changes, bells = at_once(step(self.board, MonitorState(states, link, self.now, fault)))
+        self.board, changes, bells = step(self.board, MonitorState(states, link, self.now, fault))
         self.changes += changes
         self.bells += bells
         return self.shown

@@ -17,7 +17,6 @@ from livedeck.client import Api, Event, QosSamples
 from livedeck.monitor import Monitor, Reading, Readings, Snapshot, Thresholds
 from livedeck.monitor.detection.detect import SignalAnalysis, detect
 from livedeck.monitor.signal.series import merge
-from livedeck.slices import at_once
 from virtual_clock import VirtualClock
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -58,8 +57,8 @@ def _doubles(values: Iterable[float | None]) -> array[float]:
 
 
 def judged(known: SignalAnalysis, readings: Readings, thresholds: Thresholds) -> SignalAnalysis:
-    """What `detect` finds, its slices taken one after the other."""
-    return at_once(detect(known, readings, thresholds))
+    """What `detect` finds."""
+    return detect(known, readings, thresholds)
 
 
 def signal(

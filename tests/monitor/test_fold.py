@@ -86,6 +86,16 @@ def test_the_same_samples_are_the_same_faults_one_by_one_or_all_at_once(rows: li
 
 
 @quick
+@given(streams, st.integers(1, 90))
+def test_the_same_samples_are_the_same_faults_a_few_in_each_call(rows: list[Reading], limit: int) -> None:
+    readings, known, calls = merge(Readings(), samples(rows)), SignalAnalysis(), 0
+    while known.readings is not readings:
+        known, calls = detect(known, readings, T, limit=limit), calls + 1
+    assert calls == -(-len(rows) // limit)
+    assert told(known) == told(whole(rows))
+
+
+@quick
 @given(streams, st.randoms(use_true_random=False))
 def test_late_and_reordered_and_doubled_samples_make_no_difference(rows: list[Reading], random: Random) -> None:
     chunks = [chunk for chunk in in_chunks(rows, [random.randint(1, 60) for _ in range(8)]) if chunk]
@@ -180,11 +190,3 @@ def test_the_first_change_is_where_two_series_part(rows: list[Reading], data: st
     if place > 0:
         assert first_change(known, less) == rows[place].time
         assert first_change(less, known) == (rows[place].time if place < len(rows) - 1 else float("inf"))
-
-
-def test_an_hour_of_samples_is_folded_in_slices_of_half_a_minute() -> None:
-    """Nobody waits for the whole of it (performance.md, 5)."""
-    hour = merge(
-        Readings(), samples(Reading(NOW.timestamp() + 2.0 * place, 4.5e6, 128e3, 30.0, 5) for place in range(3600))
-    )
-    assert len(list(detect(SignalAnalysis(), hour, T))) == 3600 // 16

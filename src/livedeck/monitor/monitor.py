@@ -192,7 +192,7 @@ class Monitor:
         await asyncio.sleep(0)  # what is seen, means, and is listed as: a turn of the loop each
         fault = self._history.fault if self._history else ""
         sight = MonitorState(self._lookout.states, self._lookout.link, moment.wall, fault)
-        changes, bells = await self._roster.step(sight)
+        changes, bells = self._roster.step(sight)
         board = self._roster.board
         listed = urgent_first(board.alarms.values(), sight.states)
         return Snapshot(

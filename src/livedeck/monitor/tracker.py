@@ -45,7 +45,11 @@ from livedeck.monitor.polling.schedule import LIST, ROOMS, fit_rate_limit, qos_i
 from livedeck.monitor.signal import series
 from livedeck.monitor.signal import series as freshness
 from livedeck.monitor.signal.series import KEPT
-from livedeck.slices import Slices, in_turns
+
+_BATCH = 32
+
+"""Samples that are analysed at once: 1 ms where each of them is bad. An hour of them takes a tenth of a second."""
+
 
 _NEVER_JUDGED = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED})
 
@@ -114,11 +118,9 @@ def ingest(
     link: ConnectionStatus,
     moment: ClockReading,
     thresholds: Thresholds,
-) -> Slices[EventTracker]:
-    """The watch after a QoS answer; after a failure all stays but `error` and since when it fails.
-
-    In slices: an hour of samples takes a tenth of a second to judge.
-    """
+) -> EventTracker:
+    """The watch after a QoS answer, its new samples not analysed yet; after a failure all stays but `error` and since
+    when it fails."""
     if isinstance(brought, ApiError):
         return replace(watch, error=str(brought), failed=watch.failed or moment)
     until = server_time(link, moment.wall).timestamp() + thresholds.ahead
@@ -130,7 +132,10 @@ def ingest(
         gap = freshness.late_limit(series.cadence(readings), thresholds)
         readings, watch = series.prepend(watch.past, readings, gap), replace(watch, past=Readings())
     if readings is not watch.readings:
-        watch = yield from _more(watch, readings, series.is_frozen(brought, watch.readings), thresholds)
+        cadence = series.cadence(readings)
+        run = series.run_start(readings, freshness.late_limit(cadence, thresholds))
+        frozen = series.is_frozen(brought, watch.readings)
+        watch = replace(watch, readings=readings, cadence=cadence, run=run, frozen=frozen)
     return _relayed(watch, link, thresholds)
 
 
@@ -140,11 +145,13 @@ def preload(watch: EventTracker, past: Readings) -> EventTracker:
     return replace(watch, past=past) if watch.answered is None else watch
 
 
-def _more(watch: EventTracker, readings: Readings, frozen: bool, thresholds: Thresholds) -> Slices[EventTracker]:
-    cadence = series.cadence(readings)
-    run = series.run_start(readings, freshness.late_limit(cadence, thresholds))
-    detection = yield from detect(watch.detection, readings, thresholds)
-    return replace(watch, readings=readings, cadence=cadence, run=run, frozen=frozen, detection=detection)
+async def analyze(watch: EventTracker, thresholds: Thresholds) -> EventTracker:
+    """The watch with all its samples analysed: some of them, then others have their turn on the event loop."""
+    analysis = watch.detection
+    while analysis.readings is not watch.readings:
+        await asyncio.sleep(0)
+        analysis = detect(analysis, watch.readings, thresholds, limit=_BATCH)
+    return replace(watch, detection=analysis)
 
 
 def _relayed(watch: EventTracker, link: ConnectionStatus, thresholds: Thresholds) -> EventTracker:
@@ -365,7 +372,7 @@ class WorldTracker:
         before, self.link = self.link, self._linked(_outcome(answers), moment)
         if urgent and self.link.state is before.state and all(answer.key != LIST for answer in answers):
             return
-        self._states = await in_turns(self._looks(moment))
+        self._states = await self._looks(moment)
         self.cadence = fit_rate_limit(self._cadence, self.states)
 
     def _begun(self) -> dict[str, str]:
@@ -387,15 +394,16 @@ class WorldTracker:
             self.rooms = listed(self.rooms, answer.brought, answer.at)
         elif answer.key in self._watches:
             watch, thresholds = self._watches[answer.key], self._judged_by(answer.key)
-            self._watches[answer.key] = await in_turns(ingest(watch, answer.brought, self.link, moment, thresholds))
+            watch = ingest(watch, answer.brought, self.link, moment, thresholds)
+            self._watches[answer.key] = await analyze(watch, thresholds)
         await asyncio.sleep(0)
 
-    def _looks(self, moment: ClockReading) -> Slices[dict[str, EventState]]:
+    async def _looks(self, moment: ClockReading) -> dict[str, EventState]:
         states = {}
         for place, (key, watch) in enumerate(self._watches.items(), 1):
             states[key] = self._look(watch, moment)
             if place % _LOOKS == 0:
-                yield
+                await asyncio.sleep(0)
         return states
 
     def _look(self, watch: EventTracker, moment: ClockReading) -> EventState:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -16,16 +15,10 @@ from livedeck.monitor.history import History
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState
 from livedeck.monitor.model.state import Clock, EventState
 from livedeck.monitor.model.thresholds import AlarmLimits, Thresholds
-from livedeck.slices import Slices, in_turns
 
 _DEFAULTS = Thresholds()
 
 _PLATFORM = AlarmKey(DECK, suppression.PLATFORM)
-
-
-_SLICE = 128
-
-"""Alarms that are stepped at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +47,20 @@ class AlarmStore:
 
 def step(
     board: AlarmStore, sight: MonitorState, thresholds: Thresholds = _DEFAULTS
-) -> Slices[tuple[AlarmStore, tuple[AlarmChange, ...], int]]:
+) -> tuple[AlarmStore, tuple[AlarmChange, ...], int]:
     """The board after one look at everything, what changed, and how many bells that is worth.
 
-    An event that cannot be judged keeps the alarms it had: nothing proves that they are over. In slices: when a
-    platform fails there are hundreds of alarms.
+    An event that cannot be judged keeps the alarms it had: nothing proves that they are over.
     """
     rules = thresholds.attention
     broadcasts = on_air(sight.states)
-    followed = yield from _followed(board, sight, thresholds)
+    followed = _followed(board, sight, thresholds)
     after = _with_incident(board, followed, sight, rules)
-    for place, key in enumerate(sorted(after, key=lambda key: priority(key.kind)), 1):
-        if place % _SLICE == 0:
-            yield
+    for key in sorted(after, key=lambda key: priority(key.kind)):
         alarm, parent, airs = after[key], hidden_by(after[key], after), key.event_id in broadcasts
         after[key] = lifecycle.apply_suppression(
             board.alarms.get(key), alarm, parent, sight.now, on_air=airs, rules=rules
         )
-    yield
     return _told(board, _bounded(after, sight, rules), sight, rules)
 
 
@@ -100,16 +89,14 @@ def _mended(alarm: Alarm, now: datetime) -> Alarm:
     return operator.unshelved(alarm, now)
 
 
-def _followed(board: AlarmStore, sight: MonitorState, thresholds: Thresholds) -> Slices[dict[AlarmKey, Alarm]]:
+def _followed(board: AlarmStore, sight: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, Alarm]:
     """Every alarm with its fault, but for PLATFORM, which is drawn from them."""
     rules, now = thresholds.attention, sight.now
-    wrong = yield from faults.active_faults(sight, thresholds)
-    past = yield from faults.ended_faults(board.alarms, board.seen, sight)
+    wrong = faults.active_faults(sight, thresholds)
+    past = faults.ended_faults(board.alarms, board.seen, sight)
     kept = set(faults.unjudged_keys(board.alarms.values(), sight)) - set(wrong)
     after = {}
-    for place, key in enumerate({**board.alarms, **past, **wrong}, 1):
-        if place % _SLICE == 0:
-            yield
+    for key in {**board.alarms, **past, **wrong}:
         alarm = board.alarms.get(key)
         if key in kept:
             after[key] = lifecycle.expire(board.alarms[key], now, rules)
@@ -215,18 +202,8 @@ class AlarmEngine:
         self._changes += changes
         return True
 
-    async def step(self, sight: MonitorState) -> tuple[tuple[AlarmChange, ...], int]:
-        """Go on to what is seen now: what changed since the last look, and how many bells that is worth.
-
-        In slices, with a pause before what the caller does next; begins anew where a person does something to an alarm
-        meanwhile.
-        """
-        while True:
-            before = self.board
-            board, changes, bells = await in_turns(step(before, sight, self._thresholds))
-            await asyncio.sleep(0)
-            if self.board is before:
-                break
-        self.board = board
+    def step(self, sight: MonitorState) -> tuple[tuple[AlarmChange, ...], int]:
+        """Go on to what is seen now: what changed since the last look, and how many bells that is worth."""
+        self.board, changes, bells = step(self.board, sight, self._thresholds)
         made, self._changes = self._changes, []
         return (*made, *changes), bells

@@ -23,7 +23,6 @@ from livedeck.monitor.model.state import (
     IngestState,
 )
 from livedeck.monitor.model.thresholds import Thresholds
-from livedeck.slices import Slices
 
 _ROUND = timedelta(seconds=1)
 
@@ -33,11 +32,6 @@ _ROUND = timedelta(seconds=1)
 TOGETHER = timedelta(seconds=2)
 
 """What began this close is one occurrence: more than a clock's correction moves."""
-
-
-_SLICE = 128
-
-"""Events whose faults are told at once."""
 
 
 _MAY_SEND = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN})
@@ -72,33 +66,31 @@ class ActiveFault(NamedTuple):
     affects: tuple[str, ...] = ()
 
 
-def active_faults(sight: MonitorState, thresholds: Thresholds) -> Slices[dict[AlarmKey, ActiveFault]]:
+def active_faults(sight: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
     """Every fault that is there now. While the link is in trouble, the silence of an event is no fault of its own."""
     faults = {
         AlarmKey(DECK, finding.kind): _fault(finding, "platform", sight)
         for finding in deck.findings(sight.link, sight.history_fault, thresholds)
     }
     blamed = _blamed(sight, thresholds.recovery)
-    for place, state in enumerate(sight.states, 1):
+    for state in sight.states:
         for finding in state.assessment.findings:
             if finding.kind != QOS_STALE or not (blamed or _unproven(state, sight.link)):
                 key = AlarmKey(state.id, finding.kind, finding.target)
                 faults[key] = _fault(finding, _subject(state), sight, state)
-        if place % _SLICE == 0:
-            yield
     return faults
 
 
 def ended_faults(
     alarms: Mapping[AlarmKey, Alarm], seen: Mapping[str, datetime], sight: MonitorState
-) -> Slices[dict[AlarmKey, list[ActiveFault]]]:
+) -> dict[AlarmKey, list[ActiveFault]]:
     """Faults that the samples show to be over, the oldest first: those that ended since the last look, and of `alarms`.
 
     `seen`: the newest sample of each event at the last look (server clock). One from before its alarm began is no news.
     """
     faults: dict[AlarmKey, list[ActiveFault]] = {}
     loud = {alarm.event_id for alarm in alarms.values() if alarm.present}
-    for place, state in enumerate(sight.states, 1):
+    for state in sight.states:
         last = seen.get(state.id)
         if last is not None and not _unjudged(state):
             ended = (one for one in state.episodes if one.until and (one.until > last or state.id in loud))
@@ -106,8 +98,6 @@ def ended_faults(
                 key = AlarmKey(state.id, episode.kind, episode.target)
                 if _news(episode, last, alarms.get(key), sight.link):
                     faults.setdefault(key, []).append(_ended(episode, sight, state))
-        if place % _SLICE == 0:
-            yield
     return faults
 
 

@@ -30,7 +30,6 @@ from livedeck.monitor.signal.hysteresis import (
     on_bad_sample,
     on_other_sample,
 )
-from livedeck.slices import Slices
 from livedeck.text.values import age
 
 MOST = 200
@@ -41,11 +40,6 @@ MOST = 200
 _STEP, _MARKS = 64, 4
 
 """Samples between checkpoints, and how many of them are kept: some minutes of lateness are folded in at little cost."""
-
-
-_SLICE = 16
-
-"""Samples judged at once: a millisecond where each of them is bad."""
 
 
 _STATUSES = {rule.kind: rule.status for rule in RULES if rule.status is not None}
@@ -79,22 +73,26 @@ class SignalAnalysis:
         return self.seen.usual if self.seen else Baseline()
 
 
-def detect(known: SignalAnalysis, readings: Readings, thresholds: Thresholds) -> Slices[SignalAnalysis]:
-    """What `readings` tell, of which `known` has told a part; where they are the same, `known` itself.
+def detect(
+    known: SignalAnalysis, readings: Readings, thresholds: Thresholds, limit: int | None = None
+) -> SignalAnalysis:
+    """The analysis of `readings`, of which `known` covers a part; where they are the same, `known` itself.
 
-    Costs the new samples; where some came late, those since the checkpoint before them. Pauses after a few of them.
+    Costs some 30 us a new sample; where some came late, also those since the checkpoint before them. After `limit`
+    samples it stops: the result then covers the first of the readings only, and another call goes on from there.
     """
     if readings is known.readings:
         return known
     changed = series.first_change(known.readings, readings)
     marks = [mark for mark in known.marks if mark.memory.last < changed] or [known.marks[0]]
     fold = _Fold(marks[-1], thresholds)
-    for index in range(bisect_right(readings.time, marks[-1].memory.last), len(readings)):
+    start = bisect_right(readings.time, marks[-1].memory.last)
+    if limit is not None:
+        readings = series.head(readings, start + limit)
+    for index in range(start, len(readings)):
         fold.take(readings, index)
         if fold.samples % _STEP == 0:
             marks.append(fold.mark())
-        if fold.samples % _SLICE == 0:
-            yield
     end = fold.mark()
     standing = {kind: spell for kind, spell in end.spells.items() if spell.raised}
     kept = _kept(marks, whole=len(readings) < series.KEPT)

@@ -80,6 +80,11 @@ def prepend(past: Readings, readings: Readings, gap: float, limit: int = KEPT) -
     return _rows(both, max(0, len(both) - limit), len(both))
 
 
+def head(readings: Readings, count: int) -> Readings:
+    """The first `count` rows; all of them, the very object, where there are no more."""
+    return _rows(readings, 0, min(count, len(readings)))
+
+
 def cadence(readings: Readings) -> float | None:
     """Seconds between samples: the median of the last 20 deltas; None where there are fewer than two samples."""
     return cadence_before(readings, len(readings))
