@@ -1,4 +1,4 @@
-"""Every scenario raises exactly the alarms that it expects, in time: 3 seeds each, in process and over real HTTP."""
+"""Every scenario raises exactly the alarms that it expects, in time: 3 seeds in process, one of them over real HTTP."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from golden.player import Wire, play
 from livedeck.simulator import scenario_names
 
 SEEDS = (1, 2, 3)
-WIRES: tuple[Wire, ...] = ("in process", "http")
+PLAYS: tuple[tuple[Wire, int], ...] = (*(("in process", seed) for seed in SEEDS), ("http", SEEDS[0]))
+SLOW_PLAYS: tuple[tuple[Wire, int], ...] = tuple(("http", seed) for seed in SEEDS[1:])
 GUARDS = ("clean-show", "warm-up", "static-picture", "api-5xx", "reordered-samples")
 """Where nothing is wrong that a person should hear of (monitoring.md, "Golden logs")."""
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize(
+    ("wire", "seed"), [*PLAYS, *(pytest.param(*slow_play, marks=pytest.mark.slow) for slow_play in SLOW_PLAYS)]
+)
 @pytest.mark.parametrize("name", scenario_names())
 def test_a_scenario_raises_exactly_what_it_expects(name: str, wire: Wire, seed: int) -> None:
     assert [*complaints(play(name, seed, wire))] == []

@@ -1,5 +1,6 @@
 """Each import contract of pyproject.toml is refused as soon as a file of its room breaks it."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,10 @@ VIOLATIONS = {
         "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import starlette\n",
         "ui shows what it is given",
     ),
+    "presentation/screen.py": ("import textual", "presentation words values without a terminal"),
+    "operations/screen.py": ("import textual", "operations change the platform without a screen or a terminal"),
+    "operations/printed.py": ("import rich", "operations change the platform without a screen or a terminal"),
+    "operations/typed.py": ("import click", "operations change the platform without a screen or a terminal"),
     "settings/trespass.py": ("import livedeck.client", "settings knows the thresholds and no other room"),
     "client/second.py": ("import httpx", "httpx enters through transport.py alone"),
     "ui/second.py": ("import plotext", "plotext enters through the chart adapter alone"),
@@ -31,32 +36,34 @@ VIOLATIONS = {
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package by itself, where it may be spoilt."""
+def broken(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What import-linter says of the package with every violation in it at once."""
     folder = tmp_path_factory.mktemp("tree")
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     shutil.copy(ROOT / "pyproject.toml", folder)
-    return folder
+    for place, (line, _) in VIOLATIONS.items():
+        spoilt = folder / "src" / "livedeck" / place
+        assert not spoilt.exists()
+        spoilt.write_text(f"{line}\n", encoding="utf-8")
+    environment = {"PYTHONPATH": str(folder / "src"), "PATH": "", "COLUMNS": "200"}
+    done = subprocess.run(
+        [sys.executable, "-c", LINT_IMPORTS, "--no-cache"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 1, done.stderr
+    return done.stdout
 
 
 @pytest.mark.parametrize("place", VIOLATIONS)
-def test_a_forbidden_import_breaks_its_contract(copy: Path, place: str) -> None:
-    line, contract = VIOLATIONS[place]
-    spoilt = copy / "src" / "livedeck" / place
-    before = spoilt.read_text(encoding="utf-8") if spoilt.exists() else None
-    spoilt.write_text(f"{before or ''}\n{line}\n", encoding="utf-8")
-    try:
-        done = _lint(copy)
-    finally:
-        spoilt.unlink() if before is None else spoilt.write_text(before, encoding="utf-8")
-    broken = [each for each in done.stdout.splitlines() if " BROKEN" in each]
-    assert done.returncode == 1
-    assert any(each.startswith(contract) for each in broken), done.stdout
-
-
-def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", LINT_IMPORTS, "--no-cache"]
-    environment = {"PYTHONPATH": str(folder / "src"), "PATH": "", "COLUMNS": "200"}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+def test_a_forbidden_import_breaks_its_contract(broken: str, place: str) -> None:
+    _, contract = VIOLATIONS[place]
+    module = "livedeck." + place.removesuffix(".py").replace("/", ".")
+    (chapter,) = re.findall(
+        rf"^{re.escape(contract)}[^\n]*\n-+\n(.+?)(?=^[^\n]+\n-+\n|\Z)", broken, re.MULTILINE | re.DOTALL
     )
+    assert re.search(rf"^-? +{re.escape(module)} -> |^- {re.escape(module)} -> ", chapter, re.MULTILINE), broken

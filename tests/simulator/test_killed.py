@@ -7,11 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import httpx
+import pytest
 
 from cli.commands import served
 from simulator.asking import Row
 
-ROUNDS = 50
 PROFILES = [{"name": f"p{place}", "url": "rtmp://x.example/a", "stream_key": "k"} for place in range(15)]
 
 
@@ -69,10 +69,11 @@ async def recording(api: httpx.AsyncClient) -> str:
     return str((await api.get(f"/v2/live/events/{event}/videos")).json()["data"][0]["id"])
 
 
-async def test_every_acknowledged_write_outlives_a_kill(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rounds", [7, pytest.param(50, marks=pytest.mark.slow)])
+async def test_every_acknowledged_write_outlives_a_kill(tmp_path: Path, rounds: int) -> None:
     rooms: set[str] = set()
     files: dict[str, int] = {}
-    for turn in range(ROUNDS):
+    for turn in range(rounds):
         with served(tmp_path, "--data", str(tmp_path / "deck.db")) as (process, service):
             async with client(service) as api:
                 there = await rooms_of(api)
@@ -87,7 +88,7 @@ async def test_every_acknowledged_write_outlives_a_kill(tmp_path: Path) -> None:
             await writing
         rooms |= writers.rooms
         files = writers.files
-    assert len(rooms) >= ROUNDS
+    assert len(rooms) >= rounds
 
 
 async def check_files(api: httpx.AsyncClient, files: dict[str, int]) -> None:

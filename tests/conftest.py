@@ -1,0 +1,10 @@
+"""What holds for every test: the dispositions of signals that a program finds when a person starts it."""
+
+from __future__ import annotations
+
+import signal
+
+for _number in (signal.SIGINT, signal.SIGQUIT):
+    # A background job of a shell inherits them as ignored, and so would every program that a test starts.
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number is signal.SIGINT else signal.SIG_DFL)
