@@ -20,8 +20,8 @@ async def test_a_name_from_outside_is_whole_and_neither_obeyed_nor_the_end_of_th
     known = await evening()
     first, *rest = known.events
     named = replace(first, event=first.event.model_copy(update={"name": HOSTILE}))
-    told = serialization.line(
-        serialization.of_snapshot(replace(known, events=(named, *rest)), RenderTime.from_snapshot(known, EVENING))
+    told = serialization.to_json(
+        serialization.snapshot_object(replace(known, events=(named, *rest)), RenderTime.from_snapshot(known, EVENING))
     )
     assert json.loads(told)["events"][0]["name"] == HOSTILE
     assert "会議室" in told

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
+from dataclasses import replace
+from math import nan
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,6 +70,14 @@ def test_a_filter_passes_the_events_that_meet_its_conditions(text: str, names: s
 def test_an_unknown_value_meets_no_comparison(text: str) -> None:
     """monitoring.md: zero is not missing."""
     assert not passing(text, NEWS)
+
+
+@pytest.mark.parametrize("name", ["video", "audio", "fps"])
+def test_a_rate_that_the_newest_sample_lacks_is_unknown(name: str) -> None:
+    changes: dict[str, Any] = {name: array("d", [nan])}
+    without = replace(CHOIR, qos=replace(CHOIR.qos, readings=replace(CHOIR.qos.readings, **changes)))
+    assert not passing(f"{name}>0", without)
+    assert apply_view(EVENTS, (without, CHOIR), TableView(sort=name), FRESH).rows == (CHOIR, without)
 
 
 def test_a_stale_score_meets_no_comparison() -> None:

@@ -23,10 +23,11 @@ from livedeck.monitor import (
     LinkRecord,
     Severity,
 )
+from livedeck.presentation.alarms import ALARMS
+from livedeck.presentation.badges import ALARM_STATE_BADGES
 from livedeck.text.segments import plain
 from livedeck.ui.alarms import view
 from livedeck.ui.alarms.screen import TABS, AlarmsScreen
-from livedeck.ui.alarms.view import BOARD, STATES
 from livedeck.ui.shell import frame
 from livedeck.ui.shell.preferences import Notice
 from ui.stage import act, known, running, show, text_of
@@ -87,9 +88,10 @@ def test_what_was_done_about_it_stands_there(changes: dict[str, Any], words: str
     assert words in text(replace(ALARM, **changes))
 
 
-def test_every_state_has_a_word_and_a_sign_of_its_own() -> None:
-    assert set(STATES) == set(AlarmState)
-    assert len({sign for sign, _, _ in STATES.values()}) == len({word for _, word, _ in STATES.values()}) == len(STATES)
+def test_every_state_has_a_word_and_a_glyph_of_its_own() -> None:
+    assert set(ALARM_STATE_BADGES) == set(AlarmState)
+    glyphs, words, _ = (set(column) for column in zip(*ALARM_STATE_BADGES.values(), strict=True))
+    assert len(glyphs) == len(words) == len(AlarmState)
 
 
 @pytest.mark.parametrize("state", AlarmState)
@@ -103,9 +105,9 @@ def test_nothing_blinks_but_the_sign_of_an_unacknowledged_alarm(state: AlarmStat
 
 
 def test_only_what_awaits_a_person_counts_as_critical() -> None:
-    assert BOARD.is_critical(ALARM)
-    assert not BOARD.is_critical(replace(ALARM, state=AlarmState.SHELVED))
-    assert not BOARD.is_critical(replace(ALARM, severity=Severity.WARNING))
+    assert ALARMS.is_critical(ALARM)
+    assert not ALARMS.is_critical(replace(ALARM, state=AlarmState.SHELVED))
+    assert not ALARMS.is_critical(replace(ALARM, severity=Severity.WARNING))
 
 
 RECORDS = (
@@ -135,8 +137,8 @@ RECORDS = (
     ],
     ids=["alarm", "action", "link", "notice"],
 )
-def test_a_log_line_says_when_what_and_to_what(record: view.Logged, words: tuple[str, ...]) -> None:
-    line = plain(view.line(record))
+def test_a_log_line_says_when_what_and_to_what(record: view.LogRecord, words: tuple[str, ...]) -> None:
+    line = plain(view.log_line(record))
     assert "20 Nov 21:00:00Z" in line
     for word in words:
         assert word in line
@@ -144,7 +146,7 @@ def test_a_log_line_says_when_what_and_to_what(record: view.Logged, words: tuple
 
 def test_the_newest_stands_first() -> None:
     later = Notice(NOW + timedelta(seconds=1), Severity.INFO, "later")
-    assert view.newest([*RECORDS, later])[0] is later
+    assert view.newest_first([*RECORDS, later])[0] is later
 
 
 async def test_the_board_leads_through_its_logs_and_to_the_event() -> None:

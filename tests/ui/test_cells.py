@@ -25,10 +25,10 @@ from livedeck.monitor import (
 )
 from livedeck.presentation import events as cells
 from livedeck.presentation import table
+from livedeck.presentation.alarms import ALARMS
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import StyleRole, plain, width
-from livedeck.ui.alarms.view import BOARD
 
 NOW = datetime(2026, 11, 20, 21, 0, tzinfo=UTC)
 FRESH = RenderTime(NOW, NOW, stale=False)
@@ -144,6 +144,6 @@ def test_a_row_is_as_wide_as_its_head_whatever_the_event_is_called(cells_wide: i
 @pytest.mark.parametrize("cells_wide", [80, 120, 200, 400])
 def test_room_that_is_left_over_goes_to_names_until_they_have_enough(cells_wide: int) -> None:
     events = {column.name: size for column, size in table.layout(EVENTS.columns, cells_wide)}
-    board = {column.name: size for column, size in table.layout(BOARD.columns, cells_wide)}
-    assert max(events["event"], board["event"]) <= cells.NAME_MOST
-    assert (events["event"] == board["event"] == cells.NAME_MOST) == (cells_wide >= 200)
+    board = {column.name: size for column, size in table.layout(ALARMS.columns, cells_wide)}
+    assert max(events["event"], board["event"]) <= cells.MAX_NAME_CELLS
+    assert (events["event"] == board["event"] == cells.MAX_NAME_CELLS) == (cells_wide >= 200)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from livedeck.monitor import Readings
 from livedeck.presentation import qos
-from livedeck.presentation.qos import Axis, Bucket, bucket_columns, bucket_statuses, spark, strip
+from livedeck.presentation.qos import Axis, Bucket, bucket_columns, bucket_statuses, sparkline, status_strip
 from livedeck.text.segments import StyleRole, plain
 from livedeck.ui.qos.plot import curve, row_of
 from livedeck.ui.qos.view import time_axis
@@ -44,7 +44,7 @@ def test_the_heaviest_status_of_a_column_is_the_one_that_shows() -> None:
 
 @given(st.floats(1e9, 2e9), st.floats(0, 300), st.integers(1, 200))
 def test_old_columns_stay_where_they_are_as_time_goes_on(at: float, later: float, columns: int) -> None:
-    first, second = Axis.ending(at, 300, columns), Axis.ending(at + later, 300, columns)
+    first, second = Axis.ending_at(at, 300, columns), Axis.ending_at(at + later, 300, columns)
     steps = (second.end - first.end) / first.step
     assert first.end - first.step * 1.001 <= at < first.end
     assert steps == pytest.approx(round(steps), abs=1e-3)
@@ -76,12 +76,17 @@ def test_a_higher_value_is_drawn_higher() -> None:
 
 
 def test_a_sparkline_shows_the_dip_of_a_column_and_a_blank_for_a_gap() -> None:
-    assert plain(spark([Bucket(0, 8), Bucket(8, 8), None], 8)) == "▁█ "
+    assert plain(sparkline([Bucket(0, 8), Bucket(8, 8), None], 8)) == "▁█ "
 
 
 def test_the_strip_joins_equal_neighbours() -> None:
     looks = [qos.status_style(0), qos.status_style(0), qos.status_style(4), None, qos.status_style(5)]
-    assert strip(looks) == [("▁▁", StyleRole.OK), ("◆", StyleRole.KEY_50), (" ", StyleRole.TEXT), ("✖", StyleRole.LOSS)]
+    assert status_strip(looks) == [
+        ("▁▁", StyleRole.OK),
+        ("◆", StyleRole.KEY_50),
+        (" ", StyleRole.TEXT),
+        ("✖", StyleRole.LOSS),
+    ]
 
 
 @pytest.mark.parametrize("number", [1, 2, 6, -1, 99])
@@ -92,7 +97,7 @@ def test_a_status_that_the_document_does_not_name_is_neither_normal_nor_bad(numb
 
 def test_the_highlighted_statuses_differ_in_glyph_word_and_ink() -> None:
     shown = [qos.status_style(number) for number in (0, 3, 4, 5, 1)]
-    for trait in ("glyph", "word", "ink"):
+    for trait in ("glyph", "word", "role"):
         assert len({getattr(look, trait) for look in shown}) == len(shown)
 
 
@@ -109,6 +114,6 @@ def test_a_mark_stands_in_the_row_in_which_its_value_is_drawn(
 
 @given(st.floats(1e9, 2e9), st.sampled_from([300, 3600, 86_400, 4 * 86_400, 60 * 86_400]), st.integers(40, 190))
 def test_the_times_under_a_chart_stand_apart_whatever_its_range(at: float, span: float, columns: int) -> None:
-    (line,) = time_axis(Axis.ending(at, span, columns))
+    (line,) = time_axis(Axis.ending_at(at, span, columns))
     labels = re.split(" {2,}", plain(line).strip().removeprefix("UTC").strip())
     assert all(LABEL.fullmatch(label) for label in labels)

@@ -26,7 +26,7 @@ VIDEO_SCREENS = (
     videos.AnnotationsScreen,
     videos.MaterialsScreen,
 )
-SPOKEN = (*LOCKED, chat.GONE, qos.GONE, view.nothing(RoomsState(as_of=EVENING)))
+SPOKEN = (*LOCKED, chat.GONE, qos.GONE, view.no_rooms_text(RoomsState(as_of=EVENING)))
 
 
 async def test_a_changed_key_is_named_wherever_the_deck_speaks_of_it() -> None:

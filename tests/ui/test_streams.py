@@ -10,8 +10,9 @@ import pytest
 from livedeck.client import Recording
 from livedeck.monitor import IngestState
 from livedeck.monitor.detection.phase import IngestEvidence, derive
+from livedeck.presentation.streams import STREAMS, window_used
 from livedeck.text.segments import plain
-from livedeck.ui.streams.view import STREAMS, Recordings, panel, used
+from livedeck.ui.streams.view import Recordings, panel
 from ui.stage import act, known, running, text_of
 from ui.test_cells import FRESH, NOW, STALE, state
 from ui.writing import writing
@@ -52,11 +53,11 @@ def test_how_much_of_the_window_is_gone(gone: float, window: int | None, share: 
     left = NOW - timedelta(seconds=gone)
     known_state = replace(state(), event=event, phase=derive(event, IngestEvidence(NOW, newest=left), NOW))
     assert known_state.phase.ingest.state is IngestState.INTERRUPTED
-    assert used(known_state, FRESH) == share
+    assert window_used(known_state, FRESH) == share
 
 
 def test_no_window_runs_while_bits_arrive() -> None:
-    assert used(state(reconnect_window=600), FRESH) is None
+    assert window_used(state(reconnect_window=600), FRESH) is None
 
 
 def test_recordings_are_unknown_failed_none_or_some_and_never_those_of_another_event() -> None:
@@ -68,7 +69,7 @@ def test_recordings_are_unknown_failed_none_or_some_and_never_those_of_another_e
         "nothing": Recordings("one", NOW),
         "recorded as of 0 s ago": Recordings("one", NOW, (one,)),
         "▲ failed as of 0 s ago the platform is gone": Recordings("one", NOW, (one,), "the platform is gone"),
-        "▲ failed never answered the platform is away": Recordings("one", why="the platform is away"),
+        "▲ failed never answered the platform is away": Recordings("one", error="the platform is away"),
     }
     for words, recordings in shown.items():
         lines = [plain(line) for line in panel(state(), recordings, FRESH, 120)]

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
-from livedeck.presentation.events import GRADES, SEVERITIES, TALLY_INKS
+from livedeck.presentation.badges import GRADE_BADGES, SEVERITY_BADGES, TALLY_BADGES
 from livedeck.presentation.qos import HIGHLIGHTED, NORMAL, ODD
 from livedeck.settings import Settings
 from livedeck.text.segments import StyleRole
@@ -89,9 +89,9 @@ def test_what_the_terminal_can_show_decides(wanted: str, no_color: bool, colours
 
 def test_signs_of_one_kind_stay_distinct_in_ascii() -> None:
     kinds = (
-        [glyph for glyph, _ in TALLY_INKS.values()],
-        [glyph for glyph, _, _ in SEVERITIES.values()],
-        [glyph for glyph, _ in GRADES.values() if glyph],
+        [glyph for glyph, _, _ in TALLY_BADGES.values()],
+        [glyph for glyph, _, _ in SEVERITY_BADGES.values()],
+        [glyph for glyph, _, _ in GRADE_BADGES.values() if glyph],
         [look.glyph for look in (NORMAL, *HIGHLIGHTED, ODD)],
     )
     for kind in kinds:

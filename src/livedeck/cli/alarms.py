@@ -46,11 +46,11 @@ def command(ctx: click.Context, /, *, follow: bool, as_json: bool, everything: b
 def report(snapshot: Snapshot, *, as_json: bool, everything: bool) -> int:
     """Print the alarms of that snapshot. Returns the exit code."""
     if as_json:
-        click.echo(serialization.line(serialization.of_alarms(snapshot, everything=everything)))
+        click.echo(serialization.to_json(serialization.alarms_object(snapshot, include_quiet=everything)))
     else:
         moment = RenderTime.from_snapshot(snapshot, SystemClock().now())
         shown = [*snapshot.alarms, *(snapshot.quiet if everything else ())]
-        lines = [line for alarm in shown for line in alarms.block(alarm, moment)]
+        lines = [line for alarm in shown for line in alarms.alarm_text(alarm, moment)]
         click.echo("\n".join([*lines, *([""] if lines else []), summary(snapshot)]))
     if snapshot.link.state is not ConnectionState.OK:
         _say(snapshot.link)
@@ -78,7 +78,7 @@ def _told(change: AlarmChange) -> bool:
 
 
 def _line(change: AlarmChange, *, as_json: bool) -> str:
-    return serialization.line(serialization.of_change(change)) if as_json else alarms.turn(change)
+    return serialization.to_json(serialization.change_object(change)) if as_json else alarms.change_text(change)
 
 
 def _say(link: ConnectionStatus) -> None:

@@ -49,7 +49,7 @@ class ProgressLine:
         """Draw it, unless the last one is too young."""
         if self._shown and self._timer() - self._drawn >= _PAUSE:
             self._drawn = self._timer()
-            self._draw(", ".join(chat_export.progress(progress)))
+            self._draw(", ".join(chat_export.progress_parts(progress)))
 
     def clear(self) -> None:
         """Leave the line empty, for what comes next."""
@@ -214,7 +214,7 @@ async def _one(api: Api, wanted: ChatExport, target: ExportTarget) -> None:
             done = await api.chat.export(wanted, target.path, replace=target.force, progress=line)
     finally:
         line.clear()
-    size, *more = chat_export.outcome(wanted, done)
+    size, *more = chat_export.result_parts(wanted, done)
     to = "standard output" if target.pipe else values.safe(str(target.path), 200)
     _say("; ".join([f"{size}, to {to}", *more]))
 

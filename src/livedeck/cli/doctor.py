@@ -197,7 +197,7 @@ def command(ctx: click.Context, /, *, as_json: bool, **flags: Any) -> None:
     async def work() -> int:
         done = await examined(given(ctx, flags))
         if as_json:
-            click.echo(serialization.line({"checks": [_object(check) for check in done]}))
+            click.echo(serialization.to_json({"checks": [_object(check) for check in done]}))
         else:
             click.echo("\n".join(line for check in done for line in _lines(check)))
         return next((check.code for check in done if check.verdict is CheckStatus.FAIL), DONE)

@@ -15,9 +15,10 @@ from livedeck.monitor import Clock, Freshness, Reading, Readings
 from livedeck.monitor.polling.connection import skew
 from livedeck.monitor.signal.series import cadence, count_future, merge, of_samples
 from livedeck.presentation import serialization
-from livedeck.presentation.serialization import since
+from livedeck.presentation.qos import SAMPLE_HEAD, newest_readings, sample_text
 from livedeck.settings import Settings, load
 from livedeck.text import values
+from livedeck.text.times import timestamp
 
 
 class Follower:
@@ -46,7 +47,7 @@ class Follower:
         while True:
             pause = await self._try(say)
             if not self._failures:
-                known = since(self.readings, last if printed is None else None)
+                known = newest_readings(self.readings, last if printed is None else None)
                 fresh = [one for one in known if printed is None or one.time not in printed]
                 printed = frozenset(self.readings.time)
                 if fresh:
@@ -141,9 +142,9 @@ async def report(follower: Follower, form: OutputFormat, last: float | None) -> 
     """Print what there is. Returns the exit code."""
     event = follower.event
     await follower.ask()
-    shown = list(serialization.since(follower.readings, DEFAULT_SPAN if last is None and form == "table" else last))
+    shown = list(newest_readings(follower.readings, DEFAULT_SPAN if last is None and form == "table" else last))
     if form == "json":
-        click.echo(serialization.line(_object(follower, shown)))
+        click.echo(serialization.to_json(_object(follower, shown)))
         return DONE
     click.echo("\n".join([_head(form), *_lines(form, event, shown)]))
     if not shown:
@@ -169,13 +170,13 @@ def _say(event: Event) -> Callable[[str], None]:
 
 
 def _head(form: OutputFormat) -> str:
-    return ",".join(serialization.FIELDS) if form == "csv" else serialization.HEAD
+    return ",".join(serialization.SAMPLE_FIELDS) if form == "csv" else SAMPLE_HEAD
 
 
 def _lines(form: OutputFormat, event: Event, readings: Iterable[Reading]) -> list[str]:
     if form == "json":
-        return [serialization.line({"event_id": event.id, **serialization.as_object(one)}) for one in readings]
-    return [serialization.csv_row(one) if form == "csv" else serialization.row(one) for one in readings]
+        return [serialization.to_json({"event_id": event.id, **serialization.sample_object(one)}) for one in readings]
+    return [serialization.sample_csv_row(one) if form == "csv" else sample_text(one) for one in readings]
 
 
 def _object(follower: Follower, shown: list[Reading]) -> dict[str, Any]:
@@ -184,11 +185,11 @@ def _object(follower: Follower, shown: list[Reading]) -> dict[str, Any]:
     return {
         "event": {"id": event.id, "name": event.name},
         "stream": None if event.stream is None else {"id": event.stream.id, "status": event.stream.status},
-        "as_of": serialization.stamp(follower.now()),
+        "as_of": timestamp(follower.now()),
         "freshness": follower.freshness().value,
         "age": None if age is None else round(age, 3),
         "left_out": follower.left_out,
-        "samples": [serialization.as_object(one) for one in shown],
+        "samples": [serialization.sample_object(one) for one in shown],
     }
 
 

@@ -10,8 +10,8 @@ from livedeck.cli.exit_codes import code_of_link, run
 from livedeck.cli.options import given, platform
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
 from livedeck.monitor import EventState, Snapshot
-from livedeck.presentation import alarms as alarm_lines
 from livedeck.presentation import events, serialization
+from livedeck.presentation.alarms import alarm_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import Settings, load
 from livedeck.text import values
@@ -50,7 +50,7 @@ async def report(settings: Settings, *, as_json: bool) -> int:
         snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
     moment = RenderTime.from_snapshot(snapshot, SystemClock().now())
     if as_json:
-        click.echo(serialization.line(serialization.of_snapshot(snapshot, moment)))
+        click.echo(serialization.to_json(serialization.snapshot_object(snapshot, moment)))
     elif snapshot.link.as_of is not None:
         click.echo(table(snapshot, moment))
     code = code_of_link(snapshot.link)
@@ -70,7 +70,7 @@ def table(snapshot: Snapshot, moment: RenderTime) -> str:
         ).rstrip()
         for row in rows
     ]
-    alarms = [line for alarm in snapshot.alarms for line in alarm_lines.block(alarm, moment)]
+    alarms = [line for alarm in snapshot.alarms for line in alarm_text(alarm, moment)]
     return "\n".join([*lines, "", *([*alarms, ""] if alarms else []), summary(snapshot)])
 
 

@@ -11,11 +11,11 @@ from livedeck.monitor import RoomsState, Severity
 from livedeck.operations.diff import Change, lines
 from livedeck.operations.operation import Operation, Target
 from livedeck.operations.schema import Field, FieldValues, FormSchema, Kind, draft_of
+from livedeck.presentation.rooms import ACTIVE, EMPTY_STATUSES, MAX_RELAYS, WaitingEdit, display_name, relay_profiles
 from livedeck.text import values
 from livedeck.text.segments import Segment, StyleRole
 from livedeck.ui.kit.dialogs.confirm import Confirmation, short_name
 from livedeck.ui.kit.dialogs.form import FormResult
-from livedeck.ui.rooms.view import ACTIVE, MOST, QUIET, Waits, name, profiles
 from livedeck.ui.shell.keymap import Keymap, key_of
 
 TOO_MANY = 400289
@@ -63,7 +63,7 @@ def room(service: Service) -> FormSchema:
                 Kind.ROWS,
                 section="Relay profiles: made now or never, none can be added later",
                 of=relay(service),
-                most=MOST,
+                most=MAX_RELAYS,
             ),
         ),
         draft_of(RoomDraft, {}),
@@ -94,7 +94,7 @@ class RoomSubject:
     def of(cls, api: Api, room: Room, as_of: datetime | None, seq: int) -> RoomSubject:
         """That room as it is shown."""
         shown = f"{values.safe(room.status or values.UNKNOWN, 20)}{_as_of(as_of)}"
-        return cls(api, room, Target("room", room.id, name(room)[:60], shown, seq))
+        return cls(api, room, Target("room", room.id, display_name(room)[:60], shown, seq))
 
     async def look(self) -> Room:
         """The room as the platform has it now. Raises ApiError."""
@@ -113,8 +113,8 @@ class RelaySubject:
     @classmethod
     def of(cls, api: Api, room: Room, profile: RelayProfile, as_of: datetime | None, seq: int) -> RelaySubject:
         """That profile as it is shown."""
-        shown = f"a relay profile of {name(room)[:60]}{_as_of(as_of)}"
-        return cls(api, room, profile, Target("relay profile", profile.id, name(profile)[:60], shown, seq))
+        shown = f"a relay profile of {display_name(room)[:60]}{_as_of(as_of)}"
+        return cls(api, room, profile, Target("relay profile", profile.id, display_name(profile)[:60], shown, seq))
 
     def service_of(self, url: str) -> str:
         """The platform that an address belongs to: of its own one the platform's word, else what will be worked out."""
@@ -158,8 +158,8 @@ def delete(one: RoomSubject) -> Operation[Room]:
         await one.api.rooms.delete(one.room.id)
 
     def ask(room: Room, changes: tuple[str, ...]) -> Confirmation:
-        title = name(room)[:60]
-        named = ", ".join(name(profile)[:40] for profile in profiles(room))
+        title = display_name(room)[:60]
+        named = ", ".join(display_name(profile)[:40] for profile in relay_profiles(room))
         gone = (
             f"Its relay profiles are gone for good, with their keys: {named}." if named else "It has no relay profiles."
         )
@@ -168,7 +168,7 @@ def delete(one: RoomSubject) -> Operation[Room]:
             (gone, StyleRole.TEXT),
             ("There is no way to delete a single profile: this is the whole room.", StyleRole.DIM),
         )
-        word = "" if room.status in QUIET else short_name(title, room.id)
+        word = "" if room.status in EMPTY_STATUSES else short_name(title, room.id)
         return Confirmation(f'Delete the room "{title}"?', (*_news(one.target, changes), *body), "Delete", word)
 
     return Operation(
@@ -193,7 +193,7 @@ def update(
             ("It applies at the next start of the relay, which happens inside the room.", StyleRole.TEXT),
         )
         news = why if why and not changes else _news(one.target, changes)
-        return Confirmation(f'Save "{name(profile)[:60]}"?', (*news, *body), "Save")
+        return Confirmation(f'Save "{display_name(profile)[:60]}"?', (*news, *body), "Save")
 
     def updated(_: RelayProfile, after: RelayProfile | None) -> bool:
         return after is not None and all(getattr(after, field) == value for field, value in wanted.items())
@@ -219,12 +219,12 @@ def _unlike(seen: Room, now: Room) -> tuple[str, ...]:
     """What is otherwise with a room, for whoever is about to end it."""
     texts = []
     if seen.name != now.name:
-        texts.append(f'its name was "{name(seen)[:60]}" and is "{name(now)[:60]}" now')
+        texts.append(f'its name was "{display_name(seen)[:60]}" and is "{display_name(now)[:60]}" now')
     if seen.status != now.status:
         was, is_ = (values.safe(room.status or values.UNKNOWN, 20) for room in (seen, now))
         texts.append(f"it was {was} and is {is_} now")
-    if [one.id for one in profiles(seen)] != [one.id for one in profiles(now)]:
-        texts.append(f"it had {len(profiles(seen))} relay profiles and has {len(profiles(now))} now")
+    if [one.id for one in relay_profiles(seen)] != [one.id for one in relay_profiles(now)]:
+        texts.append(f"it had {len(relay_profiles(seen))} relay profiles and has {len(relay_profiles(now))} now")
     return tuple(texts)
 
 
@@ -286,7 +286,7 @@ class DeferredEdits:
                 self._waiting[key] = replace(one, active=False)
                 self._offered.append(key)
                 edit = f"the edit of {one.one.target.name} that waits can be applied"
-                yield f"{name(room)[:60]} is no longer active: {edit}", Severity.INFO
+                yield f"{display_name(room)[:60]} is no longer active: {edit}", Severity.INFO
             elif room.status == ACTIVE:
                 self._waiting[key] = replace(one, active=True)
 
@@ -298,8 +298,8 @@ class DeferredEdits:
                 return key
         return None
 
-    def shown(self, room: Room | None, keymap: Keymap) -> Waits | None:
+    def shown(self, room: Room | None, keymap: Keymap) -> WaitingEdit | None:
         """The edit that waits longest of those of that room, and the key that applies it."""
         key = key_of("relay.apply", keymap)
         known = [one for one in self._waiting.values() if room and one.one.room.id == room.id]
-        return Waits(known[0].one.target.name, known[0].since, key) if known else None
+        return WaitingEdit(known[0].one.target.name, known[0].since, key) if known else None

@@ -1,53 +1,151 @@
-"""Alarms as lines of text for people: glyph and word, since when, of what, and what to do. Pure."""
+"""Cells and columns of alarms, and alarms as plain text for the command line. Pure."""
 
 from __future__ import annotations
 
-from livedeck.monitor import Alarm, AlarmChange, AlarmState, AlarmTransition
-from livedeck.presentation.events import SEVERITIES
+from livedeck.monitor import Alarm, AlarmChange, AlarmState, AlarmTransition, Severity, Snapshot
+from livedeck.presentation.badges import ALARM_STATE_BADGES, SEVERITY_BADGES, SEVERITY_RANKS
+from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text import values
+from livedeck.presentation.table import Column, TableSchema
+from livedeck.text.segments import Line, StyleRole
+from livedeck.text.values import compact_duration, safe, short_duration
 
-_INDENT = " " * 8
+
+def alarm_key(alarm: Alarm) -> str:
+    """The identity that the cursor follows, as text."""
+    return "\x1f".join(alarm.key)
+
+
+def all_alarms(snapshot: Snapshot) -> tuple[Alarm, ...]:
+    """The active alarms, most urgent first, then the quiet ones."""
+    return (*snapshot.alarms, *snapshot.quiet)
+
+
+def is_critical(alarm: Alarm) -> bool:
+    """Whether the alarm is critical and active: not shelved, suppressed or cleared."""
+    return alarm.active and alarm.severity is Severity.CRITICAL
+
+
+def severity_glyph(alarm: Alarm, render_time: RenderTime) -> str:
+    """The glyph of its severity. That of an unacknowledged alarm blinks at 1 Hz (interface.md); nothing else does."""
+    blinks = alarm.state is AlarmState.UNACKNOWLEDGED
+    return " " if blinks and not render_time.blink_on else SEVERITY_BADGES[alarm.severity].glyph
+
+
+def subject(alarm: Alarm) -> str:
+    """The event, and the part of it that is wrong: `Choir / Backup restream`."""
+    return safe(alarm.subject, 80) + (f" / {safe(alarm.target_name, 40)}" if alarm.target_name else "")
+
+
+def subject_cell(alarm: Alarm, _: RenderTime) -> Line:
+    """The subject; dim where the alarm is not active."""
+    return [(subject(alarm), StyleRole.STRONG if alarm.active else StyleRole.DIM)]
+
+
+def _severity(alarm: Alarm, render_time: RenderTime) -> Line:
+    glyph, word, role = SEVERITY_BADGES[alarm.severity]
+    if not alarm.active:
+        return [(f" {glyph} {word}", StyleRole.DIM)]
+    return [(" ", role), (severity_glyph(alarm, render_time), role), (f" {word}", role)]
+
+
+def _age(alarm: Alarm, render_time: RenderTime) -> Line:
+    age = compact_duration(render_time.seconds_since(alarm.since))
+    return [(age, StyleRole.TEXT if alarm.active else StyleRole.DIM)]
+
+
+def _kind(alarm: Alarm, _: RenderTime) -> Line:
+    return [(alarm.kind, SEVERITY_BADGES[alarm.severity].role if alarm.active else StyleRole.DIM)]
+
+
+def _actual(alarm: Alarm, _: RenderTime) -> Line:
+    return [(safe(alarm.actual), StyleRole.TEXT if alarm.active else StyleRole.DIM)]
+
+
+def _state(alarm: Alarm, _: RenderTime) -> Line:
+    glyph, word, role = ALARM_STATE_BADGES[alarm.state]
+    return [(f"{glyph} {word}", role)]
+
+
+def _marks(alarm: Alarm, _: RenderTime) -> Line:
+    """How often it was raised, where that is more than once; flapping, escalated, shared, with a note."""
+    words = [
+        f"x{alarm.episodes}" if alarm.episodes > 1 else "",
+        "~flapping" if alarm.flapping else "",
+        "+escalated" if alarm.escalated else "",
+        f"{len(alarm.affects)} events" if alarm.affects else "",
+        '"' if alarm.note else "",
+    ]
+    return [(" ".join(word for word in words if word), StyleRole.ODD if alarm.flapping else StyleRole.TEXT)]
+
+
+ALARMS: TableSchema[Alarm] = TableSchema(
+    columns=(
+        Column("severity", " SEVERITY", 9, 0, _severity, lambda alarm, _: float(SEVERITY_RANKS[alarm.severity])),
+        Column("since", "SINCE", 6, 1, _age, lambda alarm, at: at.seconds_since(alarm.since), right=True),
+        Column(
+            "event",
+            "EVENT",
+            NAME_CELLS,
+            0,
+            subject_cell,
+            lambda alarm, _: alarm.subject,
+            grows=True,
+            max_width=MAX_NAME_CELLS,
+        ),
+        Column("kind", "ALARM", 17, 0, _kind, lambda alarm, _: alarm.kind),
+        Column("actual", "ACTUAL", 22, 5, _actual, grows=True, max_width=60),
+        Column("state", "STATE", 24, 2, _state, lambda alarm, _: alarm.state.value),
+        Column("marks", "", 12, 6, _marks),
+    ),
+    key=alarm_key,
+    text=lambda alarm: f"{alarm.subject} {alarm.target_name} {alarm.kind} {alarm.actual} {alarm.note}".casefold(),
+    is_critical=is_critical,
+    rows=all_alarms,
+    fields={
+        "alarm": lambda alarm, _: (alarm.kind, f"{alarm.severity} {alarm.kind}"),
+        "level": lambda alarm, _: alarm.severity.value,
+        "note": lambda alarm, _: alarm.note or None,
+        "id": lambda alarm, _: alarm.event_id,
+    },
+)
 
 
 HIDDEN_TRANSITIONS = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmTransition.NOTED})
 
-"""Changes that call for nobody."""
+"""Transitions that nobody needs to act on."""
 
 
-def block(alarm: Alarm, moment: RenderTime) -> list[str]:
-    """The alarm on one line, and under it what is known of its cause, what viewers see, and what to do."""
-    since = f"since {alarm.since:%H:%M:%S}Z ({values.short_duration(moment.seconds_since(alarm.since))})"
-    head = f"{_severity(alarm)}  {alarm.state.value}{_until(alarm)}  {since}  {what(alarm)}"
-    told = {
+def alarm_text(alarm: Alarm, render_time: RenderTime) -> list[str]:
+    """The alarm on one line, and below it what is known of its cause, what viewers see, and what to do."""
+    since = f"since {alarm.since:%H:%M:%S}Z ({short_duration(render_time.seconds_since(alarm.since))})"
+    head = f"{_severity_text(alarm)}  {alarm.state.value}{_until(alarm)}  {since}  {_fault_text(alarm)}"
+    details = {
         "cause": alarm.diagnosis.cause,
         "viewers": alarm.diagnosis.viewers,
         "do": alarm.diagnosis.advice,
         "note": alarm.note,
         "affects": ", ".join(alarm.affects),
     }
-    return [head, *(f"{_INDENT}{name}: {values.safe(text)}" for name, text in told.items() if text)]
+    return [head, *(f"        {label}: {safe(text)}" for label, text in details.items() if text)]
 
 
-def turn(change: AlarmChange) -> str:
-    """What became of an alarm, on one line."""
+def change_text(change: AlarmChange) -> str:
+    """A transition of an alarm, on one line."""
     alarm, transition = change.alarm, change.transition.value
-    return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {transition:<16}  {_severity(alarm)}  {what(alarm)}"
+    return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {transition:<16}  {_severity_text(alarm)}  {_fault_text(alarm)}"
 
 
-def what(alarm: Alarm) -> str:
-    """Whose it is, which it is, and the numbers: `Town hall: PACKET_LOSS loss in 4 of 6 (no packet loss)`."""
-    subject = values.safe(alarm.subject, 80)
-    if alarm.target:
-        subject = f"{subject} / {values.safe(alarm.target_name or alarm.target, 80)}"
-    expected = f" (expected: {values.safe(alarm.expected)})" if alarm.expected else ""
-    return f"{subject}: {alarm.kind} {values.safe(alarm.actual)}{expected}"
+def _fault_text(alarm: Alarm) -> str:
+    """Whose alarm it is, its kind and the numbers: `Town hall: PACKET_LOSS loss in 4 of 6 (expected: no loss)`."""
+    target = f" / {safe(alarm.target_name or alarm.target, 80)}" if alarm.target else ""
+    expected = f" (expected: {safe(alarm.expected)})" if alarm.expected else ""
+    return f"{safe(alarm.subject, 80)}{target}: {alarm.kind} {safe(alarm.actual)}{expected}"
 
 
-def _severity(alarm: Alarm) -> str:
-    glyph, word, _ = SEVERITIES[alarm.severity]
-    flapping = " ~ FLAPPING" if alarm.flapping else ""
-    return f"{glyph} {word}{flapping}"
+def _severity_text(alarm: Alarm) -> str:
+    glyph, word, _ = SEVERITY_BADGES[alarm.severity]
+    return f"{glyph} {word}{' ~ FLAPPING' if alarm.flapping else ''}"
 
 
 def _until(alarm: Alarm) -> str:
@@ -57,4 +155,4 @@ def _until(alarm: Alarm) -> str:
     if alarm.state is AlarmState.ACKNOWLEDGED and alarm.acknowledged_until:
         return f" until {alarm.acknowledged_until:%H:%M:%S}Z"
     until = f" until {alarm.shelved_until:%H:%M:%S}Z" if alarm.shelved_until else ""
-    return until + (f" ({values.safe(alarm.reason)})" if alarm.reason else "")
+    return until + (f" ({safe(alarm.reason)})" if alarm.reason else "")

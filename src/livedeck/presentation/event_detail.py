@@ -1,122 +1,109 @@
-"""The selected event in full, under the table: what it is, what arrives, where it goes, what is wrong."""
+"""The selected event in full: what it is, what arrives, where it goes, what is wrong. Pure."""
 
 from __future__ import annotations
 
+from livedeck.client import EventRestream
 from livedeck.monitor import EventState, Finding
 from livedeck.presentation import events
-from livedeck.presentation.events import recent_status, recent_video
+from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.presentation.qos import status_style
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text import values
-from livedeck.text.segments import Line, StyleRole, clip, fit, wrap_groups
+from livedeck.text.segments import Line, StyleRole, clip, fit, labelled, wrap_groups
+from livedeck.text.values import UNKNOWN, compact_duration, link, safe, short_duration
 
 LABEL_CELLS = 11
 
-TITLE_CELLS = 32
+MAX_TITLE_NAME_CELLS = 32
 
-"""What a name may take at most: what is wrong must still find room beside it."""
+"""A longer name is cut: what is wrong must still fit beside it."""
 
 
-def detail(state: EventState, moment: RenderTime, width: int) -> list[Line]:
+def detail_lines(state: EventState, render_time: RenderTime, width: int) -> list[Line]:
     """Most needed first, so that a short panel keeps what matters: title, what is wrong, signal, outputs, addresses."""
-    return [
-        title(state, moment, width),
-        *[_labelled("wrong", finding_line(one, moment)) for one in state.assessment.findings],
-        _labelled("signal", _signal(state, moment, width - LABEL_CELLS)),
-        _labelled("restreams", _restreams(state, moment)),
-        _labelled("settings", _settings(state)),
-        _labelled("ingest", [(values.safe(str(state.event.rtmp_link or values.UNKNOWN)), StyleRole.DIM)]),
-        _labelled("play", [(values.link(state.event.play_link or values.UNKNOWN), StyleRole.DIM)]),
+    event = state.event
+    panel = [
+        *[("wrong", _finding_line(finding, render_time)) for finding in state.assessment.findings],
+        ("signal", _signal(state, render_time, width - LABEL_CELLS)),
+        ("restreams", _restreams(state, render_time)),
+        ("settings", _settings(state)),
+        ("ingest", [(safe(str(event.rtmp_link or UNKNOWN)), StyleRole.DIM)]),
+        ("play", [(link(event.play_link or UNKNOWN), StyleRole.DIM)]),
     ]
+    return [title(state, render_time, width), *(labelled(label, line, LABEL_CELLS) for label, line in panel)]
 
 
-def title(state: EventState, moment: RenderTime, width: int) -> Line:
-    """Name, tally, clock, health, and the window that is left while the encoder is away."""
-    parts = [
-        (0, clip([(f" {events.name(state)}", StyleRole.STRONG)], TITLE_CELLS)),
-        (0, events.tally(state, moment)),
-        (2, [(events.clock(state, moment), StyleRole.TEXT)]),
-        (0, events.health(state, moment)),
-        (3, _detail(state, moment)),
-        (1, _window(state, moment)),
+def title(state: EventState, render_time: RenderTime, width: int) -> Line:
+    """Name, tally, clock, health, and what is left of the reconnect window while the encoder is away."""
+    health_detail = state.assessment.health.detail
+    groups = [
+        (0, clip([(f" {events.name(state)}", StyleRole.STRONG)], MAX_TITLE_NAME_CELLS)),
+        (0, events.tally(state, render_time)),
+        (2, [(events.clock(state, render_time), StyleRole.TEXT)]),
+        (0, events.health(state, render_time)),
+        (3, [] if render_time.stale or not health_detail else [(health_detail, StyleRole.TEXT)]),
+        (1, _reconnect_window(state, render_time)),
     ]
-    return fit(wrap_groups([part for part in parts if part[1]], width), width)
+    return fit(wrap_groups(groups, width), width)
 
 
-def _detail(state: EventState, moment: RenderTime) -> Line:
-    said = state.assessment.health.detail
-    return [] if moment.stale or not said else [(said, StyleRole.TEXT)]
-
-
-def _window(state: EventState, moment: RenderTime) -> Line:
-    """What is left of the reconnect window, while the encoder is away."""
+def _reconnect_window(state: EventState, render_time: RenderTime) -> Line:
     ends = state.phase.ingest.window_ends
     if ends is None:
         return []
-    left = -moment.server_seconds_since(ends)
-    words = f"window {values.short_duration(left)} left" if left > 0 else "window over"
-    return [(words, StyleRole.STALE if moment.stale else StyleRole.CRITICAL)]
+    left = -render_time.server_seconds_since(ends)
+    text = f"window {short_duration(left)} left" if left > 0 else "window over"
+    return [(text, StyleRole.STALE if render_time.stale else StyleRole.CRITICAL)]
 
 
-def finding_line(one: Finding, moment: RenderTime) -> Line:
-    """One thing that is wrong: for how long, kind, actual, expected."""
-    glyph, word, ink = events.SEVERITIES[one.severity]
-    lasted = values.UNKNOWN if one.since is None else values.compact_duration(moment.server_seconds_since(one.since))
+def _finding_line(finding: Finding, render_time: RenderTime) -> Line:
+    """Severity, for how long, kind, actual, expected."""
+    glyph, word, role = SEVERITY_BADGES[finding.severity]
+    since = finding.since
+    lasted = UNKNOWN if since is None else compact_duration(render_time.server_seconds_since(since))
     return [
-        (f"{glyph} {word} {lasted:>6}  {one.kind}  ", StyleRole.STALE if moment.stale else ink),
-        (one.actual, StyleRole.TEXT),
-        (f"  expected {one.expected}", StyleRole.DIM),
+        (f"{glyph} {word} {lasted:>6}  {finding.kind}  ", StyleRole.STALE if render_time.stale else role),
+        (finding.actual, StyleRole.TEXT),
+        (f"  expected {finding.expected}", StyleRole.DIM),
     ]
 
 
-def _labelled(label: str, line: Line) -> Line:
-    return [(f" {label:<{LABEL_CELLS - 1}}", StyleRole.HEAD), *line]
-
-
-def _signal(state: EventState, moment: RenderTime, width: int) -> Line:
+def _signal(state: EventState, render_time: RenderTime, width: int) -> Line:
     if not len(state.qos.readings):
         return [("no samples", StyleRole.DIM)]
     columns = max(4, min(40, (width - 46) // 2))
-    return [
-        *recent_video(state, moment, columns),
-        ("  ", StyleRole.TEXT),
-        *recent_status(state, moment, columns),
-        ("  ", StyleRole.TEXT),
-        *_now(state, moment),
-    ]
-
-
-def _now(state: EventState, moment: RenderTime) -> Line:
     line: Line = [
-        *events.video(state, moment),
+        *events.recent_video(state, render_time, columns),
+        ("  ", StyleRole.TEXT),
+        *events.recent_status(state, render_time, columns),
+        ("  ", StyleRole.TEXT),
+        *events.video(state, render_time),
         (" video  ", StyleRole.DIM),
-        *events.audio(state, moment),
+        *events.audio(state, render_time),
         (" audio  ", StyleRole.DIM),
+        *events.fps(state, render_time),
+        (" fps", StyleRole.DIM),
     ]
-    line += [*events.fps(state, moment), (" fps", StyleRole.DIM)]
-    known = events.reading(state)
-    if known is None or known.status is None:
+    reading = events.current_reading(state)
+    if reading is None or reading.status is None:
         return line
-    shown = status_style(known.status)
-    return [*line, (f"  {shown.glyph} {shown.word}", StyleRole.STALE if moment.stale else shown.ink)]
+    style = status_style(reading.status)
+    return [*line, (f"  {style.glyph} {style.word}", StyleRole.STALE if render_time.stale else style.role)]
 
 
-def _restreams(state: EventState, moment: RenderTime) -> Line:
-    restreams = state.event.restreams or ()
-    if not restreams:
-        return [("none", StyleRole.DIM)]
+def _restreams(state: EventState, render_time: RenderTime) -> Line:
     line: Line = []
-    for one in restreams:
-        glyph, ink = destination(enabled=bool(one.enabled), status=one.status)
-        name, status = values.safe(one.name or values.UNKNOWN, 40), values.safe(one.status or values.UNKNOWN, 20)
-        line.append((f"{glyph} {name} {status}   ", StyleRole.STALE if moment.stale else ink))
-    return line
+    for restream in state.event.restreams or ():
+        glyph, role = restream_mark(restream)
+        name, status = safe(restream.name or UNKNOWN, 40), safe(restream.status or UNKNOWN, 20)
+        line.append((f"{glyph} {name} {status}   ", StyleRole.STALE if render_time.stale else role))
+    return line or [("none", StyleRole.DIM)]
 
 
-def destination(*, enabled: bool, status: str | None) -> tuple[str, StyleRole]:
-    if not enabled:
+def restream_mark(restream: EventRestream) -> tuple[str, StyleRole]:
+    """Glyph and role of a restream: off, connected, or not."""
+    if not restream.enabled:
         return "·", StyleRole.DIM
-    return ("✓", StyleRole.OK) if status == "connected" else ("○", StyleRole.TEXT)
+    return ("✓", StyleRole.OK) if restream.status == "connected" else ("○", StyleRole.TEXT)
 
 
 def _settings(state: EventState) -> Line:
@@ -124,16 +111,16 @@ def _settings(state: EventState) -> Line:
     presets = (event.video and event.video.presets) or ()
     window = event.reconnect_window
     facts = [
-        event.type or values.UNKNOWN,
+        event.type or UNKNOWN,
         " ".join(presets) or "no presets",
-        f"{event.latency_mode or values.UNKNOWN} latency",
-        f"window {values.UNKNOWN if window is None else values.short_duration(window)}",
-        f"protected {_yes(event.protected)}",
-        f"time shift {_yes(event.time_shift)}",
-        f"chat {_yes(event.chat_active)}",
+        f"{event.latency_mode or UNKNOWN} latency",
+        f"window {UNKNOWN if window is None else short_duration(window)}",
+        f"protected {_yes_or_no(event.protected)}",
+        f"time shift {_yes_or_no(event.time_shift)}",
+        f"chat {_yes_or_no(event.chat_active)}",
     ]
-    return [(values.safe("   ".join(facts)), StyleRole.TEXT)]
+    return [(safe("   ".join(facts)), StyleRole.TEXT)]
 
 
-def _yes(value: bool | None) -> str:
-    return values.UNKNOWN if value is None else "yes" if value else "no"
+def _yes_or_no(value: bool | None) -> str:
+    return UNKNOWN if value is None else "yes" if value else "no"

@@ -1,321 +1,283 @@
-"""Cells and columns of events: the deck, the wall and `livedeck status` take their words from here."""
+"""Cells and columns of events: the deck, the wall and `livedeck status` take their words from here. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import isfinite
-from types import MappingProxyType
 
-from livedeck.monitor import BroadcastState, EventState, Freshness, Grade, Ingest, IngestState, Reading, Severity
-from livedeck.presentation.qos import axis_of, bucket_columns, bucket_statuses, spark, strip
+from livedeck.monitor import BroadcastState, EventState, Freshness, Grade, IngestState, Reading, Severity
+from livedeck.presentation.badges import GRADE_BADGES, TALLY_BADGES
+from livedeck.presentation.qos import bar_top, bucket_columns, bucket_statuses, recent_axis, sparkline, status_strip
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, ValueGetter
-from livedeck.text import values
-from livedeck.text import values as wording
 from livedeck.text.segments import Line, StyleRole
-
-TALLY_INKS: Mapping[BroadcastState, tuple[str, StyleRole]] = MappingProxyType(
-    {
-        BroadcastState.ON_AIR: ("●", StyleRole.ON_AIR),
-        BroadcastState.RECONNECTING: ("◌", StyleRole.PENDING),
-        BroadcastState.LOST: ("✖", StyleRole.LOST),
-        BroadcastState.LATE: ("▲", StyleRole.PENDING),
-        BroadcastState.SCHEDULED: ("○", StyleRole.READY),
-        BroadcastState.DRAFT: ("·", StyleRole.OFF),
-        BroadcastState.COMPLETED: ("■", StyleRole.OFF),
-        BroadcastState.UNKNOWN: ("?", StyleRole.OFF),
-    }
+from livedeck.text.values import (
+    NO_DATA,
+    NOT_APPLICABLE,
+    UNKNOWN,
+    bits,
+    compact_duration,
+    duration,
+    frames,
+    safe,
 )
 
+MAX_NAME_CELLS = 40
 
-SEVERITIES: Mapping[Severity, tuple[str, str, StyleRole]] = MappingProxyType(
-    {
-        Severity.CRITICAL: ("✖", "CRIT", StyleRole.CRITICAL),
-        Severity.WARNING: ("▲", "WARN", StyleRole.WARNING),
-        Severity.INFO: ("●", "INFO", StyleRole.INFO),
-    }
-)
-
-
-GRADES: Mapping[Grade, tuple[str, StyleRole]] = MappingProxyType(
-    {
-        Grade.GOOD: ("✓", StyleRole.OK),
-        Grade.FAIR: ("▲", StyleRole.WARNING),
-        Grade.POOR: ("✖", StyleRole.CRITICAL),
-        Grade.NO_DATA: ("✖", StyleRole.CRITICAL),
-        Grade.STALE: ("▒", StyleRole.STALE),
-        Grade.WARM_UP: ("●", StyleRole.INFO),
-        Grade.NONE: ("", StyleRole.DIM),
-    }
-)
-
-
-NAME_MOST = 40
-
-"""What the name of an event takes of a line at most: where there is more room, the eye still has to keep to its row."""
+"""Cells that the name of an event may grow to: where there is more room, the eye still has to keep to its row."""
 
 
 def name(state: EventState) -> str:
     """The event's name, fit for a cell; its id where it has none."""
-    return values.safe(state.event.name or state.id)
+    return safe(state.event.name or state.id)
 
 
-def doubtful(state: EventState, moment: RenderTime) -> bool:
-    """Nothing here may be believed, or this event's own quality could not be asked for: its lamp is out."""
-    return moment.stale or state.is_stale
+def is_doubtful(state: EventState, render_time: RenderTime) -> bool:
+    """Whether nothing of the event can be believed: all is stale, or its own samples could not be asked for."""
+    return render_time.stale or state.is_stale
 
 
-def title_ink(state: EventState) -> StyleRole:
-    """Loud while bits are owed, quiet for what is over or has no date yet."""
+def name_role(state: EventState) -> StyleRole:
+    """Loud while a signal is expected, dim for what is over or has no date yet."""
     if state.phase.tally.expects_signal or state.phase.tally is BroadcastState.LATE:
         return StyleRole.STRONG
     return StyleRole.TEXT if state.phase.tally is BroadcastState.SCHEDULED else StyleRole.DIM
 
 
-def tally(state: EventState, moment: RenderTime) -> Line:
-    """Glyph and word, filled like a tally lamp: `● ON AIR`. A lamp that cannot be believed is out: `▒ ON AIR`."""
-    glyph, ink = TALLY_INKS[state.phase.tally]
-    word = "RECONNECT" if state.phase.tally is BroadcastState.RECONNECTING else state.phase.tally.value
-    return [(f" ▒ {word:<9} ", StyleRole.OFF) if doubtful(state, moment) else (f" {glyph} {word:<9} ", ink)]
+def name_cell(state: EventState, _: RenderTime) -> Line:
+    """The name in its role."""
+    return [(name(state), name_role(state))]
 
 
-def clock(state: EventState, moment: RenderTime) -> str:
-    """Elapsed on air, `T-` before the start, `T+` past it, the length of what is over; blank for a draft."""
+def tally(state: EventState, render_time: RenderTime) -> Line:
+    """Glyph and word, filled like a tally lamp: `● ON AIR`. A lamp that cannot be believed is off: `▒ ON AIR`."""
+    glyph, word, role = TALLY_BADGES[state.phase.tally]
+    doubtful = is_doubtful(state, render_time)
+    return [(f" ▒ {word:<9} ", StyleRole.OFF) if doubtful else (f" {glyph} {word:<9} ", role)]
+
+
+def clock(state: EventState, render_time: RenderTime) -> str:
+    """Elapsed on air, `T-` before the start, `T+` past it, the length of what is over; `-` for a draft."""
     phase = state.phase
     if phase.tally is BroadcastState.COMPLETED:
-        return values.NOT_APPLICABLE if phase.elapsed is None else values.duration(phase.elapsed)
+        return NOT_APPLICABLE if phase.elapsed is None else duration(phase.elapsed)
     if phase.reference_time is None:
-        return values.NOT_APPLICABLE
-    seconds = moment.server_seconds_since(phase.reference_time)
+        return NOT_APPLICABLE
+    seconds = render_time.server_seconds_since(phase.reference_time)
     if phase.tally is BroadcastState.SCHEDULED:
-        return f"T-{values.duration(-seconds)}"
-    return f"T+{values.duration(seconds)}" if phase.tally is BroadcastState.LATE else values.duration(seconds)
+        return f"T-{duration(-seconds)}"
+    return f"T+{duration(seconds)}" if phase.tally is BroadcastState.LATE else duration(seconds)
 
 
-def ingest(state: EventState, moment: RenderTime) -> Line:
-    """The encoder's side; an interruption says for how long."""
-    return [(text, StyleRole.STALE if doubtful(state, moment) else ink) for text, ink in _ingest(state, moment)]
+def clock_cell(state: EventState, render_time: RenderTime) -> Line:
+    """The clock, dim while no signal is expected."""
+    return [(clock(state, render_time), StyleRole.TEXT if state.phase.tally.expects_signal else StyleRole.DIM)]
 
 
-def _ingest(state: EventState, moment: RenderTime) -> Line:
-    known = state.phase.ingest
-    if known.state is IngestState.INTERRUPTED:
-        return [(f"lost {_since(known, moment)}", StyleRole.CRITICAL)]
-    if known.state is IngestState.UNKNOWN:
-        return [(values.UNKNOWN, StyleRole.STALE)]
-    if known.state is IngestState.NONE and state.phase.tally.expects_signal:
-        return [("none", StyleRole.CRITICAL)]
-    inks = {IngestState.RECEIVING: StyleRole.TEXT, IngestState.WARMING_UP: StyleRole.INFO}
-    return [(known.state.value, inks.get(known.state, StyleRole.DIM))]
+def ingest(state: EventState, render_time: RenderTime) -> Line:
+    """What arrives from the encoder; an interruption with its duration: `lost 01:19`."""
+    text, role = _ingest(state, render_time)
+    return [(text, StyleRole.STALE if is_doubtful(state, render_time) else role)]
 
 
-def _since(known: Ingest, moment: RenderTime) -> str:
-    return values.UNKNOWN if known.since is None else values.compact_duration(moment.server_seconds_since(known.since))
+def _ingest(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]:
+    ingest = state.phase.ingest
+    if ingest.state is IngestState.INTERRUPTED:
+        since = UNKNOWN if ingest.since is None else compact_duration(render_time.server_seconds_since(ingest.since))
+        return f"lost {since}", StyleRole.CRITICAL
+    if ingest.state is IngestState.UNKNOWN:
+        return UNKNOWN, StyleRole.STALE
+    if ingest.state is IngestState.NONE and state.phase.tally.expects_signal:
+        return "none", StyleRole.CRITICAL
+    roles = {IngestState.RECEIVING: StyleRole.TEXT, IngestState.WARMING_UP: StyleRole.INFO}
+    return ingest.state.value, roles.get(ingest.state, StyleRole.DIM)
 
 
-def health(state: EventState, moment: RenderTime) -> Line:
+def health(state: EventState, render_time: RenderTime) -> Line:
     """Glyph, score, word, and the component that lost: `✖  45 POOR key`. Never a number on stale data."""
-    known = state.assessment.health
-    grade = Grade.STALE if moment.stale and known.grade is not Grade.NONE else known.grade
+    health = state.assessment.health
+    grade = Grade.STALE if render_time.stale and health.grade is not Grade.NONE else health.grade
     if grade is Grade.NONE:
-        return [(values.NOT_APPLICABLE, StyleRole.DIM)]
-    glyph, ink = GRADES[grade]
-    if known.score is None or grade is Grade.STALE:
-        return [(f"{glyph} {values.NO_DATA:>3} {grade.value}", ink)]
-    lost = f" {known.component}" if known.component else ""
-    return [(f"{glyph} {known.score:>3} {grade.value}{lost}", ink)]
+        return [(NOT_APPLICABLE, StyleRole.DIM)]
+    glyph, word, role = GRADE_BADGES[grade]
+    if health.score is None or grade is Grade.STALE:
+        return [(f"{glyph} {NO_DATA:>3} {word}", role)]
+    component = f" {health.component}" if health.component else ""
+    return [(f"{glyph} {health.score:>3} {word}{component}", role)]
 
 
-def reading(state: EventState) -> Reading | None:
-    """The newest sample, while it may stand for now: bits are arriving and we asked in time."""
+def current_reading(state: EventState) -> Reading | None:
+    """The newest sample, while it stands for now: a signal arrives and the last answer is fresh."""
     arriving = state.phase.ingest.state in {IngestState.RECEIVING, IngestState.WARMING_UP}
     trusted = state.qos.freshness in {Freshness.FRESH, Freshness.LATE}
     return state.qos.readings.last if arriving and trusted else None
 
 
-def video(state: EventState, moment: RenderTime) -> Line:
+def video(state: EventState, render_time: RenderTime) -> Line:
     """Video bit rate now."""
-    known = reading(state)
-    return _measured(state, moment, values.bits(known.video) if known else None, StyleRole.VIDEO)
+    reading = current_reading(state)
+    return _measured(state, render_time, bits(reading.video) if reading else None, StyleRole.VIDEO)
 
 
-def audio(state: EventState, moment: RenderTime) -> Line:
+def audio(state: EventState, render_time: RenderTime) -> Line:
     """Audio bit rate now."""
-    known = reading(state)
-    return _measured(state, moment, values.bits(known.audio) if known else None, StyleRole.AUDIO)
+    reading = current_reading(state)
+    return _measured(state, render_time, bits(reading.audio) if reading else None, StyleRole.AUDIO)
 
 
-def fps(state: EventState, moment: RenderTime) -> Line:
+def fps(state: EventState, render_time: RenderTime) -> Line:
     """Frames a second now."""
-    known = reading(state)
-    return _measured(state, moment, values.frames(known.fps) if known else None, StyleRole.FPS)
+    reading = current_reading(state)
+    return _measured(state, render_time, frames(reading.fps) if reading else None, StyleRole.FPS)
 
 
-def _measured(state: EventState, moment: RenderTime, text: str | None, ink: StyleRole) -> Line:
+def _measured(state: EventState, render_time: RenderTime, text: str | None, role: StyleRole) -> Line:
     if text is None:
-        owed = state.phase.tally.expects_signal
-        return [(values.NO_DATA, StyleRole.STALE) if owed else (values.NOT_APPLICABLE, StyleRole.DIM)]
-    return [(text, StyleRole.STALE if doubtful(state, moment) else ink)]
+        expected = state.phase.tally.expects_signal
+        return [(NO_DATA, StyleRole.STALE) if expected else (NOT_APPLICABLE, StyleRole.DIM)]
+    return [(text, StyleRole.STALE if is_doubtful(state, render_time) else role)]
 
 
-def outputs(state: EventState, moment: RenderTime) -> Line:
-    """Restreams connected of those enabled, while on air; else how many are set up."""
-    enabled = [one for one in state.event.restreams or () if one.enabled]
+def outputs(state: EventState, render_time: RenderTime) -> Line:
+    """Connected of enabled restreams while on air; else how many are enabled."""
+    enabled, connected = _enabled_restreams(state)
     if not enabled:
-        return [(values.NOT_APPLICABLE, StyleRole.DIM)]
+        return [(NOT_APPLICABLE, StyleRole.DIM)]
     if not state.phase.tally.expects_signal:
-        return [(str(len(enabled)), StyleRole.DIM)]
-    connected = sum(one.status == "connected" for one in enabled)
-    good = connected == len(enabled)
-    fresh = StyleRole.TEXT if good else StyleRole.WARNING
-    return [(f"{connected}/{len(enabled)}", StyleRole.STALE if moment.stale else fresh)]
+        return [(str(enabled), StyleRole.DIM)]
+    role = StyleRole.TEXT if connected == enabled else StyleRole.WARNING
+    return [(f"{connected}/{enabled}", StyleRole.STALE if render_time.stale else role)]
 
 
-RECENT = 300.0
+def _enabled_restreams(state: EventState) -> tuple[int, int]:
+    """How many restreams are enabled, and how many of these are connected."""
+    enabled = [restream for restream in state.event.restreams or () if restream.enabled]
+    return len(enabled), sum(restream.status == "connected" for restream in enabled)
+
+
+RECENT_SECONDS = 300.0
 
 """Seconds that the sparkline and its status strip cover."""
 
 
-HEADROOM = 1.5
-
-"""A sparkline's top over its highest value: bars of neighbouring rows must not run into one wall."""
-
-
 SPARK_CELLS = 10
+
+"""Cells of the sparkline, and of the status strip beside it, in a table."""
+
 
 NAME_CELLS = 16
 
-"""Below this an event's name cannot be told from its neighbour's: columns go before the name does."""
+"""Below this an event's name cannot be told from its neighbour's: columns are dropped before the name is cut."""
 
 
-def _name(state: EventState, _: RenderTime) -> Line:
-    return [(name(state), title_ink(state))]
-
-
-def _clock(state: EventState, moment: RenderTime) -> Line:
-    return [(clock(state, moment), StyleRole.TEXT if state.phase.tally.expects_signal else StyleRole.DIM)]
-
-
-def _latency(state: EventState, _: RenderTime) -> Line:
-    return [(wording.safe(state.event.latency_mode or wording.UNKNOWN, 20), StyleRole.DIM)]
-
-
-def _updated(state: EventState, moment: RenderTime) -> Line:
-    """How old the platform's word on this event is."""
-    return [
-        (
-            wording.compact_duration(moment.seconds_since(state.as_of)),
-            StyleRole.STALE if moment.stale else StyleRole.DIM,
-        )
-    ]
-
-
-def _updated_at(state: EventState, _: RenderTime) -> Value:
-    return state.as_of.timestamp()
-
-
-def _recent(state: EventState, moment: RenderTime) -> Line:
-    return [
-        *recent_video(state, moment, SPARK_CELLS),
-        (" ", StyleRole.TEXT),
-        *recent_status(state, moment, SPARK_CELLS),
-    ]
-
-
-def recent_video(state: EventState, moment: RenderTime, columns: int) -> Line:
+def recent_video(state: EventState, render_time: RenderTime, columns: int) -> Line:
     """The last five minutes of video as bars; blank where the event has no samples."""
-    axis = axis_of(state, moment, RECENT, columns)
+    axis = recent_axis(state, render_time, RECENT_SECONDS, columns)
     if axis is None:
         return [(" " * columns, StyleRole.TEXT)]
     readings = state.qos.readings
-    values = bucket_columns(axis, readings, readings.video)
-    top = HEADROOM * max((value.high for value in values if value), default=0.0)
-    return spark(values, top, StyleRole.STALE if doubtful(state, moment) else StyleRole.VIDEO)
+    buckets = bucket_columns(axis, readings, readings.video)
+    role = StyleRole.STALE if is_doubtful(state, render_time) else StyleRole.VIDEO
+    return sparkline(buckets, bar_top(buckets), role)
 
 
-def recent_status(state: EventState, moment: RenderTime, columns: int) -> Line:
+def recent_status(state: EventState, render_time: RenderTime, columns: int) -> Line:
     """The status strip of the same five minutes."""
-    axis = axis_of(state, moment, RECENT, columns)
+    axis = recent_axis(state, render_time, RECENT_SECONDS, columns)
     if axis is None:
         return [(" " * columns, StyleRole.TEXT)]
-    looks = bucket_statuses(axis, state.qos.readings)
-    if doubtful(state, moment):
-        return [("".join(look.glyph if look else " " for look in looks), StyleRole.STALE)]
-    return strip(looks)
+    return status_strip(bucket_statuses(axis, state.qos.readings), stale=is_doubtful(state, render_time))
 
 
-def _text(state: EventState) -> str:
+def _recent(state: EventState, render_time: RenderTime) -> Line:
+    bars, statuses = (cell(state, render_time, SPARK_CELLS) for cell in (recent_video, recent_status))
+    return [*bars, (" ", StyleRole.TEXT), *statuses]
+
+
+def _latency(state: EventState, _: RenderTime) -> Line:
+    return [(safe(state.event.latency_mode or UNKNOWN, 20), StyleRole.DIM)]
+
+
+def _updated(state: EventState, render_time: RenderTime) -> Line:
+    """How old the platform's answer on this event is."""
+    age = compact_duration(render_time.seconds_since(state.as_of))
+    return [(age, StyleRole.STALE if render_time.stale else StyleRole.DIM)]
+
+
+def _search_text(state: EventState) -> str:
     event = state.event
-    words = (event.name, event.subtitle, event.id, *(one.name for one in event.restreams or ()))
+    words = (event.name, event.subtitle, event.id, *(restream.name for restream in event.restreams or ()))
     return " ".join(word for word in words if word).casefold()
 
 
-def _seconds(state: EventState, moment: RenderTime) -> Value:
-    """Elapsed on air; negative before the start."""
-    mark = state.phase.reference_time
-    return None if mark is None else moment.server_seconds_since(mark)
+def elapsed_seconds(state: EventState, render_time: RenderTime) -> Value:
+    """Seconds on air; negative before the start."""
+    reference_time = state.phase.reference_time
+    return None if reference_time is None else render_time.server_seconds_since(reference_time)
 
 
-def _event_rows_ingest(state: EventState, _: RenderTime) -> Value:
-    known = state.phase.ingest.state
-    return ("lost", known.value) if known is IngestState.INTERRUPTED else (known.value,)
+def _ingest_words(state: EventState, _: RenderTime) -> Value:
+    ingest_state = state.phase.ingest.state
+    return ("lost", ingest_state.value) if ingest_state is IngestState.INTERRUPTED else (ingest_state.value,)
 
 
-def _event_rows_measured(name: str) -> ValueGetter[EventState]:
+def _reading_value(name: str) -> ValueGetter[EventState]:
     def value(state: EventState, _: RenderTime) -> Value:
-        known = reading(state)
-        return None if known is None or not isfinite(getattr(known, name)) else float(getattr(known, name))
+        reading = current_reading(state)
+        measured: float | None = getattr(reading, name) if reading else None
+        return measured if measured is not None and isfinite(measured) else None
 
     return value
 
 
-def _score(state: EventState, moment: RenderTime) -> Value:
-    return None if moment.stale else state.assessment.health.score
+def health_score(state: EventState, render_time: RenderTime) -> Value:
+    """The score; None on stale data."""
+    return None if render_time.stale else state.assessment.health.score
 
 
-def _connected(state: EventState, _: RenderTime) -> Value:
-    enabled = [one for one in state.event.restreams or () if one.enabled]
-    return sum(one.status == "connected" for one in enabled) / len(enabled) if enabled else None
+def _connected_share(state: EventState, _: RenderTime) -> Value:
+    enabled, connected = _enabled_restreams(state)
+    return connected / enabled if enabled else None
 
 
-def _alarms(state: EventState, _: RenderTime) -> Value:
-    return tuple(f"{one.severity} {one.kind}" for one in state.assessment.findings)
-
-
-def _tally(state: EventState, _: RenderTime) -> Value:
-    return state.phase.tally.value
-
-
-def _title(state: EventState, _: RenderTime) -> Value:
-    return name(state)
+def _alarm_words(state: EventState, _: RenderTime) -> Value:
+    return tuple(f"{finding.severity} {finding.kind}" for finding in state.assessment.findings)
 
 
 def has_critical_finding(state: EventState) -> bool:
     """Whether something is critical there."""
-    return any(one.severity is Severity.CRITICAL for one in state.assessment.findings)
+    return any(finding.severity is Severity.CRITICAL for finding in state.assessment.findings)
 
 
 EVENTS: TableSchema[EventState] = TableSchema(
     columns=(
-        Column("tally", " TALLY", 13, 0, tally, _tally),
-        Column("event", "EVENT", NAME_CELLS, 0, _name, _title, grows=True, max_width=NAME_MOST),
-        Column("time", "T-/ELAPSED", 11, 1, _clock, _seconds, right=True),
-        Column("ingest", "INGEST", 10, 3, ingest, _event_rows_ingest),
-        Column("health", "HEALTH", 16, 0, health, _score),
-        Column("video", "VIDEO", 6, 4, video, _event_rows_measured("video"), right=True),
-        Column("audio", "AUDIO", 6, 6, audio, _event_rows_measured("audio"), right=True),
-        Column("fps", "FPS", 5, 5, fps, _event_rows_measured("fps"), right=True),
+        Column("tally", " TALLY", 13, 0, tally, lambda state, _: state.phase.tally.value),
+        Column(
+            "event",
+            "EVENT",
+            NAME_CELLS,
+            0,
+            name_cell,
+            lambda state, _: name(state),
+            grows=True,
+            max_width=MAX_NAME_CELLS,
+        ),
+        Column("time", "T-/ELAPSED", 11, 1, clock_cell, elapsed_seconds, right=True),
+        Column("ingest", "INGEST", 10, 3, ingest, _ingest_words),
+        Column("health", "HEALTH", 16, 0, health, health_score),
+        Column("video", "VIDEO", 6, 4, video, _reading_value("video"), right=True),
+        Column("audio", "AUDIO", 6, 6, audio, _reading_value("audio"), right=True),
+        Column("fps", "FPS", 5, 5, fps, _reading_value("fps"), right=True),
         Column("recent", "LAST 5 MIN", 2 * SPARK_CELLS + 1, 8, _recent),
-        Column("out", "OUT", 4, 7, outputs, _connected, right=True),
+        Column("out", "OUT", 4, 7, outputs, _connected_share, right=True),
         Column("latency", "LATENCY", 8, 9, _latency, lambda state, _: state.event.latency_mode),
-        Column("updated", "UPDATED", 8, 10, _updated, _updated_at, right=True),
+        Column("updated", "UPDATED", 8, 10, _updated, lambda state, _: state.as_of.timestamp(), right=True),
     ),
     key=lambda state: state.id,
-    text=_text,
+    text=_search_text,
     is_critical=has_critical_finding,
     rows=lambda snapshot: snapshot.events,
     fields={
-        "alarm": _alarms,
+        "alarm": _alarm_words,
         "id": lambda state, _: state.id,
         "type": lambda state, _: state.event.type,
         "project": lambda state, _: state.event.parent_id,

@@ -1,28 +1,29 @@
-"""The status of QoS samples as glyph, word and role, and a row of them as bars. Pure."""
+"""QoS samples as text: the style of each status, and the samples of a time axis as bars and glyphs. Pure."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import floor, isfinite
 from typing import NamedTuple
 
-from livedeck.monitor import EventState, Readings
+from livedeck.monitor import EventState, Reading, Readings
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
-from livedeck.text.values import UNKNOWN
+from livedeck.text.times import timestamp
+from livedeck.text.values import UNKNOWN, bits, frames
 
 
 class StatusStyle(NamedTuple):
-    """How one status is shown. `weight` orders them: the heaviest of a column is the one that is drawn."""
+    """How one status is shown. Of the samples in one column the status with the greatest `weight` is drawn."""
 
     glyph: str
     word: str
     meaning: str
-    ink: StyleRole
+    role: StyleRole
     weight: int
 
 
@@ -43,13 +44,13 @@ HIGHLIGHTED = (KEY_20, KEY_50, LOSS)
 
 
 def status_style(status: int) -> StatusStyle:
-    """The look of a status; what the document does not name is unknown: neither normal nor bad."""
+    """The style of a status; one that the document does not name is unknown: neither normal nor bad."""
     return STATUS_STYLES.get(status, ODD)
 
 
-def worst(statuses: Iterable[int]) -> StatusStyle | None:
-    """The heaviest look among them; None where there are none."""
-    return max(map(status_style, set(statuses)), key=lambda one: one.weight, default=None)
+def worst_status(statuses: Iterable[int]) -> StatusStyle | None:
+    """The style with the greatest weight among them; None where there are none."""
+    return max(map(status_style, set(statuses)), key=lambda style: style.weight, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +67,18 @@ class Axis:
         return (self.end - self.start) / self.columns
 
     @classmethod
-    def ending(cls, at: float, span: float, columns: int) -> Axis:
+    def ending_at(cls, at: float, span: float, columns: int) -> Axis:
         """The last `span` seconds with `at` in the last step, aligned to whole steps: old columns stay as they are."""
         columns = max(1, columns)
         step = span / columns
         end = (floor(at / step) + 1) * step
         return cls(end - span, end, columns)
 
-    def cuts(self, times: array[float]) -> list[int]:
+    def column_of(self, at: float) -> int:
+        """The column of that time; negative or beyond the last one where it lies outside of the axis."""
+        return int((at - self.start) // self.step)
+
+    def bounds(self, times: array[float]) -> list[int]:
         """Where each column begins in ascending `times`, and where the last one ends: `columns + 1` indexes."""
         return [bisect_left(times, self.start + self.step * column) for column in range(self.columns + 1)]
 
@@ -88,50 +93,84 @@ class Bucket:
 
 def bucket_columns(axis: Axis, readings: Readings, values: array[float]) -> list[Bucket | None]:
     """`values` (a column of `readings`) by step of the axis; None where nothing was measured: a gap is a gap."""
-    cuts = axis.cuts(readings.time)
-    return [_column(values[first:last]) for first, last in pairwise(cuts)]
+    return [_bucket(values[first:last]) for first, last in pairwise(axis.bounds(readings.time))]
 
 
-def _column(values: array[float]) -> Bucket | None:
+def _bucket(values: array[float]) -> Bucket | None:
     measured = list(filter(isfinite, values))
     return Bucket(min(measured), max(measured)) if measured else None
 
 
 def bucket_statuses(axis: Axis, readings: Readings) -> list[StatusStyle | None]:
-    """The heaviest status of each step of the axis; None where there was no sample."""
-    cuts = axis.cuts(readings.time)
-    return [worst(readings.status[first:last]) for first, last in pairwise(cuts)]
+    """The worst status of each step of the axis; None where there was no sample."""
+    return [worst_status(readings.status[first:last]) for first, last in pairwise(axis.bounds(readings.time))]
 
 
-def axis_of(state: EventState, moment: RenderTime, span: float, columns: int) -> Axis | None:
+def recent_axis(state: EventState, render_time: RenderTime, span: float, columns: int) -> Axis | None:
     """The last `span` seconds of that event's samples, up to the last answer; None where there are none."""
     if state.qos.as_of is None or not len(state.qos.readings):
         return None
-    return Axis.ending(moment.to_server(state.qos.as_of).timestamp(), span, columns)
+    return Axis.ending_at(render_time.to_server(state.qos.as_of).timestamp(), span, columns)
 
 
 BARS = "▁▂▃▄▅▆▇█"
 
+HEADROOM = 1.5
 
-def spark(values: Sequence[Bucket | None], top: float, ink: StyleRole = StyleRole.VIDEO) -> Line:
+"""The top of a sparkline over its highest value: bars of neighbouring rows do not run into one block."""
+
+
+def bar_top(buckets: Iterable[Bucket | None]) -> float:
+    """The value at the top of bars for these buckets."""
+    return HEADROOM * max((bucket.high for bucket in buckets if bucket), default=0.0)
+
+
+def sparkline(buckets: Sequence[Bucket | None], top: float, role: StyleRole = StyleRole.VIDEO) -> Line:
     """A bar a column, by its lowest value so that a dip shows, from zero to `top`; a gap is blank."""
-    return [("".join(_bar(value, top) for value in values), ink)]
+    return [("".join(_bar(bucket, top) for bucket in buckets), role)]
 
 
-def _bar(value: Bucket | None, top: float) -> str:
-    if value is None:
+def _bar(bucket: Bucket | None, top: float) -> str:
+    if bucket is None:
         return " "
-    level = round(value.low / top * (len(BARS) - 1)) if top > 0 else 0
+    level = round(bucket.low / top * (len(BARS) - 1)) if top > 0 else 0
     return BARS[min(max(level, 0), len(BARS) - 1)]
 
 
-def strip(looks: Sequence[StatusStyle | None]) -> Line:
-    """The status of each column, a glyph each, neighbours of one look joined; a gap is blank."""
+def status_strip(styles: Sequence[StatusStyle | None], *, stale: bool = False) -> Line:
+    """The status of each column, a glyph each, neighbours of one role joined; a gap is blank."""
+    if stale:
+        return [("".join(style.glyph if style else " " for style in styles), StyleRole.STALE)]
     line: Line = []
-    for one in looks:
-        glyph, ink = (one.glyph, one.ink) if one else (" ", StyleRole.TEXT)
-        if line and line[-1][1] is ink:
-            line[-1] = (line[-1][0] + glyph, ink)
+    for style in styles:
+        glyph, role = (style.glyph, style.role) if style else (" ", StyleRole.TEXT)
+        if line and line[-1][1] is role:
+            line[-1] = (line[-1][0] + glyph, role)
         else:
-            line.append((glyph, ink))
+            line.append((glyph, role))
     return line
+
+
+SAMPLE_HEAD = f"{'TIME':<24}  {'VIDEO':>7}  {'AUDIO':>7}  {'FPS':>6}  STATUS"
+
+
+def sample_text(reading: Reading) -> str:
+    """One line for people, under SAMPLE_HEAD."""
+    rates = f"{bits(reading.video):>7}  {bits(reading.audio):>7}  {frames(reading.fps):>6}"
+    return f"{timestamp(reading.time):<24}  {rates}  {_status_text(reading.status)}"
+
+
+def _status_text(status: int | None) -> str:
+    if status is None:
+        return UNKNOWN
+    style = status_style(status)
+    return f"{status} {style.word}" if status == 0 else f"{status} {style.glyph} {style.word}"
+
+
+def newest_readings(readings: Readings, seconds: float | None) -> Iterator[Reading]:
+    """The readings of the newest `seconds`, counted from the newest of all; None: all of them."""
+    newest = readings.last
+    start = None if newest is None or seconds is None else newest.time - seconds
+    for index in range(len(readings)):
+        if start is None or readings.time[index] >= start:
+            yield readings[index]

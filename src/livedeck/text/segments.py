@@ -76,6 +76,11 @@ def clip(line: Sequence[Segment], cells: int) -> Line:
     return list(line) if width(line) <= cells else fit(line, cells, ellipsis=True)
 
 
+def labelled(label: str, line: Iterable[Segment], cells: int) -> Line:
+    """The line behind a label of that many cells."""
+    return [*fit([(f" {label}", StyleRole.HEAD)], cells), *line]
+
+
 def changed_ranges(before: Sequence[Segment], after: Sequence[Segment], min_gap: int) -> list[tuple[int, int]]:
     """The ranges of cells in which two lines differ: first cell, and the one after the last.
 

@@ -1,4 +1,4 @@
-"""Times as people type them: `18:30`, `tomorrow 9:00`, `in 20 min`, `2026-11-21 18:00Z`. Pure."""
+"""Times as people type them: `18:30`, `tomorrow 9:00`, `in 20 min`, `2026-11-21 18:00Z`; and as ISO 8601. Pure."""
 
 from __future__ import annotations
 
@@ -131,3 +131,13 @@ def _combine(day: date, clock_time: time, zone: tzinfo | None) -> datetime:
     if at.astimezone(zone).replace(tzinfo=None) != naive:
         raise ValueError("does not exist: clocks go forward then; type it in UTC, with a Z")
     return at
+
+
+def timestamp(epoch_seconds: float) -> str:
+    """Epoch seconds as ISO 8601 UTC, to the millisecond: `2026-11-20T21:14:07.000Z`."""
+    return f"{datetime.fromtimestamp(epoch_seconds, UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+
+
+def isoformat_utc(at: datetime | None) -> str | None:
+    """An aware time in UTC as ISO 8601, with a Z; None stays None."""
+    return None if at is None else at.isoformat().replace("+00:00", "Z")

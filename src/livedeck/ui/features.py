@@ -7,11 +7,11 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
+from livedeck.presentation.alarms import ALARMS
 from livedeck.presentation.events import EVENTS
+from livedeck.presentation.rooms import RELAYS, ROOMS
+from livedeck.presentation.streams import STREAMS
 from livedeck.presentation.table import TableSchema
-from livedeck.ui.alarms.view import BOARD
-from livedeck.ui.rooms.view import RELAYS, ROOMS
-from livedeck.ui.streams.view import STREAMS
 
 if TYPE_CHECKING:
     from livedeck.ui.app import Deck
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 SHEETS: Mapping[str, TableSchema[Any]] = MappingProxyType(
-    {"events": EVENTS, "streams": STREAMS, "alarms": BOARD, "rooms": ROOMS, "relays": RELAYS}
+    {"events": EVENTS, "streams": STREAMS, "alarms": ALARMS, "rooms": ROOMS, "relays": RELAYS}
 )
 
 

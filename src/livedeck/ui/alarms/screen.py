@@ -10,12 +10,11 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from livedeck.monitor import Alarm, Snapshot
+from livedeck.presentation.alarms import ALARMS, alarm_key, all_alarms
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line, StyleRole
-from livedeck.ui.alarms import view as alarm_rows
-from livedeck.ui.alarms import view as logs
-from livedeck.ui.alarms.view import BOARD, LOG, Logged, detail
+from livedeck.ui.alarms.view import LOG, LogRecord, detail, newest_first
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
@@ -62,12 +61,12 @@ class AlarmsScreen(DeckScreen):
         super().__init__()
         self._tab = TABS[0]
         self._cursors: dict[str, str] = {}
-        self._log: tuple[Logged, ...] = ()
+        self._log: tuple[LogRecord, ...] = ()
         self._read = (-1, "")
 
     def body(self) -> ComposeResult:
         yield LinesWidget(id="tabs")
-        yield Table(BOARD, id="board")
+        yield Table(ALARMS, id="board")
         yield AlarmPanel()
         yield Table(LOG, id="log")
 
@@ -84,7 +83,7 @@ class AlarmsScreen(DeckScreen):
         shown = self.deck.shown()
         if self._tab != TABS[0] or shown is None:
             return None
-        return next((one for one in alarm_rows.board(shown[0]) if alarm_rows.key(one) == self._cursor()), None)
+        return next((one for one in all_alarms(shown[0]) if alarm_key(one) == self._cursor()), None)
 
     def alarm_meant(self, snapshot: Snapshot, *, owed: bool = False, away: bool = False) -> Alarm | None:
         return super().alarm_meant(snapshot, owed=owed, away=away) if self._tab != TABS[0] else None
@@ -147,10 +146,10 @@ class AlarmsScreen(DeckScreen):
             self.run_worker(self._asked(self._tab), group="log", exclusive=True)
 
     async def _asked(self, tab: str) -> None:
-        self._log = tuple(logs.newest(await self._records(tab))[:LOGGED_MOST])
+        self._log = tuple(newest_first(await self._records(tab))[:LOGGED_MOST])
         self.refresh_all()
 
-    async def _records(self, tab: str) -> Sequence[Logged]:
+    async def _records(self, tab: str) -> Sequence[LogRecord]:
         history, since = self.deck.history, self.deck.clock.now() - timedelta(hours=LOGGED_HOURS)
         if history is None:
             return self.deck.arrangement.notices if tab == "notices" else ()

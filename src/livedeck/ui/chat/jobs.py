@@ -102,7 +102,7 @@ class Exports:
             log.exception("an export failed")
             self._end(JobState.FAILED, Severity.CRITICAL, f"a fault of the deck: {type(error).__name__}; see the log")
         else:
-            said = "; ".join(chat_export.outcome(job.wanted, done))
+            said = "; ".join(chat_export.result_parts(job.wanted, done))
             self._end(JobState.DONE, Severity.INFO, f"{said}, to {values.safe(str(job.to), 200)}", done)
             target = Target("event", job.wanted.event_id, job.name)
             await self._deck.desk.did("chat.export", target, f"stream {job.wanted.stream_id}: {said}, to {job.to}")

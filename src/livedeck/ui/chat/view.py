@@ -121,7 +121,7 @@ def _filter(sieve: MessageFilter, keys: Keys) -> Line:
         return labelled(
             "filter", ("none: every message", StyleRole.TEXT), (f"   {keys.filter} sets one", StyleRole.DIM)
         )
-    said = ", ".join(chat_export.sieve(sieve))
+    said = ", ".join(chat_export.filter_conditions(sieve))
     return labelled("filter", (said, StyleRole.STRONG), (f"   {keys.clear} takes it off", StyleRole.DIM))
 
 
@@ -144,7 +144,7 @@ def export(job: ExportJob | None, now: float, keys: Keys, width: int) -> list[Li
     """The export that runs, or how the last one ended. `now`: seconds of the deck's clock."""
     if job is None:
         return [labelled("export", (f"none yet: {keys.export} exports", StyleRole.DIM))]
-    place: Line = [(f"{job.name}, {chat_export.form(job.wanted)}", StyleRole.DIM)]
+    place: Line = [(f"{job.name}, {chat_export.format_text(job.wanted)}", StyleRole.DIM)]
     file: Line = [(values.safe(str(job.to), 400), StyleRole.STRONG if job.done else StyleRole.TEXT)]
     return [*_state(job, now, keys, width), labelled("", *place), labelled("file", *file)]
 
@@ -158,7 +158,7 @@ def _state(job: ExportJob, now: float, keys: Keys, width: int) -> Iterator[Line]
         JobState.FAILED: ("✖", StyleRole.CRITICAL),
         JobState.STOPPED: ("■", StyleRole.WARNING),
     }[job.state]
-    said = "; ".join(chat_export.outcome(job.wanted, job.done)) if job.done else job.why
+    said = "; ".join(chat_export.result_parts(job.wanted, job.done)) if job.done else job.why
     lines = list(wrap(f"{glyph} {job.state.upper()}  {values.safe(said, 400)}", ink, width - LABEL_CELLS))
     for number, line in enumerate(lines[:3]):
         yield labelled("" if number else "export", *line)
@@ -178,7 +178,7 @@ def _progress(job: ExportJob, now: float, keys: Keys, width: int) -> Line:
         )
     if known is None:
         return wrap_groups([(0, [("● RUNNING  asking for the log", StyleRole.INFO)]), (1, stop)], width)
-    size, *more = chat_export.progress(known)
+    size, *more = chat_export.progress_parts(known)
     said = [
         (len(more) - number, [(text, StyleRole.TEXT)]) for number, text in enumerate(more)
     ]  # what is left goes last
@@ -192,7 +192,7 @@ def _progress(job: ExportJob, now: float, keys: Keys, width: int) -> Line:
 
 
 def _far(known: ExportProgress | None) -> Line:
-    return [(next(chat_export.progress(known)), StyleRole.TEXT)] if known else []
+    return [(next(chat_export.progress_parts(known)), StyleRole.TEXT)] if known else []
 
 
 def bar(known: ExportProgress, width: int) -> Line:

@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from livedeck.monitor import EventState, Snapshot
-from livedeck.presentation.event_detail import detail
+from livedeck.presentation.event_detail import detail_lines
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
@@ -35,7 +35,7 @@ class EventDetail(Canvas):
         if self._shown is None:
             return [[(" no event selected", StyleRole.DIM)]]
         state, moment = self._shown
-        return detail(state, moment, width)
+        return detail_lines(state, moment, width)
 
 
 class EventsScreen(EventList):

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 
-from livedeck.presentation.events import SEVERITIES, TALLY_INKS
+from livedeck.presentation.badges import SEVERITY_BADGES, TALLY_BADGES
 from livedeck.presentation.qos import HIGHLIGHTED, NORMAL, ODD
 from livedeck.text.segments import Line, StyleRole, fit, wrap
 from livedeck.ui.kit.lines import LinesWidget
@@ -60,20 +60,19 @@ def sign_lines(cells: int) -> list[Line]:
     """Every sign that stands in a cell of a table."""
     lines: list[Line] = [[("SIGNS", StyleRole.HEAD)]]
     for look in (NORMAL, *HIGHLIGHTED, ODD):
-        lines += _rows(f"{look.glyph} {look.word}", look.meaning, look.ink, cells)
+        lines += _rows(f"{look.glyph} {look.word}", look.meaning, look.role, cells)
     lines.append([("  ", StyleRole.TEXT), *_severities()])
     lines += _rows("0  ?  --  -", "zero, unknown, no fresh data, not measured", StyleRole.TEXT, cells)
     lines += _rows("▒ STALE", "not to be believed: too old, or not answered", StyleRole.STALE, cells)
     lines += [[], [("TALLY", StyleRole.HEAD)]]
-    lines += [
-        [("  ", StyleRole.TEXT), (f" {glyph} {tally.value:<13}", ink)] for tally, (glyph, ink) in TALLY_INKS.items()
-    ]
+    for tally, (glyph, _, role) in TALLY_BADGES.items():
+        lines.append([("  ", StyleRole.TEXT), (f" {glyph} {tally.value:<13}", role)])
     return lines
 
 
 def _severities() -> Line:
     line: Line = []
-    for severity, (glyph, word, ink) in SEVERITIES.items():
+    for severity, (glyph, word, ink) in SEVERITY_BADGES.items():
         line += [(f"{glyph} {word} ", ink), (f"{severity.value}   ", StyleRole.TEXT)]
     return line
 

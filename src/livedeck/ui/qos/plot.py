@@ -132,7 +132,7 @@ def plot(
     """The curve in `rows` lines, each column in the ink of its status; a second event where the curve is not."""
     drawn = curve(measure.values, rows, measure.low, measure.high)
     beside = curve(measure.over, rows, measure.low, measure.high) if measure.over else [""] * rows
-    inks = [StyleRole.STALE if stale else look.ink if look in HIGHLIGHTED else measure.ink for look in looks]
+    inks = [StyleRole.STALE if stale else look.role if look in HIGHLIGHTED else measure.ink for look in looks]
     grounds = _grounds(measure, rows)
     return [
         [*_gutter(measure, row, rows), *_painted(text, beside[row], inks, marked, grounds[row])]

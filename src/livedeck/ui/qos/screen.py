@@ -241,7 +241,7 @@ def _age(state: EventState, moment: RenderTime) -> list[tuple[int, Line]]:
     if state.qos.as_of is None:
         return [(0, [(" never answered", StyleRole.STALE)])]
     age = values.age(moment.seconds_since(state.qos.as_of))
-    stale = events.doubtful(state, moment)
+    stale = events.is_doubtful(state, moment)
     words = f" {'▒ STALE, as of' if stale else 'as of'} {state.qos.as_of:%H:%M:%S}Z ({age})"
     parts: list[tuple[int, Line]] = [(0, [(words, StyleRole.WARNING if stale else StyleRole.DIM)])]
     if state.qos.cadence is not None:

@@ -43,7 +43,7 @@ def axis_for(state: EventState, moment: RenderTime, span: float | None, columns:
     if state.qos.as_of is None:
         return None
     end = moment.to_server(state.qos.as_of).timestamp()
-    return Axis.ending(end, span if span is not None else max(60.0, end - _begun(state, end)), columns)
+    return Axis.ending_at(end, span if span is not None else max(60.0, end - _begun(state, end)), columns)
 
 
 def _begun(state: EventState, end: float) -> float:
@@ -61,7 +61,7 @@ def reaches_back(axis: Axis, readings: Readings) -> bool:
 
 def from_memory(axis: Axis, readings: Readings) -> TimeSeries:
     """From the samples that the platform still answers."""
-    cuts = axis.cuts(readings.time)
+    cuts = axis.bounds(readings.time)
     counts: dict[int, int] = {}
     for status in readings.status[cuts[0] : cuts[-1]]:
         counts[status] = counts.get(status, 0) + 1

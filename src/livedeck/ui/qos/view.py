@@ -9,8 +9,8 @@ from textwrap import wrap
 
 from livedeck.monitor import Episode, EventState, Marker, diagnose
 from livedeck.presentation import events
-from livedeck.presentation.events import SEVERITIES
-from livedeck.presentation.qos import ODD, STATUS_STYLES, Axis, Bucket, StatusStyle, strip
+from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS
+from livedeck.presentation.qos import ODD, STATUS_STYLES, Axis, Bucket, StatusStyle, status_strip
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
 from livedeck.text import values as wording
@@ -26,13 +26,10 @@ LIST_CELLS, WHOLE_CELLS, NOTES_CELLS = 60, 100, 60
 LABEL_CELLS = 10
 
 
-RANKS = {severity: rank for rank, severity in enumerate(SEVERITIES)}
-
-
 def ranked(found: Iterable[Episode]) -> list[Episode]:
     """Those that last, the worst first; then those that are over. Among equals the newest first."""
     newest = sorted(found, key=lambda one: one.since, reverse=True)
-    return sorted(newest, key=lambda one: RANKS[one.severity] if one.until is None else len(RANKS))
+    return sorted(newest, key=lambda one: SEVERITY_RANKS[one.severity] if one.until is None else len(SEVERITY_RANKS))
 
 
 def place(listed: Sequence[Episode], chosen: Episode | None) -> int | None:
@@ -49,8 +46,8 @@ def flags(axis: Axis, episodes: Sequence[Episode], markers: Sequence[Marker]) ->
     found: dict[int, Segment] = {}
     for marker in markers:
         found[_column(axis, marker.at.timestamp())] = ("m", StyleRole.INFO)
-    for one in sorted(episodes, key=lambda one: RANKS[one.severity], reverse=True):
-        glyph, _, ink = SEVERITIES[one.severity]
+    for one in sorted(episodes, key=lambda one: SEVERITY_RANKS[one.severity], reverse=True):
+        glyph, _, ink = SEVERITY_BADGES[one.severity]
         found[_column(axis, one.since.timestamp())] = (glyph, ink)
     return {column: sign for column, sign in found.items() if 0 <= column < axis.columns}
 
@@ -78,7 +75,7 @@ def lines(state: EventState, chosen: Episode | None, moment: RenderTime, width: 
 
 
 def _line(one: Episode, moment: RenderTime, *, marked: bool) -> Line:
-    glyph, _, ink = SEVERITIES[one.severity]
+    glyph, _, ink = SEVERITY_BADGES[one.severity]
     end = moment.server if one.until is None else one.until
     length = values.compact_duration((end - one.since).total_seconds())
     return [
@@ -126,7 +123,7 @@ def view(
     state: EventState, moment: RenderTime, shown: TimeSeries, marked: PlotMarks, *, width: int, height: int
 ) -> list[Line]:
     """The whole picture in exactly `height` lines; the plots take what the other lines leave."""
-    stale = events.doubtful(state, moment)
+    stale = events.is_doubtful(state, moment)
     tail = [
         _status_line("status", shown.looks, stale=stale),
         *_over_line(marked.over, stale=stale),
@@ -263,7 +260,7 @@ def _readout(shown: TimeSeries, cursor: int, width: int) -> Line:
         ("fps", shown.fps[cursor], wording.frames),
     ):
         parts.append((0, [(f"{name} ", StyleRole.HEAD), (_between(column, word), StyleRole.TEXT)]))
-    parts.append((0, [(f"{known.glyph} {known.word}", known.ink)] if known else [("gap", StyleRole.DIM)]))
+    parts.append((0, [(f"{known.glyph} {known.word}", known.role)] if known else [("gap", StyleRole.DIM)]))
     parts.append((1, [(f"each column {wording.age(shown.axis.step)}", StyleRole.DIM)]))
     return fit(wrap_groups(parts, width), width)
 
@@ -281,7 +278,7 @@ def _over_line(over: TimeSeries | None, *, stale: bool) -> list[Line]:
 
 
 def _status_line(name: str, looks: Sequence[StatusStyle | None], *, stale: bool) -> Line:
-    drawn = strip(looks)
+    drawn = status_strip(looks)
     if stale:
         drawn = [("".join(text for text, _ in drawn), StyleRole.STALE)]
     return [(f" {name:<{GUTTER - 2}}", StyleRole.HEAD), ("│", StyleRole.RULE), *drawn]
@@ -317,7 +314,7 @@ def _legend(shown: TimeSeries, width: int, *, stale: bool) -> Line:
         counts[look] = counts.get(look, 0) + count
     normal = counts.pop(STATUS_STYLES[0], 0)
     parts = [
-        (0, [(f" {look.glyph} {look.word} ", StyleRole.STALE if stale else look.ink), (str(count), StyleRole.TEXT)])
+        (0, [(f" {look.glyph} {look.word} ", StyleRole.STALE if stale else look.role), (str(count), StyleRole.TEXT)])
         for look, count in counts.items()
     ]
     parts.append((1, [(f"normal {normal}  of {sum(shown.counts.values())} samples", StyleRole.DIM)]))

@@ -13,11 +13,11 @@ from livedeck.operations.diff import edits
 from livedeck.operations.operation import Operation, OperationResult
 from livedeck.operations.rooms import DeferredEdit, RelaySubject
 from livedeck.operations.schema import FieldValues
+from livedeck.presentation.rooms import ACTIVE
 from livedeck.text.segments import Segment, StyleRole
 from livedeck.ui.kit.dialogs.confirm import Confirm, Confirmation
 from livedeck.ui.kit.dialogs.form import FormResult, FormState
 from livedeck.ui.rooms.screen import REVEALED, RoomsScreen
-from livedeck.ui.rooms.view import ACTIVE
 from livedeck.ui.shell.confirmer import run_form
 from livedeck.ui.shell.keymap import worded
 

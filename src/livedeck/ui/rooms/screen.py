@@ -15,12 +15,12 @@ from livedeck.monitor import RoomsState, Snapshot
 from livedeck.operations.rooms import DeferredEdits
 from livedeck.presentation import filtering
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.rooms import RELAYS, ROOMS, Relay, relay_profiles
 from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
-from livedeck.ui.rooms import view as room_panel
-from livedeck.ui.rooms.view import RELAYS, ROOMS, Relay, profiles
+from livedeck.ui.rooms import view
 from livedeck.ui.shell import keymap
 from livedeck.ui.shell.keymap import key_of, worded
 from livedeck.ui.shell.screen import DeckScreen
@@ -99,7 +99,7 @@ class RoomsScreen(DeckScreen):
     def relay(self) -> RelayProfile | None:
         """The selected relay profile of that room, as it is shown."""
         room, key = self.room(), self._cursors.get("relays")
-        return next((one for one in profiles(room) if one.id == key), None) if room else None
+        return next((one for one in relay_profiles(room) if one.id == key), None) if room else None
 
     def reveal(self, profile: RelayProfile | None) -> None:
         """Show the stream key of that profile for ten seconds; None: hide what is shown."""
@@ -123,34 +123,38 @@ class RoomsScreen(DeckScreen):
         state = snapshot.rooms
         moment = replace(moment, stale=moment.stale or state.stale(moment.now))
         cells = self.size.width
-        self.query_one("#age", LinesWidget).show([room_panel.age(state, moment, cells)])
-        filters = self._fill("rooms", state, moment, worded(room_panel.nothing(state), self.deck.keymap))
+        self.query_one("#age", LinesWidget).show([view.freshness_line(state, moment, cells)])
+        filters = self._fill("rooms", state, moment, worded(view.no_rooms_text(state), self.deck.keymap))
         room = state.find(self._cursors.get("rooms", ""))
-        filters += self._fill("relays", state, moment, room_panel.no_profile(room))
+        filters += self._fill("relays", state, moment, view.no_profiles_text(room))
         self.query_one("#filter", LinesWidget).show(filters)
         self.query_one("#room", LinesWidget).show(
-            room_panel.title(room, self.edits.shown(room, self.deck.keymap), moment, cells)
+            view.room_title(room, self.edits.shown(room, self.deck.keymap), moment, cells)
         )
         self._paint_key(cells)
 
     def _fill(self, pane: str, state: RoomsState, moment: RenderTime, empty: str) -> list[Line]:
         """Show that table as the operator has it. Returns what is to be said of its filter."""
-        sheet, view = PANES[pane], self.deck.arrangement.view(pane)
-        known = filtering.apply_view(sheet, self._subjects(pane, state), view, moment)
+        sheet, table_view = PANES[pane], self.deck.arrangement.view(pane)
+        known = filtering.apply_view(sheet, self._subjects(pane, state), table_view, moment)
         keys = [sheet.key(one) for one in known.rows]
         if self._cursors.get(pane) not in keys:
             self._cursors[pane] = next(iter(keys), "")
         table = self.query_one(f"#{pane}", Table)
         table.set_class(pane != self._pane, "-away")
-        table.show(known.rows, moment, self._cursors[pane], "" if known.total else empty, view)
-        return filtering.filter_line(view, known, key_of("view.clear", self.deck.keymap))
+        table.show(known.rows, moment, self._cursors[pane], "" if known.total else empty, table_view)
+        return filtering.filter_line(table_view, known, key_of("view.clear", self.deck.keymap))
 
     def _subjects(self, pane: str, state: RoomsState) -> Sequence[Any]:
         if pane == "rooms":
             return state.rooms
         room = state.find(self._cursors.get("rooms", ""))
         waits = self.edits.waiting
-        return [Relay(one, waits[one.id].since if one.id in waits else None) for one in profiles(room)] if room else ()
+        return (
+            [Relay(one, waits[one.id].since if one.id in waits else None) for one in relay_profiles(room)]
+            if room
+            else ()
+        )
 
     def _paint_key(self, cells: int) -> None:
         """The key that was asked for, while its time runs and its profile is the selected one."""
@@ -158,9 +162,7 @@ class RoomsScreen(DeckScreen):
         shown = profile is not None and profile.id == self._revealed and profile.stream_key is not None and left > 0
         if not shown:
             self._revealed = ""
-        self.query_one("#key", LinesWidget).show(
-            room_panel.shown_key(profile, left, cells) if shown and profile else []
-        )
+        self.query_one("#key", LinesWidget).show(view.revealed_key(profile, left, cells) if shown and profile else [])
 
     def on_table_moved(self, message: Table.Moved) -> None:
         pane = message.table or self._pane

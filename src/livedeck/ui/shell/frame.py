@@ -9,21 +9,14 @@ from datetime import tzinfo
 from textual.geometry import Size
 
 from livedeck.monitor import Alarm, AlarmState, ConnectionState, Severity, Snapshot
-from livedeck.presentation.events import SEVERITIES
+from livedeck.presentation.alarms import severity_glyph
+from livedeck.presentation.badges import CONNECTION_BADGES, SEVERITY_BADGES
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
 from livedeck.text.segments import Line, StyleRole, clip, join, justify, wrap_groups
-from livedeck.ui.alarms.view import sign
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.registry import Action, footer
 from livedeck.ui.shell.keymap import Keymap, key_of
-
-LINKS = {
-    ConnectionState.CONNECTING: ("○ connecting", StyleRole.INFO),
-    ConnectionState.OK: ("✓ link ok", StyleRole.OK),
-    ConnectionState.FAILING: ("▲ link FAILING", StyleRole.WARNING),
-    ConnectionState.BLIND: ("✖ BLIND", StyleRole.CRITICAL),
-}
 
 
 def header(
@@ -49,7 +42,8 @@ def header(
 
 
 def _link(snapshot: Snapshot, moment: RenderTime) -> Line:
-    word, ink = LINKS[snapshot.link.state]
+    glyph, text, ink = CONNECTION_BADGES[snapshot.link.state]
+    word = f"{glyph} {text}"
     if snapshot.link.as_of is None:
         return [(word, ink)]
     if snapshot.link.state is ConnectionState.OK and moment.stale:
@@ -79,7 +73,7 @@ def alarm_counts(alarms: Iterable[Alarm]) -> Line:
     counts = Counter(alarm.severity for alarm in alarms)
     line: Line = []
     for severity in (Severity.CRITICAL, Severity.WARNING):
-        glyph, _, ink = SEVERITIES[severity]
+        glyph, _, ink = SEVERITY_BADGES[severity]
         count = counts[severity]
         line += [("  " if line else "", StyleRole.TEXT), (f"{glyph} {count}", ink if count else StyleRole.DIM)]
     return line
@@ -144,9 +138,9 @@ SUBJECT_CELLS = 24
 
 def alarm(one: Alarm, moment: RenderTime) -> Line:
     """Severity, since when, whose, what: actual against expected."""
-    glyph, word, ink = SEVERITIES[one.severity]
+    _, word, ink = SEVERITY_BADGES[one.severity]
     return [
-        (f" {sign(one, glyph, moment)} {word} {values.compact_duration(moment.seconds_since(one.since)):>6}  ", ink),
+        (f" {severity_glyph(one, moment)} {word} {values.compact_duration(moment.seconds_since(one.since)):>6}  ", ink),
         *clip([(values.safe(one.subject), StyleRole.STRONG)], SUBJECT_CELLS),
         (f"  {one.kind}  ", ink),
         (values.safe(one.actual), StyleRole.TEXT),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from livedeck.monitor import Severity, Snapshot
-from livedeck.presentation.events import SEVERITIES
+from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.presentation.filtering import TableView
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
@@ -33,7 +33,7 @@ def line(notices: tuple[Notice, ...], moment: RenderTime) -> list[Line]:
     """The last notice while it is news; no line afterwards."""
     if not notices or moment.seconds_since(notices[-1].at) >= SHOWN[notices[-1].severity]:
         return []
-    glyph, word, ink = SEVERITIES[notices[-1].severity]
+    glyph, word, ink = SEVERITY_BADGES[notices[-1].severity]
     return [[(f" {glyph} {word} ", ink), (values.safe(notices[-1].text), StyleRole.STRONG)]]
 
 

@@ -12,12 +12,13 @@ from textual.widget import Widget
 from livedeck.client import ApiError
 from livedeck.monitor import EventState, Snapshot
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.streams import STREAMS
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell import keymap
 from livedeck.ui.shell.screen import EventList
-from livedeck.ui.streams.view import STREAMS, Recordings, panel
+from livedeck.ui.streams.view import Recordings, panel
 
 
 class StreamPanel(Canvas):
@@ -69,7 +70,7 @@ class StreamsScreen(EventList):
 
     def _ask(self, state: EventState, moment: RenderTime) -> None:
         """Have the recordings of that event asked for, where they are not known or old; one question at a time."""
-        tried = self._known(state.id).tried
+        tried = self._known(state.id).requested_at
         fresh = tried is not None and moment.seconds_since(tried) < RECORDINGS_AGE
         if self.deck.api is not None and not fresh and self._asking != state.id:
             self._asking = state.id
@@ -80,9 +81,9 @@ class StreamsScreen(EventList):
         tried = self.deck.clock.now()
         try:
             items = (await self.deck.api.events.videos(event_id)).items
-            self._recordings = Recordings(event_id, self.deck.clock.now(), items, tried=tried)
+            self._recordings = Recordings(event_id, self.deck.clock.now(), items, requested_at=tried)
         except ApiError as error:
-            self._recordings = replace(self._known(event_id), why=str(error), tried=tried)
+            self._recordings = replace(self._known(event_id), error=str(error), requested_at=tried)
         finally:
             if self._asking == event_id:  # this one ends, too, when another question takes its place
                 self._asking = ""

@@ -8,9 +8,10 @@ from datetime import tzinfo
 
 from livedeck.monitor import AlarmState, BroadcastState, ConnectionState, EventState, Severity
 from livedeck.presentation import events
+from livedeck.presentation.alarms import severity_glyph
+from livedeck.presentation.badges import TALLY_BADGES
 from livedeck.text import values
 from livedeck.text.segments import Group, Line, StyleRole, clip, fit, join, justify, plain, width
-from livedeck.ui.alarms.view import sign
 from livedeck.ui.shell import frame
 from livedeck.ui.wallboard import glyphs
 from livedeck.ui.wallboard.glyphs import PLAIN
@@ -67,8 +68,7 @@ def counts(sight: WallModel, tallies: tuple[BroadcastState, ...]) -> Line:
     line: Line = []
     for tally in tallies:
         if found[tally] or tally is BroadcastState.ON_AIR:
-            glyph, ink = events.TALLY_INKS[tally]
-            word = "RECONNECT" if tally is BroadcastState.RECONNECTING else tally.value
+            glyph, word, ink = TALLY_BADGES[tally]
             lamp = f" {'▒' if sight.moment.stale else glyph} {word} {found[tally]} "
             lit = found[tally] and not sight.moment.stale
             line += [*([(" ", StyleRole.TEXT)] if line else []), (lamp, ink if lit else StyleRole.OFF)]
@@ -207,7 +207,7 @@ def _alarm_headline(sight: WallModel, wide: int, most: int) -> tuple[list[Line],
     if alarm is None or alarm.severity is not Severity.CRITICAL or alarm.state is AlarmState.RETURNED:
         return [], False
     kind = alarm.kind.replace("_", " ")
-    glyph = sign(alarm, events.SEVERITIES[alarm.severity][0], sight.moment)
+    glyph = severity_glyph(alarm, sight.moment)
     since = values.compact_duration(sight.moment.seconds_since(alarm.since))
     subject = values.safe(alarm.subject)
     whole = f"{glyph} {subject}  {kind} {since}"

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from livedeck.monitor import EventState, Finding, Grade, IngestState, Severity
 from livedeck.presentation import events, table
-from livedeck.presentation.events import EVENTS, HEADROOM, RECENT, SPARK_CELLS
-from livedeck.presentation.qos import BARS, Bucket, axis_of, bucket_columns, bucket_statuses, strip
+from livedeck.presentation.badges import SEVERITY_BADGES
+from livedeck.presentation.events import EVENTS, RECENT_SECONDS, SPARK_CELLS
+from livedeck.presentation.qos import BARS, HEADROOM, Bucket, bucket_columns, bucket_statuses, recent_axis, status_strip
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column
 from livedeck.text import values
@@ -47,7 +48,7 @@ class Recent:
 
     def lines(self, state: EventState, moment: RenderTime, width: int, height: int) -> list[Line]:
         """`height` lines, the last one the strip; narrower than `width` where the steps do not fill it."""
-        doubtful, qos = events.doubtful(state, moment), state.qos
+        doubtful, qos = events.is_doubtful(state, moment), state.qos
         given = (qos.as_of, width, height, doubtful)
         make = partial(_drawn, state, moment, (width, height), doubtful=doubtful)
         return self.once(("bars", state.id), qos.readings, given, make)
@@ -69,14 +70,14 @@ class Recent:
 
 def _drawn(state: EventState, moment: RenderTime, room: tuple[int, int], *, doubtful: bool) -> list[Line]:
     wide = max(1, ceil(room[0] / COLUMNS))
-    axis = axis_of(state, moment, RECENT, room[0] // wide)
+    axis = recent_axis(state, moment, RECENT_SECONDS, room[0] // wide)
     if axis is None or room[0] <= 0:
         return [[] for _ in range(room[1])]
     readings = state.qos.readings
     values = [one for one in bucket_columns(axis, readings, readings.video) for _ in range(wide)]
     looks = [one for one in bucket_statuses(axis, readings) for _ in range(wide)]
     ink = StyleRole.STALE if doubtful else StyleRole.VIDEO
-    status = strip(looks)
+    status = status_strip(looks)
     if doubtful:
         status = [(text, StyleRole.STALE) for text, _ in status]
     return [*_bars(values, room[1] - 1, ink), status]
@@ -189,7 +190,7 @@ def _walled(line: Line, wide: int, ink: StyleRole, signs: str) -> Line:
 
 def _border(state: EventState, moment: RenderTime) -> tuple[StyleRole, str]:
     """Heavy where something is critical, hatched where nothing can be believed: a shape, not only a colour."""
-    if events.doubtful(state, moment):
+    if events.is_doubtful(state, moment):
         return StyleRole.STALE, _BORDERS["hatched"]
     if _worst(state, Severity.CRITICAL):
         return StyleRole.CRITICAL, _BORDERS["heavy"]
@@ -236,7 +237,7 @@ def _body(state: EventState, moment: RenderTime, room: tuple[int, int], recent: 
 
 def _tile_name(state: EventState, moment: RenderTime, inner: int, given: Sizes) -> list[Line]:
     """The name in the letters that all names have, or in the largest ones in which it fits in the same lines."""
-    ink = StyleRole.DIM if events.doubtful(state, moment) else events.title_ink(state)
+    ink = StyleRole.DIM if events.is_doubtful(state, moment) else events.name_role(state)
     name, room = events.name(state), BLOCKS[given.name] * given.rows
     for scale in range(given.name, PLAIN, -1):
         rows = glyphs.wrapped(name, scale, inner, room // BLOCKS[scale])
@@ -271,9 +272,9 @@ def _away(state: EventState, moment: RenderTime) -> Line:
 
 def _tile_details(state: EventState, moment: RenderTime, inner: int) -> Iterator[Line]:
     """What is wrong, the loudest first; then what goes out."""
-    doubtful = events.doubtful(state, moment)
+    doubtful = events.is_doubtful(state, moment)
     for finding in sorted(state.assessment.findings, key=lambda one: list(Severity).index(one.severity)):
-        glyph, _, ink = events.SEVERITIES[finding.severity]
+        glyph, _, ink = SEVERITY_BADGES[finding.severity]
         said = f"{glyph} {finding.kind}  {values.safe(finding.actual)}"
         yield clip([(said, StyleRole.STALE if doubtful else ink)], inner)
     if state.phase.tally.expects_signal:
@@ -408,20 +409,20 @@ def _health(state: EventState, moment: RenderTime, scale: int, wide: int) -> lis
 
 def _name(state: EventState, moment: RenderTime, wide: int, scale: int) -> list[Line]:
     """A name that the letters of pixels cannot draw has a plain line in the middle of its room."""
-    ink = StyleRole.DIM if events.doubtful(state, moment) else events.title_ink(state)
+    ink = StyleRole.DIM if events.is_doubtful(state, moment) else events.name_role(state)
     drawn = glyphs.word(events.name(state), ink, scale, wide)
     free = HEIGHTS[scale] - len(drawn)
     return [*([[]] * (free // 2)), *drawn, *([[]] * (free - free // 2))]
 
 
 def _clock(state: EventState, moment: RenderTime, scale: int, wide: int) -> list[Line]:
-    ink = StyleRole.STALE if events.doubtful(state, moment) else StyleRole.STRONG
+    ink = StyleRole.STALE if events.is_doubtful(state, moment) else StyleRole.STRONG
     return glyphs.word(events.clock(state, moment), ink, scale, wide)
 
 
 def _details(state: EventState, moment: RenderTime, wide: int, recent: Recent, given: BandLayout) -> list[Line]:
     """What is wrong at the left; what a large row has no room for at the right."""
-    doubtful = events.doubtful(state, moment)
+    doubtful = events.is_doubtful(state, moment)
     found = [one for one in state.assessment.findings if one.severity is not Severity.INFO]
     said: Line = [(" ", StyleRole.TEXT)]
     if given.tally != TALLY:
@@ -429,7 +430,7 @@ def _details(state: EventState, moment: RenderTime, wide: int, recent: Recent, g
     if given.scale > PLAIN:
         said += [*events.health(state, moment), ("  ", StyleRole.TEXT)]
     for finding in found:
-        glyph, _, ink = events.SEVERITIES[finding.severity]
+        glyph, _, ink = SEVERITY_BADGES[finding.severity]
         said.append((f"{glyph} {finding.kind} {values.safe(finding.actual)}  ", StyleRole.STALE if doubtful else ink))
     owed = state.phase.tally.expects_signal
     beside = _measures(state, moment, recent) if given.scale > PLAIN and owed else []

@@ -1,0 +1,88 @@
+"""Glyph, word and style role of every state there is: the deck, the wall and the command line show the same. Data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from livedeck.monitor import AlarmState, AuditOutcome, BroadcastState, ConnectionState, Grade, Severity
+from livedeck.text.segments import StyleRole
+
+
+class Badge(NamedTuple):
+    """How one state is shown: never by its colour alone."""
+
+    glyph: str
+    word: str
+    role: StyleRole
+
+
+TALLY_BADGES: Mapping[BroadcastState, Badge] = MappingProxyType(
+    {
+        BroadcastState.ON_AIR: Badge("●", "ON AIR", StyleRole.ON_AIR),
+        BroadcastState.RECONNECTING: Badge("◌", "RECONNECT", StyleRole.PENDING),
+        BroadcastState.LOST: Badge("✖", "LOST", StyleRole.LOST),
+        BroadcastState.LATE: Badge("▲", "LATE", StyleRole.PENDING),
+        BroadcastState.SCHEDULED: Badge("○", "SCHEDULED", StyleRole.READY),
+        BroadcastState.DRAFT: Badge("·", "DRAFT", StyleRole.OFF),
+        BroadcastState.COMPLETED: Badge("■", "COMPLETED", StyleRole.OFF),
+        BroadcastState.UNKNOWN: Badge("?", "UNKNOWN", StyleRole.OFF),
+    }
+)
+
+SEVERITY_BADGES: Mapping[Severity, Badge] = MappingProxyType(
+    {
+        Severity.CRITICAL: Badge("✖", "CRIT", StyleRole.CRITICAL),
+        Severity.WARNING: Badge("▲", "WARN", StyleRole.WARNING),
+        Severity.INFO: Badge("●", "INFO", StyleRole.INFO),
+    }
+)
+
+SEVERITY_RANKS: Mapping[Severity, int] = MappingProxyType({severity: rank for rank, severity in enumerate(Severity)})
+
+"""0 is the worst."""
+
+GRADE_BADGES: Mapping[Grade, Badge] = MappingProxyType(
+    {
+        Grade.GOOD: Badge("✓", "GOOD", StyleRole.OK),
+        Grade.FAIR: Badge("▲", "FAIR", StyleRole.WARNING),
+        Grade.POOR: Badge("✖", "POOR", StyleRole.CRITICAL),
+        Grade.NO_DATA: Badge("✖", "NO DATA", StyleRole.CRITICAL),
+        Grade.STALE: Badge("▒", "STALE", StyleRole.STALE),
+        Grade.WARM_UP: Badge("●", "WARM-UP", StyleRole.INFO),
+        Grade.NONE: Badge("", "", StyleRole.DIM),
+    }
+)
+
+ALARM_STATE_BADGES: Mapping[AlarmState, Badge] = MappingProxyType(
+    {
+        AlarmState.UNACKNOWLEDGED: Badge("!", "UNACKNOWLEDGED", StyleRole.CRITICAL),
+        AlarmState.RETURNED: Badge("r", "over, not acknowledged", StyleRole.WARNING),
+        AlarmState.ACKNOWLEDGED: Badge("a", "acknowledged", StyleRole.TEXT),
+        AlarmState.SHELVED: Badge("s", "shelved", StyleRole.DIM),
+        AlarmState.SUPPRESSED: Badge("p", "suppressed", StyleRole.DIM),
+        AlarmState.OUT_OF_SERVICE: Badge("o", "out of service", StyleRole.DIM),
+        AlarmState.CLEARED: Badge("-", "cleared", StyleRole.DIM),
+    }
+)
+
+"""The states of ISA-18.2."""
+
+CONNECTION_BADGES: Mapping[ConnectionState, Badge] = MappingProxyType(
+    {
+        ConnectionState.OK: Badge("✓", "link ok", StyleRole.OK),
+        ConnectionState.CONNECTING: Badge("○", "connecting", StyleRole.INFO),
+        ConnectionState.FAILING: Badge("▲", "link FAILING", StyleRole.WARNING),
+        ConnectionState.BLIND: Badge("✖", "BLIND", StyleRole.CRITICAL),
+    }
+)
+
+OUTCOME_BADGES: Mapping[AuditOutcome, Badge] = MappingProxyType(
+    {
+        AuditOutcome.APPLIED: Badge("✓", "applied", StyleRole.OK),
+        AuditOutcome.NOT_APPLIED: Badge("✖", "not applied", StyleRole.CRITICAL),
+        AuditOutcome.REFUSED: Badge("▲", "refused", StyleRole.WARNING),
+        AuditOutcome.UNKNOWN: Badge("?", "unknown", StyleRole.CRITICAL),
+    }
+)

@@ -1,0 +1,212 @@
+"""Cells and columns of meeting rooms and their relay profiles. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from livedeck.client import RelayProfile, Room
+from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.table import Column, TableSchema, Value
+from livedeck.text.segments import Line, StyleRole
+from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, link, safe
+
+ACTIVE = "active"
+
+"""A room of this status may have people in it, and relays that run (decisions.md, "States")."""
+
+
+EMPTY_STATUSES = frozenset({"pending", "scheduled", "cancelled", "finished"})
+
+"""Nobody is inside. An unknown status is none of them: unknown is not green."""
+
+
+MAX_RELAYS = 15
+
+"""Relay profiles of a room (platform-api.md, 8)."""
+
+
+class WaitingEdit(NamedTuple):
+    """An edit that waits for the relay of the profile of that name to end; `key` applies it."""
+
+    name: str
+    since: datetime
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """A relay profile as a row. `locked_at`: when a change was refused because it broadcasts; that edit waits.
+
+    Only a refused change tells that a profile broadcasts, and nothing tells that it does not.
+    """
+
+    profile: RelayProfile
+    locked_at: datetime | None = None
+
+
+def display_name(item: Room | RelayProfile) -> str:
+    """Its name, fit for a cell; its id where it has none."""
+    return safe(item.name or item.id)
+
+
+def service(profile: RelayProfile) -> str:
+    """The platform's word for where it goes."""
+    return safe(profile.service or UNKNOWN, 20)
+
+
+def relay_profiles(room: Room) -> tuple[RelayProfile, ...]:
+    """Its profiles by their creation; those without a date at the end, in the platform's order."""
+
+    def created(profile: RelayProfile) -> float:
+        return profile.created_at.timestamp() if profile.created_at else 1e12
+
+    return tuple(sorted(room.restreams or (), key=created))
+
+
+def room_status(room: Room, render_time: RenderTime) -> Line:
+    """The platform's word; active has a glyph too."""
+    active = room.status == ACTIVE
+    role = StyleRole.STRONG if active else StyleRole.DIM
+    return _cell(f"{'●' if active else ' '} {_word(room.status)}", render_time, role)
+
+
+def _cell(text: str, render_time: RenderTime, role: StyleRole = StyleRole.TEXT) -> Line:
+    return [(text, StyleRole.STALE if render_time.stale else role)]
+
+
+def _dim(text: str, render_time: RenderTime) -> Line:
+    return _cell(text, render_time, StyleRole.DIM)
+
+
+def _word(word: str | None) -> str:
+    return safe(word or UNKNOWN, 40)
+
+
+def _platforms(room: Room) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(service(profile) for profile in relay_profiles(room)))
+
+
+def _date(at: datetime | None, missing: str = UNKNOWN) -> str:
+    return f"{at:%d %b %H:%M}" if at else missing
+
+
+def _epoch(at: datetime | None) -> Value:
+    return at.timestamp() if at else None
+
+
+def _count(room: Room) -> str:
+    return UNKNOWN if room.restreams is None else str(len(room.restreams))
+
+
+ROOMS: TableSchema[Room] = TableSchema(
+    columns=(
+        Column(
+            "room",
+            "ROOM",
+            20,
+            0,
+            lambda room, at: _cell(display_name(room), at),
+            lambda room, _: display_name(room),
+            grows=True,
+        ),
+        Column("status", "  STATUS", 11, 1, room_status, lambda room, _: _word(room.status)),
+        Column(
+            "relays",
+            "RELAYS",
+            6,
+            0,
+            lambda room, at: _cell(_count(room), at),
+            lambda room, _: None if room.restreams is None else float(len(room.restreams)),
+            right=True,
+        ),
+        Column(
+            "platforms",
+            "PLATFORMS",
+            36,
+            4,
+            lambda room, at: _dim(" ".join(_platforms(room)) or NOT_APPLICABLE, at),
+            lambda room, _: _platforms(room),
+        ),
+        Column("type", "TYPE", 18, 5, lambda room, at: _dim(_word(room.type), at), lambda room, _: room.type),
+        Column("code", "CODE", 12, 2, lambda room, at: _cell(_word(room.code), at), lambda room, _: room.code),
+        Column(
+            "created",
+            "CREATED (UTC)",
+            13,
+            3,
+            lambda room, at: _dim(_date(room.created_at), at),
+            lambda room, _: _epoch(room.created_at),
+            right=True,
+        ),
+        Column("link", "JOIN LINK", 44, 6, lambda room, at: _cell(link(room.link or UNKNOWN), at)),
+    ),
+    key=lambda room: room.id,
+    text=lambda room: " ".join(
+        [display_name(room), room.id, *_platforms(room), *map(display_name, relay_profiles(room))]
+    ).casefold(),
+    rows=lambda snapshot: snapshot.rooms.rooms,
+)
+
+
+def _broadcasting(relay: Relay, render_time: RenderTime) -> Line:
+    """When a change was refused because it broadcasts; unknown otherwise."""
+    if relay.locked_at is None:
+        return _dim(UNKNOWN, render_time)
+    return [(f"▲ at {relay.locked_at:%H:%M:%S}", StyleRole.WARNING)]
+
+
+RELAYS: TableSchema[Relay] = TableSchema(
+    columns=(
+        Column(
+            "platform",
+            "PLATFORM",
+            13,
+            0,
+            lambda relay, at: _cell(service(relay.profile), at, StyleRole.STRONG),
+            lambda relay, _: service(relay.profile),
+        ),
+        Column(
+            "name",
+            "RELAY PROFILE",
+            16,
+            0,
+            lambda relay, at: _cell(display_name(relay.profile), at),
+            lambda relay, _: display_name(relay.profile),
+        ),
+        Column(
+            "address",
+            "ADDRESS",
+            24,
+            2,
+            lambda relay, at: _dim(link(relay.profile.url or UNKNOWN), at),
+            lambda relay, _: relay.profile.url,
+            grows=True,
+        ),
+        Column("key", "KEY", 8, 1, lambda relay, at: _cell(str(relay.profile.stream_key or UNKNOWN), at)),
+        Column(
+            "created",
+            "CREATED (UTC)",
+            13,
+            5,
+            lambda relay, at: _dim(_date(relay.profile.created_at), at),
+            lambda relay, _: _epoch(relay.profile.created_at),
+            right=True,
+        ),
+        Column(
+            "updated",
+            "UPDATED (UTC)",
+            13,
+            3,
+            lambda relay, at: _dim(_date(relay.profile.updated_at, "never"), at),
+            lambda relay, _: _epoch(relay.profile.updated_at),
+            right=True,
+        ),
+        Column("broadcasting", "BROADCASTING", 13, 0, _broadcasting, lambda relay, _: _epoch(relay.locked_at)),
+    ),
+    key=lambda relay: relay.profile.id,
+    text=lambda relay: " ".join(
+        [display_name(relay.profile), service(relay.profile), relay.profile.url or ""]
+    ).casefold(),
+)

@@ -1,0 +1,97 @@
+"""Cells and columns of the current streams. Pure."""
+
+from __future__ import annotations
+
+from livedeck.monitor import EventState, IngestState, Snapshot
+from livedeck.presentation.events import (
+    EVENTS,
+    clock_cell,
+    elapsed_seconds,
+    has_critical_finding,
+    health_score,
+    is_doubtful,
+)
+from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.table import Column, TableSchema, Value
+from livedeck.text.segments import Line, StyleRole
+from livedeck.text.values import UNKNOWN, safe, short_duration
+
+
+def streaming_events(snapshot: Snapshot) -> tuple[EventState, ...]:
+    """The events that have a stream, in the order of the monitor."""
+    return tuple(state for state in snapshot.events if state.event.stream is not None)
+
+
+def _status_text(state: EventState) -> str:
+    stream = state.event.stream
+    return safe((stream and stream.status) or UNKNOWN, 20)
+
+
+def _status(state: EventState, render_time: RenderTime) -> Line:
+    """The platform's status as it is. `live` does not promise that a signal arrives: that is INGEST."""
+    status = _status_text(state)
+    role = StyleRole.STRONG if status == "live" else StyleRole.DIM
+    return [(status, StyleRole.STALE if is_doubtful(state, render_time) else role)]
+
+
+def _started(state: EventState, _: RenderTime) -> Line:
+    stream = state.event.stream
+    started_at = stream.started_at if stream else None
+    return [(f"{started_at:%d %b %H:%M:%S}" if started_at else UNKNOWN, StyleRole.TEXT)]
+
+
+def _started_at(state: EventState, _: RenderTime) -> Value:
+    stream = state.event.stream
+    return stream.started_at.timestamp() if stream and stream.started_at else None
+
+
+def window_used(state: EventState, render_time: RenderTime) -> float | None:
+    """The share of the reconnect window that has passed, 0 to 1; None while the encoder is connected, or unknown.
+
+    The window is the one of the phase, which is bounded; the platform's number may be beyond all bounds.
+    """
+    ingest = state.phase.ingest
+    since, ends = ingest.since, ingest.window_ends
+    if ingest.state is not IngestState.INTERRUPTED or state.event.reconnect_window is None:
+        return None
+    if since is None or ends is None or ends <= since:
+        return None
+    return min(max(render_time.server_seconds_since(since) / (ends - since).total_seconds(), 0.0), 1.0)
+
+
+def _window(state: EventState, render_time: RenderTime) -> Line:
+    """The used share of the window while the encoder is away; else how long the window is."""
+    share, seconds = window_used(state, render_time), state.event.reconnect_window
+    length = UNKNOWN if seconds is None else short_duration(seconds)
+    if share is None:
+        return [(f"of {length}", StyleRole.DIM)]
+    role = StyleRole.STALE if is_doubtful(state, render_time) else StyleRole.CRITICAL
+    return [(f"{share:4.0%} of {length}", role)]
+
+
+def _stream_id(state: EventState, _: RenderTime) -> Line:
+    stream = state.event.stream
+    return [(safe((stream and stream.id) or UNKNOWN, 40), StyleRole.DIM)]
+
+
+_EVENT_COLUMNS = {column.name: column for column in EVENTS.columns}
+
+
+STREAMS: TableSchema[EventState] = TableSchema(
+    columns=(
+        _EVENT_COLUMNS["tally"],
+        _EVENT_COLUMNS["event"],
+        Column("status", "STATUS", 9, 1, _status, lambda state, _: _status_text(state)),
+        Column("started", "STARTED (UTC)", 15, 4, _started, _started_at, right=True),
+        Column("elapsed", "ELAPSED", 11, 2, clock_cell, elapsed_seconds, right=True),
+        _EVENT_COLUMNS["ingest"],
+        Column("window", "WINDOW USED", 13, 0, _window, window_used, right=True),
+        _EVENT_COLUMNS["out"],
+        Column("stream", "STREAM", 12, 9, _stream_id),
+    ),
+    key=EVENTS.key,
+    text=EVENTS.text,
+    is_critical=has_critical_finding,
+    rows=streaming_events,
+    fields={**EVENTS.fields, "health": health_score},
+)
