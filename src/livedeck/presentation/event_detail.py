@@ -8,7 +8,7 @@ from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.presentation.qos import status_style
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Line, StyleRole, clip, fit, labelled, wrap_groups
+from livedeck.text.segments import Line, StyleRole, clip, fit, wrap_groups
 from livedeck.text.values import UNKNOWN, compact_duration, link, safe, short_duration
 
 LABEL_CELLS = 11
@@ -29,7 +29,10 @@ def detail_lines(state: EventState, render_time: RenderTime, width: int) -> list
         ("ingest", [(safe(str(event.rtmp_link or UNKNOWN)), StyleRole.DIM)]),
         ("play", [(link(event.play_link or UNKNOWN), StyleRole.DIM)]),
     ]
-    return [title(state, render_time, width), *(labelled(label, line, LABEL_CELLS) for label, line in panel)]
+    return [
+        title(state, render_time, width),
+        *([(f" {label:<{LABEL_CELLS - 1}}", StyleRole.HEAD), *line] for label, line in panel),
+    ]
 
 
 def title(state: EventState, render_time: RenderTime, width: int) -> Line:
