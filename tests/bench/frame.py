@@ -187,7 +187,7 @@ async def _crowded(rows: int) -> None:
                 await pilot.pause()
             deck.workers.cancel_all()
             deck.snapshot = many(deck.snapshot, rows) if rows else deck.snapshot
-            deck.news.publish(None)
+            deck.snapshot_signal.publish(None)
 
         await deck.run_async(mouse=False, auto_pilot=crowd)
 

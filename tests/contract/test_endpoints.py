@@ -11,7 +11,8 @@ from client.calls import bound, names, result
 from contract.endpoints import BY_WAY_OF, ROWS, Row, shape
 from livedeck.client import ApiError
 from livedeck.simulator import api as chapters
-from livedeck.ui.registry import BY_NAME
+from livedeck.ui.features import FEATURES
+from livedeck.ui.shell.action import ActionRegistry
 
 
 def row_of(name: str) -> Row:
@@ -27,8 +28,9 @@ def test_the_document_has_43_endpoints() -> None:
 
 def test_every_endpoint_has_its_place_on_a_screen() -> None:
     """The action that reaches it is there, and it may write where the endpoint does."""
+    registry = ActionRegistry(FEATURES)
     for row in ROWS:
-        action = BY_NAME[row.action]
+        action = registry.by_name[row.action]
         assert row.method == "GET" or action.writes, row.client
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from livedeck.ui.videos.library import library_of
 from ui.writing import Stage
 
 REHEARSAL = "Rehearsal Tuesday"
@@ -9,14 +10,14 @@ REHEARSAL = "Rehearsal Tuesday"
 
 async def opened(stage: Stage, part: str) -> str:
     """That part of the rehearsal's recording, asked for and painted; the id of the video."""
-    stage.deck.do("screen.videos")
+    stage.deck.dispatch("screen.videos")
     await stage.settle()
     await asked(stage)
     await stage.act("row.last")
-    video = stage.deck.library.video
+    video = library_of(stage.deck).video
     assert video is not None
     assert video.title == REHEARSAL
-    stage.deck.do("part.next", part)
+    stage.deck.dispatch("part.next", part)
     await stage.settle()
     await asked(stage)
     return video.id
@@ -25,7 +26,7 @@ async def opened(stage: Stage, part: str) -> str:
 async def asked(stage: Stage) -> None:
     """Until the list in front is answered, and painted."""
     part = stage.deck.current_mode
-    await stage.until(lambda: not stage.deck.library.known(part).due(stage.clock.now()))
+    await stage.until(lambda: not library_of(stage.deck).known(part).due(stage.clock.now()))
     await stage.settle()
 
 

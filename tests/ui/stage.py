@@ -13,7 +13,10 @@ from textual.pilot import Pilot
 from livedeck.cli.screenshots import framed, still_deck
 from livedeck.monitor import ConnectionStatus, History, Snapshot
 from livedeck.ui.app import Deck
-from livedeck.ui.registry import BY_NAME
+from livedeck.ui.features import FEATURES
+from livedeck.ui.shell.action import ActionRegistry
+
+REGISTRY = ActionRegistry(FEATURES)
 
 
 @asynccontextmanager
@@ -31,7 +34,7 @@ async def running(
 async def act(pilot: Pilot[int], *names: str) -> None:
     """Press the first key of each of these actions."""
     for name in names:
-        await pilot.press(BY_NAME[name].keys[0])
+        await pilot.press(REGISTRY.by_name[name].keys[0])
         await pilot.pause()
 
 
@@ -64,5 +67,5 @@ async def show(deck: Deck, pilot: Pilot[int], **changes: Any) -> None:
     """Give the deck its last snapshot again, changed like this; from here on the monitor is silent."""
     deck.workers.cancel_all()
     deck.snapshot = replace(known(deck), **changes)
-    deck.news.publish(None)
+    deck.snapshot_signal.publish(None)
     await pilot.pause()

@@ -88,7 +88,7 @@ async def test_on_the_board_nothing_is_done_about_an_alarm_that_a_filter_hides(a
     """interface.md, Behaviour: what is acted on is what was seen."""
     async with writing() as stage:
         await stage.act("screen.alarms")
-        stage.deck.do("view.filter", "nobody")
+        stage.deck.dispatch("view.filter", "nobody")
         await stage.idle()
         before = known(stage.deck).alarms
         await stage.act(action)

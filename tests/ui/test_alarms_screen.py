@@ -27,7 +27,8 @@ from livedeck.presentation.alarms import ALARMS
 from livedeck.presentation.badges import ALARM_STATE_BADGES
 from livedeck.text.segments import plain
 from livedeck.ui.alarms import view
-from livedeck.ui.alarms.screen import TABS, AlarmsScreen
+from livedeck.ui.alarms.screen import AlarmsScreen
+from livedeck.ui.alarms.view import TABS
 from livedeck.ui.shell import frame
 from livedeck.ui.shell.preferences import Notice
 from ui.stage import act, known, running, show, text_of
@@ -151,7 +152,7 @@ def test_the_newest_stands_first() -> None:
 
 async def test_the_board_leads_through_its_logs_and_to_the_event() -> None:
     async with running() as (deck, pilot):
-        deck.tell("something was said")
+        deck.announce("something was said")
         await act(pilot, "screen.alarms")
         screen = deck.screen
         assert isinstance(screen, AlarmsScreen)
@@ -164,16 +165,16 @@ async def test_the_board_leads_through_its_logs_and_to_the_event() -> None:
             assert f"[{tab}]" in text_of(deck)
         await act(pilot, "log.previous")
         assert "no history is kept" in text_of(deck)
-        deck.do("log.next", "notices")
+        deck.dispatch("log.next", "notices")
         await pilot.pause()
         await pilot.pause()
         assert "something was said" in text_of(deck)
-        deck.do("log.next", "gossip")
+        deck.dispatch("log.next", "gossip")
         await pilot.pause()
         assert "there is no log gossip" in text_of(deck)
-        deck.do("log.next", "board")
+        deck.dispatch("log.next", "board")
         await act(pilot, "row.open")
-        assert (deck.current_mode, getattr(deck.chosen(), "id", "")) == ("qos", known(deck).alarms[1].event_id)
+        assert (deck.current_mode, getattr(deck.selected_event(), "id", "")) == ("qos", known(deck).alarms[1].event_id)
 
 
 async def test_the_cursor_follows_the_alarm_and_a_flood_is_called_one() -> None:

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from livedeck.ui.videos.library import library_of
 from ui.cinema import opened
 from ui.writing import Stage, writing
 
@@ -16,19 +17,19 @@ async def selections(stage: Stage, part: str) -> list[str]:
     """Two that can be selected there, and were not asked about lately."""
     if part != "recordings":
         await opened(stage, part)
-        stage.deck.library.expire()
-        return [one.id for one in stage.deck.library.videos()][:2]
+        library_of(stage.deck).expire()
+        return [one.id for one in library_of(stage.deck).videos()][:2]
     await stage.act("screen.streams")
-    shown = stage.deck.shown()
+    shown = stage.deck.displayed()
     assert shown is not None
     return [one.id for one in shown[0].events if one.event.stream][1:3]
 
 
 def select(stage: Stage, identity: str) -> None:
     """Select that event, or that video."""
-    library = stage.deck.library
+    library = library_of(stage.deck)
     library.video = next((one for one in library.videos() if one.id == identity), library.video)
-    stage.deck.choose(identity)
+    stage.deck.select_event(identity)
 
 
 @pytest.mark.parametrize("part", SELECTED)
@@ -46,7 +47,7 @@ async def test_a_slow_answer_is_waited_for_though_the_selection_moved_before_it_
             await stage.settle()
         stage.requests.clear()
         for _ in range(5):
-            stage.deck.news.publish(None)
+            stage.deck.snapshot_signal.publish(None)
             await stage.settle()
         assert not stage.requests
         answer.set()

@@ -23,7 +23,7 @@ from livedeck.text.times import TimeReference, parse
 from livedeck.ui.app import Deck
 from livedeck.ui.chat import jobs, view
 from livedeck.ui.chat.form import order_of, sieve_of
-from livedeck.ui.chat.jobs import MOST, ExportJob, JobState, PreviewRow
+from livedeck.ui.chat.jobs import MOST, ExportJob, JobState, PreviewRow, exports_of
 from livedeck.ui.chat.screen import ChatScreen
 from livedeck.ui.chat.view import SILENT, WIDE_BAR_CELLS, Keys
 from livedeck.ui.general.actions import Leaving
@@ -58,7 +58,7 @@ async def settled(stage: Stage) -> None:
 async def quiet(deck: Deck) -> None:
     for worker in [one for one in deck.workers if one.group in {"preview", "streams", "export"}]:
         await worker.wait()
-    deck.news.publish(None)
+    deck.snapshot_signal.publish(None)
 
 
 def files(folder: Path) -> list[str]:
@@ -129,7 +129,7 @@ async def test_the_whole_log_is_read_and_its_hostile_text_is_harmless(tmp_path: 
 async def test_only_what_the_filter_lets_through_is_shown_and_exported(tmp_path: Path) -> None:
     async with chatting(tmp_path) as stage:
         await stage.act("chat.read")
-        stage.deck.do("chat.sift", "BEAUTIFUL")
+        stage.deck.dispatch("chat.sift", "BEAUTIFUL")
         await settled(stage)
         assert 'holds "BEAUTIFUL"' in stage.text()
         await order(stage, "few", steps=2)
@@ -446,8 +446,8 @@ STATES: dict[str, tuple[bool, ExportJob | None]] = {
 async def test_a_state(picture: SnapshotAssertion, state: str) -> None:
     read, job = STATES[state]
     async with running((80, 24)) as (deck, pilot):
-        deck.choose(next(one.id for one in known(deck).events if one.event.name == CHOIR))
-        deck.exports.job = job
+        deck.select_event(next(one.id for one in known(deck).events if one.event.name == CHOIR))
+        exports_of(deck).job = job
         await act(pilot, "screen.chat", *(["chat.read"] if read else []))
         await quiet(deck)
         for size in ((80, 24), (120, 40), (200, 60)):

@@ -269,7 +269,7 @@ async def test_escape_asks_only_where_something_was_typed() -> None:
 async def test_a_moment_behind_a_command_that_is_none_is_said_in_its_form(typed: str) -> None:
     async with writing() as stage:
         stage.choose(QUIET)
-        stage.deck.do("stream.schedule", typed)
+        stage.deck.dispatch("stream.schedule", typed)
         await stage.idle()
         assert stage.shows(Form)
         assert "✖" in stage.text()

@@ -15,9 +15,9 @@ from textual.pilot import Pilot
 from livedeck.cli.screenshots import EVENING, FixedClock, still_deck
 from livedeck.monitor import AlarmState
 from livedeck.ui.app import Deck
-from ui.stage import known
+from ui.stage import REGISTRY, known
 
-MODES = sorted(Deck.MODES)
+MODES = sorted(REGISTRY.screens)
 SIZE = (120, 40)
 
 MOST = 3000
@@ -71,7 +71,7 @@ async def idle(mode: str) -> AsyncIterator[tuple[Deck, Pilot[int], Hand]]:
             await pilot.pause()
             for worker in [one for one in deck.workers if one.group in BRIEF]:
                 await worker.wait()
-            deck.news.subscribe(deck, lambda _: ticked.set(), immediate=True)
+            deck.snapshot_signal.subscribe(deck, lambda _: ticked.set(), immediate=True)
             await ticked.wait()  # the deck's own: from here on it counts half seconds by the clock
             await pilot.pause()
             forget()
@@ -104,12 +104,12 @@ async def test_an_idle_deck_sends_what_time_changes_and_nothing_else(mode: str) 
     """The same picture: no byte. A second: the cells that count, 3 kB of them at most. A half: signs that blink."""
     async with idle(mode) as (deck, pilot, clock):
         for _ in range(3):
-            deck.news.publish(None)
+            deck.snapshot_signal.publish(None)
             await pilot.pause()
         assert Wire.sent == ""
 
         clock.at += timedelta(seconds=1)
-        deck.news.publish(None)
+        deck.snapshot_signal.publish(None)
         await pilot.pause()
         assert "8Z" in " ".join(pieces())
         assert all(re.search(r"\d", text) for text in pieces()), pieces()

@@ -20,7 +20,7 @@ from ui.stage import act, known, running, show, text_of
 
 
 def chosen(deck: Deck) -> EventState:
-    state = deck.chosen()
+    state = deck.selected_event()
     assert state is not None
     return state
 
@@ -103,7 +103,7 @@ async def test_the_qos_screen_says_that_its_event_is_gone_and_takes_no_other() -
     async with running((120, 40), "3") as (deck, pilot):
         gone = chosen(deck)
         await show(deck, pilot, events=tuple(state for state in known(deck).events if state.id != gone.id))
-        assert deck.chosen() is None
+        assert deck.selected_event() is None
         assert "no longer in the platform's list" in text_of(deck)
         await pressed(pilot, "escape")
         assert chosen(deck).id == known(deck).events[0].id

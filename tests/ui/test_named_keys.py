@@ -13,10 +13,9 @@ from livedeck.ui.chat import screen as chat
 from livedeck.ui.qos import screen as qos
 from livedeck.ui.rooms import view
 from livedeck.ui.rooms.actions import LOCKED
-from livedeck.ui.shell import keymap as bindings
 from livedeck.ui.shell.keymap import remapped, worded
 from livedeck.ui.videos import screen as videos
-from ui.stage import known, linked, text_of
+from ui.stage import REGISTRY, known, linked, text_of
 
 VIDEO_SCREENS = (
     videos.VideosScreen,
@@ -31,27 +30,27 @@ SPOKEN = (*LOCKED, chat.GONE, qos.GONE, view.no_rooms_text(RoomsState(as_of=EVEN
 
 async def test_a_changed_key_is_named_wherever_the_deck_speaks_of_it() -> None:
     wishes = {"screen.events": ["f1"], "app.help": ["f2"], "video.find": ["f3"], "app.ask": ["f4"], "qos.back": ["f5"]}
-    keymap, faults = remapped(wishes)
-    assert not faults
-    async with still_deck() as deck:
-        deck.keymap = keymap
-        deck.set_keymap(bindings.textual(keymap))
-        async with deck.run_test(size=(120, 40)) as pilot:
-            await pilot.pause()
-            assert "f1 Events" in text_of(deck)
-            assert "f2 help" in text_of(deck)
-            deck.do("screen.chat")
-            await pilot.pause()
-            deck.choose("gone")
-            await pilot.pause()
-            assert "f1 leads to the others" in text_of(deck)
-            deck.do("screen.qos")
-            await pilot.pause()
-            assert "f5 leads back to the others" in text_of(deck)
-            deck.snapshot = replace(known(deck), link=linked(deck, as_of=EVENING - timedelta(minutes=5)))
-            assert deck.desk.hindrance().endswith("f4 asks the platform again")
+    keymap, errors = remapped(REGISTRY, wishes)
+    assert not errors
+    async with still_deck(keymap=keymap) as deck, deck.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        assert "f1 Events" in text_of(deck)
+        assert "f2 help" in text_of(deck)
+        deck.dispatch("screen.chat")
+        await pilot.pause()
+        deck.select_event("gone")
+        await pilot.pause()
+        assert "f1 leads to the others" in text_of(deck)
+        deck.dispatch("screen.qos")
+        await pilot.pause()
+        assert "f5 leads back to the others" in text_of(deck)
+        deck.snapshot = replace(known(deck), link=linked(deck, as_of=EVENING - timedelta(minutes=5)))
+        assert deck.desk.hindrance().endswith("f4 asks the platform again")
+        await pilot.press("f1")
+        await pilot.pause()
+        assert deck.current_mode == "events"
 
 
 @pytest.mark.parametrize("text", [*SPOKEN, *(screen.EMPTY for screen in VIDEO_SCREENS)])
 def test_what_a_text_names_is_an_action_that_has_a_key(text: str) -> None:
-    assert "{" not in worded(text, {})
+    assert "{" not in worded(text, REGISTRY)

@@ -15,8 +15,7 @@ from livedeck.monitor import AuditOutcome, History, Severity
 from livedeck.ui.general.actions import Leaving
 from livedeck.ui.kit.dialogs.dialog import Dialog
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
-from livedeck.ui.registry import ACTIONS
-from ui.stage import known
+from ui.stage import REGISTRY, known
 from ui.writing import READS, Stage, writing
 
 QUIET = "Untitled event"
@@ -152,7 +151,7 @@ async def test_where_nobody_can_look_the_verdict_is_unknown_and_says_so() -> Non
         await stage.fault(kind="lose", method="PUT")
         await agree(stage)
         assert "nobody knows whether it happened: look again before you repeat it" in stage.told()
-        assert stage.deck.arrangement.notices[-1].severity is Severity.CRITICAL
+        assert stage.deck.preferences.notices[-1].severity is Severity.CRITICAL
         await stage.calm()
         assert (await stage.event(event)).updated_at is not None
 
@@ -261,12 +260,12 @@ async def test_a_read_only_deck_carries_out_every_action_and_nothing_but_reads_a
     """Every action by its name, as its key, its command and its entry in the palette call it."""
     leave = {"app.quit", "app.interrupt", "app.suspend"}
     async with writing(read_only=True) as stage:
-        for action in (one for one in ACTIONS if one.name not in leave):
+        for action in (one for one in REGISTRY.actions if one.name not in leave):
             stage.choose("Choir, hall B")
             mode = next(iter(action.screens), "events")
-            if mode in stage.deck.MODES and stage.deck.current_mode != mode:
+            if stage.deck.current_mode != mode:
                 await stage.deck.switch_mode(mode)
-            stage.deck.do(action.name)
+            stage.deck.dispatch(action.name)
             await stage.settle()
             if action.writes:
                 assert stage.told().startswith("RO:"), action.name
@@ -284,7 +283,7 @@ def shuffled(stage: Stage, random: Random, spare: str) -> None:
     if random.random() < 0.2:
         kept = [state for state in kept if state.id != spare]
     stage.deck.snapshot = replace(known(stage.deck), seq=known(stage.deck).seq + 1, events=tuple(kept))
-    stage.deck.news.publish(None)
+    stage.deck.snapshot_signal.publish(None)
 
 
 async def test_a_request_goes_to_the_id_that_was_shown_or_is_refused() -> None:
@@ -296,12 +295,12 @@ async def test_a_request_goes_to_the_id_that_was_shown_or_is_refused() -> None:
         for action in ("event.complete", "event.delete", "event.edit", "event.enable", "stream.schedule"):
             stage.deck.snapshot = replace(whole, seq=known(stage.deck).seq + 1)
             meant = random.choice(quiet)
-            stage.deck.choose(meant.id)
+            stage.deck.select_event(meant.id)
             stage.requests.clear()
-            stage.deck.do(action)
+            stage.deck.dispatch(action)
             for keys in (("ctrl+u", "4", "ctrl+s"), ("tab", "enter"), ("tab", "enter")):
                 shuffled(stage, random, meant.id)
-                stage.deck.choose(random.choice(whole.events).id)
+                stage.deck.select_event(random.choice(whole.events).id)
                 await stage.press(*keys)
             await stage.idle()
             await out(stage)

@@ -137,7 +137,7 @@ async def test_the_cursor_reads_what_was_measured_and_faults_are_walked() -> Non
         assert "each column 8 s" in text_of(deck)
         await act(pilot, "qos.right")
         assert "each column" not in text_of(deck)
-        state_shown = deck.chosen()
+        state_shown = deck.selected_event()
         assert state_shown is not None
         await act(pilot, "qos.next_fault", "qos.next_fault")
         second = view.ranked(state_shown.episodes)[1].since
@@ -150,7 +150,7 @@ async def test_what_the_platform_no_longer_answers_comes_from_the_history_and_ma
     history = await History.open(tmp_path / "history.sqlite", EVENING)
     try:
         async with running((120, 40), "down", history=history) as (deck, pilot):
-            shown = deck.chosen()
+            shown = deck.selected_event()
             assert shown is not None
             before = EVENING.timestamp() - 3 * 3600
             old = replace(
@@ -190,7 +190,7 @@ def one_of(deck: Deck, event_id: str) -> EventState:
 async def test_a_second_event_is_laid_over_the_first_and_taken_off_again() -> None:
     """The action "qos.over": its curves by a sign of their own, its status beside the other, its name above."""
     async with running((120, 40), "down", "3") as (deck, pilot):
-        first = deck.chosen()
+        first = deck.selected_event()
         assert first is not None
         others: list[str] = []
         while True:
@@ -209,15 +209,15 @@ async def test_a_second_event_is_laid_over_the_first_and_taken_off_again() -> No
 async def test_the_second_event_can_be_named_and_is_never_the_first() -> None:
     async with running((120, 40), "3") as (deck, pilot):
         for words, answer in (("nobody", "no other event is called so"), ("e", "events are called so")):
-            deck.do("qos.over", words)
+            deck.dispatch("qos.over", words)
             await pilot.pause()
             assert answer in text_of(deck)
-        deck.do("qos.over", "harbour webcam")
+        deck.dispatch("qos.over", "harbour webcam")
         await pilot.pause()
         screen = deck.screen_of(QosScreen)
         harbour = screen.laid_over
         assert harbour is not None
-        deck.choose(harbour)
+        deck.select_event(harbour)
         await pilot.pause()
         assert screen.laid_over is None
         assert "○ other" not in text_of(deck)
@@ -242,7 +242,7 @@ def test_the_band_lies_between_its_lines_and_under_everything() -> None:
 async def test_an_encoder_that_is_away_is_told_though_no_sample_says_so() -> None:
     """What comes of the absence of samples is in no list of faults: it stands in the alarms under it."""
     async with running((120, 40), "3") as (deck, _):
-        state = deck.chosen()
+        state = deck.selected_event()
         assert state is not None
         assert [one.kind for one in known(deck).alarms if one.event_id == state.id] == ["RECONNECTING"]
         assert "expected the encoder's stream" in text_of(deck)

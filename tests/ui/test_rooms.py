@@ -344,7 +344,7 @@ async def test_the_end_of_a_relay_is_asked_about_when_the_form_that_is_open_is_l
         await stage.act("room.new")
         assert stage.shows(Form)
         await broadcast(stage, running=False, where=where)
-        stage.deck.do("app.ask")
+        stage.deck.dispatch("app.ask")
         await until(stage, lambda: "can be applied" in stage.told())
         await stage.settle()
         assert stage.shows(Form)
@@ -433,11 +433,11 @@ async def test_a_key_is_shown_for_ten_seconds_and_that_is_recorded() -> None:
         assert (record.target_id, record.target_name) == (relay(stage).id, relay(stage).name)
         assert key.reveal() not in repr(record)
         stage.clock.tick += 9.5
-        stage.deck.news.publish(None)
+        stage.deck.snapshot_signal.publish(None)
         await stage.settle()
         assert key.reveal() in words(stage)
         stage.clock.tick += 0.6
-        stage.deck.news.publish(None)
+        stage.deck.snapshot_signal.publish(None)
         await stage.settle()
         assert key.reveal() not in words(stage)
     await history.close()
@@ -498,16 +498,16 @@ async def test_where_nothing_is_selected_that_is_said() -> None:
             await stage.act(action)
             assert "no relay profile is selected" in words(stage)
         stage.deck.snapshot = replace(known(stage.deck), rooms=RoomsState(as_of=EVENING))
-        stage.deck.news.publish(None)
+        stage.deck.snapshot_signal.publish(None)
         await stage.act("room.delete")
         assert "no room is selected" in words(stage)
 
 
 async def test_a_filter_on_either_table_says_what_it_hides() -> None:
     async with meeting() as stage:
-        stage.deck.do("view.filter", "council")
-        stage.deck.do("room.pane")
-        stage.deck.do("view.filter", "nothing-like-it")
+        stage.deck.dispatch("view.filter", "council")
+        stage.deck.dispatch("room.pane")
+        stage.deck.dispatch("view.filter", "nothing-like-it")
         await stage.settle()
         assert "/ council 1 of 4 match" in words(stage)
         assert "/ nothing-like-it 0 of 3 match" in words(stage)
@@ -531,7 +531,7 @@ async def test_what_is_done_to_a_held_picture_says_as_of_when_that_was_seen() ->
 async def test_the_form_of_a_profile_opens_though_the_next_key_led_elsewhere() -> None:
     async with meeting() as stage:
         profile = relay(stage)
-        stage.deck.do("relay.edit")
-        stage.deck.do("screen.events")
+        stage.deck.dispatch("relay.edit")
+        stage.deck.dispatch("screen.events")
         await stage.idle()
         assert f"Edit {profile.name}" in words(stage)

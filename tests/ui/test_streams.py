@@ -30,7 +30,10 @@ async def test_streams_are_listed_with_what_the_platform_calls_them_and_lead_to_
         assert "Rehearsal Tuesday" in text_of(deck)
         assert "asking" not in text_of(deck)
         await act(pilot, "row.open")
-        assert (deck.current_mode, getattr(deck.chosen(), "id", "")) == ("qos", STREAMS.rows(known(deck))[-1].id)
+        assert (deck.current_mode, getattr(deck.selected_event(), "id", "")) == (
+            "qos",
+            STREAMS.rows(known(deck))[-1].id,
+        )
 
 
 @pytest.mark.parametrize(
@@ -86,17 +89,17 @@ async def test_a_failed_question_keeps_the_recordings_that_were_known_with_their
         await stage.until(lambda: "recorded as of 0 s ago" in stage.text())
         await stage.fault(kind="drop", method="GET")
         stage.clock.late = timedelta(seconds=31)
-        stage.deck.news.publish(None)
+        stage.deck.snapshot_signal.publish(None)
         await stage.until(lambda: "recorded ▲ failed as of 31 s ago" in stage.text())
         assert "01:31:09 16 Nov" in stage.text()
         asked = sum(path.endswith("/videos") for _, path in stage.requests)
         stage.clock.late = timedelta(seconds=60)
-        stage.deck.news.publish(None)
+        stage.deck.snapshot_signal.publish(None)
         await stage.settle()
         assert sum(path.endswith("/videos") for _, path in stage.requests) == asked, "half a minute after it was tried"
         await stage.calm()
         stage.clock.late = timedelta(seconds=62)
-        stage.deck.news.publish(None)
+        stage.deck.snapshot_signal.publish(None)
         await stage.until(lambda: "recorded as of 0 s ago" in stage.text())
 
 

@@ -123,8 +123,8 @@ async def test_themes_are_cycled_and_named() -> None:
             await act(pilot, "view.theme")
             assert deck.theme == name
             assert f"theme {name}" in text_of(deck)
-        deck.do("view.theme", "light")
-        deck.do("view.theme", "purple")
+        deck.dispatch("view.theme", "light")
+        deck.dispatch("view.theme", "purple")
         await pilot.pause()
         assert deck.theme == "light"
         assert "there is no theme purple" in text_of(deck)

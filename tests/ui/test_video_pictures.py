@@ -15,6 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from livedeck.cli.screenshots import EVENING
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
+from livedeck.ui.videos.library import library_of
 from livedeck.ui.videos.thumbnail import Thumbnail
 from ui.cinema import asked, fill, opened, sent
 from ui.looks import looks
@@ -53,7 +54,7 @@ async def test_a_part(picture: SnapshotAssertion, part: str) -> None:
     async with writing((120, 40)) as stage:
         await opened(stage, "subtitles" if part == "cues" else part)
         if part == "cues":
-            stage.deck.do("subtitle.read")
+            stage.deck.dispatch("subtitle.read")
             await stage.settle()
             await asked(stage)
         for size, theme in LOOKS:
@@ -69,7 +70,7 @@ async def test_a_part(picture: SnapshotAssertion, part: str) -> None:
 async def test_rows_that_were_moved_and_not_sent(picture: SnapshotAssertion) -> None:
     async with writing((80, 24)) as stage:
         await opened(stage, "subtitles")
-        stage.deck.do("order.later")
+        stage.deck.dispatch("order.later")
         await still(stage)
         assert stage.picture() == picture
 
@@ -78,8 +79,8 @@ async def test_a_list_that_could_not_be_asked_for(picture: SnapshotAssertion) ->
     async with writing((80, 24)) as stage:
         await opened(stage, "annotations")
         await stage.fault(kind="drop", method="GET", path="*/annotations")
-        stage.deck.do("app.ask")
-        await stage.until(lambda: bool(stage.deck.library.known("annotations").why))
+        stage.deck.dispatch("app.ask")
+        await stage.until(lambda: bool(library_of(stage.deck).known("annotations").why))
         await still(stage)
         assert stage.picture() == picture
 
@@ -106,17 +107,17 @@ async def test_what_nobody_sees_or_cannot_be_believed(picture: SnapshotAssertion
         video = await opened(stage, "annotations")
         for one in (await stage.api.annotations.list(video)).items:
             await stage.api.annotations.delete(video, one.id)
-        stage.deck.do("app.ask")
+        stage.deck.dispatch("app.ask")
         await stage.until(lambda: "no annotation" in stage.text())
         await still(stage)
         assert stage.picture() == picture(name="empty")
-        stage.deck.do("part.next", "subtitles")
+        stage.deck.dispatch("part.next", "subtitles")
         await stage.settle()
         await asked(stage)
-        stage.deck.do("view.freeze")
+        stage.deck.dispatch("view.freeze")
         await stage.settle()
         assert stage.picture() == picture(name="frozen")
-        stage.deck.do("view.freeze")
+        stage.deck.dispatch("view.freeze")
         await show(stage.deck, stage.pilot, link=linked(stage.deck, as_of=EVENING - timedelta(seconds=31)))
         assert not GREEN & set(re.findall(r"#[0-9a-f]{6}", stage.picture()))
         assert stage.picture() == picture(name="stale")
@@ -145,13 +146,13 @@ async def test_the_dialogs_of_the_videos(picture: SnapshotAssertion, tmp_path: P
         await stage.press("escape")
         await stage.act("part.next")
         await asked(stage)
-        stage.deck.do("subtitle.upload", "~/evening.uk.vtt")
+        stage.deck.dispatch("subtitle.upload", "~/evening.uk.vtt")
         await stage.settle()
         await stage.press("tab")
         await stage.enter("xx")
         await looks(stage, picture, "upload")
         await stage.press("escape", "tab", "enter")
-        stage.deck.do("subtitle.upload", str(odd))
+        stage.deck.dispatch("subtitle.upload", str(odd))
         await stage.settle()
         await stage.press("tab")
         await stage.enter("en")

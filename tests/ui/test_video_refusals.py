@@ -9,6 +9,7 @@ import pytest
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
+from livedeck.ui.videos.library import library_of
 from ui.cinema import agree, asked, done, fill, opened, sent, words
 from ui.test_videos import VTT, names
 from ui.writing import writing
@@ -72,7 +73,7 @@ async def test_what_is_gone_meanwhile_is_said_and_what_was_typed_stays() -> None
         await stage.press("escape", "tab", "enter")
         await stage.act("part.next")
         await asked(stage)
-        note = stage.deck.library.known("annotations").items[0]
+        note = library_of(stage.deck).known("annotations").items[0]
         await stage.act("annotation.edit")
         await stage.enter(", again")
         await stage.api.annotations.delete(video, note.id)
@@ -89,7 +90,7 @@ async def test_a_poster_that_is_gone_is_neither_shown_nor_deleted() -> None:
         video = await opened(stage, "posters")
         await stage.act("row.last")
         await stage.act("poster.activate")
-        gone = stage.deck.library.known("posters").items[-1]
+        gone = library_of(stage.deck).known("posters").items[-1]
         await stage.api.posters.delete(video, gone.id)
         await agree(stage)
         assert "it is not there any more" in stage.told()
@@ -102,7 +103,7 @@ async def test_the_order_of_materials_goes_without_one_that_vanished_and_that_is
         made = [await stage.api.materials.upload(video, here / "a.vtt", f"{name}.txt", name) for name in "abc"]
         ids = [one.id for one in made if one]
         for one in ids:
-            stage.deck.do("material.know", one)
+            stage.deck.dispatch("material.know", one)
             await done(stage)
         await stage.act("row.last")
         await stage.act("order.earlier")
@@ -112,7 +113,7 @@ async def test_the_order_of_materials_goes_without_one_that_vanished_and_that_is
         assert f"gone: {ids[0]}" in words(stage)
         await agree(stage)
         assert stage.writes == [("PATCH", "/v1/additional-materials/reorder")]
-        assert [one.id for one in stage.deck.library.known("materials").items] == [ids[2], ids[1]]
+        assert [one.id for one in library_of(stage.deck).known("materials").items] == [ids[2], ids[1]]
 
 
 async def test_a_download_that_is_stopped_keeps_nothing(here: Path) -> None:

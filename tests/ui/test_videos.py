@@ -13,6 +13,7 @@ from livedeck.monitor import History
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
+from livedeck.ui.videos.library import library_of
 from ui.cinema import REHEARSAL, agree, asked, done, fill, opened, sent, words
 from ui.writing import Stage, writing
 
@@ -27,16 +28,14 @@ def files(folder: Path) -> list[str]:
 async def test_the_recordings_of_events_that_are_over_lead_to_their_parts_and_back() -> None:
     async with writing() as stage:
         await stage.act("screen.videos")
-        await stage.until(lambda: len(stage.deck.library.videos()) == 2)
+        await stage.until(lambda: len(library_of(stage.deck).videos()) == 2)
         await stage.settle()
         assert "RECORDINGS 2 of the events that are over" in stage.text()
         await stage.press("down")
         await stage.act("video.open")
         await asked(stage)
-        assert (stage.deck.current_mode, stage.deck.library.video and stage.deck.library.video.title) == (
-            "posters",
-            REHEARSAL,
-        )
+        video = library_of(stage.deck).video
+        assert (stage.deck.current_mode, video and video.title) == ("posters", REHEARSAL)
         await stage.act("part.next")
         assert stage.deck.current_mode == "subtitles"
         await stage.act("part.previous")
@@ -52,10 +51,10 @@ async def test_a_filter_that_hides_every_video_takes_none_from_its_parts() -> No
     async with writing() as stage:
         video = await opened(stage, "posters")
         await stage.act("view.clear")
-        stage.deck.do("view.filter", "no such title")
+        stage.deck.dispatch("view.filter", "no such title")
         await stage.settle()
         await stage.act("part.next")
-        known = stage.deck.library.video
+        known = library_of(stage.deck).video
         assert (stage.deck.current_mode, known and known.id) == ("posters", video)
 
 
@@ -64,7 +63,7 @@ async def recorded(stage: Stage, name: str) -> None:
     await stage.api.events.complete(stage.choose(name).id)
     stage.service.clock.step(25)
     await stage.act("app.ask")
-    await stage.until(lambda: name in [one.event for one in stage.deck.library.videos()])
+    await stage.until(lambda: name in [one.event for one in library_of(stage.deck).videos()])
     await asked(stage)
 
 
@@ -95,8 +94,7 @@ async def test_any_video_is_opened_by_its_id_and_what_is_none_is_said_with_what_
         await stage.enter(video.id)
         await sent(stage)
         assert stage.deck.current_mode == "posters"
-        assert stage.deck.library.video is not None
-        assert stage.deck.library.video.id == video.id
+        assert getattr(library_of(stage.deck).video, "id", "") == video.id
 
 
 async def test_posters_are_made_of_a_time_taken_from_an_address_shown_and_deleted() -> None:
@@ -263,7 +261,7 @@ async def test_an_order_that_was_sent_takes_no_other_videos_order_with_it() -> N
         await stage.act("screen.videos")
         await asked(stage)
         await stage.act("row.first")
-        other = stage.deck.library.video
+        other = library_of(stage.deck).video
         assert other is not None
         (track,) = (await stage.api.subtitles.list(other.id)).items
         await stage.api.subtitles.copy(other.id, track.id)
@@ -272,10 +270,10 @@ async def test_an_order_that_was_sent_takes_no_other_videos_order_with_it() -> N
         await sending(stage, gate)
         await stage.deck.switch_mode("videos")
         await stage.act("row.first")
-        stage.deck.do("part.next", "subtitles")
+        stage.deck.dispatch("part.next", "subtitles")
         await stage.settle()
         await asked(stage)
-        assert stage.deck.library.video == other
+        assert library_of(stage.deck).video == other
         await stage.act("order.later")
         assert "NOT SENT 2 moved" in stage.text()
         gate.set()
@@ -290,7 +288,7 @@ async def test_rows_that_were_moved_since_the_order_was_sent_are_still_to_be_sen
         track = (await stage.api.subtitles.list(video)).items[0]
         await stage.api.subtitles.copy(video, track.id)
         await stage.act("app.ask")
-        await stage.until(lambda: len(stage.deck.library.known("subtitles").items) == 3)
+        await stage.until(lambda: len(library_of(stage.deck).known("subtitles").items) == 3)
         gate = asyncio.Event()
         await sending(stage, gate)
         await stage.act("row.last")
@@ -308,9 +306,9 @@ async def test_200_rows_are_reordered_by_one_request_and_a_row_that_vanished_is_
         for _ in range(198):
             await stage.api.subtitles.copy(video, first.id)
         await stage.act("app.ask")
-        await stage.until(lambda: len(stage.deck.library.known("subtitles").items) == 200)
+        await stage.until(lambda: len(library_of(stage.deck).known("subtitles").items) == 200)
         await stage.settle()
-        ids = [one.id for one in stage.deck.library.known("subtitles").items]
+        ids = [one.id for one in library_of(stage.deck).known("subtitles").items]
         await stage.act("row.last")
         await stage.act("order.earlier")
         await stage.api.subtitles.delete(video, ids[0])
@@ -365,8 +363,9 @@ async def test_what_somebody_else_changed_meanwhile_is_said_before_anything_is_s
 
 async def _history(stage: Stage) -> tuple[str, ...]:
     assert stage.deck.history is not None
-    assert stage.deck.library.video is not None
-    known = await stage.deck.library.shelf.things(stage.deck.library.video)
+    video = library_of(stage.deck).video
+    assert video is not None
+    known = await library_of(stage.deck).shelf.things(video)
     return tuple(one.title for one in known)
 
 
@@ -505,7 +504,7 @@ async def test_a_failed_question_keeps_what_was_known_and_says_so() -> None:
         await opened(stage, "subtitles")
         await stage.fault(kind="drop", method="GET")
         await stage.act("app.ask")
-        await stage.until(lambda: bool(stage.deck.library.known("subtitles").why))
+        await stage.until(lambda: bool(library_of(stage.deck).known("subtitles").why))
         await stage.settle()
         assert "▲ failed, 0 s ago" in stage.text()
         assert "rehearsal-tuesday.en.vtt" in stage.text()
@@ -561,7 +560,7 @@ async def test_ten_megabytes_of_cues_are_checked_and_a_platform_that_refuses_the
     file.write_text("".join(cue.format(one, one, one + 1) for one in range(1, 53)))
     async with writing() as stage:
         video = await opened(stage, "subtitles")
-        stage.deck.do("subtitle.upload", str(file))
+        stage.deck.dispatch("subtitle.upload", str(file))
         await stage.settle()
         await stage.press("tab")
         await stage.enter("en")
@@ -576,8 +575,8 @@ async def test_the_form_of_a_material_opens_though_the_next_key_led_elsewhere(tm
     async with writing((120, 40)) as stage:
         await opened(stage, "materials")
         await fill(stage, "material.upload", str(tmp_path / "a.txt"))
-        stage.deck.do("material.rename")
-        stage.deck.do("screen.events")
+        stage.deck.dispatch("material.rename")
+        stage.deck.dispatch("screen.events")
         await stage.idle()
         assert "Rename a.txt" in words(stage)
 

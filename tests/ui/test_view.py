@@ -42,25 +42,25 @@ async def test_a_filter_counts_what_it_hides_and_a_bad_one_leaves_the_good_one()
         await pilot.press("enter")
         await pilot.pause()
         assert "2 with a critical fault hidden" in text_of(deck)
-        assert {state.phase.tally for state in [deck.chosen()] if state} == ON_AIR
+        assert {state.phase.tally for state in [deck.selected_event()] if state} == ON_AIR
         await act(pilot, "view.filter")
         await typed(pilot, " heatlh<70", "enter")
         assert "no field 'heatlh'; near it: health" in text_of(deck)
         await pilot.press("escape")
         await pilot.pause()
-        assert deck.arrangement.view("events").filter == "tally:air"
-        deck.do("view.filter", "nobody")
+        assert deck.preferences.view("events").filter == "tally:air"
+        deck.dispatch("view.filter", "nobody")
         await pilot.pause()
         assert "0 of 12 match" in text_of(deck)
-        assert deck.chosen() is None
-        deck.do("row.open")
+        assert deck.selected_event() is None
+        deck.dispatch("row.open")
         await pilot.pause()
         assert (deck.current_mode, "needs an event" in text_of(deck)) == ("events", True)
-        deck.do("view.filter", "health<")
+        deck.dispatch("view.filter", "health<")
         await pilot.pause()
         assert "health< needs a number" in text_of(deck)
         await act(pilot, "view.clear")
-        assert deck.arrangement.view("events").filter == ""
+        assert deck.preferences.view("events").filter == ""
         assert "match" not in text_of(deck)
 
 
@@ -68,18 +68,18 @@ async def test_nothing_that_a_filter_hides_stays_selected() -> None:
     """Acts on what you saw."""
     async with running() as (deck, pilot):
         await act(pilot, "row.last")
-        hidden = deck.chosen()
-        deck.do("view.filter", "tally:air")
+        hidden = deck.selected_event()
+        deck.dispatch("view.filter", "tally:air")
         await pilot.pause()
         assert hidden is not None
-        assert deck.chosen() != hidden
-        assert deck.screen.query_one(Table).cursor == getattr(deck.chosen(), "id", None)
+        assert deck.selected_event() != hidden
+        assert deck.screen.query_one(Table).cursor == getattr(deck.selected_event(), "id", None)
 
 
 async def test_rows_are_sorted_by_any_column_and_the_columns_are_chosen() -> None:
     async with running() as (deck, pilot):
         await act(pilot, "view.sort", "view.sort")
-        assert (deck.arrangement.view("events").sort, "↑" in text_of(deck)) == ("event", True)
+        assert (deck.preferences.view("events").sort, "↑" in text_of(deck)) == ("event", True)
         await act(pilot, "view.invert")
         names = [str(state.event.name) for state in known(deck).events]
         shown = text_of(deck)
@@ -87,16 +87,16 @@ async def test_rows_are_sorted_by_any_column_and_the_columns_are_chosen() -> Non
         ordered = sorted(names, key=lambda name: shown.index(f">{name[:12]}"))
         assert ordered == sorted(names, key=str.casefold, reverse=True)
         await act(pilot, "view.sort_back", "view.sort_back")
-        assert deck.arrangement.view("events").sort == ""
+        assert deck.preferences.view("events").sort == ""
         await act(pilot, "view.columns")
         await pilot.press("down", "down", "space", "enter")
         await pilot.pause()
-        assert deck.arrangement.view("events").hidden == ("time",)
+        assert deck.preferences.view("events").hidden == ("time",)
         assert "T-/ELAPSED" not in text_of(deck)
-        deck.do("view.columns", "tally event health")
+        deck.dispatch("view.columns", "tally event health")
         await pilot.pause()
         assert "AUDIO" not in text_of(deck)
-        deck.do("view.sort", "colour")
+        deck.dispatch("view.sort", "colour")
         await pilot.pause()
         assert "there is no column colour" in text_of(deck)
 
@@ -109,12 +109,12 @@ async def test_a_frozen_display_holds_still_says_so_and_alarms_go_on() -> None:
         await show(deck, pilot, events=tuple(reversed(known(deck).events)), alarms=(alarm,))
         assert "FROZEN at 21:14:07Z" in text_of(deck)
         assert "Brand new trouble" in text_of(deck)
-        chosen = deck.chosen()
+        chosen = deck.selected_event()
         assert chosen is not None
         assert chosen.id == first.id
         await act(pilot, "view.freeze")
         assert "FROZEN" not in text_of(deck)
-        chosen = deck.chosen()
+        chosen = deck.selected_event()
         assert chosen is not None
         assert chosen.id == known(deck).events[0].id
 
@@ -126,7 +126,7 @@ async def test_an_event_is_copied_by_its_letter() -> None:
         await pilot.press("c")
         await pilot.pause()
         assert "curl of Cup final, pitch 2 copied" in text_of(deck)
-        deck.do("view.copy", "carbon")
+        deck.dispatch("view.copy", "carbon")
         await pilot.pause()
         assert "there is no form carbon: id, link, json, curl" in text_of(deck)
 
@@ -202,14 +202,14 @@ async def test_what_is_too_long_for_the_clipboard_goes_to_a_file_or_it_is_said_w
 ) -> None:
     (tmp_path / "file").touch()
     async with running() as (deck, _):
-        deck.arrangement.keep = StateFile(tmp_path / "state", "p")
+        deck.preferences.keep = StateFile(tmp_path / "state", "p")
         deck.copy("x" * (LONGEST + 1), "JSON")
         await copied(deck)
         assert (tmp_path / "state" / "copied.txt").stat().st_size == LONGEST + 1
-        deck.arrangement.keep = StateFile(tmp_path / "file" / "below", "p")
+        deck.preferences.keep = StateFile(tmp_path / "file" / "below", "p")
         deck.copy("x" * (LONGEST + 1), "JSON")
         await copied(deck)
-        told = deck.arrangement.notices[-1]
+        told = deck.preferences.notices[-1]
         assert told.severity is Severity.WARNING
         assert told.text.startswith("JSON is too long for the clipboard, and no file of it can be written: ")
 

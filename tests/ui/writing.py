@@ -23,8 +23,7 @@ from livedeck.monitor import History
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.app import Deck
 from livedeck.ui.kit.dialogs.dialog import Dialog
-from livedeck.ui.registry import BY_NAME
-from ui.stage import steady
+from ui.stage import REGISTRY, steady
 
 Refused = tuple[int, dict[str, Any]]
 
@@ -101,11 +100,11 @@ class Stage:
 
     async def act(self, action: str) -> None:
         """The key of that action, or its command where it has none."""
-        keys = BY_NAME[action].keys
+        keys = REGISTRY.by_name[action].keys
         if keys:
             await self.press(keys[0])
         else:
-            self.deck.do(action)
+            self.deck.dispatch(action)
         await self.settle()
 
     async def idle(self) -> None:
@@ -141,13 +140,13 @@ class Stage:
 
     def told(self) -> str:
         """The last notice."""
-        return self.deck.arrangement.notices[-1].text if self.deck.arrangement.notices else ""
+        return self.deck.preferences.notices[-1].text if self.deck.preferences.notices else ""
 
     def choose(self, name: str) -> Event:
         """Select the event of that name; as it is shown."""
         assert self.deck.snapshot is not None
         state = next(state for state in self.deck.snapshot.events if state.event.name == name)
-        self.deck.choose(state.id)
+        self.deck.select_event(state.id)
         return state.event
 
     async def event(self, event: Event) -> Event:

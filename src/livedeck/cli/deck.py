@@ -26,7 +26,7 @@ from livedeck.settings import DisplaySettings, Settings, SettingsError, file_ope
 from livedeck.ui.shell.preferences import Preferences
 
 if TYPE_CHECKING:
-    from livedeck.ui.shell.keymap import Keymap
+    from livedeck.ui.shell.action import Keymap
 
 
 _log: Any = structlog.get_logger("livedeck.kept")
@@ -140,11 +140,13 @@ async def show(settings: Settings) -> int:
 
 def keymap(settings: DisplaySettings) -> Keymap:
     """The keys that the settings change. Raises SettingsError with the line of each that cannot be."""
+    from livedeck.ui.features import FEATURES
+    from livedeck.ui.shell.action import ActionRegistry
     from livedeck.ui.shell.keymap import remapped
 
-    changed, faults = remapped(settings.keys)
-    if faults:
-        raise SettingsError("\n".join(f"{configuration.key_location(one.name)}: {one.why}" for one in faults))
+    changed, errors = remapped(ActionRegistry(FEATURES), settings.keys)
+    if errors:
+        raise SettingsError("\n".join(f"{configuration.key_location(error.name)}: {error.reason}" for error in errors))
     return changed
 
 

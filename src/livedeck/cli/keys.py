@@ -15,9 +15,11 @@ def command(ctx: click.Context) -> None:
     """Print every action with its keys and its command, as `[keys]` of the settings has them."""
 
     async def work() -> int:
+        from livedeck.ui.features import FEATURES
+        from livedeck.ui.shell.action import ActionRegistry
         from livedeck.ui.shell.commands import markdown
 
-        click.echo(markdown(keymap(configuration.displayed())))
+        click.echo(markdown(ActionRegistry(FEATURES, keymap(configuration.displayed()))))
         return 0
 
     ctx.exit(run(work))

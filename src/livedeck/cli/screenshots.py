@@ -18,6 +18,8 @@ from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import History
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.app import Deck
+from livedeck.ui.shell.action import Keymap
+from livedeck.ui.videos.library import library_of
 from livedeck.ui.videos.screen import VideoTab
 
 EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
@@ -83,6 +85,7 @@ async def still_deck(
     theme: str = "dark",
     ascii_only: bool = False,
     history: History | None = None,
+    keymap: Keymap | None = None,
     scenario: str | None = None,
     played: float = 0,
 ) -> AsyncIterator[Deck]:
@@ -109,6 +112,7 @@ async def still_deck(
             theme=theme,
             ascii_only=ascii_only,
             history=history,
+            keymap=keymap,
         )
 
 
@@ -125,7 +129,7 @@ async def picture(size: tuple[int, int], keys: Sequence[str], scenario: str | No
 
 async def _answered(deck: Deck, pilot: Pilot[int]) -> None:
     """Until all that its screens ask for by themselves has come; the next key is for what is shown then."""
-    while isinstance(deck.screen, VideoTab) and deck.library.known(deck.screen.MODE).due(deck.clock.now()):
+    while isinstance(deck.screen, VideoTab) and library_of(deck).known(deck.screen.MODE).due(deck.clock.now()):
         await pilot.pause()  # a screen that was just opened asks when it is painted
     asked = [one.wait() for one in deck.workers if one.group not in LASTING]
     await asyncio.gather(*asked, return_exceptions=True)  # a question that another one replaced is no failure

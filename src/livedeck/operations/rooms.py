@@ -16,7 +16,6 @@ from livedeck.text import values
 from livedeck.text.segments import Segment, StyleRole
 from livedeck.ui.kit.dialogs.confirm import Confirmation, short_name
 from livedeck.ui.kit.dialogs.form import FormResult
-from livedeck.ui.shell.keymap import Keymap, key_of
 
 TOO_MANY = 400289
 
@@ -298,8 +297,7 @@ class DeferredEdits:
                 return key
         return None
 
-    def shown(self, room: Room | None, keymap: Keymap) -> WaitingEdit | None:
+    def shown(self, room: Room | None, key: str) -> WaitingEdit | None:
         """The edit that waits longest of those of that room, and the key that applies it."""
-        key = key_of("relay.apply", keymap)
         known = [one for one in self._waiting.values() if room and one.one.room.id == room.id]
         return WaitingEdit(known[0].one.target.name, known[0].since, key) if known else None

@@ -10,12 +10,14 @@ from livedeck.monitor import Alarm, AlarmRefused, AlarmState, Severity
 from livedeck.operations.operation import Target
 from livedeck.operations.schema import Field, FieldValues, FormSchema, Kind
 from livedeck.text import values
-from livedeck.ui.alarms.screen import TABS, AlarmsScreen
+from livedeck.ui.alarms.view import TABS
 from livedeck.ui.kit.dialogs.form import Form, FormState
-from livedeck.ui.shell.screen import DeckScreen
+from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
+from livedeck.ui.shell.screen import BaseScreen
 
 if TYPE_CHECKING:
-    from livedeck.ui.app import Deck
+    from livedeck.ui.alarms.screen import AlarmsScreen
+    from livedeck.ui.shell.context import Context
 
 
 UNTIL_OVER = "until it is over"
@@ -36,87 +38,87 @@ NOTE = FormSchema((Field("text", "Note", hint="empty takes it away"),), dict)
 Deed = Callable[[Alarm, FieldValues], None]
 
 
-def acknowledge(deck: Deck, _: str) -> Awaitable[None] | None:
+def acknowledge(ctx: Context, _: str) -> Awaitable[None] | None:
     """Promise to act."""
-    alarm = _seen(deck, owed=True)
+    alarm = _seen(ctx, owed=True)
     if alarm is None:
-        deck.tell("no alarm awaits an acknowledgement", Severity.INFO)
+        ctx.announce("no alarm awaits an acknowledgement", Severity.INFO)
         return None
-    return _acknowledge(deck, alarm)
+    return _acknowledge(ctx, alarm)
 
 
-async def _acknowledge(deck: Deck, alarm: Alarm) -> None:
-    if deck.monitor.acknowledge(alarm.key):
-        await _told(deck, alarm, "alarm.acknowledge", "acknowledged")
+async def _acknowledge(ctx: Context, alarm: Alarm) -> None:
+    if ctx.monitor.acknowledge(alarm.key):
+        await _told(ctx, alarm, "alarm.acknowledge", "acknowledged")
     else:
-        deck.tell(f"{_name(alarm)}: nothing to acknowledge any more", Severity.INFO)
+        ctx.announce(f"{_name(alarm)}: nothing to acknowledge any more", Severity.INFO)
 
 
-def shelve(deck: Deck, _: str) -> Awaitable[None] | None:
+def shelve(ctx: Context, _: str) -> Awaitable[None] | None:
     """Out of sight for a time."""
 
     def deed(alarm: Alarm, entries: FieldValues) -> None:
         word = str(entries["minutes"])
         minutes = None if word == UNTIL_OVER else float(word.split(maxsplit=1)[0])
-        deck.monitor.shelve(alarm.key, minutes, str(entries["reason"]))
+        ctx.monitor.shelve(alarm.key, minutes, str(entries["reason"]))
 
-    return _filled(deck, "shelve", SHELVE, {"minutes": "15 min", "reason": ""}, deed)
+    return _filled(ctx, "shelve", SHELVE, {"minutes": "15 min", "reason": ""}, deed)
 
 
-def out_of_service(deck: Deck, _: str) -> Awaitable[None] | None:
+def out_of_service(ctx: Context, _: str) -> Awaitable[None] | None:
     """Out of sight until somebody brings it back."""
 
     def deed(alarm: Alarm, entries: FieldValues) -> None:
-        deck.monitor.out_of_service(alarm.key, str(entries["reason"]))
+        ctx.monitor.out_of_service(alarm.key, str(entries["reason"]))
 
-    return _filled(deck, "out of service", REMOVE, {"reason": ""}, deed)
+    return _filled(ctx, "out of service", REMOVE, {"reason": ""}, deed)
 
 
-def note(deck: Deck, argument: str) -> Awaitable[None] | None:
+def note(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Words beside it."""
-    alarm = _seen(deck)
+    alarm = _seen(ctx)
 
     def deed(alarm: Alarm, entries: FieldValues) -> None:
-        deck.monitor.note(alarm.key, str(entries["text"]))
+        ctx.monitor.note(alarm.key, str(entries["text"]))
 
     known = {"text": alarm.note if alarm else ""}
-    return _filled(deck, "note", NOTE, known, deed, entered={"text": argument} if argument else None)
+    return _filled(ctx, "note", NOTE, known, deed, entered={"text": argument} if argument else None)
 
 
-def bring_back(deck: Deck, _: str) -> Awaitable[None] | None:
+def bring_back(ctx: Context, _: str) -> Awaitable[None] | None:
     """In sight again."""
-    alarm = _seen(deck, away=True)
+    alarm = _seen(ctx, away=True)
     if alarm is None:
-        deck.tell("no alarm is shelved or out of service here", Severity.INFO)
+        ctx.announce("no alarm is shelved or out of service here", Severity.INFO)
         return None
-    return _bring_back(deck, alarm)
+    return _bring_back(ctx, alarm)
 
 
-async def _bring_back(deck: Deck, alarm: Alarm) -> None:
-    back = deck.monitor.unshelve if alarm.state is AlarmState.SHELVED else deck.monitor.in_service
+async def _bring_back(ctx: Context, alarm: Alarm) -> None:
+    back = ctx.monitor.unshelve if alarm.state is AlarmState.SHELVED else ctx.monitor.in_service
     try:
         back(alarm.key)
     except AlarmRefused as error:
-        deck.tell(f"{_name(alarm)}: {error}", Severity.WARNING)
+        ctx.announce(f"{_name(alarm)}: {error}", Severity.WARNING)
     else:
-        await _told(deck, alarm, "alarm.return", "brought back")
+        await _told(ctx, alarm, "alarm.return", "brought back")
 
 
 def _filled(
-    deck: Deck, what: str, sheet: FormSchema, known: FieldValues, deed: Deed, *, entered: FieldValues | None = None
+    ctx: Context, what: str, sheet: FormSchema, known: FieldValues, deed: Deed, *, entered: FieldValues | None = None
 ) -> Awaitable[None] | None:
-    alarm = _seen(deck)
+    alarm = _seen(ctx)
     if alarm is None:
-        deck.tell("no alarm is there", Severity.INFO)
+        ctx.announce("no alarm is there", Severity.INFO)
         return None
     blank = FormState(f"{_name(alarm)}: {what}", sheet, known, entered, save=what.capitalize())
-    return _fill(deck, alarm, blank, what, deed)
+    return _fill(ctx, alarm, blank, what, deed)
 
 
-async def _fill(deck: Deck, alarm: Alarm, blank: FormState, what: str, deed: Deed) -> None:
+async def _fill(ctx: Context, alarm: Alarm, blank: FormState, what: str, deed: Deed) -> None:
     """The form, again with all that was typed where the monitor refuses."""
     while True:
-        filled = await deck.push_screen_wait(Form(blank, deck.clock.monotonic, deck.desk.present))
+        filled = await ctx.ask(Form(blank, ctx.clock.monotonic, ctx.desk.present))
         if filled is None:
             return
         try:
@@ -125,34 +127,116 @@ async def _fill(deck: Deck, alarm: Alarm, blank: FormState, what: str, deed: Dee
             blank = replace(blank, entered=filled.entries, note=str(error))
             continue
         said = ", ".join(str(entry) for entry in filled.entries.values() if entry)
-        await _told(deck, alarm, f"alarm.{what.replace(' ', '_')}", what, said)
+        await _told(ctx, alarm, f"alarm.{what.replace(' ', '_')}", what, said)
         return
 
 
-async def _told(deck: Deck, alarm: Alarm, action: str, what: str, detail: str = "") -> None:
-    deck.tell(f"{_name(alarm)}: {what}" + (f", {values.safe(detail, 80)}" if detail else ""))
+async def _told(ctx: Context, alarm: Alarm, action: str, what: str, detail: str = "") -> None:
+    ctx.announce(f"{_name(alarm)}: {what}" + (f", {values.safe(detail, 80)}" if detail else ""))
     target = Target("alarm", "/".join(alarm.key), _name(alarm))
-    await deck.desk.did(action, target, detail)
+    await ctx.desk.did(action, target, detail)
 
 
 def _name(alarm: Alarm) -> str:
     return f"{values.safe(alarm.subject, 40)} {alarm.kind}"
 
 
-def _seen(deck: Deck, *, owed: bool = False, away: bool = False) -> Alarm | None:
+def _seen(ctx: Context, *, owed: bool = False, away: bool = False) -> Alarm | None:
     """The alarm under the cursor of the screen in front; where that has none, the one that is meant."""
-    if deck.snapshot is None:
+    if ctx.snapshot is None:
         return None
-    screen = deck.screen_of(DeckScreen)
-    return screen.alarm() or screen.alarm_meant(deck.snapshot, owed=owed, away=away)
+    screen = ctx.screen_of(BaseScreen)
+    return screen.alarm() or screen.alarm_meant(ctx.snapshot, owed=owed, away=away)
 
 
-def next_(deck: Deck, argument: str) -> None:
+def _screen_type() -> type[AlarmsScreen]:
+    from livedeck.ui.alarms.screen import AlarmsScreen
+
+    return AlarmsScreen
+
+
+def open_screen(ctx: Context, _: str) -> None:
+    """Show the screen."""
+    ctx.go_to("alarms")
+
+
+def next_(ctx: Context, argument: str) -> None:
     """The next log, or the one that is named."""
-    if not deck.screen_of(AlarmsScreen).turn(1, argument):
-        deck.tell(f"there is no log {argument}: {', '.join(TABS)}", Severity.WARNING)
+    if not ctx.screen_of(_screen_type()).turn(1, argument):
+        ctx.announce(f"there is no log {argument}: {', '.join(TABS)}", Severity.WARNING)
 
 
-def previous(deck: Deck, _: str) -> None:
+def previous(ctx: Context, _: str) -> None:
     """The log before."""
-    deck.screen_of(AlarmsScreen).turn(-1)
+    ctx.screen_of(_screen_type()).turn(-1)
+
+
+ALARMS = (
+    Action(
+        "alarm.acknowledge",
+        ("a",),
+        "acknowledge",
+        "Promise to act: the alarm is silent until it is over, or the promise runs out",
+        acknowledge,
+        rank=20,
+        home="alarms",
+    ),
+    Action(
+        "alarm.shelve",
+        ("z",),
+        "shelve",
+        "Put the alarm out of sight for some minutes, or until it is over, for a reason",
+        shelve,
+        home="alarms",
+    ),
+    Action(
+        "alarm.out_of_service",
+        ("Z",),
+        "out of service",
+        "Put the alarm out of sight until it is brought back, for a reason",
+        out_of_service,
+    ),
+    Action(
+        "alarm.note",
+        ("w",),
+        "note",
+        "Write a note to the alarm",
+        note,
+        takes="TEXT",
+        home="alarms",
+    ),
+    Action(
+        "alarm.return",
+        ("u",),
+        "bring back",
+        "Bring back an alarm that is shelved or out of service",
+        bring_back,
+        home="alarms",
+    ),
+)
+
+
+LOGS = (
+    Action(
+        "log.next",
+        ("right_square_bracket", "right"),
+        "next log",
+        "The next of board, incidents, actions, notices, connection; or the one named",
+        next_,
+        ("alarms",),
+        takes="[NAME]",
+        rank=22,
+    ),
+    Action("log.previous", ("left_square_bracket", "left"), "log before", "The one before", previous, ("alarms",)),
+)
+
+
+FEATURE = Feature(
+    tab=Tab(
+        "Alarms",
+        Action("screen.alarms", ("7",), "alarms", "Alarms: the board, and the logs of what was", open_screen, rank=62),
+    ),
+    screens={"alarms": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
+    actions=(*ALARMS, *LOGS),
+    help=(HelpGroup("alarm", "Alarms", 50), HelpGroup("log", "Logs", 80)),
+)

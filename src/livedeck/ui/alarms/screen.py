@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
 from livedeck.monitor import Alarm, Snapshot
 from livedeck.presentation.alarms import ALARMS, alarm_key, all_alarms
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line, StyleRole
-from livedeck.ui.alarms.view import LOG, LogRecord, detail, newest_first
+from livedeck.ui.alarms.view import LOG, TABS, LogRecord, detail, newest_first
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell import keymap
-from livedeck.ui.shell.screen import WAITING, DeckScreen
+from livedeck.ui.shell.screen import WAITING, BaseScreen
 
 
 class AlarmPanel(Canvas):
@@ -40,9 +38,6 @@ class AlarmPanel(Canvas):
         return detail(*self._shown)
 
 
-TABS = ("board", "incidents", "actions", "notices", "connection")
-
-
 LOGGED_HOURS = 24
 
 LOGGED_MOST = 1000
@@ -50,12 +45,12 @@ LOGGED_MOST = 1000
 """A log reaches back so far, and has so many lines at most."""
 
 
-class AlarmsScreen(DeckScreen):
+class AlarmsScreen(BaseScreen):
     """What must be read now, and what was: alarms, what people did, what the deck said, the link."""
 
     NAME = "Alarms"
     MODE = "alarms"
-    BINDINGS: ClassVar[list[BindingType]] = keymap.here(MODE)
+    SCHEMA = ALARMS
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,7 +75,7 @@ class AlarmsScreen(DeckScreen):
 
     def alarm(self) -> Alarm | None:
         """The alarm under the cursor, as it is shown."""
-        shown = self.deck.shown()
+        shown = self.ctx.displayed()
         if self._tab != TABS[0] or shown is None:
             return None
         return next((one for one in all_alarms(shown[0]) if alarm_key(one) == self._cursor()), None)
@@ -135,7 +130,7 @@ class AlarmsScreen(DeckScreen):
             return WAITING
         if self._tab == TABS[0]:
             return "no alarm now, and none in the last 5 min"
-        if self.deck.history is None and self._tab != "notices":
+        if self.ctx.history is None and self._tab != "notices":
             return "no history is kept: see `history` in the settings"
         return f"nothing in the last {LOGGED_HOURS} h"
 
@@ -150,9 +145,9 @@ class AlarmsScreen(DeckScreen):
         self.refresh_all()
 
     async def _records(self, tab: str) -> Sequence[LogRecord]:
-        history, since = self.deck.history, self.deck.clock.now() - timedelta(hours=LOGGED_HOURS)
+        history, since = self.ctx.history, self.ctx.clock.now() - timedelta(hours=LOGGED_HOURS)
         if history is None:
-            return self.deck.arrangement.notices if tab == "notices" else ()
+            return self.ctx.preferences.notices if tab == "notices" else ()
         if tab == "incidents":
             return await history.alarm_log(since)
         if tab == "actions":
@@ -169,5 +164,5 @@ class AlarmsScreen(DeckScreen):
         """To the QoS of the event that the alarm is about."""
         alarm = self.alarm()
         if alarm is not None and alarm.event_id:
-            self.deck.choose(alarm.event_id)
-            self.deck.switch_mode("qos")
+            self.ctx.select_event(alarm.event_id)
+            self.ctx.go_to("qos")

@@ -22,6 +22,11 @@ from livedeck.text.segments import Line, StyleRole, fit, labelled, plain
 from livedeck.text.values import age, safe, short_duration
 from livedeck.ui.shell.preferences import Notice
 
+TABS = ("board", "incidents", "actions", "notices", "connection")
+
+"""The board, and the logs by the words of their tabs."""
+
+
 LABEL_CELLS = 11
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from os import stat_result
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,41 +19,51 @@ from livedeck.text import values
 from livedeck.text.segments import StyleRole
 from livedeck.text.times import TimeReference
 from livedeck.ui.chat import form
-from livedeck.ui.chat.jobs import ExportJob, JobState
-from livedeck.ui.chat.screen import ChatScreen
+from livedeck.ui.chat.jobs import ExportJob, JobState, exports_of
 from livedeck.ui.kit.dialogs.confirm import Confirm, Confirmation
 from livedeck.ui.kit.dialogs.form import Form, FormResult, FormState
+from livedeck.ui.shell.action import (
+    Action,
+    Feature,
+    FeatureScreen,
+    HelpGroup,
+    ScreenKind,
+    Tab,
+    Unfinished,
+    needs_event,
+)
 
 if TYPE_CHECKING:
-    from livedeck.ui.app import Deck
+    from livedeck.ui.chat.screen import ChatScreen
+    from livedeck.ui.shell.context import Context
 
 
-def read(deck: Deck, _: str) -> None:
+def read(ctx: Context, _: str) -> None:
     """Read the log of the stream that is shown."""
-    if why := _hindrance(deck):
-        deck.tell(why, Severity.WARNING)
+    if why := _hindrance(ctx):
+        ctx.announce(why, Severity.WARNING)
     else:
-        _screen(deck).read()
+        _screen(ctx).read()
 
 
-def sift(deck: Deck, argument: str) -> Awaitable[None] | None:
+def sift(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Only some messages: by a form, or those that hold a text."""
-    screen = _screen(deck)
+    screen = _screen(ctx)
     if not argument:
-        return _sift(deck, screen)
+        return _sift(ctx, screen)
     entries = {**screen.entries, "search": argument}
     screen.sift(replace(screen.sieve, search=argument), entries)
     return None
 
 
-async def _sift(deck: Deck, screen: ChatScreen) -> None:
+async def _sift(ctx: Context, screen: ChatScreen) -> None:
     blank = FormState("Show and export only", form.FILTER, screen.entries, save="Take", fresh=True)
     while True:
-        filled = await deck.push_screen_wait(Form(blank, deck.clock.monotonic, lambda: _past(deck)))
+        filled = await ctx.ask(Form(blank, ctx.clock.monotonic, lambda: _past(ctx)))
         if filled is None:
             return
         try:
-            sieve = form.sieve_of(form.FILTER.values(filled.entries, filled.entries, _past(deck)))
+            sieve = form.sieve_of(form.FILTER.values(filled.entries, filled.entries, _past(ctx)))
         except ValueError as error:
             blank = replace(blank, entered=filled.entries, note=str(error))
             continue
@@ -60,50 +71,50 @@ async def _sift(deck: Deck, screen: ChatScreen) -> None:
         return
 
 
-def _past(deck: Deck) -> TimeReference:
+def _past(ctx: Context) -> TimeReference:
     """What was written was written before now."""
-    return replace(deck.desk.present(), past=True)
+    return replace(ctx.desk.present(), past=True)
 
 
-def everything(deck: Deck, _: str) -> None:
+def everything(ctx: Context, _: str) -> None:
     """Every message again."""
-    screen = _screen(deck)
+    screen = _screen(ctx)
     if screen.sieve:
         screen.sift(form.sieve_of({}), form.NO_FILTER)
 
 
-def export(deck: Deck, _: str) -> Awaitable[None] | None:
+def export(ctx: Context, _: str) -> Awaitable[None] | None:
     """Export the chat that is shown, by a form."""
-    screen, running = _screen(deck), deck.exports.running
-    wanted, state = screen.wanted(), deck.chosen()
-    why = f"the chat of {running.name} is still being exported; wait, or stop it" if running else _hindrance(deck)
+    screen, running = _screen(ctx), exports_of(ctx).running
+    wanted, state = screen.wanted(), ctx.selected_event()
+    why = f"the chat of {running.name} is still being exported; wait, or stop it" if running else _hindrance(ctx)
     if why or wanted is None or state is None:
-        deck.tell(why, Severity.WARNING)
+        ctx.announce(why, Severity.WARNING)
         return None
-    return _export(deck, wanted, events.name(state))
+    return _export(ctx, wanted, events.name(state))
 
 
-async def _export(deck: Deck, wanted: ChatExport, name: str) -> None:
-    assert deck.api is not None
-    file = deck.downloads / f"{plain_name(name)}-{plain_name(wanted.stream_id)}"
+async def _export(ctx: Context, wanted: ChatExport, name: str) -> None:
+    assert ctx.api is not None
+    file = ctx.downloads / f"{plain_name(name)}-{plain_name(wanted.stream_id)}"
     entries: FieldValues = {"format": "csv", "file": str(file), "zone": "", "safe_csv": False}
     blank = FormState(f"Export chat of {name}", form.ORDER, entries, save="Export", fresh=True)
     while True:
-        filled = await deck.push_screen_wait(Form(blank, deck.clock.monotonic, deck.desk.present))
+        filled = await ctx.ask(Form(blank, ctx.clock.monotonic, ctx.desk.present))
         if filled is None:
             return
         try:
-            order = _order(filled, deck.desk.present())
+            order = _order(filled, ctx.desk.present())
         except ValueError as error:
             blank = replace(blank, entered=filled.entries, note=str(error))
             continue
-        to = deck.downloads / order.file
+        to = ctx.downloads / order.file
         there = await asyncio.to_thread(_standing, to)
-        if there is None or await deck.push_screen_wait(Confirm(_replacing(to, there), deck.clock.monotonic)):
+        if there is None or await ctx.ask(Confirm(_replacing(to, there), ctx.clock.monotonic)):
             break
         blank = replace(blank, entered=filled.entries, note="")
     sifted = replace(wanted, format=order.format, zone=order.zone, safe_csv=order.safe_csv)
-    deck.exports.begin(deck.api, sifted, name, to, replace_=there is not None)
+    exports_of(ctx).begin(ctx.api, sifted, name, to, replace_=there is not None)
 
 
 def _order(filled: FormResult, present: TimeReference) -> form.Order:
@@ -132,81 +143,156 @@ def _replacing(to: Path, there: stat_result) -> Confirmation:
     return Confirmation(f"Replace {values.safe(to.name, 60)}?", body, "Replace")
 
 
-def stop(deck: Deck, _: str) -> Awaitable[None] | None:
+def stop(ctx: Context, _: str) -> Awaitable[None] | None:
     """Stop the export, if that is wanted."""
-    running = deck.exports.running
+    running = exports_of(ctx).running
     if running is None:
-        deck.tell("no export is under way", Severity.INFO)
+        ctx.announce("no export is under way", Severity.INFO)
         return None
-    return _stop(deck, running)
+    return _stop(ctx, running)
 
 
-async def _stop(deck: Deck, running: ExportJob) -> None:
+async def _stop(ctx: Context, running: ExportJob) -> None:
     body = (("What has come is dropped; nothing of it is left.", StyleRole.TEXT),)
     question = Confirmation(f"Stop the export of {running.name}?", body, "Stop it", keep="Go on")
-    if await deck.push_screen_wait(Confirm(question, deck.clock.monotonic)) and deck.exports.running:
-        await deck.exports.stop()
-        deck.tell(f"export chat of {running.name} stopped; nothing of it is left")
+    if await ctx.ask(Confirm(question, ctx.clock.monotonic)) and exports_of(ctx).running:
+        await exports_of(ctx).stop()
+        ctx.announce(f"export chat of {running.name} stopped; nothing of it is left")
 
 
-def copy(deck: Deck, _: str) -> None:
+def copy(ctx: Context, _: str) -> None:
     """Copy where the file is."""
-    job = _done(deck)
+    job = _done(ctx)
     if job is not None:
-        deck.copy(str(job.to.absolute()), f"path of {values.safe(job.to.name, 60)}")
+        ctx.copy(str(job.to.absolute()), f"path of {values.safe(job.to.name, 60)}")
 
 
-def open_(deck: Deck, _: str) -> Awaitable[None] | None:
+def open_(ctx: Context, _: str) -> Awaitable[None] | None:
     """Open the file."""
-    job = _done(deck)
+    job = _done(ctx)
     if job is None:
         return None
-    return _open(deck, job)
+    return _open(ctx, job)
 
 
-async def _open(deck: Deck, job: ExportJob) -> None:
+async def _open(ctx: Context, job: ExportJob) -> None:
     name = values.safe(job.to.name, 60)
-    why = await deck.opener(job.to.absolute()) if deck.opener else "this deck was given no program to open files with"
+    why = await ctx.opener(job.to.absolute()) if ctx.opener else "this deck was given no program to open files with"
     if why:
-        deck.tell(f"{name} is not opened: {why}", Severity.WARNING)
+        ctx.announce(f"{name} is not opened: {why}", Severity.WARNING)
     else:
-        deck.tell(f"{name} is handed to its program")
+        ctx.announce(f"{name} is handed to its program")
 
 
-def _done(deck: Deck) -> ExportJob | None:
+def _done(ctx: Context) -> ExportJob | None:
     """The last export, if there is a file; else it is said that there is none."""
-    job = deck.exports.job
+    job = exports_of(ctx).job
     if job is None or job.state is not JobState.DONE:
-        deck.tell("no file yet: the export is still under way" if deck.exports.running else "no exported file yet")
+        ctx.announce(
+            "no file yet: the export is still under way" if exports_of(ctx).running else "no exported file yet"
+        )
         return None
     return job
 
 
-def next_stream(deck: Deck, _: str) -> None:
+def next_stream(ctx: Context, _: str) -> None:
     """The next stream of the event."""
-    _screen(deck).step_stream(1)
+    _screen(ctx).step_stream(1)
 
 
-def previous_stream(deck: Deck, _: str) -> None:
+def previous_stream(ctx: Context, _: str) -> None:
     """The stream before."""
-    _screen(deck).step_stream(-1)
+    _screen(ctx).step_stream(-1)
 
 
-def next_event(deck: Deck, _: str) -> None:
+def next_event(ctx: Context, _: str) -> None:
     """The next event."""
-    _screen(deck).step_event(1)
+    _screen(ctx).step_event(1)
 
 
-def previous_event(deck: Deck, _: str) -> None:
+def previous_event(ctx: Context, _: str) -> None:
     """The event before."""
-    _screen(deck).step_event(-1)
+    _screen(ctx).step_event(-1)
 
 
-def _hindrance(deck: Deck) -> str:
-    if deck.api is None:
+def _hindrance(ctx: Context) -> str:
+    if ctx.api is None:
         return "this deck was given no way to the platform"
-    return "" if _screen(deck).wanted() else "it has no stream: there is no chat to read"
+    return "" if _screen(ctx).wanted() else "it has no stream: there is no chat to read"
 
 
-def _screen(deck: Deck) -> ChatScreen:
-    return deck.screen_of(ChatScreen)
+def _screen_type() -> type[ChatScreen]:
+    from livedeck.ui.chat.screen import ChatScreen
+
+    return ChatScreen
+
+
+def open_screen(ctx: Context, _: str) -> None:
+    """Show the screen."""
+    ctx.go_to("chat")
+
+
+def _screen(ctx: Context) -> ChatScreen:
+    return ctx.screen_of(_screen_type())
+
+
+def unfinished(ctx: Context) -> Unfinished | None:
+    """The export that leaving would stop."""
+    exports = exports_of(ctx)
+    job = exports.running
+    if job is None:
+        return None
+    body = (
+        (f"Its chat is being exported to {values.safe(str(job.to), 200)}.", StyleRole.TEXT),
+        ("Leaving stops that, and nothing of it is left.", StyleRole.TEXT),
+    )
+    return Unfinished(f"Leave before the export of {job.name} is done?", body, exports.stop)
+
+
+HERE = ("chat",)
+
+
+_chat = partial(Action, screens=HERE, blocked=needs_event)
+
+
+CHAT = (
+    _chat("chat.read", ("enter",), "read", "Read the log for a look at it, or read it again", read, rank=10),
+    _chat(
+        "chat.sift",
+        ("slash",),
+        "filter",
+        "Only some messages: text, users, administrators, time",
+        sift,
+        rank=12,
+        takes="[TEXT]",
+    ),
+    _chat("chat.everything", ("escape",), "every message", "Take the filter off", everything),
+    _chat("chat.export", ("e",), "export", "Export the chat to a file: format, name, time zone", export, rank=11),
+    Action("chat.stop", ("x",), "stop", "Stop the export that is under way", stop, HERE, rank=13),
+    Action("chat.copy", ("y",), "copy", "Copy where the exported file is", copy, HERE, rank=14),
+    Action("chat.open", ("o",), "open", "Open the exported file", open_, HERE, rank=15),
+    _chat(
+        "chat.next_stream",
+        ("right_square_bracket", "right"),
+        "stream",
+        "The next of the event's streams",
+        next_stream,
+        rank=16,
+    ),
+    _chat(
+        "chat.previous_stream", ("left_square_bracket", "left"), "stream before", "The stream before", previous_stream
+    ),
+    _chat("chat.next_event", ("full_stop",), "event", "The next event", next_event, rank=17),
+    _chat("chat.previous_event", ("comma",), "event before", "The event before", previous_event),
+)
+
+
+FEATURE = Feature(
+    tab=Tab(
+        "Chat", Action("screen.chat", ("4",), "chat", "Chat: what viewers write, looked at and exported", open_screen)
+    ),
+    screens={"chat": FeatureScreen(_screen_type, ScreenKind.ROWS)},
+    actions=CHAT,
+    help=(HelpGroup("chat", "Chat", 100),),
+    unfinished=unfinished,
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from livedeck.presentation import chat_export
 from livedeck.text import values
 
 if TYPE_CHECKING:
-    from livedeck.ui.app import Deck
+    from livedeck.ui.shell.context import Context
 
 
 class JobState(StrEnum):
@@ -55,16 +55,11 @@ class ExportJob:
 log = structlog.get_logger()
 
 
-Opener = Callable[[Path], Awaitable[str]]
-
-"""Has a file shown by the program that this machine has for it; returns why it cannot, or nothing."""
-
-
 class Exports:
     """One at a time. `job`: the last one, however it ended; None: there was none."""
 
-    def __init__(self, deck: Deck) -> None:
-        self._deck = deck
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
         self._worker: Worker[None] | None = None
         self.job: ExportJob | None = None
 
@@ -76,12 +71,12 @@ class Exports:
     def begin(self, api: Api, wanted: ChatExport, name: str, to: Path, *, replace_: bool) -> None:
         """Begin it; where one is under way already, say so instead."""
         if self.running:
-            self._deck.tell(f"the chat of {self.running.name} is still being exported", Severity.WARNING)
+            self._ctx.announce(f"the chat of {self.running.name} is still being exported", Severity.WARNING)
             return
-        self.job = ExportJob(wanted, name, to, self._deck.clock.monotonic())
+        self.job = ExportJob(wanted, name, to, self._ctx.clock.monotonic())
         work = self._run(api, self.job, replace_=replace_)
-        self._worker = self._deck.run_worker(work, name="export", group="export", exit_on_error=False)
-        self._deck.news.publish(None)
+        self._worker = self._ctx.start(work, "export")
+        self._ctx.snapshot_signal.publish(None)
 
     async def stop(self) -> None:
         """End it, and wait until nothing of it is left."""
@@ -105,17 +100,22 @@ class Exports:
             said = "; ".join(chat_export.result_parts(job.wanted, done))
             self._end(JobState.DONE, Severity.INFO, f"{said}, to {values.safe(str(job.to), 200)}", done)
             target = Target("event", job.wanted.event_id, job.name)
-            await self._deck.desk.did("chat.export", target, f"stream {job.wanted.stream_id}: {said}, to {job.to}")
+            await self._ctx.desk.did("chat.export", target, f"stream {job.wanted.stream_id}: {said}, to {job.to}")
 
     def _heard(self, progress: ExportProgress) -> None:
         """Only kept: the screens are painted once a second."""
         if self.job is not None:
-            self.job = replace(self.job, progress=progress, heard=self._deck.clock.monotonic())
+            self.job = replace(self.job, progress=progress, heard=self._ctx.clock.monotonic())
 
     def _end(self, state: JobState, severity: Severity, why: str, done: ExportResult | None = None) -> None:
         if self.job is not None:
             self.job = replace(self.job, state=state, why=why, done=done)
-            self._deck.tell(f"export chat of {self.job.name} {state}: {why}", severity)
+            self._ctx.announce(f"export chat of {self.job.name} {state}: {why}", severity)
+
+
+def exports_of(ctx: Context) -> Exports:
+    """The one export of this deck."""
+    return ctx.state(Exports)
 
 
 MOST = 10_000

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from livedeck.client import ApiError, ChatExport, Event, MessageFilter
@@ -17,13 +15,12 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.chat import jobs, view
 from livedeck.ui.chat.form import NO_FILTER
-from livedeck.ui.chat.jobs import Preview
+from livedeck.ui.chat.jobs import Preview, exports_of
 from livedeck.ui.chat.view import MESSAGES, Keys, Source
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell import keymap
 from livedeck.ui.shell.keymap import key_of, worded
-from livedeck.ui.shell.screen import DeckScreen
+from livedeck.ui.shell.screen import BaseScreen
 
 GONE = " this event is no longer in the platform's list: {screen.events} leads to the others"
 
@@ -38,13 +35,12 @@ class Streams:
     why: str = ""
 
 
-class ChatScreen(DeckScreen):
+class ChatScreen(BaseScreen):
     """What viewers write, now and in earlier streams, and the way to a file."""
 
     NAME = "Chat"
     MODE = "chat"
     SHOWS_EVENT = True
-    BINDINGS: ClassVar[list[BindingType]] = keymap.here(MODE)
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,29 +59,29 @@ class ChatScreen(DeckScreen):
 
     def on_screen_resume(self) -> None:
         """What is shown stays the same event until the operator takes another one."""
-        state = self.deck.chosen()
+        state = self.ctx.selected_event()
         if state is not None:
-            self.deck.choose(state.id)
+            self.ctx.select_event(state.id)
         super().on_screen_resume()
 
     def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
-        state = self.deck.chosen()
+        state = self.ctx.selected_event()
         if state is not None:
             self._turn_to(state)
         source = self.source()
         if self._preview and source and source.stream and source.stream.id != self._preview.wanted.stream_id:
             self._forget()
-        keys, width, now = self._keys(), self.size.width, self.deck.clock.monotonic()
+        keys, width, now = self._keys(), self.size.width, self.ctx.clock.monotonic()
         lines = view.source(source, moment, keys, width) if source else self._gone(snapshot)
         lines.append(view.preview(self._preview, moment, keys))
-        lines += view.export(self.deck.exports.job, now, keys, width)
+        lines += view.export(exports_of(self.ctx).job, now, keys, width)
         self.query_one("#chat", LinesWidget).show(lines)
         rows = self._preview.rows if self._preview else ()
         self._cursor = self._cursor or ("0" if rows else "")
         self.query_one(Table).show(rows, moment, self._cursor, self._nothing(), TableView())
 
     def _gone(self, snapshot: Snapshot) -> list[Line]:
-        return [[(worded(GONE, self.deck.keymap), StyleRole.WARNING)]] if snapshot.events else []
+        return [[(worded(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
 
     def _nothing(self) -> str:
         known = self._preview
@@ -95,7 +91,7 @@ class ChatScreen(DeckScreen):
 
     def _keys(self) -> Keys:
         names = ("read", "sift", "everything", "export", "stop", "copy", "open", "next_stream")
-        return Keys(*(key_of(f"chat.{name}", self.deck.keymap) for name in names))
+        return Keys(*(key_of(f"chat.{name}", self.ctx.actions) for name in names))
 
     def _turn_to(self, state: EventState) -> None:
         """Another event is another chat; the streams of it are asked for once, and again when it has a new one."""
@@ -112,7 +108,7 @@ class ChatScreen(DeckScreen):
     async def _ask(self, event: Event) -> None:
         """Ask history and platform which streams there are."""
         now = KnownStream(_current(event), "current") if _current(event) else None
-        history, api, why = self.deck.history, self.deck.api, ""
+        history, api, why = self.ctx.history, self.ctx.api, ""
         records = await history.streams(event.id) if history else ()
         found = remembered_streams(now, records)
         try:
@@ -124,7 +120,7 @@ class ChatScreen(DeckScreen):
 
     def source(self) -> Source | None:
         """What is looked at now; None where the event is gone."""
-        state, known = self.deck.chosen(), self._streams
+        state, known = self.ctx.selected_event(), self._streams
         if state is None:
             return None
         streams = known.known if known else None
@@ -154,11 +150,11 @@ class ChatScreen(DeckScreen):
 
     def step_event(self, step: int) -> None:
         """To the next or the previous event, in the order of the Events screen."""
-        shown, chosen = self.deck.shown(), self.deck.chosen()
+        shown, chosen = self.ctx.displayed(), self.ctx.selected_event()
         ids = [state.id for state in shown[0].events] if shown else []
         if ids:
             at = ids.index(chosen.id) + step if chosen and chosen.id in ids else 0
-            self.deck.choose(ids[at % len(ids)])
+            self.ctx.select_event(ids[at % len(ids)])
 
     def sift(self, sieve: MessageFilter, entries: FieldValues) -> None:
         """Only these messages; what is shown is read again."""
@@ -169,12 +165,12 @@ class ChatScreen(DeckScreen):
 
     def read(self) -> None:
         """Read the log from its beginning; and ask again for the streams that could not be told of."""
-        wanted, api = self.wanted(), self.deck.api
+        wanted, api = self.wanted(), self.ctx.api
         if self._streams and self._streams.why:
             self._streams = None
         if wanted is not None and api is not None:
             self._cursor = ""
-            self.run_worker(self._read(jobs.read(api, wanted, self.deck.clock.now())), group="preview", exclusive=True)
+            self.run_worker(self._read(jobs.read(api, wanted, self.ctx.clock.now())), group="preview", exclusive=True)
 
     async def _read(self, growing: AsyncIterator[Preview]) -> None:
         """Painted as it begins and as it ends, and once a second between."""

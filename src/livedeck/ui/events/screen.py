@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from livedeck.monitor import EventState, Snapshot
@@ -15,7 +13,6 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell import keymap
 from livedeck.ui.shell.screen import EventList
 
 
@@ -43,8 +40,8 @@ class EventsScreen(EventList):
 
     NAME = "Events"
     MODE = "events"
+    SCHEMA = EVENTS
     NOTHING = "this workspace has no events"
-    BINDINGS: ClassVar[list[BindingType]] = keymap.here(MODE)
 
     def body(self) -> Iterable[Widget]:
         yield Table(EVENTS)

@@ -14,8 +14,8 @@ from livedeck.presentation.badges import SEVERITY_BADGES, TALLY_BADGES
 from livedeck.presentation.qos import HIGHLIGHTED, NORMAL, ODD
 from livedeck.text.segments import Line, StyleRole, fit, wrap
 from livedeck.ui.kit.lines import LinesWidget
-from livedeck.ui.shell import commands
-from livedeck.ui.shell.keymap import Keymap, keys_of, written
+from livedeck.ui.shell.action import ActionRegistry
+from livedeck.ui.shell.keymap import written
 
 MOST_CELLS, FRAME_CELLS = 74, 5
 
@@ -30,9 +30,9 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,enter,q", "dismiss", "close")]
 
-    def __init__(self, keymap: Keymap) -> None:
+    def __init__(self, registry: ActionRegistry) -> None:
         super().__init__()
-        self._keymap = keymap
+        self._registry = registry
 
     def compose(self) -> ComposeResult:
         with VerticalScroll():
@@ -40,17 +40,17 @@ class HelpScreen(ModalScreen[None]):
 
     def on_resize(self) -> None:
         self.query_one("#help", LinesWidget).show(
-            help_lines(self._keymap, min(MOST_CELLS, self.size.width) - FRAME_CELLS)
+            help_lines(self._registry, min(MOST_CELLS, self.size.width) - FRAME_CELLS)
         )
 
 
-def help_lines(keymap: Keymap, cells: int) -> list[Line]:
+def help_lines(registry: ActionRegistry, cells: int) -> list[Line]:
     """The keys in force by group, then the signs; nothing of it is wider than that."""
     lines: list[Line] = []
-    for title, actions in commands.groups():
+    for title, actions in registry.groups():
         lines.append([(title.upper(), StyleRole.HEAD)])
         for action in actions:
-            keys = "  ".join(written(key) for key in keys_of(action, keymap)) or f":{action.name}"
+            keys = "  ".join(written(key) for key in registry.keys_of(action)) or f":{action.name}"
             lines += _rows(keys, action.help, StyleRole.STRONG, cells)
         lines.append([])
     return lines + sign_lines(cells)

@@ -12,9 +12,9 @@ from textual.widgets import Input
 
 from livedeck.text.segments import Line, StyleRole, fit
 from livedeck.ui.kit.lines import LinesWidget
-from livedeck.ui.registry import BY_NAME, Action
 from livedeck.ui.shell import commands
-from livedeck.ui.shell.keymap import Keymap, keys_of, written
+from livedeck.ui.shell.action import Action, ActionRegistry
+from livedeck.ui.shell.keymap import written
 
 Picked = tuple[str, str]
 
@@ -34,9 +34,11 @@ class CommandScreen(ModalScreen[Picked | None]):
         Binding("tab", "complete", "complete", priority=True),
     ]
 
-    def __init__(self, mode: str, *, keymap: Keymap, read_only: bool, typed: str = "", search: bool = False) -> None:
+    def __init__(
+        self, mode: str, *, registry: ActionRegistry, read_only: bool, typed: str = "", search: bool = False
+    ) -> None:
         super().__init__()
-        self._mode, self._keymap, self._read_only = mode, keymap, read_only
+        self._mode, self._registry, self._read_only = mode, registry, read_only
         self._typed, self._search = typed, search
         self._found: list[Action] = []
         self._at = 0
@@ -69,7 +71,7 @@ class CommandScreen(ModalScreen[Picked | None]):
             self.dismiss(None)
             return
         try:
-            action, argument = commands.parse(text, self._mode)
+            action, argument = commands.parse(self._registry, text, self._mode)
         except commands.CommandError as error:
             self.query_one("#said", LinesWidget).show([[(f" ▲ {error}", StyleRole.WARNING)]])
             return
@@ -90,10 +92,8 @@ class CommandScreen(ModalScreen[Picked | None]):
 
     def _look(self) -> None:
         text = self.query_one(Input).value
-        if self._search:
-            self._found = list(commands.search(text, self._mode))
-        else:
-            self._found = [BY_NAME[name] for name in commands.completions(text, self._mode)]
+        find = commands.search if self._search else commands.completions
+        self._found = find(self._registry, text, self._mode)
         self._paint()
 
     def _paint(self) -> None:
@@ -106,7 +106,7 @@ class CommandScreen(ModalScreen[Picked | None]):
     def _row(self, action: Action, *, marked: bool) -> Line:
         refused = self._read_only and action.writes
         ink = StyleRole.DIM if refused else StyleRole.STRONG if marked else StyleRole.TEXT
-        key = next((written(key) for key in keys_of(action, self._keymap)), "")
+        key = next((written(key) for key in self._registry.keys_of(action)), "")
         command = f":{action.name}{f' {action.takes}' if action.takes else ''}"
         return [
             ("> " if marked else "  ", StyleRole.STRONG),

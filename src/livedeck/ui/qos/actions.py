@@ -9,59 +9,71 @@ from typing import TYPE_CHECKING
 from livedeck.monitor import EventState, History, Severity
 from livedeck.presentation import events
 from livedeck.ui.kit.dialogs.choice import PromptScreen
-from livedeck.ui.qos.screen import QosScreen
+from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, Tab, needs_event
 
 if TYPE_CHECKING:
-    from livedeck.ui.app import Deck
+    from livedeck.ui.qos.screen import QosScreen
+    from livedeck.ui.shell.context import Context
 
 
-def _screen(deck: Deck) -> QosScreen:
-    return deck.screen_of(QosScreen)
+def _screen_type() -> type[QosScreen]:
+    from livedeck.ui.qos.screen import QosScreen
+
+    return QosScreen
 
 
-def longer(deck: Deck, _: str) -> None:
+def open_screen(ctx: Context, _: str) -> None:
+    """Show the screen."""
+    ctx.go_to("qos")
+
+
+def _screen(ctx: Context) -> QosScreen:
+    return ctx.screen_of(_screen_type())
+
+
+def longer(ctx: Context, _: str) -> None:
     """A longer stretch of time."""
-    _screen(deck).span(1)
+    _screen(ctx).span(1)
 
 
-def shorter(deck: Deck, _: str) -> None:
+def shorter(ctx: Context, _: str) -> None:
     """A shorter stretch of time."""
-    _screen(deck).span(-1)
+    _screen(ctx).span(-1)
 
 
-def previous(deck: Deck, _: str) -> None:
+def previous(ctx: Context, _: str) -> None:
     """The previous event that should be sending."""
-    _screen(deck).step(-1)
+    _screen(ctx).step(-1)
 
 
-def next_(deck: Deck, _: str) -> None:
+def next_(ctx: Context, _: str) -> None:
     """The next event that should be sending."""
-    _screen(deck).step(1)
+    _screen(ctx).step(1)
 
 
-def left(deck: Deck, _: str) -> None:
+def left(ctx: Context, _: str) -> None:
     """The cursor a column to the left."""
-    _screen(deck).point(-1)
+    _screen(ctx).point(-1)
 
 
-def right(deck: Deck, _: str) -> None:
+def right(ctx: Context, _: str) -> None:
     """The cursor a column to the right."""
-    _screen(deck).point(1)
+    _screen(ctx).point(1)
 
 
-def next_fault(deck: Deck, _: str) -> None:
+def next_fault(ctx: Context, _: str) -> None:
     """Down the list of faults."""
-    _screen(deck).walk(1)
+    _screen(ctx).walk(1)
 
 
-def previous_fault(deck: Deck, _: str) -> None:
+def previous_fault(ctx: Context, _: str) -> None:
     """Up the list of faults."""
-    _screen(deck).walk(-1)
+    _screen(ctx).walk(-1)
 
 
-def over(deck: Deck, argument: str) -> None:
+def over(ctx: Context, argument: str) -> None:
     """A second event over the shown one: by its name, else the next one on air; behind the last one none."""
-    screen, shown, chosen = _screen(deck), deck.shown(), deck.chosen()
+    screen, shown, chosen = _screen(ctx), ctx.displayed(), ctx.selected_event()
     if shown is None or chosen is None:
         return
     others = [state for state in shown[0].events if state.id != chosen.id and state.phase.tally.expects_signal]
@@ -69,12 +81,12 @@ def over(deck: Deck, argument: str) -> None:
         others = [one for one in shown[0].events if one.id != chosen.id and _called(one, argument)]
         if len(others) != 1:
             found = f"{len(others)} other events are called so" if others else "no other event is called so"
-            deck.tell(f":qos.over {argument}: {found}", Severity.WARNING)
+            ctx.announce(f":qos.over {argument}: {found}", Severity.WARNING)
             return
         screen.lay_over(others[0].id)
         return
     if not others:
-        deck.tell("no other event is on air")
+        ctx.announce("no other event is on air")
     ids: list[str | None] = [None, *(state.id for state in others), None]
     laid = screen.laid_over
     screen.lay_over(ids[(ids.index(laid) if laid in ids else 0) + 1])
@@ -84,28 +96,92 @@ def _called(state: EventState, text: str) -> bool:
     return text == state.id or text.casefold() in events.name(state).casefold()
 
 
-def mark(deck: Deck, argument: str) -> Awaitable[None] | None:
+def mark(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Mark the moment at which the key was pressed, by the platform's clock."""
-    state, moment = deck.chosen(), deck.moment()
-    if deck.history is None or state is None or moment is None:
-        deck.tell("no history is kept, so nothing can be marked: see `history` in the settings", Severity.WARNING)
+    state, moment = ctx.selected_event(), ctx.render_time()
+    if ctx.history is None or state is None or moment is None:
+        ctx.announce("no history is kept, so nothing can be marked: see `history` in the settings", Severity.WARNING)
         return None
-    return _mark(deck, deck.history, state, moment.server, argument)
+    return _mark(ctx, ctx.history, state, moment.server, argument)
 
 
-async def _mark(deck: Deck, history: History, state: EventState, at: datetime, text: str) -> None:
+async def _mark(ctx: Context, history: History, state: EventState, at: datetime, text: str) -> None:
     if not text:
         title = f"Mark {at:%H:%M:%S}Z of {events.name(state)}: a few words, or none"
-        typed = await deck.push_screen_wait(PromptScreen(title, lambda _: ([], True)))
+        typed = await ctx.ask(PromptScreen(title, lambda _: ([], True)))
         if typed is None:
             return
         text = typed
     await history.mark(state.id, at, text)
-    deck.tell(f"marked {at:%H:%M:%S}Z of {events.name(state)}" + (f": {text}" if text else ""))
-    if isinstance(deck.screen, QosScreen):
-        deck.screen.marked()
+    ctx.announce(f"marked {at:%H:%M:%S}Z of {events.name(state)}" + (f": {text}" if text else ""))
+    screen = ctx.screen
+    if isinstance(screen, _screen_type()):
+        screen.marked()
 
 
-def back(deck: Deck, _: str) -> None:
+def back(ctx: Context, _: str) -> None:
     """Back to the events."""
-    deck.switch_mode("events")
+    ctx.go_to("events")
+
+
+HERE = ("qos",)
+
+
+QOS = (
+    Action("qos.longer", ("plus", "equals_sign"), "longer", "A longer range of time", longer, HERE, rank=21),
+    Action("qos.shorter", ("minus",), "shorter", "A shorter range of time", shorter, HERE, rank=22),
+    Action("qos.left", ("left",), "cursor", "The cursor to the left: what was measured there", left, HERE, rank=23),
+    Action("qos.right", ("right",), "cursor right", "The cursor to the right, and off", right, HERE),
+    Action(
+        "qos.next_fault",
+        ("right_square_bracket",),
+        "next fault",
+        "Down the list of faults: those that last, then those that are over",
+        next_fault,
+        HERE,
+        rank=24,
+    ),
+    Action(
+        "qos.previous_fault",
+        ("left_square_bracket",),
+        "previous fault",
+        "Up the list of faults",
+        previous_fault,
+        HERE,
+    ),
+    Action("qos.previous", ("up", "k"), "previous event", "The previous event on air", previous, HERE),
+    Action("qos.next", ("down", "j"), "next event", "The next event on air", next_, HERE, rank=25),
+    Action(
+        "qos.over",
+        ("x",),
+        "compare",
+        "Lay another event's curves over these: the next one on air, at last none; or the one named",
+        over,
+        HERE,
+        takes="[NAME]",
+        rank=26,
+    ),
+    Action(
+        "qos.mark",
+        ("m",),
+        "mark",
+        "Mark this moment in the charts of the event, with a few words",
+        mark,
+        ("events", "streams", "qos"),
+        blocked=needs_event,
+        takes="[TEXT]",
+        rank=53,
+    ),
+    Action("qos.back", ("escape",), "back", "Back to the events, the cursor where it was", back, HERE, rank=10),
+)
+
+
+FEATURE = Feature(
+    tab=Tab(
+        "QoS",
+        Action("screen.qos", ("3",), "QoS", "QoS: the quality of the selected event over time", open_screen, rank=61),
+    ),
+    screens={"qos": FeatureScreen(_screen_type)},
+    actions=QOS,
+    help=(HelpGroup("qos", "QoS", 90),),
+)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from livedeck.monitor import Alarm, Episode, EventState, Snapshot
@@ -20,9 +18,8 @@ from livedeck.ui.qos import view
 from livedeck.ui.qos.plot import CLIPPED, GUTTER, PlotMarks
 from livedeck.ui.qos.series import HistoryQuery, TimeSeries, axis_for, concat, from_memory
 from livedeck.ui.qos.view import flags
-from livedeck.ui.shell import keymap
 from livedeck.ui.shell.keymap import worded
-from livedeck.ui.shell.screen import TALL, WAITING, DeckScreen
+from livedeck.ui.shell.screen import TALL, WAITING, BaseScreen
 
 
 class QosChart(Canvas):
@@ -74,13 +71,12 @@ UNCHOSEN = "no event selected: choose one on the Events screen"
 GONE = " this event is no longer in the platform's list: {qos.back} leads back to the others"
 
 
-class QosScreen(DeckScreen):
+class QosScreen(BaseScreen):
     """Video, audio, frame rate and status on one time axis."""
 
     NAME = "QoS"
     MODE = "qos"
     SHOWS_EVENT = True
-    BINDINGS: ClassVar[list[BindingType]] = keymap.here(MODE)
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,23 +98,23 @@ class QosScreen(DeckScreen):
 
     def on_screen_resume(self) -> None:
         """What is shown stays the same event until the operator takes another one."""
-        state = self.deck.chosen()
+        state = self.ctx.selected_event()
         if state is not None:
-            self.deck.choose(state.id)
+            self.ctx.select_event(state.id)
         super().on_screen_resume()
 
     def on_screen_suspend(self) -> None:
-        self.deck.attend(None)
+        self.ctx.watch_event(None)
 
     def tells(self, alarm: Alarm) -> bool:
         """What the list of the shown event's faults, right above, does not say."""
-        state = self.deck.chosen()
+        state = self.ctx.selected_event()
         return state is None or alarm.event_id != state.id or alarm.kind not in _lasting(state)
 
     def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
-        state, chart = self.deck.chosen(), self.query_one(QosChart)
-        self.deck.attend(state.id if state else None)
-        gone: list[Line] = [[(worded(GONE, self.deck.keymap), StyleRole.WARNING)]] if snapshot.events else []
+        state, chart = self.ctx.selected_event(), self.query_one(QosChart)
+        self.ctx.watch_event(state.id if state else None)
+        gone: list[Line] = [[(worded(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
         self.query_one("#title", LinesWidget).show(gone if state is None else self._title(state, moment))
         listed = self._listed(state, moment) if state else []
         self.query_one("#episodes", LinesWidget).show(listed)
@@ -132,7 +128,7 @@ class QosScreen(DeckScreen):
 
     def _second(self) -> EventState | None:
         """The event whose curves lie over those of the shown one, where that is another."""
-        shown, chosen = self.deck.shown(), self.deck.chosen()
+        shown, chosen = self.ctx.displayed(), self.ctx.selected_event()
         found = shown[0].find(self._over) if shown and self._over else None
         return found if found and (chosen is None or found.id != chosen.id) else None
 
@@ -163,8 +159,8 @@ class QosScreen(DeckScreen):
 
     def point(self, step: int) -> None:
         """Move the cursor by columns; the first step puts it to the newest column, one past that takes it away."""
-        shown = self.deck.shown()
-        state, chart = self.deck.chosen(), self.query_one(QosChart)
+        shown = self.ctx.displayed()
+        state, chart = self.ctx.selected_event(), self.query_one(QosChart)
         if shown is None or state is None:
             return
         axis = axis_for(state, shown[1], view.RANGES[self._range][1], chart.columns)
@@ -178,9 +174,9 @@ class QosScreen(DeckScreen):
 
     def walk(self, step: int) -> None:
         """Down (1) or up the list of faults: it marks the one, the cursor shows where that began."""
-        state = self.deck.chosen()
+        state = self.ctx.selected_event()
         if state is None or not state.episodes:
-            self.deck.tell("no fault of this event is known")
+            self.ctx.announce("no fault of this event is known")
             return
         known = view.ranked(state.episodes)
         at = view.place(known, self._picked(state))
@@ -220,11 +216,11 @@ class QosScreen(DeckScreen):
 
     def step(self, step: int) -> None:
         """The next or the previous event that should be sending, in the order of the Events screen."""
-        shown, chosen = self.deck.shown(), self.deck.chosen()
+        shown, chosen = self.ctx.displayed(), self.ctx.selected_event()
         sending = [state.id for state in shown[0].events if state.phase.tally.expects_signal] if shown else []
         if sending:
             at = sending.index(chosen.id) + step if chosen and chosen.id in sending else 0
-            self.deck.choose(sending[at % len(sending)])
+            self.ctx.select_event(sending[at % len(sending)])
 
 
 def _lasting(state: EventState) -> set[str]:

@@ -12,7 +12,7 @@ from livedeck.presentation.qos import Axis, Bucket, StatusStyle, bucket_columns,
 from livedeck.presentation.render_time import RenderTime
 
 if TYPE_CHECKING:
-    from livedeck.ui.shell.screen import DeckScreen
+    from livedeck.ui.shell.screen import BaseScreen
 
 
 T = TypeVar("T")
@@ -120,7 +120,7 @@ class HistoryQuery:
     `group`: that of its worker; a new question ends the one before it.
     """
 
-    def __init__(self, screen: DeckScreen, group: str = "past") -> None:
+    def __init__(self, screen: BaseScreen, group: str = "past") -> None:
         self._screen, self._group = screen, group
         self._stretch: tuple[tuple[str, str], TimeSeries] | None = None
         self._markers: dict[str, tuple[Marker, ...]] = {}
@@ -130,7 +130,7 @@ class HistoryQuery:
         """What is known for that axis now; what is missing is asked for, and painted when it came."""
         stream = state.event.stream
         place = state.id, (stream.id if stream else None) or ""
-        if self._screen.deck.history is not None and place[1] and self._wanted(state, place, axis):
+        if self._screen.ctx.history is not None and place[1] and self._wanted(state, place, axis):
             self._asked = *place, axis
             self._screen.run_worker(self._ask(place, axis), group=self._group, exclusive=True)
         return self._stretch[1] if self._stretch and self._stretch[0] == place else None
@@ -154,7 +154,7 @@ class HistoryQuery:
         return axis.start - self._asked[2].start >= COLUMNS_OLD * axis.step
 
     async def _ask(self, place: tuple[str, str], axis: Axis) -> None:
-        history = self._screen.deck.history
+        history = self._screen.ctx.history
         assert history is not None
         self._markers[place[0]] = await history.markers(place[0])
         known = await history.series(*place, axis.start, axis.end, axis.columns)

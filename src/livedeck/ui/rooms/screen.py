@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any, ClassVar
+from typing import Any
 
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from livedeck.client import RelayProfile, Room
@@ -21,24 +20,18 @@ from livedeck.text.segments import Line
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
 from livedeck.ui.rooms import view
-from livedeck.ui.shell import keymap
+from livedeck.ui.rooms.view import REVEALED
 from livedeck.ui.shell.keymap import key_of, worded
-from livedeck.ui.shell.screen import DeckScreen
-
-REVEALED = 10.0
-
-"""Seconds for which a stream key is shown (trust.md, "Secrets")."""
-
+from livedeck.ui.shell.screen import BaseScreen
 
 PANES: dict[str, TableSchema[Any]] = {"rooms": ROOMS, "relays": RELAYS}
 
 
-class RoomsScreen(DeckScreen):
+class RoomsScreen(BaseScreen):
     """Where meetings are relayed to."""
 
     NAME = "Rooms"
     MODE = "rooms"
-    BINDINGS: ClassVar[list[BindingType]] = keymap.here(MODE)
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,18 +51,18 @@ class RoomsScreen(DeckScreen):
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one("#key").display = False
-        self.deck.news.subscribe(self, lambda _: self.heed())
+        self.ctx.snapshot_signal.subscribe(self, lambda _: self.heed())
 
     def on_screen_resume(self) -> None:
-        self.deck.monitor.want_rooms(True)
+        self.ctx.monitor.want_rooms(True)
         super().on_screen_resume()
         self.heed()
 
     def on_screen_suspend(self) -> None:
         """Hidden, it wants no rooms, unless an edit waits; under a dialog it goes on."""
-        if self.deck.current_mode != self.MODE:
+        if self.ctx.current_mode != self.MODE:
             self.reveal(None)
-            self.deck.monitor.want_rooms(bool(self.edits.waiting))
+            self.ctx.monitor.want_rooms(bool(self.edits.waiting))
 
     def table(self) -> Table[Any]:
         return self.query_one(f"#{self._pane}", Table)
@@ -93,7 +86,7 @@ class RoomsScreen(DeckScreen):
 
     def room(self) -> Room | None:
         """The selected room, as it is shown."""
-        shown = self.deck.shown()
+        shown = self.ctx.displayed()
         return shown[0].rooms.find(self._cursors.get("rooms", "")) if shown else None
 
     def relay(self) -> RelayProfile | None:
@@ -104,38 +97,38 @@ class RoomsScreen(DeckScreen):
     def reveal(self, profile: RelayProfile | None) -> None:
         """Show the stream key of that profile for ten seconds; None: hide what is shown."""
         self._revealed = profile.id if profile else ""
-        self._hidden_at = self.deck.clock.monotonic() + REVEALED if profile else -inf
+        self._hidden_at = self.ctx.clock.monotonic() + REVEALED if profile else -inf
         self.refresh_all()
 
     def heed(self) -> None:
         """Tell of kept edits whose relay is over, and ask about them where the operator looks at the rooms."""
-        state = self.deck.snapshot.rooms if self.deck.snapshot else RoomsState()
+        state = self.ctx.snapshot.rooms if self.ctx.snapshot else RoomsState()
         waited = bool(self.edits.waiting)
         for words, severity in self.edits.heed(state):
-            self.deck.tell(words, severity)
-        if waited and not self.edits.waiting and self.deck.current_mode != self.MODE:
-            self.deck.monitor.want_rooms(False)
-        wanted = self.edits.offer() if self.deck.screen is self else None  # never over a form
+            self.ctx.announce(words, severity)
+        if waited and not self.edits.waiting and self.ctx.current_mode != self.MODE:
+            self.ctx.monitor.want_rooms(False)
+        wanted = self.edits.offer() if self.ctx.screen is self else None  # never over a form
         if wanted:
-            self.deck.do("relay.apply", wanted)
+            self.ctx.dispatch("relay.apply", wanted)
 
     def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
         state = snapshot.rooms
         moment = replace(moment, stale=moment.stale or state.stale(moment.now))
         cells = self.size.width
         self.query_one("#age", LinesWidget).show([view.freshness_line(state, moment, cells)])
-        filters = self._fill("rooms", state, moment, worded(view.no_rooms_text(state), self.deck.keymap))
+        filters = self._fill("rooms", state, moment, worded(view.no_rooms_text(state), self.ctx.actions))
         room = state.find(self._cursors.get("rooms", ""))
         filters += self._fill("relays", state, moment, view.no_profiles_text(room))
         self.query_one("#filter", LinesWidget).show(filters)
         self.query_one("#room", LinesWidget).show(
-            view.room_title(room, self.edits.shown(room, self.deck.keymap), moment, cells)
+            view.room_title(room, self.edits.shown(room, key_of("relay.apply", self.ctx.actions)), moment, cells)
         )
         self._paint_key(cells)
 
     def _fill(self, pane: str, state: RoomsState, moment: RenderTime, empty: str) -> list[Line]:
         """Show that table as the operator has it. Returns what is to be said of its filter."""
-        sheet, table_view = PANES[pane], self.deck.arrangement.view(pane)
+        sheet, table_view = PANES[pane], self.ctx.preferences.view(pane)
         known = filtering.apply_view(sheet, self._subjects(pane, state), table_view, moment)
         keys = [sheet.key(one) for one in known.rows]
         if self._cursors.get(pane) not in keys:
@@ -143,7 +136,7 @@ class RoomsScreen(DeckScreen):
         table = self.query_one(f"#{pane}", Table)
         table.set_class(pane != self._pane, "-away")
         table.show(known.rows, moment, self._cursors[pane], "" if known.total else empty, table_view)
-        return filtering.filter_line(table_view, known, key_of("view.clear", self.deck.keymap))
+        return filtering.filter_line(table_view, known, key_of("view.clear", self.ctx.actions))
 
     def _subjects(self, pane: str, state: RoomsState) -> Sequence[Any]:
         if pane == "rooms":
@@ -158,7 +151,7 @@ class RoomsScreen(DeckScreen):
 
     def _paint_key(self, cells: int) -> None:
         """The key that was asked for, while its time runs and its profile is the selected one."""
-        left, profile = self._hidden_at - self.deck.clock.monotonic(), self.relay()
+        left, profile = self._hidden_at - self.ctx.clock.monotonic(), self.relay()
         shown = profile is not None and profile.id == self._revealed and profile.stream_key is not None and left > 0
         if not shown:
             self._revealed = ""
@@ -174,4 +167,4 @@ class RoomsScreen(DeckScreen):
         if self._pane == "rooms":
             self.turn("relays")
         else:
-            self.deck.do("relay.edit")
+            self.ctx.dispatch("relay.edit")

@@ -1,20 +1,18 @@
-"""What an action is: one value that keys, footer, help, palette, commands and the README are made from."""
+"""What an action and a feature are, and the registry of them: keys, footer, help, palette, commands and the README."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from textual.screen import Screen
 
-class Target(StrEnum):
-    """What an action is done to. Where none is selected it is refused in words."""
+from livedeck.text.segments import Segment
 
-    NONE = ""
-    EVENT = "event"
-    ALARM = "alarm"
-    ROOM = "room"
-    RELAY = "relay profile"
-    VIDEO = "video"
+if TYPE_CHECKING:
+    from livedeck.ui.shell.context import Context
 
 
 class ConfirmLevel(StrEnum):
@@ -35,26 +33,64 @@ BEHIND_THE_WAYS_OUT = 3
 """The rank after quit and help."""
 
 
+class ScreenKind(IntEnum):
+    """What the keys of every table do on a screen: what those of the kinds above it do, and more.
+
+    ROWS: a cursor moves in rows. TABLE: they are filtered, sorted, shown by columns. EVENTS: a row leads to an event.
+    """
+
+    PLAIN = 0
+    ROWS = 1
+    TABLE = 2
+    EVENTS = 3
+
+
+Run = Callable[["Context", str], Awaitable[None] | None]
+
+"""Carries out an action. The string stood after its command, empty from a key.
+
+A plain function runs at once; what is awaited runs in a worker of its own and may wait for a dialog or the platform.
+"""
+
+
+Reason = Callable[["Context"], str]
+
+"""Why an action cannot be done now, in words; empty where it can."""
+
+
+def always(_: Context) -> str:
+    """No reason: it can be done whatever is selected."""
+    return ""
+
+
+def needs_event(ctx: Context) -> str:
+    """An event has to be selected."""
+    return "" if ctx.selected_event() else "needs an event: none is selected"
+
+
 @dataclass(frozen=True, slots=True)
 class Action:
     """One thing that a person can have done.
 
     `name`: `group.verb`, also its command (`:event.complete`, `:complete`). `keys`: by Textual's names, the first one
     is shown; none: palette and command only. `label`: a word for the footer. `help`: a sentence without its full stop.
-    `handler`: `module.function` in `livedeck.ui.handlers`. `screens`: where it works, () everywhere. `takes`: what may
-    stand after its command, empty: nothing. `rank`: its place in the footer, 0 not there. `home`: the screen where it
-    is what one does, and stands right behind the ways out. `fixed`: it cannot be remapped, and works whatever is open.
+    `screens`: the modes where it works, () everywhere; with a `kind`: on all screens of that kind. `blocked`: why it
+    cannot be done now. `takes`: what may stand after its command, empty: nothing. `rank`: its place in the footer, 0
+    not there. `home`: the mode where it is what one does, and stands right behind the ways out. `fixed`: it cannot be
+    remapped, and works whatever is open.
+
+    What ends something has a capital letter, and never the shifted letter of a harmless key.
     """
 
     name: str
     keys: tuple[str, ...]
     label: str
     help: str
-    handler: str
+    run: Run
     screens: tuple[str, ...] = ()
-    target: Target = Target.NONE
-    writes: bool = False
-    blast: ConfirmLevel = ConfirmLevel.NONE
+    kind: ScreenKind = ScreenKind.PLAIN
+    blocked: Reason = always
+    confirm: ConfirmLevel = ConfirmLevel.NONE
     takes: str = ""
     rank: int = 0
     home: str = ""
@@ -70,14 +106,128 @@ class Action:
         """The part of the name after the dot: the short form of its command."""
         return self.name.partition(".")[2]
 
-    def place(self, screen: str) -> int:
-        """Where it stands in the footer of that screen; 0: not there."""
-        return BEHIND_THE_WAYS_OUT if self.home == screen else self.rank
+    @property
+    def writes(self) -> bool:
+        """Whether it changes the platform: that alone is confirmed."""
+        return self.confirm is not ConfirmLevel.NONE
 
-    def works_on(self, screen: str) -> bool:
+    def footer_rank(self, mode: str) -> int:
+        """Where it stands in the footer of that screen; 0: not there."""
+        return BEHIND_THE_WAYS_OUT if self.home == mode else self.rank
+
+    def works_on(self, mode: str) -> bool:
         """Whether its key does something on that screen."""
-        return not self.screens or screen in self.screens
+        return not self.screens or mode in self.screens
 
     def meets(self, other: Action) -> bool:
         """Whether there is a screen on which both work: there they may share no key."""
         return not self.screens or not other.screens or bool(set(self.screens) & set(other.screens))
+
+    def disabled_reason(self, ctx: Context) -> str:
+        """Why it cannot be done now, or nothing. A courtesy: the lock of a read-only deck is the client's gate."""
+        if ctx.identity["read_only"] and self.writes:
+            return f"RO: this deck is read-only, :{self.name} would change the platform"
+        if ctx.api is None and self.writes:
+            return f":{self.name} would change the platform, and this deck was given no way to it"
+        if not self.works_on(ctx.current_mode):
+            return f":{self.name} works on {', '.join(self.screens)}"
+        reason = self.blocked(ctx)
+        return f":{self.name} {reason}" if reason else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A feature's place in the row of tabs: its title, and the action that leads there."""
+
+    title: str
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
+class HelpGroup:
+    """A heading of the help. `name`: the part before the dot of its actions. `order`: its place, smallest first."""
+
+    name: str
+    title: str
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """Work that leaving the deck would end. `stop`: ends it and waits until nothing of it is left."""
+
+    title: str
+    body: tuple[Segment, ...]
+    stop: Callable[[], Awaitable[None]] | None = None
+
+
+class FeatureScreen(NamedTuple):
+    """A screen of a feature. `load`: imports it and returns its class; before it is opened nothing of it is needed."""
+
+    load: Callable[[], type[Screen[Any]]]
+    kind: ScreenKind = ScreenKind.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A package of `ui` as the rest of the deck knows it. Its module imports nothing that a first picture can spare.
+
+    `screens`: by mode. `help`: the headings of its actions. `unfinished`: what leaving would end. `expire`: forgets
+    that what it keeps is fresh, called where the operator asks the platform anew.
+    """
+
+    actions: tuple[Action, ...] = ()
+    screens: Mapping[str, FeatureScreen] = field(default_factory=dict)
+    help: tuple[HelpGroup, ...] = ()
+    tab: Tab | None = None
+    unfinished: Callable[[Context], Unfinished | None] | None = None
+    expire: Callable[[Context], None] | None = None
+
+
+TABS = HelpGroup("screen", "Screens", 0)
+
+"""The actions of the tabs are the first ones of the help."""
+
+
+Keymap = Mapping[str, tuple[str, ...]]
+
+"""Name of an action -> its keys, for those that the settings change."""
+
+
+class ActionRegistry:
+    """The actions of all features, and their keys in force. `keymap`: the keys that the settings change."""
+
+    def __init__(self, features: Sequence[Feature], keymap: Keymap | None = None) -> None:
+        self.features = tuple(features)
+        self.keymap: Keymap = keymap or {}
+        self.tabs = tuple(sorted((feature.tab for feature in features if feature.tab), key=lambda tab: tab.action.keys))
+        self.screens = {mode: screen for feature in features for mode, screen in feature.screens.items()}
+        own = [self._resolved(action) for feature in features for action in feature.actions]
+        self.actions: tuple[Action, ...] = (*(tab.action for tab in self.tabs), *own)
+        self.by_name = {action.name: action for action in self.actions}
+
+    def _resolved(self, action: Action) -> Action:
+        """The action with the screens of its kind by their modes."""
+        if action.kind is ScreenKind.PLAIN:
+            return action
+        return replace(
+            action, screens=tuple(mode for mode, screen in self.screens.items() if screen.kind >= action.kind)
+        )
+
+    def on_screen(self, mode: str) -> tuple[Action, ...]:
+        """What can be done there, everything included that can be done anywhere."""
+        return tuple(action for action in self.actions if action.works_on(mode))
+
+    def footer(self, mode: str) -> tuple[Action, ...]:
+        """What the footer of that screen shows, most needed first."""
+        ranked = [action for action in self.on_screen(mode) if action.footer_rank(mode)]
+        return tuple(sorted(ranked, key=lambda action: action.footer_rank(mode)))
+
+    def groups(self) -> list[tuple[str, list[Action]]]:
+        """The actions under the headings of the help, in its order."""
+        groups = sorted((TABS, *(group for feature in self.features for group in feature.help)), key=lambda g: g.order)
+        return [(group.title, [action for action in self.actions if action.group == group.name]) for group in groups]
+
+    def keys_of(self, action: Action) -> tuple[str, ...]:
+        """The keys in force."""
+        return self.keymap.get(action.name, action.keys)

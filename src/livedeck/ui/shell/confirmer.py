@@ -12,7 +12,7 @@ from livedeck.operations.schema import FieldErrors, FormSchema, field_errors
 from livedeck.ui.kit.dialogs.form import Form, FormResult, FormState
 
 if TYPE_CHECKING:
-    from livedeck.ui.app import Deck
+    from livedeck.ui.shell.context import Context
 
 
 OperationFactory = Callable[[FormResult], Operation[Any] | Awaitable[Operation[Any]]]
@@ -30,16 +30,16 @@ async def _never(_: FormResult, __: OperationResult) -> bool:
 
 
 async def run_form(
-    deck: Deck, blank: FormState, act: OperationFactory, settle: RetryHook = _never
+    ctx: Context, blank: FormState, act: OperationFactory, settle: RetryHook = _never
 ) -> OperationResult | None:
     """What became of it; None where the form was left. `act` raises Invalid, and FileFault for a file that it reads."""
     while True:
-        filled = await deck.push_screen_wait(Form(blank, deck.clock.monotonic, deck.desk.present, deck.desk.hindrance))
+        filled = await ctx.ask(Form(blank, ctx.clock.monotonic, ctx.desk.present, ctx.desk.hindrance))
         if filled is None:
             return None
         try:
             made = act(filled)
-            outcome = await deck.desk.perform(await made if isinstance(made, Awaitable) else made)
+            outcome = await ctx.desk.perform(await made if isinstance(made, Awaitable) else made)
         except Invalid as error:
             blank = replace(blank, entered=filled.entries, said=_invalid(error, blank.sheet), note="")
             continue

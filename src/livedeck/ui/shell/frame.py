@@ -15,8 +15,8 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
 from livedeck.text.segments import Line, StyleRole, clip, join, justify, wrap_groups
 from livedeck.ui.kit.canvas import Canvas
-from livedeck.ui.registry import Action, footer
-from livedeck.ui.shell.keymap import Keymap, key_of
+from livedeck.ui.shell.action import Action, ActionRegistry
+from livedeck.ui.shell.keymap import key_of
 
 
 def header(
@@ -79,18 +79,13 @@ def alarm_counts(alarms: Iterable[Alarm]) -> Line:
     return line
 
 
-TABS = ("Events", "Streams", "QoS", "Chat", "Rooms", "Videos", "Alarms")
-
-"""The screens in their order."""
-
-
-def tabs(keymap: Keymap, current: str, cells: int) -> Line:
-    """The screens by their key, the current one marked by brackets as well as by ink."""
+def tabs(registry: ActionRegistry, current: str, cells: int) -> Line:
+    """The screens by their key, the current one marked by brackets as well as by its style."""
     line: Line = []
-    for title in TABS:
-        key = key_of(f"screen.{title.lower()}", keymap)
+    for tab in registry.tabs:
+        title, key = tab.title, key_of(tab.action.name, registry)
         line.append((f"[{key} {title}]" if title == current else f" {key} {title} ", _tab_ink(title, current)))
-    return join([(" ", StyleRole.TEXT), *line], [(f"{key_of('app.help', keymap)} help ", StyleRole.DIM)], cells)
+    return join([(" ", StyleRole.TEXT), *line], [(f"{key_of('app.help', registry)} help ", StyleRole.DIM)], cells)
 
 
 def _tab_ink(title: str, current: str) -> StyleRole:
@@ -154,7 +149,7 @@ FLOOD: Line = [
 ]
 
 
-def keys(actions: Sequence[Action], keymap: Keymap, cells: int, *, read_only: bool, meant: str = "") -> Line:
+def keys(actions: Sequence[Action], registry: ActionRegistry, cells: int, *, read_only: bool, meant: str = "") -> Line:
     """The keys that do something here; the last ones go first where the line is short. What writes says RO.
 
     `meant`: the alarm that an acknowledgement goes to, named where no cursor shows it.
@@ -162,7 +157,7 @@ def keys(actions: Sequence[Action], keymap: Keymap, cells: int, *, read_only: bo
     parts = []
     for rank, action in enumerate(actions):
         refused, named = read_only and action.writes, bool(meant) and action.name == "alarm.acknowledge"
-        key = key_of(action.name, keymap)
+        key = key_of(action.name, registry)
         said = f"ack {meant}" if named else f"{action.label} RO" if refused else action.label
         # what acts on something that no cursor shows is always named
         parts.append(
@@ -178,11 +173,11 @@ class Header(Canvas):
     """Who, where, how fresh, what time, how bad; and the tabs."""
 
     def __init__(
-        self, *, profile: str, host: str, read_only: bool, zone: tzinfo | None, current: str, keymap: Keymap
+        self, *, profile: str, host: str, read_only: bool, zone: tzinfo | None, current: str, registry: ActionRegistry
     ) -> None:
         super().__init__()
         self._profile, self._host, self._read_only, self._zone = profile, host, read_only, zone
-        self._current, self._keymap = current, keymap
+        self._current, self._registry = current, registry
         self._shown: tuple[Snapshot, RenderTime] | None = None
 
     def show(self, snapshot: Snapshot, moment: RenderTime) -> None:
@@ -191,7 +186,7 @@ class Header(Canvas):
         self.repaint()
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        tab_line = tabs(self._keymap, self._current, width)
+        tab_line = tabs(self._registry, self._current, width)
         if self._shown is None:
             return [[], tab_line]
         snapshot, moment = self._shown
@@ -210,9 +205,9 @@ class Header(Canvas):
 class Footer(Canvas):
     """The keys that do something here."""
 
-    def __init__(self, mode: str, keymap: Keymap, *, read_only: bool) -> None:
+    def __init__(self, mode: str, registry: ActionRegistry, *, read_only: bool) -> None:
         super().__init__()
-        self._actions, self._keymap, self._read_only = footer(mode), keymap, read_only
+        self._actions, self._registry, self._read_only = registry.footer(mode), registry, read_only
         self._meant = ""
 
     def show(self, meant: str) -> None:
@@ -222,4 +217,4 @@ class Footer(Canvas):
             self.repaint()
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        return [keys(self._actions, self._keymap, width, read_only=self._read_only, meant=self._meant)]
+        return [keys(self._actions, self._registry, width, read_only=self._read_only, meant=self._meant)]

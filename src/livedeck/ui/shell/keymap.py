@@ -1,4 +1,4 @@
-"""Keys: how a person writes them, what the settings may change, and the registry as Textual's bindings."""
+"""Keys: how a person writes them, which are in force, and what the settings may change."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from difflib import get_close_matches
 from itertools import combinations
 from typing import NamedTuple
 
-from textual.binding import Binding, BindingType
-
-from livedeck.ui.registry import ACTIONS, BY_NAME, Action
+from livedeck.ui.shell.action import ActionRegistry, Keymap
 
 SHOWN = {
     "up": "↑",
@@ -50,19 +48,14 @@ NAMED = frozenset(
 )
 
 
-Keymap = Mapping[str, tuple[str, ...]]
-
-"""Name of an action -> its keys, for those that the settings change."""
-
-
 _NAMED_ACTION = re.compile(r"\{(\w+\.\w+)\}")
 
 
 class KeymapError(NamedTuple):
-    """What is wrong with one line of the settings: the name that stands in it, and why it cannot be."""
+    """What is wrong with one line of the settings: the name that stands in it, and the reason."""
 
     name: str
-    why: str
+    reason: str
 
 
 def written(key: str) -> str:
@@ -97,75 +90,48 @@ def _character(char: str) -> str:
     return _TEXTUAL.get(name, name)
 
 
-def keys_of(action: Action, keymap: Keymap) -> tuple[str, ...]:
-    """The keys in force."""
-    return keymap.get(action.name, action.keys)
-
-
-def key_of(name: str, keymap: Keymap) -> str:
+def key_of(name: str, registry: ActionRegistry) -> str:
     """The first key in force of the action of that name, as a person writes it."""
-    return written(keys_of(BY_NAME[name], keymap)[0])
+    return written(registry.keys_of(registry.by_name[name])[0])
 
 
-def worded(text: str, keymap: Keymap) -> str:
+def worded(text: str, registry: ActionRegistry) -> str:
     """A text for a person, the key in force in the place of each `{name of an action}`."""
-    return _NAMED_ACTION.sub(lambda found: key_of(found[1], keymap), text)
+    return _NAMED_ACTION.sub(lambda match: key_of(match[1], registry), text)
 
 
-def remapped(given: Mapping[str, Iterable[str]]) -> tuple[Keymap, tuple[KeymapError, ...]]:
-    """What `[keys]` of the settings asks for, or everything that is wrong with it."""
+def remapped(registry: ActionRegistry, wishes: Mapping[str, Iterable[str]]) -> tuple[Keymap, tuple[KeymapError, ...]]:
+    """The keymap that `[keys]` of the settings asks for, or everything that is wrong with it."""
     keymap: dict[str, tuple[str, ...]] = {}
-    faults: list[KeymapError] = []
-    for name, wish in given.items():
+    errors: list[KeymapError] = []
+    for name, keys in wishes.items():
         try:
-            keymap[name] = _wished(name, tuple(wish))
+            keymap[name] = _read_keys(registry, name, tuple(keys))
         except ValueError as error:
-            faults.append(KeymapError(name, str(error)))
-    faults += _conflicts(keymap)
-    return ({}, tuple(faults)) if faults else (keymap, ())
+            errors.append(KeymapError(name, str(error)))
+    errors += _conflicts(ActionRegistry(registry.features, keymap))
+    return ({}, tuple(errors)) if errors else (keymap, ())
 
 
-def _wished(name: str, wish: tuple[str, ...]) -> tuple[str, ...]:
-    if name not in BY_NAME:
-        near = get_close_matches(name, BY_NAME, 1)
+def _read_keys(registry: ActionRegistry, name: str, keys: tuple[str, ...]) -> tuple[str, ...]:
+    if name not in registry.by_name:
+        near = get_close_matches(name, registry.by_name, 1)
         raise ValueError(f"there is no action {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-    if BY_NAME[name].fixed:
-        raise ValueError(f"{name} keeps its key {written(BY_NAME[name].keys[0])}: it is the way out")
-    if not wish:
+    action = registry.by_name[name]
+    if action.fixed:
+        raise ValueError(f"{name} keeps its key {written(action.keys[0])}: it is the way out")
+    if not keys:
         raise ValueError(f"{name} needs a key")
-    return tuple(read(key) for key in wish)
+    return tuple(read(key) for key in keys)
 
 
-def _conflicts(keymap: Keymap) -> list[KeymapError]:
+def _conflicts(registry: ActionRegistry) -> list[KeymapError]:
     """Two actions on one key where both work; told at the line that was changed."""
-    faults = []
-    for one, other in combinations(ACTIONS, 2):
-        if not one.meets(other):
+    errors = []
+    for action, other in combinations(registry.actions, 2):
+        if not action.meets(other):
             continue
-        for key in sorted(set(keys_of(one, keymap)) & set(keys_of(other, keymap))):
-            changed, kept = (one, other) if one.name in keymap else (other, one)
-            faults.append(KeymapError(changed.name, f"{written(key)} is the key of {kept.name} too"))
-    return faults
-
-
-def everywhere() -> list[BindingType]:
-    """The bindings of the deck: what works on any screen."""
-    return _bound(action for action in ACTIONS if not action.screens)
-
-
-def here(screen: str) -> list[BindingType]:
-    """The bindings of one screen."""
-    return _bound(action for action in ACTIONS if screen in action.screens)
-
-
-def textual(keymap: Keymap) -> dict[str, str]:
-    """The changed keys as Textual wants them."""
-    return {name: ",".join(keys) for name, keys in keymap.items()}
-
-
-def _bound(actions: Iterable[Action]) -> list[BindingType]:
-    return [
-        Binding(",".join(one.keys), f"app.do('{one.name}')", one.label, show=False, id=one.name, priority=one.fixed)
-        for one in actions
-        if one.keys
-    ]
+        for key in sorted(set(registry.keys_of(action)) & set(registry.keys_of(other))):
+            changed, unchanged = (action, other) if action.name in registry.keymap else (other, action)
+            errors.append(KeymapError(changed.name, f"{written(key)} is the key of {unchanged.name} too"))
+    return errors

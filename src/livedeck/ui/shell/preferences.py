@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from livedeck.monitor import Severity, Snapshot
 from livedeck.presentation.badges import SEVERITY_BADGES
@@ -35,6 +35,13 @@ def line(notices: tuple[Notice, ...], moment: RenderTime) -> list[Line]:
         return []
     glyph, word, ink = SEVERITY_BADGES[notices[-1].severity]
     return [[(f" {glyph} {word} ", ink), (values.safe(notices[-1].text), StyleRole.STRONG)]]
+
+
+class Displayed(NamedTuple):
+    """What the bodies of the screens show: a snapshot, and the instant that its ages are reckoned for."""
+
+    snapshot: Snapshot
+    render_time: RenderTime
 
 
 NOTICES = 200
@@ -69,7 +76,7 @@ class ViewState:
     def __init__(self, keep: PreferencesStore | None) -> None:
         self.keep = keep
         self.notices: tuple[Notice, ...] = ()
-        self.frozen: tuple[Snapshot, RenderTime] | None = None
+        self.frozen: Displayed | None = None
         self._kept = keep.load() if keep else Preferences()
 
     @property

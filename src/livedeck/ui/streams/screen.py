@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import ClassVar
 
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from livedeck.client import ApiError
@@ -16,7 +14,6 @@ from livedeck.presentation.streams import STREAMS
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell import keymap
 from livedeck.ui.shell.screen import EventList
 from livedeck.ui.streams.view import Recordings, panel
 
@@ -50,8 +47,8 @@ class StreamsScreen(EventList):
 
     NAME = "Streams"
     MODE = "streams"
+    SCHEMA = STREAMS
     NOTHING = "no event of this workspace has a stream"
-    BINDINGS: ClassVar[list[BindingType]] = keymap.here(MODE)
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,16 +69,16 @@ class StreamsScreen(EventList):
         """Have the recordings of that event asked for, where they are not known or old; one question at a time."""
         tried = self._known(state.id).requested_at
         fresh = tried is not None and moment.seconds_since(tried) < RECORDINGS_AGE
-        if self.deck.api is not None and not fresh and self._asking != state.id:
+        if self.ctx.api is not None and not fresh and self._asking != state.id:
             self._asking = state.id
             self.run_worker(self._asked(state.id), group="recordings", exclusive=True)
 
     async def _asked(self, event_id: str) -> None:
-        assert self.deck.api is not None
-        tried = self.deck.clock.now()
+        assert self.ctx.api is not None
+        tried = self.ctx.clock.now()
         try:
-            items = (await self.deck.api.events.videos(event_id)).items
-            self._recordings = Recordings(event_id, self.deck.clock.now(), items, requested_at=tried)
+            items = (await self.ctx.api.events.videos(event_id)).items
+            self._recordings = Recordings(event_id, self.ctx.clock.now(), items, requested_at=tried)
         except ApiError as error:
             self._recordings = replace(self._known(event_id), error=str(error), requested_at=tried)
         finally:

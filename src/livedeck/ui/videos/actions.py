@@ -1,221 +1,303 @@
-"""Which video, which part of it, and what the actions on its extras share."""
+"""Which video, which part of it, and the order of its rows."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-from livedeck.client import ApiError, Secret, Subtitle, plain_name
+from livedeck.client import ApiError, Subtitle
 from livedeck.monitor import KnownMaterial, Severity, Video
 from livedeck.operations import video_forms
 from livedeck.operations import videos as acts
-from livedeck.operations.diff import Change, edits
-from livedeck.operations.executor import Cancelled
-from livedeck.operations.operation import Operation, OperationResult, Target
-from livedeck.operations.schema import FieldValues, FormSchema
 from livedeck.operations.subtitles import named
-from livedeck.ui.kit.dialogs.form import Form, FormResult, FormState
-from livedeck.ui.shell.confirmer import OperationFactory, run_form
+from livedeck.ui.kit.dialogs.form import Form, FormState
+from livedeck.ui.shell.action import (
+    Action,
+    ConfirmLevel,
+    Feature,
+    FeatureScreen,
+    HelpGroup,
+    ScreenKind,
+    Tab,
+)
 from livedeck.ui.shell.keymap import worded
-from livedeck.ui.videos.library import PARTS
-from livedeck.ui.videos.screen import OrderedScreen, SubtitlesScreen, VideosScreen, VideoTab
+from livedeck.ui.videos.annotations import ACTIONS as ANNOTATIONS
+from livedeck.ui.videos.extras import needs_video, perform, renew, video_of
+from livedeck.ui.videos.library import PARTS, library_of
+from livedeck.ui.videos.materials import ACTIONS as MATERIALS
+from livedeck.ui.videos.posters import ACTIONS as POSTERS
+from livedeck.ui.videos.subtitles import ACTIONS as SUBTITLES
 
 if TYPE_CHECKING:
-    from livedeck.ui.app import Deck
+    from livedeck.ui.shell.context import Context
+    from livedeck.ui.videos.screen import (
+        AnnotationsScreen,
+        CuesScreen,
+        MaterialsScreen,
+        OrderedScreen,
+        PostersScreen,
+        SubtitlesScreen,
+        VideosScreen,
+        VideoTab,
+    )
 
 
-T = TypeVar("T")
+def _tab() -> type[VideoTab]:
+    from livedeck.ui.videos.screen import VideoTab
+
+    return VideoTab
 
 
-def video_of(deck: Deck) -> Video:
-    """The selected video: the deck refuses every action that needs one where there is none."""
-    assert deck.library.video is not None
-    return deck.library.video
+def _ordered_tab() -> type[OrderedScreen]:
+    from livedeck.ui.videos.screen import OrderedScreen
+
+    return OrderedScreen
 
 
-def selected(deck: Deck, kind: type[T], noun: str) -> T | None:
-    """What the cursor stands on; said where it stands on nothing."""
-    one = deck.screen_of(VideoTab).picked()
-    if isinstance(one, kind):
-        return one
-    deck.tell(f"no {noun} is selected", Severity.WARNING)
-    return None
+def _videos_screen() -> type[VideosScreen]:
+    from livedeck.ui.videos.screen import VideosScreen
+
+    return VideosScreen
 
 
-async def perform(deck: Deck, act: Operation[Any]) -> OperationResult:
-    """Take it down the road, and ask for the lists anew."""
-    outcome = await deck.desk.perform(act)
-    renew(deck)
-    return outcome
+def _posters_screen() -> type[PostersScreen]:
+    from livedeck.ui.videos.screen import PostersScreen
+
+    return PostersScreen
 
 
-async def filled(deck: Deck, blank: FormState, act: OperationFactory) -> OperationResult | None:
-    """The same from a form."""
-    outcome = await run_form(deck, blank, act)
-    renew(deck)
-    return outcome
+def _subtitles_screen() -> type[SubtitlesScreen]:
+    from livedeck.ui.videos.screen import SubtitlesScreen
+
+    return SubtitlesScreen
 
 
-def changed(
-    deck: Deck,
-    title: str,
-    sheet: FormSchema,
-    initial: FieldValues,
-    act: Callable[[Any, tuple[Change, ...]], Operation[object]],
-) -> Awaitable[Any]:
-    """A form of what there is. `act`: of a draft of what was changed, which is sent and nothing else, and in words."""
+def _cues_screen() -> type[CuesScreen]:
+    from livedeck.ui.videos.screen import CuesScreen
 
-    def made(form: FormResult) -> Operation[object]:
-        present = deck.desk.present()
-        draft = sheet.draft(sheet.values(form.entries, form.changed, present))
-        return act(draft, edits(sheet, initial, form.entries, form.changed, present))
-
-    return filled(deck, FormState(title, sheet, initial), made)
+    return CuesScreen
 
 
-def renew(deck: Deck) -> None:
-    """Something may have changed."""
-    deck.library.expire()
-    deck.news.publish(None)
+def _annotations_screen() -> type[AnnotationsScreen]:
+    from livedeck.ui.videos.screen import AnnotationsScreen
+
+    return AnnotationsScreen
 
 
-async def download(
-    deck: Deck, target: Target, name: str, link: Callable[[], Awaitable[Secret]], *, typed: str = ""
-) -> None:
-    """Ask where it goes, and write it there, whole or not at all. `name`: from outside, it leads to no other folder."""
-    plain = plain_name(name, target.kind)
-    entries: FieldValues = {"file": typed or str(deck.downloads / plain), "replace": False}
-    blank = FormState(f"Download {target.name}", video_forms.TARGET, entries, save="Download", fresh=True)
-    while True:
-        form = await deck.push_screen_wait(Form(blank, deck.clock.monotonic, deck.desk.present))
-        if form is None:
-            return
-        to = deck.downloads / video_forms.path_of(form.entries["file"])
-        to = to / plain if await asyncio.to_thread(to.is_dir) else to
-        try:
-            size = await _saved(deck, target, link, to, replace=form.entries["replace"] is True)
-        except Cancelled:
-            deck.tell(f"download of {target.name}: stopped, nothing was kept", Severity.WARNING)
-            return
-        except ApiError as error:
-            blank = replace(blank, entered=form.entries, note=str(error))
-            continue
-        deck.tell(f"download of {target.name}: {size:,} bytes in {to}")
-        await deck.desk.did(f"{target.kind}.download", target, str(to))
-        return
+def _materials_screen() -> type[MaterialsScreen]:
+    from livedeck.ui.videos.screen import MaterialsScreen
+
+    return MaterialsScreen
 
 
-async def _saved(deck: Deck, target: Target, link: Callable[[], Awaitable[Secret]], to: Path, *, replace: bool) -> int:
-    what = f"download {target.name}"
-
-    async def work(progress: Callable[[int, int | None], None]) -> int:
-        return await deck.desk.api.cdn.save(await link(), to, what, replace=replace, progress=progress)
-
-    return await deck.desk.fetch(what, work)
+def open_screen(ctx: Context, _: str) -> None:
+    """Show the part that was left."""
+    ctx.go_to(library_of(ctx).part)
 
 
-def next_(deck: Deck, argument: str) -> None:
+def expire(ctx: Context) -> None:
+    """Have every list asked for again."""
+    library_of(ctx).expire()
+
+
+def next_(ctx: Context, argument: str) -> None:
     """The next part, or the one that is named."""
-    _turn(deck, 1, argument)
+    _turn(ctx, 1, argument)
 
 
-def previous(deck: Deck, _: str) -> None:
+def previous(ctx: Context, _: str) -> None:
     """The part before."""
-    _turn(deck, -1)
+    _turn(ctx, -1)
 
 
-def _turn(deck: Deck, step: int, name: str = "") -> None:
+def _turn(ctx: Context, step: int, name: str = "") -> None:
     if name and name not in PARTS:
-        deck.tell(f"there is no part {name}: {', '.join(PARTS)}", Severity.WARNING)
+        ctx.announce(f"there is no part {name}: {', '.join(PARTS)}", Severity.WARNING)
         return
-    part = name or PARTS[(PARTS.index(deck.current_mode) + step) % len(PARTS)]
-    if isinstance(deck.screen, VideosScreen):
-        deck.screen.choose()
-    if part != PARTS[0] and deck.library.video is None:
-        deck.tell(worded("no video is selected; {video.find} opens any by its id", deck.keymap), Severity.WARNING)
+    part = name or PARTS[(PARTS.index(ctx.current_mode) + step) % len(PARTS)]
+    screen = ctx.screen
+    if isinstance(screen, _videos_screen()):
+        screen.choose()
+    if part != PARTS[0] and library_of(ctx).video is None:
+        ctx.announce(worded("no video is selected; {video.find} opens any by its id", ctx.actions), Severity.WARNING)
     else:
-        deck.switch_mode(part)
+        ctx.go_to(part)
 
 
-def open_(deck: Deck, _: str) -> None:
+def open_(ctx: Context, _: str) -> None:
     """The posters of the video under the cursor."""
-    deck.screen_of(VideoTab).open()
+    ctx.screen_of(_tab()).open()
 
 
-def find(deck: Deck, argument: str) -> Awaitable[None] | None:
+def find(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Open any video by its id."""
-    if deck.api is None:
-        deck.tell("this deck was given no way to the platform", Severity.WARNING)
+    if ctx.api is None:
+        ctx.announce("this deck was given no way to the platform", Severity.WARNING)
         return None
-    return _found(deck, argument)
+    return _found(ctx, argument)
 
 
-async def _found(deck: Deck, typed: str) -> None:
+async def _found(ctx: Context, typed: str) -> None:
     blank = FormState("Open a video", video_forms.VIDEO, {"video_id": ""}, save="Open")
     while True:
         if not typed:
-            filled = await deck.push_screen_wait(Form(blank, deck.clock.monotonic, deck.desk.present))
+            filled = await ctx.ask(Form(blank, ctx.clock.monotonic, ctx.desk.present))
             if filled is None:
                 return
             typed = str(filled.entries["video_id"]).strip()
         try:
-            await deck.library.find(typed)
+            await library_of(ctx).find(typed)
         except ApiError as error:
             blank = replace(blank, entered={"video_id": typed}, note=str(error))
             typed = ""
         else:
-            deck.switch_mode("posters")
+            ctx.go_to("posters")
             return
 
 
-def earlier(deck: Deck, _: str) -> None:
+def earlier(ctx: Context, _: str) -> None:
     """The row one up."""
-    _shift(deck, -1)
+    _shift(ctx, -1)
 
 
-def later(deck: Deck, _: str) -> None:
+def later(ctx: Context, _: str) -> None:
     """The row one down."""
-    _shift(deck, 1)
+    _shift(ctx, 1)
 
 
-def _shift(deck: Deck, step: int) -> None:
-    why = deck.screen_of(OrderedScreen).shift(step)
+def _shift(ctx: Context, step: int) -> None:
+    why = ctx.screen_of(_ordered_tab()).shift(step)
     if why:
-        deck.tell(why, Severity.WARNING)
+        ctx.announce(why, Severity.WARNING)
 
 
-def send(deck: Deck, _: str) -> Awaitable[None] | None:
+def send(ctx: Context, _: str) -> Awaitable[None] | None:
     """The whole order, as it is shown."""
-    screen = deck.screen_of(OrderedScreen)
+    screen = ctx.screen_of(_ordered_tab())
     wanted = screen.order()
     if wanted is None:
-        deck.tell("nothing was moved")
+        ctx.announce("nothing was moved")
         return None
-    return _sent(deck, screen, video_of(deck), wanted)
+    return _sent(ctx, screen, video_of(ctx), wanted)
 
 
-async def _sent(deck: Deck, screen: OrderedScreen, video: Video, wanted: acts.Ids) -> None:
-    tracks = isinstance(screen, SubtitlesScreen)
-    known: tuple[Subtitle | KnownMaterial, ...] = deck.library.known(screen.MODE).items
+async def _sent(ctx: Context, screen: OrderedScreen, video: Video, wanted: acts.Ids) -> None:
+    tracks = isinstance(screen, _subtitles_screen())
+    known: tuple[Subtitle | KnownMaterial, ...] = library_of(ctx).known(screen.MODE).items
     names = {one.id: named(one) if isinstance(one, Subtitle) else one.title or one.id for one in known}
     act = (acts.of_tracks if tracks else acts.of_materials)(
-        deck.desk.api, video, wanted, tuple(one.id for one in known), names
+        ctx.desk.api, video, wanted, tuple(one.id for one in known), names
     )
-    outcome = await perform(deck, act)
+    outcome = await perform(ctx, act)
     if not outcome.done:
         return
     if not tracks:
-        await _kept(deck, known, outcome.answer)
+        await _kept(ctx, known, outcome.answer)
     screen.settle_order(video.id, wanted)
-    renew(deck)
+    renew(ctx)
 
 
-async def _kept(deck: Deck, known: tuple[Subtitle | KnownMaterial, ...], order: object) -> None:
+async def _kept(ctx: Context, known: tuple[Subtitle | KnownMaterial, ...], order: object) -> None:
     """Remember the order of the materials: nothing else does. Those that were not sent are gone."""
     things = {one.id: one for one in known if isinstance(one, KnownMaterial)}
     ids = [one for one in order if one in things] if isinstance(order, tuple) else [*things]
-    await deck.library.shelf.put(things[one] for one in ids)
-    await deck.library.shelf.drop([one for one in things if one not in ids])
+    await library_of(ctx).shelf.put(things[one] for one in ids)
+    await library_of(ctx).shelf.drop([one for one in things if one not in ids])
+
+
+MODES = ("videos", "posters", "subtitles", "cues", "annotations", "materials")
+
+ORDERED = ("subtitles", "materials")
+
+
+VIDEOS = (
+    Action(
+        "part.next",
+        ("right_square_bracket", "right"),
+        "next part",
+        "The next of videos, posters, subtitles, annotations, materials; or the one named",
+        next_,
+        PARTS,
+        takes="[NAME]",
+        rank=22,
+    ),
+    Action("part.previous", ("left_square_bracket", "left"), "part before", "The part before", previous, PARTS),
+    Action("video.open", ("enter",), "open", "The posters of the video", open_, ("videos",), rank=10),
+    Action(
+        "video.find",
+        ("b",),
+        "by id",
+        "Open any video by its id",
+        find,
+        MODES,
+        takes="[ID]",
+        rank=25,
+    ),
+)
+
+
+ORDER = (
+    Action(
+        "order.earlier",
+        ("K", "shift+up"),
+        "move up",
+        "Move the row up; nothing is sent yet",
+        earlier,
+        ORDERED,
+        rank=14,
+    ),
+    Action(
+        "order.later",
+        ("J", "shift+down"),
+        "move down",
+        "Move the row down; nothing is sent yet",
+        later,
+        ORDERED,
+        rank=15,
+    ),
+    Action(
+        "order.send",
+        ("S",),
+        "send order",
+        "Send the order of the rows as it is shown",
+        send,
+        ORDERED,
+        blocked=needs_video,
+        confirm=ConfirmLevel.FORM,
+        rank=19,
+    ),
+)
+
+
+FEATURE = Feature(
+    tab=Tab(
+        "Videos",
+        Action(
+            "screen.videos",
+            ("6",),
+            "videos",
+            "Videos: recordings, any video by its id, and what hangs on one",
+            open_screen,
+        ),
+    ),
+    screens={
+        "videos": FeatureScreen(_videos_screen, ScreenKind.TABLE),
+        "posters": FeatureScreen(_posters_screen, ScreenKind.TABLE),
+        "subtitles": FeatureScreen(_subtitles_screen, ScreenKind.TABLE),
+        "cues": FeatureScreen(_cues_screen, ScreenKind.TABLE),
+        "annotations": FeatureScreen(_annotations_screen, ScreenKind.TABLE),
+        "materials": FeatureScreen(_materials_screen, ScreenKind.TABLE),
+    },
+    actions=(*VIDEOS, *POSTERS, *SUBTITLES, *ANNOTATIONS, *MATERIALS, *ORDER),
+    help=(
+        HelpGroup("part", "Videos", 110),
+        HelpGroup("video", "Videos", 120),
+        HelpGroup("poster", "Posters", 130),
+        HelpGroup("subtitle", "Subtitles", 140),
+        HelpGroup("annotation", "Annotations", 150),
+        HelpGroup("material", "Additional materials", 160),
+        HelpGroup("order", "Order of subtitles and materials", 170),
+    ),
+    expire=expire,
+)

@@ -7,10 +7,13 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from livedeck.client import Api, ApiError, Cue, Incomplete, Material, Recording, Subtitle, checked_cues, collect
 from livedeck.monitor import Clock, EventState, History, KnownMaterial, MaterialRecord, Video
+
+if TYPE_CHECKING:
+    from livedeck.ui.shell.context import Context
 
 
 class Shown(Protocol):
@@ -234,3 +237,12 @@ EXTRAS: Mapping[str, Callable[[Api, str], Awaitable[tuple[Any, ...]]]] = {
     "subtitles": lambda api, video_id: collect(api.subtitles.iterate(video_id, order="position.asc")),
     "annotations": lambda api, video_id: collect(api.annotations.iterate(video_id)),
 }
+
+
+def library_of(ctx: Context) -> ResourceCache:
+    """What this deck knows of videos."""
+    return ctx.state(_library)
+
+
+def _library(ctx: Context) -> ResourceCache:
+    return ResourceCache(ctx.api, MaterialCache(ctx.history, ctx.clock), ctx.clock)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
 
@@ -18,12 +17,11 @@ from livedeck.text.segments import Line
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell import keymap
 from livedeck.ui.shell.keymap import key_of, worded
-from livedeck.ui.shell.screen import DeckScreen
+from livedeck.ui.shell.screen import BaseScreen
 from livedeck.ui.videos import view
 from livedeck.ui.videos import view as extra_panel
-from livedeck.ui.videos.library import EVENTS, PARTS, CachedList, ResourceCache
+from livedeck.ui.videos.library import EVENTS, PARTS, CachedList, ResourceCache, library_of
 from livedeck.ui.videos.thumbnail import Thumbnail
 from livedeck.ui.videos.view import ANNOTATIONS, CUES, MATERIALS, POSTERS, SUBTITLES, VIDEOS, panel
 
@@ -45,11 +43,10 @@ class ExtraPanel(Canvas):
         return panel(self._shown, width, stale=self._stale)
 
 
-class VideoTab(DeckScreen):
+class VideoTab(BaseScreen):
     """One part: its table, and the panel of what is selected. `EMPTY`: what is said of an empty list, once `worded`."""
 
     NAME = "Videos"
-    SHEET: ClassVar[TableSchema[Any]]
     EMPTY: ClassVar[str] = ""
 
     def __init__(self) -> None:
@@ -60,11 +57,11 @@ class VideoTab(DeckScreen):
     @property
     def library(self) -> ResourceCache:
         """What is known of videos."""
-        return self.deck.library
+        return library_of(self.ctx)
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="head")
-        yield Table(self.SHEET)
+        yield Table(self.SCHEMA)
         yield ExtraPanel()
 
     def rows(self) -> Sequence[Any]:
@@ -72,17 +69,17 @@ class VideoTab(DeckScreen):
         return self.library.known(self.MODE).items
 
     def listed(self, snapshot: Snapshot) -> tuple[str, TableSchema[Any], Sequence[Any]]:  # noqa: ARG002  not of the monitor
-        return self.MODE, self.SHEET, self.rows()
+        return self.MODE, self.SCHEMA, self.rows()
 
     def picked(self) -> Any:
         """What the cursor stands on, as it is shown; None where there is nothing."""
-        return next((one for one in self.rows() if self.SHEET.key(one) == self._cursor), None)
+        return next((one for one in self.rows() if self.SCHEMA.key(one) == self._cursor), None)
 
     def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
         moment = replace(moment, stale=moment.stale or self.library.known(self.MODE).stale(moment.now))
         self.library.part = self.MODE if self.MODE in PARTS else self.library.part
         arranged, view = self.arranged(snapshot, moment)
-        keys = [self.SHEET.key(one) for one in arranged.rows]
+        keys = [self.SCHEMA.key(one) for one in arranged.rows]
         if self._cursor not in keys:
             self._cursor = next(iter(keys), "")
         self.query_one("#head", LinesWidget).show(self._head(moment))
@@ -105,7 +102,7 @@ class VideoTab(DeckScreen):
         known = self.library.known(self.MODE)
         if known.at is None:
             return "the platform gives no answer" if known.why else "waiting for the platform's answer"
-        return worded(self.EMPTY, self.deck.keymap)
+        return worded(self.EMPTY, self.ctx.actions)
 
     def ready(self) -> bool:
         """Whether there is anything to ask for."""
@@ -114,9 +111,9 @@ class VideoTab(DeckScreen):
     def _ask(self, snapshot: Snapshot) -> None:
         """Have the list asked for where it is old; one question at a time, none while the display is held still."""
         place = self.MODE, self.library.video.id if self.library.video and self.MODE != "videos" else ""
-        if self.deck.arrangement.frozen or not self.ready() or self._asking == place:
+        if self.ctx.preferences.frozen or not self.ready() or self._asking == place:
             return
-        if self.library.known(self.MODE).due(self.deck.clock.now()):
+        if self.library.known(self.MODE).due(self.ctx.clock.now()):
             self._asking = place
             self.run_worker(self._asked(place, self.wanted(snapshot)), group="list", exclusive=True)
 
@@ -137,7 +134,7 @@ class VideoTab(DeckScreen):
         """Tell what became otherwise."""
 
     def back(self) -> None:
-        self.deck.switch_mode("videos")
+        self.ctx.go_to("videos")
 
     def on_table_moved(self, message: Table.Moved) -> None:
         self._cursor = message.key
@@ -174,7 +171,7 @@ class OrderedScreen(VideoTab):
 
     def shift(self, step: int) -> str:
         """Move the row under the cursor; why not, where it cannot be moved."""
-        view = self.deck.arrangement.view(self.MODE)
+        view = self.ctx.preferences.view(self.MODE)
         if view.filter or view.sort or view.down:
             return "rows are moved in their own order: take the filter and the sorting off first"
         ids = [one.id for one in self.rows()]
@@ -201,7 +198,7 @@ class OrderedScreen(VideoTab):
         else:
             self._order.pop(self._video(), None)
             self.refresh_all()
-            self.deck.tell("the order is as it was; nothing was sent")
+            self.ctx.announce("the order is as it was; nothing was sent")
 
     def _head(self, moment: RenderTime) -> list[Any]:
         lines, order = super()._head(moment), self.order()
@@ -209,7 +206,7 @@ class OrderedScreen(VideoTab):
             return lines
         known = [one.id for one in super().rows()]
         count = sum(one != other for one, other in zip(order, known, strict=True))
-        send, drop = (key_of(name, self.deck.keymap) for name in ("order.send", "view.clear"))
+        send, drop = (key_of(name, self.ctx.actions) for name in ("order.send", "view.clear"))
         return [*lines, extra_panel.order_text(count, f"{send} sends the whole order, {drop} drops it")]
 
 
@@ -217,9 +214,8 @@ class VideosScreen(VideoTab):
     """The recordings of the events that are over and of the selected one; videos that were opened by their id."""
 
     MODE = "videos"
-    SHEET = VIDEOS
+    SCHEMA = VIDEOS
     EMPTY = "no recording of the events that are over; {video.find} opens any video by its id"
-    BINDINGS: ClassVar[list[BindingType]] = keymap.here(MODE)
 
     def rows(self) -> Sequence[Video]:
         return self.library.videos()
@@ -239,7 +235,7 @@ class VideosScreen(VideoTab):
         return self.library.api is not None
 
     def wanted(self, snapshot: Snapshot) -> Sequence[EventState]:
-        chosen = self.deck.chosen()
+        chosen = self.ctx.selected_event()
         over = [
             state for state in snapshot.events if state.phase.tally is BroadcastState.COMPLETED and state is not chosen
         ]
@@ -262,25 +258,24 @@ class VideosScreen(VideoTab):
 
     def open(self) -> None:
         if self.choose():
-            self.deck.switch_mode("posters")
+            self.ctx.go_to("posters")
 
 
 class PostersScreen(VideoTab):
     """The pictures of the video, and which one is shown."""
 
     MODE = "posters"
-    SHEET = POSTERS
+    SCHEMA = POSTERS
     EMPTY = "no poster; {poster.make} makes one of a moment, {poster.upload} takes the picture at an address"
-    BINDINGS: ClassVar[list[BindingType]] = keymap.here(MODE)
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="head")
-        yield Table(self.SHEET)
+        yield Table(self.SCHEMA)
         yield Horizontal(ExtraPanel(), Thumbnail(), classes="beside")
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.deck.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # some have no thumbnails
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # some have no thumbnails
 
     def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
         super().paint(snapshot, moment)
@@ -292,29 +287,27 @@ class SubtitlesScreen(OrderedScreen):
     """The tracks of the video in the order that viewers see."""
 
     MODE = "subtitles"
-    SHEET = SUBTITLES
+    SCHEMA = SUBTITLES
     EMPTY = "no subtitle track; {subtitle.upload} uploads a file, {subtitle.recognise} has speech recognised"
-    BINDINGS: ClassVar[list[BindingType]] = keymap.here(MODE)
 
     def compared(self, before: CachedList, after: CachedList) -> None:
         pending = {one.id for one in before.items if isinstance(one, Subtitle) and one.status == "pending"}
         for one in after.items:
             if one.id in pending and one.status != "pending":
-                self.deck.tell(f"subtitles {one.language or one.id}: recognition is {one.status}", Severity.INFO)
+                self.ctx.announce(f"subtitles {one.language or one.id}: recognition is {one.status}", Severity.INFO)
 
     def open(self) -> None:
         self.library.track = self.picked()
         if self.library.track is not None:
-            self.deck.switch_mode("cues")
+            self.ctx.go_to("cues")
 
 
 class CuesScreen(VideoTab):
     """What a track says, line by line, from its file."""
 
     MODE = "cues"
-    SHEET = CUES
+    SCHEMA = CUES
     EMPTY = "no cue"
-    BINDINGS: ClassVar[list[BindingType]] = keymap.here(MODE)
 
     def ready(self) -> bool:
         return super().ready() and self.library.track is not None
@@ -325,22 +318,20 @@ class CuesScreen(VideoTab):
         return view.title(self.library.video, said)
 
     def back(self) -> None:
-        self.deck.switch_mode("subtitles")
+        self.ctx.go_to("subtitles")
 
 
 class AnnotationsScreen(VideoTab):
     """What is laid over the video for a while."""
 
     MODE = "annotations"
-    SHEET = ANNOTATIONS
+    SCHEMA = ANNOTATIONS
     EMPTY = "no annotation; {annotation.new} makes one"
-    BINDINGS: ClassVar[list[BindingType]] = keymap.here(MODE)
 
 
 class MaterialsScreen(OrderedScreen):
     """The files beside the video that the deck knows of."""
 
     MODE = "materials"
-    SHEET = MATERIALS
+    SCHEMA = MATERIALS
     EMPTY = "none known, nothing lists them; {material.upload} uploads one, :material.know ID takes one in"
-    BINDINGS: ClassVar[list[BindingType]] = keymap.here(MODE)

@@ -12,23 +12,25 @@ from livedeck.operations import subtitles as acts
 from livedeck.operations import video_forms
 from livedeck.operations.operation import Operation
 from livedeck.ui.kit.dialogs.form import FormResult, FormState
-from livedeck.ui.videos.actions import changed, filled, perform, selected, video_of
-from livedeck.ui.videos.actions import download as save
-from livedeck.ui.videos.screen import SubtitlesScreen
+from livedeck.ui.shell.action import Action, ConfirmLevel
+from livedeck.ui.videos.extras import changed, filled, needs_video, perform, selected, video_of
+from livedeck.ui.videos.extras import download as save
 
 if TYPE_CHECKING:
-    from livedeck.ui.app import Deck
+    from livedeck.ui.shell.context import Context
 
 
-def read(deck: Deck, _: str) -> None:
+def read(ctx: Context, _: str) -> None:
     """What it says."""
-    if selected(deck, Subtitle, "subtitle track"):
-        deck.screen_of(SubtitlesScreen).open()
+    from livedeck.ui.videos.screen import SubtitlesScreen
+
+    if selected(ctx, Subtitle, "subtitle track"):
+        ctx.screen_of(SubtitlesScreen).open()
 
 
-def upload(deck: Deck, argument: str) -> Awaitable[Any]:
+def upload(ctx: Context, argument: str) -> Awaitable[Any]:
     """A file, checked before it leaves."""
-    api, video = deck.desk.api, video_of(deck)
+    api, video = ctx.desk.api, video_of(ctx)
 
     async def act(form: FormResult) -> Operation[object]:
         file = await subtitle_file(video_forms.path_of(form.entries["file"]))
@@ -37,46 +39,46 @@ def upload(deck: Deck, argument: str) -> Awaitable[Any]:
     sheet = video_forms.TRACK_FILE
     entered = {"file": argument} if argument else None
     blank = FormState(f"Subtitles of {video.title}", sheet, sheet.blank(), entered, save="Upload")
-    return filled(deck, blank, act)
+    return filled(ctx, blank, act)
 
 
-def recognise(deck: Deck, argument: str) -> Awaitable[Any]:
+def recognise(ctx: Context, argument: str) -> Awaitable[Any]:
     """Have speech recognised."""
-    api, video = deck.desk.api, video_of(deck)
+    api, video = ctx.desk.api, video_of(ctx)
     entered = {"languages": argument} if argument else None
     blank = FormState(
         f"Recognise the speech of {video.title}", video_forms.SPEECH, {"languages": ""}, entered, save="Order"
     )
     return filled(
-        deck, blank, lambda form: acts.recognise(api, video, video_forms.languages(str(form.entries["languages"])))
+        ctx, blank, lambda form: acts.recognise(api, video, video_forms.languages(str(form.entries["languages"])))
     )
 
 
-def edit(deck: Deck, _: str) -> Awaitable[Any] | None:
+def edit(ctx: Context, _: str) -> Awaitable[Any] | None:
     """Its language and description."""
-    one = selected(deck, Subtitle, "subtitle track")
+    one = selected(ctx, Subtitle, "subtitle track")
     if one is None:
         return None
-    act = partial(acts.edit, deck.desk.api, video_of(deck), one)
-    return changed(deck, f"Edit {acts.named(one)}", video_forms.TRACK, video_forms.track_entries(one), act)
+    act = partial(acts.edit, ctx.desk.api, video_of(ctx), one)
+    return changed(ctx, f"Edit {acts.named(one)}", video_forms.TRACK, video_forms.track_entries(one), act)
 
 
-def copy(deck: Deck, _: str) -> Awaitable[Any] | None:
+def copy(ctx: Context, _: str) -> Awaitable[Any] | None:
     """A second one like it."""
-    return _done(deck, acts.copy)
+    return _done(ctx, acts.copy)
 
 
-def delete(deck: Deck, _: str) -> Awaitable[Any] | None:
+def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
     """Delete it for good."""
-    return _done(deck, acts.delete)
+    return _done(ctx, acts.delete)
 
 
-def download(deck: Deck, argument: str) -> Awaitable[Any] | None:
+def download(ctx: Context, argument: str) -> Awaitable[Any] | None:
     """Its file."""
-    one = selected(deck, Subtitle, "subtitle track")
+    one = selected(ctx, Subtitle, "subtitle track")
     if one is None:
         return None
-    api, video = deck.desk.api, video_of(deck)
+    api, video = ctx.desk.api, video_of(ctx)
     target = acts.seen(api, video, one).target
 
     async def link() -> Secret:
@@ -85,9 +87,59 @@ def download(deck: Deck, argument: str) -> Awaitable[Any] | None:
             raise Incomplete(f"download {target.name}: it has no file yet")
         return track.url
 
-    return save(deck, target, one.file_name or f"{one.language or 'track'}.vtt", link, typed=argument)
+    return save(ctx, target, one.file_name or f"{one.language or 'track'}.vtt", link, typed=argument)
 
 
-def _done(deck: Deck, act: Callable[[Api, Video, Subtitle], Operation[object]]) -> Awaitable[Any] | None:
-    one = selected(deck, Subtitle, "subtitle track")
-    return perform(deck, act(deck.desk.api, video_of(deck), one)) if one else None
+def _done(ctx: Context, act: Callable[[Api, Video, Subtitle], Operation[object]]) -> Awaitable[Any] | None:
+    one = selected(ctx, Subtitle, "subtitle track")
+    return perform(ctx, act(ctx.desk.api, video_of(ctx), one)) if one else None
+
+
+_subtitle = partial(Action, screens=("subtitles",), blocked=needs_video)
+
+
+ACTIONS = (
+    _subtitle("subtitle.read", ("enter",), "read", "Read what the track says", read, rank=10),
+    _subtitle(
+        "subtitle.upload",
+        ("n",),
+        "upload",
+        "Upload a WebVTT or SRT file, checked before it leaves",
+        upload,
+        confirm=ConfirmLevel.FORM,
+        takes="[FILE]",
+        rank=11,
+    ),
+    _subtitle(
+        "subtitle.recognise",
+        ("v",),
+        "recognise",
+        "Have the speech recognised, a track for each language",
+        recognise,
+        confirm=ConfirmLevel.FORM,
+        takes="[LANGUAGES]",
+        rank=12,
+    ),
+    _subtitle(
+        "subtitle.edit",
+        ("e",),
+        "edit",
+        "Change language or description of the track",
+        edit,
+        confirm=ConfirmLevel.FORM,
+        rank=13,
+    ),
+    _subtitle(
+        "subtitle.copy",
+        ("c",),
+        "copy",
+        "Make a second track like this one",
+        copy,
+        confirm=ConfirmLevel.CONFIRM,
+        rank=16,
+    ),
+    _subtitle("subtitle.download", ("g",), "get", "Download the file of the track", download, takes="[FILE]", rank=17),
+    _subtitle(
+        "subtitle.delete", ("D",), "delete", "Delete the track for good", delete, confirm=ConfirmLevel.CONFIRM, rank=18
+    ),
+)
