@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 import structlog
 
+from client.answers import listening
 from livedeck.cli.log_file import hide, log_to
+from livedeck.client import Api, ApiError
 
 SECRET = "a-token-that-nobody-knows"
 
@@ -20,14 +22,13 @@ SECRET = "a-token-that-nobody-knows"
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
     """The logging of the test run is left as it was found."""
-    root, httpx = logging.getLogger(), logging.getLogger("httpx")
-    handlers, levels = list(root.handlers), (root.level, httpx.level)
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
     yield
     for handler in root.handlers:
         handler.close()
     root.handlers = handlers
-    root.setLevel(levels[0])
-    httpx.setLevel(levels[1])
+    root.setLevel(level)
     structlog.reset_defaults()
 
 
@@ -107,7 +108,28 @@ def test_a_folder_that_cannot_be_written_is_no_fault(tmp_path: Path, capfd: pyte
 def test_a_line_that_cannot_be_made_is_lost_without_a_word(log: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """logging itself would print a traceback and what was to be written, which nobody has redacted."""
     (ours,) = (one for one in logging.getLogger().handlers if isinstance(one, RotatingFileHandler))
-    ours.handle(logging.makeLogRecord({"msg": "%d pieces", "args": (SECRET,)}))
-    ours.handle(logging.makeLogRecord({"msg": "half a pair: \ud83d"}))  # which no report of a test run can hold
+    ours.handle(
+        logging.makeLogRecord({"name": "livedeck.test", "levelno": logging.INFO, "msg": "%d pieces", "args": (SECRET,)})
+    )
+    ours.handle(
+        logging.makeLogRecord({"name": "livedeck.test", "levelno": logging.INFO, "msg": "half a pair: \ud83d"})
+    )  # which no report of a test run can hold
     assert capfd.readouterr() == ("", "")
     assert "half a pair" in written(log)
+
+
+async def test_with_debug_logging_everywhere_the_wire_is_not_in_the_log(log: Path, tmp_path: Path) -> None:
+    """httpx and httpcore write signed addresses below WARNING, and hpack of HTTP/2 writes the token."""
+    logging.getLogger().setLevel(logging.DEBUG)
+    away = b"HTTP/1.1 302 Away\r\nLocation: https://cdn.example.com/?v=signature-1\r\nContent-Length: 0\r\n\r\n"
+    async with listening(away) as (address, _heads), Api(base_url=address, token=SECRET) as api:
+        with pytest.raises(ApiError):
+            await api.events.list()
+        with pytest.raises(ApiError):
+            await api.cdn.save(f"{address}/a.vtt?v=signature-2", tmp_path / "a.vtt", "download")
+    logging.getLogger("hpack.hpack").debug("Adding (%s) to the header table", f"Bearer {SECRET}")
+    structlog.get_logger("livedeck.test").info("asked")
+    text = written(log)
+    assert "asked" in text
+    assert SECRET not in text
+    assert "signature" not in text

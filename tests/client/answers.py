@@ -41,15 +41,20 @@ def api_of(mount: TransportFactory, **options: Any) -> Api:
 
 
 @asynccontextmanager
-async def listening(answer: bytes | None) -> AsyncIterator[tuple[str, list[bytes]]]:
-    """A loopback socket: its address, and the heads of the requests it gets. None never answers; else it hangs up."""
+async def listening(*answers: bytes | None) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """A loopback socket: its address, and the heads of the requests it gets. None never answers; else it hangs up.
+
+    Each connection gets the next answer, and all further ones the last.
+    """
     heads: list[bytes] = []
+    left = list(answers)
     talks: set[asyncio.Task[None] | None] = set()
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         talks.add(asyncio.current_task())
         with suppress(ConnectionError):
             heads.append(await reader.read(65_536))
+            answer = left.pop(0) if len(left) > 1 else left[0]
             await (reader.read() if answer is None else _say(writer, answer))
         with suppress(ConnectionError):
             writer.close()
@@ -59,7 +64,7 @@ async def listening(answer: bytes | None) -> AsyncIterator[tuple[str, list[bytes
     async with server:
         port = server.sockets[0].getsockname()[1]
         yield f"http://127.0.0.1:{port}", heads
-    await asyncio.gather(*(each for each in talks if each))
+    await asyncio.gather(*(talk for talk in talks if talk))
 
 
 async def _say(writer: asyncio.StreamWriter, answer: bytes) -> None:

@@ -43,7 +43,7 @@ def values(folder: Path) -> dict[str, Any]:
         "subtitle_ids": ["s1", "s2"],
         "material_ids": ["m1", "m2"],
         "started_at": datetime(2026, 11, 21, 18, tzinfo=UTC),
-        "wanted": ChatExport("event_id", "stream_id"),
+        "export": ChatExport("event_id", "stream_id"),
         "to": folder / "chat.json",
     }
 

@@ -103,17 +103,33 @@ async def all_of(api: Api) -> list[Message]:
     return [message async for message in api.chat.messages("e", "s")]
 
 
-async def test_a_message_longer_than_a_mebibyte_ends_the_reading() -> None:
-    async with api_of(saying(b'{"data": [{"message": "' + b"x" * (3 * 2**20) + b'"}]}')) as api:
-        assert len((await all_of(api))[0].message or "") == 3 * 2**20  # one piece in process: it is here anyway
+def log_of_a_message(size: int) -> bytes:
+    """A log whose only message has so many characters of JSON."""
+    return b'{"data": [{"message": "' + b"x" * (size - len('{"message": ""}')) + b'"}]}'
+
+
+@pytest.mark.parametrize("piece", [4096, 65_536, 3 * 2**20])
+async def test_a_message_of_a_mebibyte_is_read_and_a_longer_one_is_not(piece: int) -> None:
+    """However it comes."""
+    (message,) = await anext(ChatLogParser(in_pieces(log_of_a_message(2**20), piece)))
+    assert isinstance(message, dict)
+    with pytest.raises(NotJson, match="longer than 1 MiB"):
+        await anext(ChatLogParser(in_pieces(log_of_a_message(2**20 + 1), piece)))
+
+
+async def test_a_message_without_end_is_given_up_before_it_fills_the_memory() -> None:
+    pieces = 0
 
     async def endless() -> AsyncIterator[bytes]:
+        nonlocal pieces
         yield b'{"data": [{"message": "'
         while True:
+            pieces += 1
             yield b"x" * 65_536
 
     with pytest.raises(NotJson, match="longer than 1 MiB"):
         await anext(ChatLogParser(endless()))
+    assert pieces * 65_536 < 1.5 * 2**20
 
 
 @pytest.mark.parametrize("said", [24, 60, 121, 250])
@@ -175,7 +191,7 @@ async def test_an_export_is_what_the_platform_sent_and_its_progress_is_told(tmp_
         done = await api.chat.export(CSV_OF_IT, tmp_path / "chat.csv", progress=told.append)
     assert (tmp_path / "chat.csv").read_bytes() == CSV
     assert (tmp_path / "chat.csv").stat().st_mode & 0o777 == 0o600
-    assert (told[-1].came, told[-1].size, done.size) == (len(CSV),) * 3
+    assert (told[-1].received, told[-1].size, done.size) == (len(CSV),) * 3
     assert platform.requests[0]["path"] == "/v2/live/events/e/stream/s/chat.csv"
 
 

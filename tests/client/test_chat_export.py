@@ -93,7 +93,7 @@ async def test_a_documented_format_is_byte_for_byte_the_answer(
 @pytest.mark.parametrize("count", COUNTS)
 async def test_csv_reads_back_equal(count: int, tmp_path: Path) -> None:
     done = await exported(
-        MANY[:count], wanting("csv", sieve=MessageFilter(since=datetime(2000, 1, 1, tzinfo=UTC))), tmp_path / "c"
+        MANY[:count], wanting("csv", filter=MessageFilter(since=datetime(2000, 1, 1, tzinfo=UTC))), tmp_path / "c"
     )
     assert rows(tmp_path / "c") == MANY[:count]
     assert (done.messages, done.read) == (count, count)
@@ -109,7 +109,7 @@ async def test_a_line_of_ndjson_is_a_message(count: int, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("count", COUNTS)
 async def test_json_sifted_is_json_still(count: int, tmp_path: Path) -> None:
-    await exported(MANY[:count], wanting("json", sieve=MessageFilter(admins=True)), tmp_path / "c")
+    await exported(MANY[:count], wanting("json", filter=MessageFilter(admins=True)), tmp_path / "c")
     read = json.loads((tmp_path / "c").read_bytes())
     assert read == {"data": [one for one in MANY[:count] if one["is_admin"] == "true"]}
 
@@ -124,7 +124,7 @@ async def test_a_workbook_reads_back_equal_and_computes_nothing(count: int, tmp_
     cells = [[unescape(cell.value or "") for cell in row] for row in read]
     back = [dict(zip(FIELDS, [*row[:4], "".join([row[4], *row[7:]]), *row[5:7]], strict=True)) for row in cells]
     assert back == MANY[:count]
-    assert done.spilled == sum(len(one["message"]) > 20_000 for one in MANY[:count])
+    assert done.split_messages == sum(len(one["message"]) > 20_000 for one in MANY[:count])
 
 
 async def test_a_line_of_text_that_begins_with_a_bracket_is_a_message(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ async def test_safe_csv_has_no_cell_that_computes_and_counts_those_it_changed(tm
     cells = [cell for row in rows(tmp_path / "c") for cell in row.values()]
     assert not [cell for cell in cells if cell.startswith(tuple("=+-@\t\r\n"))]
     formulas = [one["message"] for one in MANY if one["message"].startswith(tuple("=+-@\t"))]
-    assert done.neutralised == len(formulas) > 5
+    assert done.escaped_formulas == len(formulas) > 5
     assert [cell[1:] for cell in cells if cell.startswith("'")] == formulas
 
 
@@ -193,18 +193,18 @@ EVENING = [
     ],
 )
 async def test_a_sieve_lets_through_what_is_wanted(sieve: MessageFilter, numbers: list[int], tmp_path: Path) -> None:
-    done = await exported(EVENING, wanting("ndjson", sieve=sieve), tmp_path / "c")
+    done = await exported(EVENING, wanting("ndjson", filter=sieve), tmp_path / "c")
     read = [json.loads(line) for line in (tmp_path / "c").read_text(encoding="utf-8").splitlines()]
     assert read == [EVENING[number] for number in numbers]
     assert (done.messages, done.read) == (len(numbers), len(EVENING))
-    assert done.undated == bool(sieve.timed)
+    assert done.undated == bool(sieve.has_times)
 
 
 async def test_a_preview_is_what_the_export_will_hold() -> None:
     async with api_of(saying({"data": EVENING})) as api:
         found = [
             one
-            async for batch in api.chat.selected(wanting("csv", sieve=MessageFilter(search="abend")))
+            async for batch in api.chat.selected(wanting("csv", filter=MessageFilter(search="abend")))
             for one in batch
         ]
     assert found == [EVENING[1]]
@@ -268,20 +268,20 @@ async def test_progress_says_what_is_known_and_what_is_not(tmp_path: Path) -> No
     body, told = json.dumps({"data": MANY}).encode(), list[ExportProgress]()
     async with api_of(saying(body, headers={"Content-Length": str(len(body))})) as api:
         await api.chat.export(wanting("json"), tmp_path / "a", progress=told.append)
-    assert (told[-1].came, told[-1].size, told[-1].messages) == (len(body), len(body), None)
-    assert told[-1].left == 0
+    assert (told[-1].received, told[-1].size, told[-1].messages) == (len(body), len(body), None)
+    assert told[-1].seconds_left == 0
     async with api_of(saying(body)) as api:
         await api.chat.export(wanting("csv", zone=UTC), tmp_path / "b", progress=told.append)
     last = told[-1]
-    assert last.came == len(body)
-    assert last.size is last.left is None
+    assert last.received == len(body)
+    assert last.size is last.seconds_left is None
     assert last.messages is not None
 
 
 def test_rate_and_time_left_follow_from_what_came() -> None:
     progress = ExportProgress(30, 120, None, 2.0)
-    assert (progress.rate, progress.left) == (15.0, 6.0)
-    assert (ExportProgress(0, 120, None, 0.0).rate, ExportProgress(0, 120, None, 0.0).left) == (None, None)
+    assert (progress.rate, progress.seconds_left) == (15.0, 6.0)
+    assert (ExportProgress(0, 120, None, 0.0).rate, ExportProgress(0, 120, None, 0.0).seconds_left) == (None, None)
 
 
 @asynccontextmanager

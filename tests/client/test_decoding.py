@@ -1,4 +1,4 @@
-"""A long answer, decoded piece by piece, is what it would be at once."""
+"""A long answer, decoded row by row in a thread, is what it would be at once; and what is broken in it is repaired."""
 
 from __future__ import annotations
 
@@ -8,69 +8,74 @@ from typing import Any
 import pytest
 
 from livedeck.client.http.response import decode, decode_long
-from livedeck.slices import Slices
-
-
-def run(work: Slices[object]) -> tuple[object, int]:
-    """The result, and how many pauses there were."""
-    pauses = 0
-    while True:
-        try:
-            next(work)
-        except StopIteration as done:
-            return done.value, pauses
-        pauses += 1
 
 
 def rows(count: int = 3000, **fields: Any) -> list[Any]:
     return [{"time": f"2026-11-21T12:00:{row % 60:02}Z", "row": row, **fields} for row in range(count)]
 
 
-def long(value: object, **how: Any) -> bytes:
+def encoded(value: object, **how: Any) -> bytes:
     return json.dumps(value, **how).encode()
 
 
-@pytest.mark.parametrize("how", [{}, {"separators": (",", ":")}, {"indent": 2}])
-@pytest.mark.parametrize("more", [{}, {"meta": {"pagination": {"total": 3000}}}])
-def test_a_long_list_is_decoded_in_pieces(how: dict[str, Any], more: dict[str, Any]) -> None:
-    document = {"data": rows(), **more}
-    assert run(decode_long(long(document, **how)))[0] == document
-    assert run(decode_long(long(document, **how)))[1] > 2
-
-
+@pytest.mark.parametrize("how", [{}, {"separators": (",", ":")}, {"indent": 2}, {"ensure_ascii": False}])
 @pytest.mark.parametrize(
     "value",
     [
+        {"data": rows()},
+        {"data": rows(), "meta": {"pagination": {"total": 3000}}},
+        {"meta": {}, "data": rows(text='"},{\\" \N{GRINNING FACE}')},
         {"data": []},
-        {"data": rows(3)},
         {"data": [[{"a": 1}, {"b": 2}]] * 5000},
-        {"data": rows(text="},{")},
-        {"data": rows(text='"},{\\"')},
-        {"data": rows(inner=[{"a": 1}, {"b": [{"c": 2}, {}]}])},
+        {"data": rows(nested=[{"a": 1}, {"b": [{"c": 2}, {}]}])},
         {"data": [*rows(), 1, None, "},"]},
-        {"meta": {}, "data": rows()},
         {"data": {"rows": rows()}},
+        {"error": {"code": 1}},
         rows(),
+        7,
     ],
 )
-def test_whatever_stands_in_it_the_result_is_the_same(value: object) -> None:
-    body = long(value)
-    assert run(decode_long(body))[0] == decode(body) == value
+def test_whatever_stands_in_it_the_result_is_the_same(value: object, how: dict[str, Any]) -> None:
+    body = encoded(value, **how)
+    assert decode_long(body) == decode(body) == value
 
 
-def test_a_long_list_with_something_nested_too_deep_behind_it_is_no_json() -> None:
-    body = long({"data": rows()}).removesuffix(b"}") + b',"meta":' + b"[" * 5000 + b"]" * 5000 + b"}"
-    with pytest.raises(ValueError, match="nested too deep"):
-        run(decode_long(body))
+@pytest.mark.parametrize("read", [decode, decode_long])
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (b'\xef\xbb\xbf{"data": [1]}', [1]),
+        (b'{"data": ["caf\xe9"]}', ["caf\N{REPLACEMENT CHARACTER}"]),
+        (b'{"data": ["\\ud83d", "\\ude00x", "\\ud83d\\ude00", "\\\\ud83d"]}', ["\ufffd", "\ufffdx", "😀", "\\ud83d"]),
+        (b'{"data": [1e400]}', [float("inf")]),
+        (b'{"data": [123456789012345678901234567890]}', [123456789012345678901234567890]),
+        (b'{"data": [1], "data": [2]}', [2]),
+    ],
+)
+def test_what_is_broken_is_repaired(read: Any, body: bytes, value: object) -> None:
+    assert read(body)["data"] == value
 
 
-@pytest.mark.parametrize("tail", ["", ",]}", "]", "]}}", "]} x", ", NaN]}", '],"data":7}', '],"data":[]}'])
-def test_what_is_no_json_at_its_end_is_no_json_and_what_is_is_read_as_it_stands(tail: str) -> None:
-    body = long({"data": rows()}).removesuffix(b"]}") + tail.encode()
-    try:
-        expected = decode(body)
-    except ValueError:
-        with pytest.raises(ValueError, match=r"."):
-            run(decode_long(body))
-    else:
-        assert json.dumps(run(decode_long(body))[0]) == json.dumps(expected)
+@pytest.mark.parametrize("read", [decode, decode_long])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b'{"data": [1',
+        b'{"data": [1,]}',
+        b'{"data": [1]]}',
+        b'{"data": [1]} x',
+        b'{"data": [NaN]}',
+        b'{"data": [-Infinity]}',
+        b'{"data": [{"a": NaN}, {}]}',
+        b'{"data": ["a\tb"]}',
+        b'{"data": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"data": [1], "meta": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"data": ' + b"9" * 5000 + b"}",
+    ],
+    ids=lambda body: ascii(body[:20]),
+)
+def test_what_is_no_json_is_refused(read: Any, body: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        read(body)

@@ -146,10 +146,15 @@ async def test_a_token_that_the_platform_repeats_is_masked() -> None:
     assert "unknown token ••••5a1e" in caught.message
 
 
+def relay(key: str) -> RelayDraft:
+    """A profile with that key."""
+    return RelayDraft(name="A", url="rtmp://a.example/x", stream_key=Secret(key))
+
+
 async def test_a_key_that_was_sent_is_masked_wherever_the_platform_repeats_it() -> None:
     """Whole, though another key is its beginning; in `invalid_params` too, which a form shows at its fields."""
     short, long = "live-key-of-a-9c1d", "live-key-of-a-9c1d-and-more-of-it-77aa"
-    drafts = (RelayDraft(name=key, url="rtmp://a.example/x", stream_key=Secret(key)) for key in (short, long))
+    drafts = map(relay, (short, long))
     invalid = [{"name": "restreams[1].stream_key", "reason": f"{long} is taken"}, long, {long: [[long]]}]
     draft = RoomDraft(owner_id="o", name="Studio", restreams=tuple(drafts))
     async with api_of(saying(error(400400, f"taken: {long}", invalid_params=invalid), 400)) as api:
@@ -158,6 +163,17 @@ async def test_a_key_that_was_sent_is_masked_wherever_the_platform_repeats_it() 
     assert "live-key" not in f"{caught.value} {caught.value.message} {caught.value.invalid_params}"
     assert "more-of-it" not in f"{caught.value} {caught.value.message} {caught.value.invalid_params}"
     assert "restreams[1].stream_key: ••••77aa is taken" in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["k9x4", "k9x4z", "k9x4z7"])
+async def test_a_short_key_is_masked_too(key: str) -> None:
+    """From four characters on: what is shorter occurs in any text."""
+    draft = RoomDraft(owner_id="o", name="A", restreams=(relay(key),))
+    async with api_of(saying(error(400400, f"the key {key} is taken", detail=key, invalid_params=[key]), 400)) as api:
+        with pytest.raises(Validation) as caught:
+            await api.rooms.create(draft)
+    assert key not in f"{caught.value} {caught.value.message} {caught.value.detail} {caught.value.invalid_params}"
+    assert "the key •••• is taken" in caught.value.message
 
 
 async def test_a_signature_that_the_platform_repeats_is_masked() -> None:

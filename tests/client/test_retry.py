@@ -116,7 +116,7 @@ async def test_tries_end_even_on_a_clock_that_stands_still() -> None:
     assert sum(time.sleeps) < 10
 
 
-async def test_without_patience_a_read_is_tried_once() -> None:
+async def test_without_seconds_for_it_a_read_is_tried_once() -> None:
     time, platform = Time(), answering((503, b"", {}), GOOD)
     async with patient(platform, time, retry=0.0) as api:
         with pytest.raises(ServerFault):
@@ -130,6 +130,39 @@ async def test_a_connection_that_is_refused_is_tried_again() -> None:
         with pytest.raises(Unreachable):
             await api.events.get("x")
     assert len(time.sleeps) > 1
+
+
+def http(status: int, body: bytes = b"{}", *headers: str) -> bytes:
+    return "\r\n".join([f"HTTP/1.1 {status} So", f"Content-Length: {len(body)}", *headers, "", ""]).encode() + body
+
+
+BUSY, FOUND = http(503), http(200, GOOD[1])
+
+
+async def test_over_http_a_read_is_retried_until_it_is_answered() -> None:
+    """As it is out of the box: nobody has to switch it on."""
+    async with listening(BUSY, BUSY, FOUND) as (address, heads), Api(base_url=address, token="t") as api:
+        assert (await api.events.get("x")).id == "x"
+    assert [head.split()[0] for head in heads] == [b"GET"] * 3
+
+
+async def test_over_http_a_poller_reads_once_over_the_same_client() -> None:
+    async with listening(BUSY, FOUND) as (address, heads), Api(base_url=address, token="t") as api:
+        poller = api.without_retry()
+        with pytest.raises(ServerFault):
+            await poller.events.get("x")
+        api.set_token("another-token")
+        assert (await poller.events.get("x")).id == "x"
+        assert len(poller.timings) == 2
+    assert len(heads) == 2
+    assert b"Bearer another-token" in heads[1]
+
+
+async def test_over_http_a_change_is_sent_once() -> None:
+    async with listening(BUSY, FOUND) as (address, heads), Api(base_url=address, token="t") as api:
+        with pytest.raises(ApiError):
+            await api.events.enable("x")
+    assert len(heads) == 1
 
 
 async def test_an_answer_that_breaks_off_is_not_asked_for_again() -> None:
@@ -190,4 +223,4 @@ async def test_a_round_trip_is_counted_on_the_timer() -> None:
     ticks = iter(range(100))
     async with api_of(answering(GOOD), timer=lambda: float(next(ticks))) as api:
         await api.events.get("x")
-    assert api.exchanges[0].round_trip == 1.0
+    assert api.timings[0].round_trip == 1.0

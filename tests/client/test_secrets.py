@@ -2,7 +2,6 @@
 
 import logging
 import traceback
-from pathlib import Path
 
 import pytest
 
@@ -92,24 +91,6 @@ async def test_logs_of_the_wire_show_no_token(caplog: pytest.LogCaptureFixture) 
     async with listening(EMPTY_LIST) as (address, _heads), Api(base_url=address, token=TOKEN) as api:
         await api.events.list()
     assert clean(caplog.text + repr(api) + repr(vars(api)))
-
-
-async def test_logs_of_the_wire_show_no_signed_address(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
-    async with listening(EMPTY_LIST) as (address, _heads), Api(base_url=address, token=TOKEN) as api:
-        await api.cdn.save(f"{address}/a.vtt?expires=1&sign=signature-of-the", tmp_path / "a.vtt", "download")
-    assert "signature-of-the" not in caplog.text
-
-
-async def test_logs_of_the_wire_show_no_signature(caplog: pytest.LogCaptureFixture) -> None:
-    """Of a redirect to a signed address; `hpack` would write the token."""
-    caplog.set_level(logging.DEBUG)
-    away = b"HTTP/1.1 302 Away\r\nLocation: https://cdn.example.com/?sign=signature-of-the\r\nContent-Length: 0\r\n\r\n"
-    async with listening(away) as (address, _heads), Api(base_url=address, token=TOKEN) as api:
-        with pytest.raises(ApiError):
-            await api.events.list()
-    assert "signature-of-the" not in caplog.text
-    assert not logging.getLogger("hpack.hpack").isEnabledFor(logging.DEBUG)
 
 
 def test_an_event_made_by_hand_takes_a_secret_as_it_is() -> None:

@@ -134,7 +134,7 @@ def track(status: str) -> tuple[int, bytes, dict[str, str]]:
 async def test_recognition_is_asked_for_until_it_is_pending_no_more() -> None:
     time = Time()
     async with api_of(answering(track("pending"), track("pending"), track("done")), sleep=time.sleep) as api:
-        assert (await api.subtitles.wait_done("v", "s", every=3.0)).status == "done"
+        assert (await api.subtitles.wait_done("v", "s", poll_interval=3.0)).status == "done"
     assert time.sleeps == [3.0, 3.0]
 
 
@@ -142,7 +142,7 @@ async def test_waiting_for_recognition_ends() -> None:
     time = Time()
     async with api_of(answering(track("pending")), sleep=time.sleep) as api:
         with pytest.raises(Incomplete, match="wait for subtitle s: still pending after 9 s"):
-            await api.subtitles.wait_done("v", "s", every=3.0, patience=9.0)
+            await api.subtitles.wait_done("v", "s", poll_interval=3.0, max_wait=9.0)
     assert time.sleeps == [3.0, 3.0, 3.0]
 
 

@@ -27,7 +27,7 @@ async def unreachable(address: str, **options: Any) -> Unreachable:
     async with api_at(address, **options) as api:
         with pytest.raises(Unreachable) as caught:
             await api.events.list()
-        assert not api.exchanges
+        assert not api.timings
     assert str(caught.value).startswith("list events: ")
     assert "127.0.0.1" in str(caught.value)
     return caught.value
@@ -145,18 +145,18 @@ async def test_the_last_five_answers_are_timed_good_or_bad() -> None:
         for _ in range(7):
             with pytest.raises(Rejected):
                 await api.events.list()
-    ats = [exchange.at for exchange in api.exchanges]
+    ats = [exchange.at for exchange in api.timings]
     assert len(ats) == 5
     assert ats == sorted(ats)
-    assert all(exchange.round_trip >= 0 for exchange in api.exchanges)
-    assert api.exchanges[-1].server_date == datetime(2026, 11, 21, 12, tzinfo=UTC)
+    assert all(exchange.round_trip >= 0 for exchange in api.timings)
+    assert api.timings[-1].server_date == datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 async def test_an_answer_to_a_stream_that_says_no_is_timed_too() -> None:
     async with api_of(saying({}, 404)) as api:
         with pytest.raises(Rejected):
             await anext(api.chat.messages("e", "s"))
-        assert len(api.exchanges) == 1
+        assert len(api.timings) == 1
 
 
 @pytest.mark.parametrize("cookie", [b"session=cookie-of-the-platform", b"name=\xff\xfe"])
@@ -174,7 +174,7 @@ async def test_no_cookie_is_kept(cookie: bytes) -> None:
 async def test_a_date_that_cannot_be_read_is_none(date: str) -> None:
     async with api_of(saying({"data": []}, headers={"Date": date})) as api:
         await api.events.list()
-    assert api.exchanges[0].server_date is None
+    assert api.timings[0].server_date is None
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ async def of_platform(found: Loaded) -> list[Check]:
 
 async def _answered(api: Api) -> list[Check]:
     try:
-        await api.events.list(per_page=1)
+        await api.without_retry().events.list(per_page=1)
     except (Unauthorized, Forbidden) as error:
         advice = "renew the token, or choose another profile"
         return [_reached(api), Check("access", CheckStatus.FAIL, str(error), advice, REFUSED)]
@@ -112,16 +112,16 @@ async def _known(api: Api, event_id: str) -> Check:
 
 
 def _reached(api: Api) -> Check:
-    took = api.exchanges[-1].round_trip * 1000
+    took = api.timings[-1].round_trip * 1000
     return Check("platform", CheckStatus.OK, f"{api.host} answers in {took:.0f} ms")
 
 
 def _clock(api: Api, settings: Settings) -> Iterator[Check]:
     """Whether this machine tells the platform's time (monitoring.md, "Freshness first")."""
-    if not any(exchange.server_date for exchange in api.exchanges):
+    if not any(exchange.server_date for exchange in api.timings):
         return
     limits = settings.limits()
-    ahead = skew(api.exchanges, 0.0, limits)
+    ahead = skew(api.timings, 0.0, limits)
     found = f"{abs(ahead):.0f} s {'behind' if ahead > 0 else 'ahead of'} the platform" if ahead else "the platform's"
     verdict = CheckStatus.FAIL if abs(ahead) > limits.skew_critical else CheckStatus.WARN if ahead else CheckStatus.OK
     yield Check("clock", verdict, found, "set this machine's clock (NTP)" if ahead else "")

@@ -33,7 +33,7 @@ class Follower:
     async def ask(self) -> None:
         """Learn what the platform has now. Raises ApiError."""
         brought = await self._api.qos.get(self.event.id)
-        self._skew = skew(self._api.exchanges, self._skew, self._thresholds)
+        self._skew = skew(self._api.timings, self._skew, self._thresholds)
         until = self.now() + self._thresholds.ahead
         self.left_out = brought.dropped + count_future(brought, until)
         self.readings = merge(self.readings, brought, until=until)
@@ -130,7 +130,7 @@ def command(
         settings, clock = load(**given(ctx, flags)), SystemClock()
         async with make_api(settings) as api:
             found = await lookup_event(api, event)
-            follower = Follower(api, found, clock, settings)
+            follower = Follower(api.without_retry() if follow else api, found, clock, settings)
             if follow:
                 return await followed(follower, form or "table", DEFAULT_SPAN if last is None else last)
             return await report(follower, form or "table", last)

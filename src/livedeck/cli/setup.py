@@ -86,7 +86,7 @@ async def tried(flags: Mapping[str, Any], platform: Platform) -> str:
         settings = configuration.load(**{**flags, **platform.settings, **token})
         api = await asyncio.to_thread(make_api, settings)  # a token command takes its time
         async with api:
-            await api.events.list(per_page=1)
+            await api.without_retry().events.list(per_page=1)
     except (ApiError, SettingsError) as error:
         return str(error)
     return ""

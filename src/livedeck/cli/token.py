@@ -143,7 +143,7 @@ class Renewal:
             token = await asyncio.to_thread(token_of, self._settings)
             if token != self._token:
                 hide(token)
-                self._api.renew(token)
+                self._api.set_token(token)
                 self._token = token
                 _log.info("the platform refused the token, its source was read again")
                 self._renewed()

@@ -49,7 +49,6 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
         platforms=settings.platforms,
         bitrate_unit=settings.bitrate_unit,
         timeout=settings.timeout,
-        retry=0.0,  # the monitor asks again at its own pace
         now=time.now,
         timer=time.monotonic,
         sleep=time.sleep,

@@ -1,8 +1,9 @@
-"""Where the client begins: one attribute for each chapter of the document."""
+"""The client: one attribute for each resource of the document."""
 
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -12,10 +13,10 @@ from types import TracebackType
 from typing import Self
 
 from livedeck.client.http.errors import Misconfigured
-from livedeck.client.http.request import ResponseTiming, origin
+from livedeck.client.http.request import ResponseTiming, check_base_url
 from livedeck.client.http.secrets import Secret
 from livedeck.client.http.timing import ClientTiming
-from livedeck.client.http.transport import Transport, TransportFactory
+from livedeck.client.http.transport import RunInThread, Transport, TransportFactory
 from livedeck.client.resources.annotations import Annotations
 from livedeck.client.resources.cdn import Cdn
 from livedeck.client.resources.chat import Chat
@@ -39,14 +40,16 @@ class Api:
     ReadOnly and is not sent. `meet_segment`: the path segment of the meeting product.
 
     `timeout`: seconds for connecting and for every silence; a whole exchange takes at most twice that, an upload and a
-    chat export as long as they move. `retry`: seconds that a read may take with all its tries; 0: it is tried once.
+    chat export as long as they move. `retry`: seconds that a read may take with all its tries; 0: it is tried once. A
+    change is never retried.
     `rate`: requests per second. `http2`: offer HTTP/2, which needs the package h2.
 
     `platforms`: domain -> value of `service`, before the table of the package. `bitrate_unit`: what this platform
     counts bit rates in, a second (decisions.md, "Units"); samples always come in bit/s.
 
     `now`: the wall clock, aware. `timer`: seconds that never run backwards. `sleep`, `jitter` (0 up to 1): the waits.
-    `mount`: an ASGI app to talk to in place of a socket. Raises Misconfigured for what cannot be used.
+    `mount`: an ASGI app to talk to in place of a socket. `run_in_thread`: for responses that take long to decode.
+    Raises Misconfigured for what cannot be used.
     """
 
     def __init__(
@@ -68,21 +71,28 @@ class Api:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random,
         mount: TransportFactory | None = None,
+        run_in_thread: RunInThread = asyncio.to_thread,
     ) -> None:
         if not meet_segment.replace("-", "").isalnum() or not meet_segment.isascii():
             raise Misconfigured("meet_segment should be one segment of a path")
         if not (timeout > 0 and retry >= 0 and rate > 0):
             raise Misconfigured("timeout and rate should be above 0, and retry 0 at least")
-        base = origin("base_url", base_url)
+        api_url = check_base_url("base_url", base_url)
         self._platforms = dict(platforms or {})
-        self._transport = transport = Transport(
-            {"api": base, "upload": base if upload_url is None else origin("upload_url", upload_url)},
+        self._options = meet_segment, bitrate_unit
+        self._transport = Transport(
+            {"api": api_url, "upload": api_url if upload_url is None else check_base_url("upload_url", upload_url)},
             token if isinstance(token, Secret) else Secret(token),
             read_only=read_only,
-            pace=ClientTiming(timeout, retry, rate, now, timer, sleep, jitter),
+            timing=ClientTiming(timeout, retry, rate, now, timer, sleep, jitter),
             mount=mount,
             http2=http2,
+            run_in_thread=run_in_thread,
         )
+        self._make_resources(self._transport)
+
+    def _make_resources(self, transport: Transport) -> None:
+        meet_segment, bitrate_unit = self._options
         self.posters = Posters(transport)
         self.subtitles = Subtitles(transport)
         self.annotations = Annotations(transport)
@@ -95,6 +105,12 @@ class Api:
         self.rooms = Rooms(transport, meet_segment)
         self.relays = Relays(transport, meet_segment)
 
+    def without_retry(self) -> Api:
+        """The same client (connections, token, rate limit), but reads are tried once: for a poller at its own pace."""
+        api = copy.copy(self)
+        api._make_resources(self._transport.without_retry())  # noqa: SLF001  its own class
+        return api
+
     @property
     def read_only(self) -> bool:
         """Whether changes are refused."""
@@ -104,19 +120,19 @@ class Api:
         """The value of `service` that the platform will compute for a relay address (platform-api.md, 2)."""
         return service_of(url, self._platforms)
 
-    def renew(self, token: str | Secret) -> None:
+    def set_token(self, token: str | Secret) -> None:
         """Go on with another token. Raises Misconfigured for one that cannot be sent."""
-        self._transport.renew(token if isinstance(token, Secret) else Secret(token))
+        self._transport.set_token(token if isinstance(token, Secret) else Secret(token))
 
     @property
     def host(self) -> str:
-        """Whom it talks to: `127.0.0.1:8787`."""
+        """Host and port of the platform: `127.0.0.1:8787`."""
         return self._transport.host
 
     @property
-    def exchanges(self) -> deque[ResponseTiming]:
-        """The last five answers, newest last."""
-        return self._transport.exchanges
+    def timings(self) -> deque[ResponseTiming]:
+        """Of the last five responses, newest last."""
+        return self._transport.timings
 
     async def __aenter__(self) -> Self:
         return self

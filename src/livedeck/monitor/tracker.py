@@ -414,7 +414,7 @@ class WorldTracker:
         return self._overrides.get(event_id, self._thresholds)
 
     def _linked(self, outcome: connection.RoundResult, moment: ClockReading) -> ConnectionStatus:
-        before, exchanges = self.link, self._api.exchanges
+        before, exchanges = self.link, self._api.timings
         after = connection.step(before, outcome, moment.wall, moment.tick - self._heard, self._thresholds)
         if before.failures == 0 < after.failures:
             _log.warning("platform lost", why=after.reason)

@@ -11,12 +11,12 @@ from livedeck.text.values import age, safe, size
 def progress_parts(progress: ExportProgress) -> Iterator[str]:
     """`120.0 MB of 250.7 MB`, `45.1 MB/s`, `3 s left`; an unknown size or time left is said to be unknown."""
     total = "of unknown size" if progress.size is None else f"of {size(progress.size)}"
-    yield f"{size(progress.came)} {total}"
+    yield f"{size(progress.received)} {total}"
     if progress.messages is not None:
         yield f"{progress.messages:,} messages"
     if progress.rate:
         yield f"{size(progress.rate)}/s"
-    yield "time left unknown" if progress.left is None else f"{age(progress.left)} left"
+    yield "time left unknown" if progress.seconds_left is None else f"{age(progress.seconds_left)} left"
 
 
 def result_parts(export: ChatExport, result: ExportResult) -> Iterator[str]:
@@ -26,11 +26,11 @@ def result_parts(export: ChatExport, result: ExportResult) -> Iterator[str]:
     else:
         yield f"{result.messages:,} of {result.read:,} messages, {size(result.size)}"
     if export.safe_csv:
-        yield f"cells that a spreadsheet would compute, with a ' before them now: {result.neutralised:,}"
+        yield f"cells that a spreadsheet would compute, with a ' before them now: {result.escaped_formulas:,}"
     if result.undated:
         yield f"left out for want of a readable time: {result.undated:,}"
-    if result.spilled:
-        yield f"longer than a cell, and going on behind the last column: {result.spilled:,}"
+    if result.split_messages:
+        yield f"longer than a cell, and going on behind the last column: {result.split_messages:,}"
 
 
 def filter_conditions(message_filter: MessageFilter) -> Iterator[str]:
@@ -49,7 +49,7 @@ def filter_conditions(message_filter: MessageFilter) -> Iterator[str]:
 
 def format_text(export: ChatExport) -> str:
     """The format, and whether the bytes are the platform's own."""
-    if export.verbatim:
+    if export.is_verbatim:
         return f"{export.format} as the platform sends it"
     zone = [f"times in {export.zone}"] if export.zone else []
     return ", ".join([f"{export.format} written anew", *zone, *(["safe cells"] if export.safe_csv else [])])

@@ -141,3 +141,24 @@ def timestamp(epoch_seconds: float) -> str:
 def isoformat_utc(at: datetime | None) -> str | None:
     """An aware time in UTC as ISO 8601, with a Z; None stays None."""
     return None if at is None else at.isoformat().replace("+00:00", "Z")
+
+
+def parse_timestamp(text: str) -> datetime:
+    """An ISO 8601 timestamp, aware and in UTC; without an offset it is UTC (platform-api.md, conventions).
+
+    Digits past the microsecond are cut off. Raises ValueError for anything else.
+    """
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is UTC:
+        return time
+    if time.tzinfo is None:
+        return time.replace(tzinfo=UTC)
+    try:
+        return time.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("out of range") from error
+
+
+def format_timestamp(time: datetime) -> str:
+    """The timestamp of an aware datetime, as the platform writes them: `2026-11-21T18:00:00.000000Z`."""
+    return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

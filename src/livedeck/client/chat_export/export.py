@@ -1,4 +1,4 @@
-"""A chat log made into a file: as the platform sends it, or taken apart, sifted and written anew.
+"""A chat log made into a file: as the platform sends it, or parsed, filtered and written anew.
 
 One engine for the screen and the command. Memory is constant, however long the log. An export is ended by cancelling
 the task that runs it: then nothing is left.
@@ -21,20 +21,19 @@ from livedeck.client.chat_export.parser import ChatLogParser
 from livedeck.client.chat_export.workbook import WorkbookWriter
 from livedeck.client.http.encoding import encode
 from livedeck.client.http.errors import Invalid, Unreadable
-from livedeck.client.http.files import ChunkWriter, download, wait_uncancelled, with_progress
-from livedeck.client.http.request import Chunk, Request, StreamedResponse
-from livedeck.client.http.response import NotJson, Response, kind
+from livedeck.client.http.files import ChunkWriter, download_to_file, download_to_pipe, wait_uncancelled
+from livedeck.client.http.request import Request, StreamedResponse, describe_call, make_request
+from livedeck.client.http.response import NotJson, Response, type_name
 from livedeck.client.http.transport import Transport
-from livedeck.client.resources.base import call, describe_call
 
 ChatFormat = Literal["json", "csv", "txt", "ndjson", "xlsx"]
 
 """The first three are the platform's (platform-api.md, 4)."""
 
 
-_SENT = frozenset({"json", "csv", "txt"})
+_PLATFORM_FORMATS = frozenset({"json", "csv", "txt"})
 
-_HEAD = 64 * 2**10
+_MAX_ERROR_BODY = 64 * 2**10
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class ChatExport:
     event_id: str
     stream_id: str
     format: ChatFormat = "json"
-    sieve: MessageFilter = NO_FILTER
+    filter: MessageFilter = NO_FILTER
     zone: tzinfo | None = None
     safe_csv: bool = False
 
@@ -57,19 +56,19 @@ class ChatExport:
             raise Invalid("chat export", "safe_csv", f"is for the format csv, not {self.format}")
 
     @property
-    def verbatim(self) -> bool:
+    def is_verbatim(self) -> bool:
         """Whether the file is, byte for byte, what the platform sends."""
-        return self.format in _SENT and not (self.sieve or self.zone or self.safe_csv)
+        return self.format in _PLATFORM_FORMATS and not (self.filter or self.zone or self.safe_csv)
 
 
 @dataclass(frozen=True, slots=True)
 class ExportProgress:
-    """How far an export has come. `came`: bytes received, of `size`: None where nobody says.
+    """How far an export has come. `received`: bytes, of `size`: None where nobody says.
 
     `messages`: written so far; None where they are not counted, in a verbatim export. `seconds`: since it began.
     """
 
-    came: int
+    received: int
     size: int | None
     messages: int | None
     seconds: float
@@ -77,166 +76,170 @@ class ExportProgress:
     @property
     def rate(self) -> float | None:
         """Bytes a second, on average; None before there is one."""
-        return self.came / self.seconds if self.seconds > 0 and self.came else None
+        return self.received / self.seconds if self.seconds > 0 and self.received else None
 
     @property
-    def left(self) -> float | None:
-        """Seconds until all has come, at this rate; None where that is unknown."""
-        return None if self.size is None or not self.rate else max(0, self.size - self.came) / self.rate
+    def seconds_left(self) -> float | None:
+        """Until all has come, at this rate; None where that is unknown."""
+        return None if self.size is None or not self.rate else max(0, self.size - self.received) / self.rate
 
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
     """An export that is whole. `size`: bytes written. `messages`: written; None where they were not counted.
 
-    `read`: messages of the log, wanted or not. `undated`: those of them without a readable time. `neutralised`: cells
-    that safe_csv changed. `spilled`: messages that took more than one cell of a workbook.
+    `read`: messages of the log, wanted or not. `undated`: those of them without a readable time. `escaped_formulas`:
+    cells that safe_csv changed. `split_messages`: those that took more than one cell of a workbook.
     """
 
     size: int
     messages: int | None = None
     read: int | None = None
     undated: int = 0
-    neutralised: int = 0
-    spilled: int = 0
+    escaped_formulas: int = 0
+    split_messages: int = 0
 
 
 ProgressCallback = Callable[[ExportProgress], None]
 
 
-def chat_call(event_id: str, stream_id: str, suffix: str, what: str) -> Request:
-    """The call for a log (platform-api.md, 4)."""
-    path = ("v2", "live", "events", event_id, "stream", stream_id, f"chat.{suffix}")
-    return call("GET", what, *path, headers={"Accept": "*/*"})
-
-
-async def export(
+async def export_chat(
     transport: Transport,
-    wanted: ChatExport,
+    export: ChatExport,
     to: Path | IO[bytes],
     *,
     replace: bool = False,
-    told: ProgressCallback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> ExportResult:
-    """Write what is wanted to a file, which has its name only once it is whole, or to a pipe.
+    """Write the export to a file, which has its name only once it is whole, or to a pipe.
 
-    `replace`: also where a file is there. `told`: hears how far it is, whenever bytes came. Raises FileFault, and any
-    other ApiError; BrokenPipeError where nobody reads the pipe.
+    `replace`: also where a file is there. `progress`: called whenever bytes came. Raises FileFault, and any other
+    ApiError; BrokenPipeError where nobody reads the pipe.
     """
-    what = describe_call("export chat of event", wanted.event_id)
-    book = WorkbookWriter() if wanted.format == "xlsx" else None  # first: it may be that there is no package for it
-    run = _Run(transport, wanted, what, told)
-    with closing(book) if book else nullcontext():
-        async with download(to, what, replace=replace) if isinstance(to, Path) else with_progress(to, what) as sink:
-            if wanted.verbatim:
-                await run.verbatim(sink)
-            elif book:
-                await run.book(sink, book)
+    summary = describe_call("export chat of event", export.event_id)
+    workbook = WorkbookWriter() if export.format == "xlsx" else None  # first: its package may not be installed
+    run = _ExportRun(transport, export, summary, progress)
+    with closing(workbook) if workbook else nullcontext():
+        async with (
+            download_to_file(to, summary, replace=replace) if isinstance(to, Path) else download_to_pipe(to, summary)
+        ) as writer:
+            if export.is_verbatim:
+                await run.copy(writer)
+            elif workbook:
+                await run.write_workbook(writer, workbook)
             else:
-                await run.lines(sink, _lines(wanted))
-    return replaced(run.done, size=sink.written)
+                await run.write_rows(writer, _row_formatter(export))
+    return replaced(run.result, size=writer.written)
 
 
-async def selected(transport: Transport, wanted: ChatExport) -> AsyncGenerator[Sequence[ChatMessageDict], None]:
-    """The messages that are wanted, in batches as they come, whatever its format. Raises ApiError."""
-    async with aclosing(
-        _Run(transport, wanted, describe_call("read chat of event", wanted.event_id), None).items()
-    ) as batches:
-        async for items in batches:
-            yield items
+async def select_messages(transport: Transport, export: ChatExport) -> AsyncGenerator[Sequence[ChatMessageDict], None]:
+    """The messages of the export, in batches as they come, whatever its format. Raises ApiError."""
+    summary = describe_call("read chat of event", export.event_id)
+    async with aclosing(_ExportRun(transport, export, summary, None).batches()) as batches:
+        async for batch in batches:
+            yield batch
 
 
-class _Run:
-    """One export under way. `done`: what is known of it so far."""
+class _ExportRun:
+    """One export under way. `result`: what is known of it so far."""
 
-    def __init__(self, transport: Transport, wanted: ChatExport, what: str, told: ProgressCallback | None) -> None:
-        self.done = ExportResult(0)
+    def __init__(
+        self, transport: Transport, export: ChatExport, summary: str, progress: ProgressCallback | None
+    ) -> None:
+        self.result = ExportResult(0)
         self._transport = transport
-        self._wanted = wanted
-        self._what = what
-        self._told = told
-        self._began = transport.pace.timer()
-        self._came = 0
+        self._export = export
+        self._summary = summary
+        self._progress = progress
+        self._started_at = transport.timing.timer()
+        self._received = 0
 
-    async def verbatim(self, sink: ChunkWriter) -> None:
+    async def copy(self, writer: ChunkWriter) -> None:
         """The bytes as they come; not those of an error in place of a log."""
-        asked, first = self._call(self._wanted.format), bytearray()
-        async with self._transport.stream(asked) as incoming:
-            if incoming.kind == "text/html" or (self._wanted.format != "json" and incoming.kind == "application/json"):
-                raise Unreadable(f"{self._what}: the answer is {incoming.kind}, no log; check the address")
-            async for chunk in self._counted(incoming):
-                await sink.write(chunk)
-                if len(first) <= _HEAD:
-                    first += chunk
-        if self._wanted.format == "json" and self._came <= _HEAD:
-            await self._transport.verdict(asked, Response(self._what, 200, {}, bytes(first)))
+        export_format, summary = self._export.format, self._summary
+        request, head = self._request(export_format), bytearray()
+        async with self._transport.stream(request) as response:
+            media_type = response.media_type
+            if media_type == "text/html" or (export_format != "json" and media_type == "application/json"):
+                raise Unreadable(f"{summary}: the answer is {media_type}, no log; check the address")
+            async for chunk in self._count(response):
+                await writer.write(chunk)
+                if len(head) <= _MAX_ERROR_BODY:
+                    head += chunk
+        if export_format == "json" and self._received <= _MAX_ERROR_BODY:
+            await self._transport.parse(request, Response(summary, 200, {}, head), lambda _: None)
 
-    async def lines(self, sink: ChunkWriter, lines: RowFormatter) -> None:
-        """The wanted messages in a text format."""
-        await sink.write(lines.head.encode())
-        async for items in self.items():
-            await sink.write(self._written(lines, items))
-        await sink.write(lines.tail.encode())
-        self.done = replaced(self.done, neutralised=lines.neutralised)
+    async def write_rows(self, writer: ChunkWriter, formatter: RowFormatter) -> None:
+        """The messages in a text format."""
+        await writer.write(formatter.head.encode())
+        async for batch in self.batches():
+            await writer.write(self._encode_rows(formatter, batch))
+        await writer.write(formatter.tail.encode())
+        self.result = replaced(self.result, escaped_formulas=formatter.escaped_formulas)
 
-    async def book(self, sink: ChunkWriter, book: WorkbookWriter) -> None:
-        """The wanted messages as a workbook. Slow: in a thread."""
-        async for items in self.items():
-            await wait_uncancelled(partial(book.add, items))
-        await sink.fill(book.store)
-        self.done = replaced(self.done, spilled=book.spilled)
+    async def write_workbook(self, writer: ChunkWriter, workbook: WorkbookWriter) -> None:
+        """The messages as a workbook. Slow: in a thread."""
+        async for batch in self.batches():
+            await wait_uncancelled(partial(workbook.add, batch))
+        await writer.fill(workbook.store)
+        self.result = replaced(self.result, split_messages=workbook.split_messages)
 
-    async def items(self) -> AsyncGenerator[list[ChatMessageDict], None]:
-        """The wanted messages in batches."""
-        asked = self._call("json")
-        self.done = replaced(self.done, messages=0, read=0)
-        async with self._transport.stream(asked) as incoming:
-            log = ChatLogParser(self._counted(incoming))
+    async def batches(self) -> AsyncGenerator[list[ChatMessageDict], None]:
+        """The messages that the filter lets through, in batches."""
+        request = self._request("json")
+        self.result = replaced(self.result, messages=0, read=0)
+        async with self._transport.stream(request) as response:
+            parser = ChatLogParser(self._count(response))
             try:
-                async for items in log:
-                    yield self._taken(items)
+                async for items in parser:
+                    yield self._filter(items)
             except NotJson as error:
-                raise Unreadable(f"{self._what}: the answer is not as documented: {error}") from None
-            if log.error is not None:
-                await self._transport.verdict(asked, Response(self._what, 200, {}, encode({"error": log.error})))
+                raise Unreadable(f"{self._summary}: the answer is not as documented: {error}") from None
+            if parser.error is not None:
+                rejected = Response(self._summary, 200, {}, encode({"error": parser.error}))
+                await self._transport.parse(request, rejected, lambda _: None)
 
-    def _taken(self, items: Sequence[object]) -> list[ChatMessageDict]:
-        wanted, done = self._wanted, self.done
+    def _filter(self, items: Sequence[object]) -> list[ChatMessageDict]:
+        export, result = self._export, self.result
         if {*map(type, items)} - {dict}:
-            odd = next(item for item in items if not isinstance(item, dict))
-            raise Unreadable(f"{self._what}: the answer is not as documented: data holds {kind(odd)}, not an object")
-        found = cast("list[ChatMessageDict]", items)
-        kept = wanted.sieve.sift(found) if wanted.sieve else found
-        undated = sum(written_at(item) is None for item in found) if wanted.sieve.timed else 0
-        self.done = replaced(
-            done,
-            messages=(done.messages or 0) + len(kept),
-            read=(done.read or 0) + len(found),
-            undated=done.undated + undated,
+            odd = type_name(next(item for item in items if not isinstance(item, dict)))
+            raise Unreadable(f"{self._summary}: the answer is not as documented: data holds {odd}, not an object")
+        messages = cast("list[ChatMessageDict]", items)
+        matching = export.filter.filter(messages) if export.filter else messages
+        undated = sum(written_at(message) is None for message in messages) if export.filter.has_times else 0
+        self.result = replaced(
+            result,
+            messages=(result.messages or 0) + len(matching),
+            read=(result.read or 0) + len(messages),
+            undated=result.undated + undated,
         )
-        return [in_zone(item, wanted.zone) for item in kept] if wanted.zone else kept
+        return [in_zone(message, export.zone) for message in matching] if export.zone else matching
 
-    def _written(self, lines: RowFormatter, items: Sequence[ChatMessageDict]) -> bytes:
+    def _encode_rows(self, formatter: RowFormatter, messages: Sequence[ChatMessageDict]) -> bytes:
         try:
-            return lines.rows(items).encode()
+            return formatter.rows(messages).encode()
         except ValueError as error:
-            raise Unreadable(f"{self._what}: a message cannot be written as {self._wanted.format}: {error}") from None
+            raise Unreadable(
+                f"{self._summary}: a message cannot be written as {self._export.format}: {error}"
+            ) from None
 
-    async def _counted(self, incoming: StreamedResponse) -> AsyncIterator[Chunk]:
-        async for chunk in incoming.chunks:
+    async def _count(self, response: StreamedResponse) -> AsyncIterator[bytes]:
+        async for chunk in response.chunks:
             yield chunk
-            self._came += len(chunk)
-            if self._told:
-                seconds = self._transport.pace.timer() - self._began
-                self._told(ExportProgress(self._came, incoming.size, self.done.messages, seconds))
+            self._received += len(chunk)
+            if self._progress:
+                seconds = self._transport.timing.timer() - self._started_at
+                self._progress(ExportProgress(self._received, response.size, self.result.messages, seconds))
 
-    def _call(self, suffix: str) -> Request:
-        return chat_call(self._wanted.event_id, self._wanted.stream_id, suffix, self._what)
+    def _request(self, suffix: str) -> Request:
+        """The request for the log (platform-api.md, 4)."""
+        path = ("v2", "live", "events", self._export.event_id, "stream", self._export.stream_id, f"chat.{suffix}")
+        return make_request("GET", self._summary, *path, headers={"Accept": "*/*"})
 
 
-def _lines(wanted: ChatExport) -> RowFormatter:
-    if wanted.format == "csv":
-        return Csv(safe=wanted.safe_csv)
-    if wanted.format == "txt":
+def _row_formatter(export: ChatExport) -> RowFormatter:
+    if export.format == "csv":
+        return Csv(safe=export.safe_csv)
+    if export.format == "txt":
         return Text()
-    return JsonDocument() if wanted.format == "json" else JsonLines()
+    return JsonDocument() if export.format == "json" else JsonLines()

@@ -1,4 +1,4 @@
-"""Which messages of a chat log are wanted. Pure."""
+"""Which messages of a chat log to keep. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any
 
-from livedeck.client.resources.fields import parse_time
+from livedeck.text.times import parse_timestamp
 
 ChatMessageDict = Mapping[str, Any]
 
@@ -16,7 +16,7 @@ ChatMessageDict = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class MessageFilter:
-    """What a message must be to be wanted; what is not set lets all through.
+    """What a message must be to be kept; what is not set lets all through.
 
     `since`, `until`: aware; written from the first and before the second. `users`: written by one of these, by user
     name in any case or by external id. `admins`: by an administrator. `search`: holds this text, in any case.
@@ -29,65 +29,69 @@ class MessageFilter:
     search: str = ""
 
     def __bool__(self) -> bool:
-        """Whether it holds anything back."""
-        return bool(self.timed or self.users or self.admins or self.search)
+        """Whether it drops any message."""
+        return bool(self.has_times or self.users or self.admins or self.search)
 
     @property
-    def timed(self) -> bool:
-        """Whether it holds a message back for its time; one without a readable time is held back then."""
+    def has_times(self) -> bool:
+        """Whether it drops messages for their time; those without a readable time are dropped then."""
         return bool(self.since or self.until)
 
-    def sift(self, items: list[ChatMessageDict]) -> list[ChatMessageDict]:
-        """Those that are wanted."""
-        for test in self._tests():
-            items = [item for item in items if test(item)]
-        return _holding(items, self.search.casefold()) if self.search else items
+    def filter(self, messages: list[ChatMessageDict]) -> list[ChatMessageDict]:
+        """Those that it lets through."""
+        for matches in self._tests():
+            messages = [message for message in messages if matches(message)]
+        return _search(messages, self.search.casefold()) if self.search else messages
 
     def _tests(self) -> Iterable[Callable[[ChatMessageDict], bool]]:
-        if self.timed:
+        if self.has_times:
             yield self._in_time
         if self.users:
             names, ids = {name.casefold() for name in self.users}, set(self.users)
-            yield lambda item: text(item.get("username")).casefold() in names or text(item.get("external_id")) in ids
+            yield (
+                lambda message: (
+                    text(message.get("username")).casefold() in names or text(message.get("external_id")) in ids
+                )
+            )
         if self.admins:
-            yield lambda item: text(item.get("is_admin")).lower() == "true"
+            yield lambda message: text(message.get("is_admin")).lower() == "true"
 
-    def _in_time(self, item: ChatMessageDict) -> bool:
-        moment = written_at(item)
-        if moment is None or (self.since and moment < self.since):
+    def _in_time(self, message: ChatMessageDict) -> bool:
+        time = written_at(message)
+        if time is None or (self.since and time < self.since):
             return False
-        return self.until is None or moment < self.until
+        return self.until is None or time < self.until
 
 
 NO_FILTER = MessageFilter()
 
-"""Holds nothing back."""
+"""Keeps every message."""
 
 
-def _holding(items: list[ChatMessageDict], sought: str) -> list[ChatMessageDict]:
+def _search(messages: list[ChatMessageDict], folded: str) -> list[ChatMessageDict]:
     try:
-        return [item for item in items if sought in item["message"].casefold()]
+        return [message for message in messages if folded in message["message"].casefold()]
     except (KeyError, AttributeError):  # a message is missing, or no text
-        return [item for item in items if sought in text(item.get("message")).casefold()]
+        return [message for message in messages if folded in text(message.get("message")).casefold()]
 
 
-def written_at(item: ChatMessageDict) -> datetime | None:
+def written_at(message: ChatMessageDict) -> datetime | None:
     """When it was written; None where that cannot be read."""
     try:
-        return parse_time(item["created_at"])
+        return parse_timestamp(message["created_at"])
     except (KeyError, TypeError, ValueError):
         return None
 
 
-def in_zone(item: ChatMessageDict, zone: tzinfo) -> ChatMessageDict:
+def in_zone(message: ChatMessageDict, zone: tzinfo) -> ChatMessageDict:
     """The message with `created_at` as a clock of that zone showed it, with its offset; as it came where none did."""
-    moment = written_at(item)
-    if moment is None:
-        return item
+    time = written_at(message)
+    if time is None:
+        return message
     try:
-        return {**item, "created_at": moment.astimezone(zone).isoformat(timespec="microseconds")}
+        return {**message, "created_at": time.astimezone(zone).isoformat(timespec="microseconds")}
     except OverflowError:  # year 1 or 9999, which some platforms write for none
-        return item
+        return message
 
 
 def text(value: object) -> str:

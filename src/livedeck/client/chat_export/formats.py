@@ -14,7 +14,7 @@ FIELDS = ("id", "username", "external_id", "is_admin", "message", "created_at", 
 """What the document names, in its order (platform-api.md, "Chat message")."""
 
 
-_RISKY = (*"=+-@\t\r\n", *"＝＋－＠")
+_FORMULA_STARTS = (*"=+-@\t\r\n", *"＝＋－＠")
 
 """Cells that begin so are computed by one spreadsheet or another (OWASP, "CSV injection")."""
 
@@ -26,7 +26,7 @@ _QUOTES = 2 * (len(FIELDS) - 1)
 
 _cells: Callable[[ChatMessageDict], tuple[str, ...]] = itemgetter(*FIELDS)
 
-_between = '"\r\n"'.join
+_join_rows = '"\r\n"'.join
 
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -36,9 +36,9 @@ class RowFormatter(Protocol):
 
     head: str
     tail: str
-    neutralised: int
+    escaped_formulas: int
 
-    def rows(self, items: Sequence[ChatMessageDict]) -> str:
+    def rows(self, messages: Sequence[ChatMessageDict]) -> str:
         """These messages, the next ones of the file. Raises ValueError for what the format cannot hold."""
         ...
 
@@ -46,33 +46,33 @@ class RowFormatter(Protocol):
 class JsonLines:
     """One object of JSON a line, every field kept."""
 
-    head, tail, neutralised = "", "", 0
+    head, tail, escaped_formulas = "", "", 0
 
-    def rows(self, items: Sequence[ChatMessageDict]) -> str:
+    def rows(self, messages: Sequence[ChatMessageDict]) -> str:
         """A line each."""
-        return "".join(f"{_json(item)}\n" for item in items)
+        return "".join(f"{_json(message)}\n" for message in messages)
 
 
 class JsonDocument:
     """`{"data": [...]}`, as the platform has it, every field kept."""
 
-    head, tail, neutralised = '{"data":[', "]}", 0
+    head, tail, escaped_formulas = '{"data":[', "]}", 0
 
     def __init__(self) -> None:
-        self._between = ""
+        self._separator = ""
 
-    def rows(self, items: Sequence[ChatMessageDict]) -> str:
+    def rows(self, messages: Sequence[ChatMessageDict]) -> str:
         """Objects, with a comma before every one but the first."""
-        if not items:
+        if not messages:
             return ""
-        before, self._between = self._between, ","
-        return before + ",".join(map(_json, items))
+        separator, self._separator = self._separator, ","
+        return separator + ",".join(map(_json, messages))
 
 
 class Csv:
     """RFC 4180, every cell in quotes; the header is the field names (decisions.md, "Responses not shown").
 
-    `safe`: a cell that a spreadsheet would compute gets a `'` before it. `neutralised`: how many did.
+    `safe`: a cell that a spreadsheet would compute gets a `'` before it. `escaped_formulas`: how many did.
     """
 
     tail = ""
@@ -80,29 +80,29 @@ class Csv:
     def __init__(self, *, safe: bool) -> None:
         self._safe = safe
         self.head = _row(FIELDS)
-        self.neutralised = 0
+        self.escaped_formulas = 0
 
-    def rows(self, items: Sequence[ChatMessageDict]) -> str:
+    def rows(self, messages: Sequence[ChatMessageDict]) -> str:
         """A row each."""
         if self._safe:
-            return "".join(_row([self._disarmed(cell) for cell in as_cells(item)]) for item in items)
+            return "".join(_row([self._escape_formula(cell) for cell in as_cells(message)]) for message in messages)
         try:
-            rows = [*map('","'.join, map(_cells, items))]
+            rows = [*map('","'.join, map(_cells, messages))]
         except (KeyError, TypeError):  # a field is missing, or no text
-            return "".join(_row(as_cells(item)) for item in items)
+            return "".join(_row(as_cells(message)) for message in messages)
         if (
-            _between(rows).count('"') > (_QUOTES + 2) * len(rows) - 2
+            _join_rows(rows).count('"') > (_QUOTES + 2) * len(rows) - 2
         ):  # rarely; asked of all rows at once it costs little
             rows = [
-                _escaped(_cells(item)) if row.count('"') > _QUOTES else row
-                for item, row in zip(items, rows, strict=True)
+                _escape_quotes(_cells(message)) if row.count('"') > _QUOTES else row
+                for message, row in zip(messages, rows, strict=True)
             ]
-        return f'"{_between(rows)}"\r\n' if rows else ""
+        return f'"{_join_rows(rows)}"\r\n' if rows else ""
 
-    def _disarmed(self, cell: str) -> str:
-        if not cell.startswith(_RISKY):
+    def _escape_formula(self, cell: str) -> str:
+        if not cell.startswith(_FORMULA_STARTS):
             return cell
-        self.neutralised += 1
+        self.escaped_formulas += 1
         return f"'{cell}"
 
 
@@ -112,28 +112,28 @@ class Text:
     What a message has on further lines is indented, so that a line that begins with `[` is a message of its own.
     """
 
-    head, tail, neutralised = "", "", 0
+    head, tail, escaped_formulas = "", "", 0
 
-    def rows(self, items: Sequence[ChatMessageDict]) -> str:
+    def rows(self, messages: Sequence[ChatMessageDict]) -> str:
         """A line each, and more where a message has more."""
-        return "".join(map(self._entry, items))
+        return "".join(map(self._entry, messages))
 
     @staticmethod
-    def _entry(item: ChatMessageDict) -> str:
-        at, name, said = (text(item.get(field)) for field in ("created_at", "username", "message"))
-        return "\n    ".join(f"[{at}] {name}: {said}".splitlines()) + "\n"
+    def _entry(message: ChatMessageDict) -> str:
+        created_at, username, content = (text(message.get(name)) for name in ("created_at", "username", "message"))
+        return "\n    ".join(f"[{created_at}] {username}: {content}".splitlines()) + "\n"
 
 
-def as_cells(item: ChatMessageDict) -> list[str]:
+def as_cells(message: ChatMessageDict) -> list[str]:
     """The documented fields as text, in their order; what is missing is empty, and what is no text is JSON."""
-    values = [item.get(field) for field in FIELDS]
+    values = [message.get(name) for name in FIELDS]
     return [_json(value) if isinstance(value, dict | list) else text(value) for value in values]
 
 
 def _row(cells: Iterable[str]) -> str:
-    return f'"{_escaped(cells)}"\r\n'
+    return f'"{_escape_quotes(cells)}"\r\n'
 
 
-def _escaped(cells: Iterable[str]) -> str:
+def _escape_quotes(cells: Iterable[str]) -> str:
     """A row but for its first and last quotation mark."""
     return '","'.join(cell.replace('"', '""') for cell in cells)

@@ -1,4 +1,4 @@
-"""A chat log in JSON, taken apart while it comes (platform-api.md, 4): it may exceed any memory."""
+"""A chat log in JSON, parsed while it comes (platform-api.md, 4): it may exceed any memory."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import re
 from collections.abc import AsyncIterator
 from typing import Self
 
-from livedeck.client.http.request import Chunk
-from livedeck.client.http.response import NotJson, decode_first, decode_run, kind
+from livedeck.client.http.response import NotJson, decode_first, decode_run, type_name
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 _AFTER = frozenset(",:]} \t\r\n")
 
-_LONGEST = 2**20  # characters of one message
+_MAX_MESSAGE = 2**20  # characters of JSON
 
-_RUN = 64 * 2**10  # characters taken apart at once: what comes of them is five times as large
+_MAX_RUN = 64 * 2**10  # characters decoded at once: their objects are five times as large
 
 
 class ChatLogParser:
@@ -25,114 +24,114 @@ class ChatLogParser:
     `error`: what stands under that name in place of the list, else None.
     """
 
-    def __init__(self, chunks: AsyncIterator[Chunk]) -> None:
+    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
         self.error: object = None
-        self._text = _Text(chunks)
-        self._begun = self._inside = self._listed = False
+        self._text = _GrowingText(chunks)
+        self._has_begun = self._is_in_list = self._has_data = False
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> list[object]:
-        if not self._begun:
-            self._begun = True
-            await self._begin()
-        if not self._inside:
+        if not self._has_begun:
+            self._has_begun = True
+            await self._parse_start()
+        if not self._is_in_list:
             raise StopAsyncIteration
-        return await self._text.several() or [await self._next()]
+        return await self._text.next_run() or [await self._next_item()]
 
-    async def _next(self) -> object:
+    async def _next_item(self) -> object:
         item = await self._text.value()
         if await self._text.take(",]") == "]":
-            self._inside = False
-            await self._go_on()
+            self._is_in_list = False
+            await self._parse_rest()
         return item
 
-    async def _begin(self) -> None:
+    async def _parse_start(self) -> None:
         await self._text.take("{")
         if await self._text.peek() == "}":
             raise NotJson("an object without data")
-        await self._members()
+        await self._parse_members()
 
-    async def _members(self) -> None:
-        """Read on until the list opens, or to the end."""
+    async def _parse_members(self) -> None:
+        """Parse members until the list opens, or to the end."""
         name = await self._text.value()
         await self._text.take(":")
         if name == "data" and await self._text.peek() == "[":
-            await self._open()
+            await self._parse_list_start()
         else:
-            self._keep(name, await self._text.value())
-        if not self._inside:
-            await self._go_on()
+            self._note_member(name, await self._text.value())
+        if not self._is_in_list:
+            await self._parse_rest()
 
-    async def _open(self) -> None:
-        self._listed = True
+    async def _parse_list_start(self) -> None:
+        self._has_data = True
         await self._text.take("[")
         if await self._text.peek() == "]":
             await self._text.take("]")
         else:
-            self._inside = True
+            self._is_in_list = True
 
-    def _keep(self, name: object, value: object) -> None:
+    def _note_member(self, name: object, value: object) -> None:
         if name == "data" and value is not None:
-            raise NotJson(f"data should be a list, not {kind(value)}")
-        self._listed |= name == "data"
+            raise NotJson(f"data should be a list, not {type_name(value)}")
+        self._has_data |= name == "data"
         if name == "error":
             self.error = None if value is False else value
 
-    async def _go_on(self) -> None:
+    async def _parse_rest(self) -> None:
         if await self._text.take(",}") == ",":
-            await self._members()
+            await self._parse_members()
         elif await self._text.peek():
             raise NotJson("it goes on after its end")
-        elif self._listed:
+        elif self._has_data:
             self.error = None
         elif self.error is None:
             raise NotJson("an object without data")
 
 
-class _Text:
-    """Text that grows at its end and is forgotten at its start."""
+class _GrowingText:
+    """Text that grows at its end and is freed at its start."""
 
-    def __init__(self, chunks: AsyncIterator[Chunk]) -> None:
+    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
         self._chunks = chunks
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
         self._text, self._at = "", 0
-        self._barred = -1  # where the text ends that is no run of objects
+        self._no_run_before = -1  # where the text ends that is no run of objects
 
     async def peek(self) -> str:
         """The next character that is no space, or nothing at the end."""
         while True:
             match = _SPACE.match(self._text, self._at)
             self._at = match.end() if match else self._at
-            if self._at < len(self._text) or not await self._more(1):
+            if self._at < len(self._text) or not await self._receive(1):
                 return self._text[self._at : self._at + 1]
 
     async def take(self, expected: str) -> str:
         """The next character, which is one of these."""
-        found = await self.peek()
-        if not found or found not in expected:
-            raise NotJson(f"{' or '.join(expected)} should stand where {ascii(found) if found else 'the end'} is")
+        char = await self.peek()
+        if not char or char not in expected:
+            raise NotJson(f"{' or '.join(expected)} should stand where {ascii(char) if char else 'the end'} is")
         self._at += 1
-        return found
+        return char
 
-    async def several(self) -> list[object]:
-        """The next objects that are here and have a comma after them, taken with it; none where that is not to be seen.
+    async def next_run(self) -> list[object]:
+        """The next objects that have come and have a comma after them, taken with it; none where there is no such run.
 
         Much quicker than one by one. Where the last `},` stands inside a text or an object, what is before it is no
         run of whole values: then they are taken one by one until they are past it, or more text comes.
         """
         await self.peek()
-        end = self._text.rfind("},", self._at, self._at + _RUN)
-        if end < 0 or self._at < self._barred:
+        end = self._text.rfind("},", self._at, self._at + _MAX_RUN)
+        if end < 0 or self._at < self._no_run_before:
             return []
         try:
-            found = decode_run(self._text[self._at : end + 1])
+            items = decode_run(self._text[self._at : end + 1])
         except ValueError:
-            self._barred = end
+            self._no_run_before = end
             return []
         self._at = end + 2
-        return found
+        return items
 
     async def value(self) -> object:
         """The next JSON value."""
@@ -144,22 +143,23 @@ class _Text:
                 raise
             except ValueError:
                 end = -1
-            held = len(self._text) - self._at
             # A number may go on past the end of what came.
-            if end >= 0 and (isinstance(value, dict | list | str) or self._text[end : end + 1] in _AFTER):
+            is_whole = end >= 0 and (isinstance(value, dict | list | str) or self._text[end : end + 1] in _AFTER)
+            length = (end if is_whole else len(self._text)) - self._at
+            if length > _MAX_MESSAGE:
+                raise NotJson("a message is broken, or longer than 1 MiB")
+            if is_whole:
                 self._at = end
                 return value
-            if held > _LONGEST:
-                raise NotJson("a message is broken, or longer than 1 MiB")
-            if not await self._more(held // 4 + 1):  # not each byte: a slow drip would be read over and over
+            if not await self._receive(length // 4 + 1):  # not each byte: a slow drip would be read over and over
                 raise NotJson("it ends half way")
 
-    async def _more(self, least: int) -> bool:
-        """Take in that many characters or all that comes; False where nothing did."""
-        self._text, self._at = self._text[self._at :], 0  # what is done with is let go of before more is here
-        pieces, came = [self._text], 0
-        while came < least and (chunk := await anext(self._chunks, None)) is not None:
-            pieces.append(self._decoder.decode(chunk))
-            came += len(pieces[-1])
-        self._text, self._barred = "".join(pieces), -1
-        return came > 0
+    async def _receive(self, minimum: int) -> bool:
+        """Append that many characters or all that comes; False where nothing did."""
+        self._text, self._at = self._text[self._at :], 0  # what is parsed is freed before more is here
+        parts, received = [self._text], 0
+        while received < minimum and (chunk := await anext(self._chunks, None)) is not None:
+            parts.append(self._decoder.decode(chunk))
+            received += len(parts[-1])
+        self._text, self._no_run_before = "".join(parts), -1
+        return received > 0

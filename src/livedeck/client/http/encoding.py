@@ -1,4 +1,4 @@
-"""Calls made into what is sent, secrets in clear: the one place where they are revealed for that. Pure."""
+"""Requests made into what is sent, secrets in clear: the one place where they are revealed for that. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import quote
 from livedeck.client.http.errors import Misconfigured
 from livedeck.client.http.request import JsonBody, MultipartBody, Request, StreamBody
 from livedeck.client.http.secrets import Secret
-from livedeck.client.resources.fields import format_timestamp
+from livedeck.text.times import format_timestamp
 
 _PLAIN = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
 
@@ -21,7 +21,7 @@ _ENDS = re.compile("^ +| +$")
 
 def encode(value: object) -> bytes:
     """The JSON text of `value`, which may hold Secrets and aware datetimes."""
-    return json.dumps(value, default=_plain, separators=(",", ":")).encode()
+    return json.dumps(value, default=_json_text, separators=(",", ":")).encode()
 
 
 def secrets_in(value: object) -> Iterator[Secret]:
@@ -29,11 +29,11 @@ def secrets_in(value: object) -> Iterator[Secret]:
     if isinstance(value, Secret):
         yield value
     elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from secrets_in(inner)
+        for member in value.values():
+            yield from secrets_in(member)
     elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from secrets_in(inner)
+        for item in value:
+            yield from secrets_in(item)
 
 
 def bearer(token: Secret) -> str:
@@ -46,7 +46,7 @@ def bearer(token: Secret) -> str:
     return text
 
 
-def header(text: str) -> str:
+def header_value(text: str) -> str:
     """A text as the value of a header: what is not plain ASCII is percent-encoded UTF-8 (decisions.md, "Requests").
 
     So is a space at either end, where a header cannot carry one.
@@ -55,15 +55,15 @@ def header(text: str) -> str:
     return _ENDS.sub(lambda spaces: "%20" * len(spaces[0]), quoted)
 
 
-def params(call: Request) -> dict[str, Any] | None:
+def query(request: Request) -> dict[str, Any] | None:
     """The query, as httpx takes it."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in call.params.items()} or None
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in request.params.items()} or None
 
 
-def body(call: Request) -> dict[str, Any]:
+def httpx_content(request: Request) -> dict[str, Any]:
     """The body and the headers, as httpx takes them."""
-    headers = dict(call.headers)
-    match call.body:
+    headers = dict(request.headers)
+    match request.body:
         case JsonBody(value):
             return {"content": encode(value), "headers": {"Content-Type": "application/json"} | headers}
         case MultipartBody(fields, file_name, content):
@@ -75,7 +75,7 @@ def body(call: Request) -> dict[str, Any]:
             return {"headers": headers}
 
 
-def _plain(value: object) -> str:
+def _json_text(value: object) -> str:
     if isinstance(value, Secret):
         return value.reveal()
     if isinstance(value, datetime):

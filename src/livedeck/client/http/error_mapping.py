@@ -1,4 +1,4 @@
-"""An answer that says no, made into the error that says why. Pure."""
+"""Which error a response is that says no: by its status and its code. Pure."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from livedeck.client.http.errors import (
 from livedeck.client.http.secrets import Secret
 from livedeck.text import values
 
-_SHORTEST = 4  # characters; what is shorter occurs in any text
+_MIN_SECRET = 4  # characters; what is shorter occurs in any text
 
-_MOST = 100  # complaints in an answer that are kept
+_MAX_ITEMS = 100  # complaints in a response that are kept
 
 _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: RelayRunning}
 
@@ -43,25 +43,25 @@ _BY_STATUS: Mapping[int, type[Rejected]] = {
 
 
 def error_from_response(
-    what: str, *, status: int, body: object, location: str, retry_after: float | None, secrets: Sequence[Secret]
+    summary: str, *, status: int, body: object, location: str, retry_after: float | None, secrets: Sequence[Secret]
 ) -> Rejected:
     """The error for an answer of that status and (perhaps) error body: platform-api.md, 7; decisions.md.
 
     `secrets` are masked wherever the platform repeats them. `location`: where a redirect points, or empty.
     """
-    whole = body if isinstance(body, dict) else {}
-    said = whole.get("error")
-    fields = said if isinstance(said, dict) else {"message": said}
+    document = body if isinstance(body, dict) else {}
+    error = document.get("error")
+    fields = error if isinstance(error, dict) else {"message": error}
     code = _code(fields.get("code"))
     message, detail = (_quoted(fields.get(name), secrets) for name in ("message", "detail"))
     # The document does not say whether it stands in the error or beside it.
-    invalid = _masked(fields.get("invalid_params", whole.get("invalid_params")), secrets)
-    kind = _kind(status, code)
-    why = _redirect(_quoted(location, secrets)) if 300 <= status < 400 else kind.happened
+    invalid = _mask_value(fields.get("invalid_params", document.get("invalid_params")), secrets)
+    error_type = _error_type(status, code)
+    happened = _redirect(_quoted(location, secrets)) if 300 <= status < 400 else error_type.happened
     facts = " ".join(part for part in (str(status), str(code or ""), message, detail) if part)
-    advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid), kind.advice) if part)
-    return kind(
-        f"{what}: {why} ({facts})" + (f"; {advice}" if advice else ""),
+    advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid), error_type.advice) if part)
+    return error_type(
+        f"{summary}: {happened} ({facts})" + (f"; {advice}" if advice else ""),
         status=status,
         code=code,
         message=message,
@@ -89,12 +89,12 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     return seconds if isfinite(seconds) and seconds >= 0 else None
 
 
-def _kind(status: int, code: int | None) -> type[Rejected]:
+def _error_type(status: int, code: int | None) -> type[Rejected]:
     # An error body under 200 has only its code to go by; the platform's codes begin with the status.
-    meant = code // 1000 if status < 300 and code is not None else status
+    implied = code // 1000 if status < 300 and code is not None else status
     if code is not None and code in _BY_CODE:
         return _BY_CODE[code]
-    return ServerFault if 500 <= meant < 600 else _BY_STATUS.get(meant, Rejected)
+    return ServerFault if 500 <= implied < 600 else _BY_STATUS.get(implied, Rejected)
 
 
 def _code(value: object) -> int | None:
@@ -108,8 +108,8 @@ def _redirect(location: str) -> str:
     except ValueError:
         parts = urlsplit("")
     host = parts.netloc.rpartition("@")[2]
-    place = f"{parts.scheme}://{host}" if host else "another path"
-    return f"the platform points to {place}, which is not followed; check the address"
+    target = f"{parts.scheme}://{host}" if host else "another path"
+    return f"the platform points to {target}, which is not followed; check the address"
 
 
 def _wait(seconds: float | None) -> str:
@@ -117,28 +117,29 @@ def _wait(seconds: float | None) -> str:
 
 
 def _quoted(text: object, secrets: Sequence[Secret]) -> str:
-    return values.safe(_hidden(text, secrets), 200) if isinstance(text, str) else ""
+    return values.safe(_mask_secrets(text, secrets), 200) if isinstance(text, str) else ""
 
 
-def _hidden(text: str, secrets: Sequence[Secret]) -> str:
-    """The text with what is secret in it masked: what was sent, longest first, and what signs an address."""
-    for secret in sorted(secrets, key=lambda one: -len(one.reveal())):
-        if len(secret.reveal()) >= _SHORTEST:
+def _mask_secrets(text: str, secrets: Sequence[Secret]) -> str:
+    """The text with its secrets masked: those that were sent, longest first, and what signs an address."""
+    for secret in sorted(secrets, key=lambda secret: -len(secret.reveal())):
+        if len(secret.reveal()) >= _MIN_SECRET:
             text = text.replace(secret.reveal(), str(secret))
     return values.link(text)
 
 
-def _masked(value: object, secrets: Sequence[Secret], depth: int = 5) -> object:
-    """A JSON value with every text in it as it may be shown; what lies further in than anyone looks is left out."""
+def _mask_value(value: object, secrets: Sequence[Secret], depth: int = 5) -> object:
+    """A JSON value with the secrets in all its texts masked; what is nested deeper than `depth` is left out."""
     if isinstance(value, str):
-        return _hidden(value, secrets)
+        return _mask_secrets(value, secrets)
     if not isinstance(value, list | dict):
         return value
     if not depth:
         return None
     if isinstance(value, list):
-        return [_masked(one, secrets, depth - 1) for one in value[:_MOST]]
-    return {_hidden(name, secrets): _masked(one, secrets, depth - 1) for name, one in islice(value.items(), _MOST)}
+        return [_mask_value(item, secrets, depth - 1) for item in value[:_MAX_ITEMS]]
+    members = islice(value.items(), _MAX_ITEMS)
+    return {_mask_secrets(name, secrets): _mask_value(member, secrets, depth - 1) for name, member in members}
 
 
 def _complaints(invalid: object) -> str:
@@ -147,8 +148,8 @@ def _complaints(invalid: object) -> str:
         invalid = [{"name": name, "reason": reason} for name, reason in invalid.items()]
     if not isinstance(invalid, list):
         return ""
-    named = (_complaint(item) for item in invalid[:5])
-    return values.safe(", ".join(part for part in named if part), 200)
+    complaints = (_complaint(item) for item in invalid[:5])
+    return values.safe(", ".join(complaint for complaint in complaints if complaint), 200)
 
 
 def _complaint(item: object) -> str:

@@ -5,7 +5,7 @@
     ├── Misconfigured            an address, token or id that cannot be used; nothing was sent (also a ValueError)
     ├── Invalid                  what was to be sent breaks a rule of the document; nothing was sent (also a ValueError)
     ├── FileFault                a file of this machine could not be read or written
-    ├── Unfinished               what was waited for did not happen in the time given
+    ├── Incomplete               what was waited for did not happen in the time given
     ├── ReadOnly                 a change was asked for in read-only mode; nothing was sent
     ├── Unreachable              no complete answer came: refused, dns, tls, timeout or reset
     ├── Unreadable               an answer came, and it is not what the document describes
@@ -17,7 +17,7 @@
         ├── Validation           any other 400, 413, 422
         │   └── TooManyProfiles  400 with code 400289
         ├── Conflict             409
-        │   └── Broadcasting     409 with code 409298
+        │   └── RelayRunning     409 with code 409298
         ├── RateLimited          429
         └── ServerFault          5xx
 
@@ -41,7 +41,7 @@ LOST_RESPONSE: Mapping[Cause, str] = {
     "reset": "{host} broke the connection before its answer was complete",
 }
 
-"""What is said of each; `host` and `timeout` (seconds) are to be filled in."""
+"""The text of each cause; `host` and `timeout` (seconds) are to be filled in."""
 
 
 class ApiError(Exception):
@@ -58,8 +58,8 @@ class Invalid(ApiError, ValueError):
     `field`: which part, as `restreams[2].stream_key`. `limit`: what it should be, as `should have 1 to 512 characters`.
     """
 
-    def __init__(self, what: str, field: str, limit: str) -> None:
-        super().__init__(f"{what}: {field} {limit}")
+    def __init__(self, summary: str, field: str, limit: str) -> None:
+        super().__init__(f"{summary}: {field} {limit}")
         self.field = field
         self.limit = limit
 

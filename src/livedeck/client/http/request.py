@@ -1,4 +1,4 @@
-"""One request in values, and the addresses to which a token may go."""
+"""One request in values: its path, its body, and the addresses to which a token may go."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from ipaddress import ip_address
-from typing import Literal
-from urllib.parse import urlsplit
+from typing import Any, Literal
+from urllib.parse import quote, urlsplit
 
 from livedeck.client.http.errors import Misconfigured
 from livedeck.client.http.secrets import Secret
+from livedeck.text import values
 
 BaseUrl = Literal["api", "upload"]
 
@@ -20,12 +21,12 @@ BaseUrl = Literal["api", "upload"]
 
 Progress = Callable[[int, int | None], None]
 
-"""Told how many bytes have passed, and of how many: None where nobody knows."""
+"""Called with the bytes that have passed, and how many there are: None where nobody knows."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JsonBody:
-    """A body of JSON. Secrets in it go out in clear, moments as timestamps."""
+    """A body of JSON. Secrets in it go out in clear, datetimes as timestamps."""
 
     value: object
 
@@ -44,31 +45,36 @@ class StreamBody:
     """A body that is sent as it is read: `size` bytes in chunks."""
 
     size: int
-    chunks: AsyncIterator[Chunk]
+    chunks: AsyncIterator[bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request. `path` is below the address of the door, without a leading slash; `what` says it for errors.
+    """One request. `path` is below the base URL, without a leading slash; `summary` says what it does, for error texts.
 
-    `link`: in place of both, an address that needs no token, and gets none.
+    `signed_link`: in place of both, an address that needs no token, and gets none.
     """
 
     method: str
     path: str
-    what: str
+    summary: str
     params: Mapping[str, str | int | bool | Sequence[str]] = field(default_factory=dict)
     body: JsonBody | MultipartBody | StreamBody | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    door: BaseUrl = "api"
-    link: Secret | None = None
+    base_url: BaseUrl = "api"
+    signed_link: Secret | None = None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it changes nothing, so that it may be sent in read-only mode and sent again."""
+        return self.method in {"GET", "HEAD"}
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseTiming:
-    """One answer, good or bad: when it was complete (our clock), seconds since its request began, its `Date`.
+    """One response, good or bad: when it was complete (our clock), seconds since its request began, its `Date`.
 
-    Of an answer that is streamed: when its head came.
+    Of a streamed response: when its head came.
     """
 
     at: datetime
@@ -76,28 +82,36 @@ class ResponseTiming:
     server_date: datetime | None
 
 
-Chunk = bytes | memoryview
-
-"""Some bytes of an answer, that need not be kept."""
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class StreamedResponse:
-    """An answer while it comes: `size` bytes, None where nobody says. `kind`: its media type, or empty.
-
-    A chunk is good until the next one is asked for.
-    """
+    """A response while it comes: `size` bytes, None where nobody says. `media_type`: lower case, or empty."""
 
     size: int | None
-    kind: str
-    chunks: AsyncIterator[Chunk]
+    media_type: str
+    chunks: AsyncIterator[bytes]
+
+
+def make_request(method: str, summary: str, *parts: str, **fields: Any) -> Request:
+    """The request for a path of these parts, ids among them. Raises Misconfigured for one that makes another path."""
+    return Request(method, "/".join(_segment(part, summary) for part in parts), summary, **fields)
+
+
+def _segment(part: str, summary: str) -> str:
+    if part in {"", ".", ".."}:
+        raise Misconfigured(f"{summary}: {part!r} is no id")
+    return quote(part, safe="", errors="replace")
+
+
+def describe_call(verb: str, identifier: str) -> str:
+    """What is done to what, in words that are safe to show: `get event 4d2c2f2e-6f53`."""
+    return f"{verb} {values.safe(identifier, 40)}"
 
 
 # Narrower than what a URL may be, so that no two readers of it can disagree on its host.
 _ADDRESS = re.compile(r"https?://(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:/[\w.~%/-]*)?", re.IGNORECASE)
 
 
-def origin(name: str, address: str) -> str:
+def check_base_url(name: str, address: str) -> str:
     """The address, without a slash at its end. Raises Misconfigured, naming the setting, where no token may go."""
     if not re.match(r"https?://[^/]", address, re.IGNORECASE):
         raise Misconfigured(f"{name} should begin with https:// and a host")
@@ -105,11 +119,6 @@ def origin(name: str, address: str) -> str:
         raise Misconfigured(f"{name} should hold no user name, no query and no fragment")
     if not _ADDRESS.fullmatch(address):
         raise Misconfigured(f"{name} is no URL")
-    _check(name, address)
-    return address.rstrip("/")
-
-
-def _check(name: str, address: str) -> None:
     try:
         parts = urlsplit(address)
         port = parts.port
@@ -117,22 +126,23 @@ def _check(name: str, address: str) -> None:
         port = 0
     if port == 0:
         raise Misconfigured(f"{name} should have a port from 1 to 65535")
-    if parts.scheme == "http" and not _loopback(parts.hostname or ""):
+    if parts.scheme == "http" and not _is_loopback(parts.hostname or ""):
         raise Misconfigured(f"{name} should be https: over http the token would travel in clear")
+    return address.rstrip("/")
 
 
-def loopback_or_https(address: str) -> bool:
+def is_https_or_loopback(address: str) -> bool:
     """Whether nobody on the way can read what is asked there."""
     try:
         parts = urlsplit(address)
     except ValueError:
         return False
     return bool(parts.hostname) and (
-        parts.scheme == "https" or (parts.scheme == "http" and _loopback(parts.hostname or ""))
+        parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname or ""))
     )
 
 
-def _loopback(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:

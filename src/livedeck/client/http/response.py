@@ -1,4 +1,4 @@
-"""Bytes made into JSON, taken out of the platform's envelope, or made into the error that they are. Pure."""
+"""Bytes to JSON, JSON to what is in the platform's envelope, or to the error that it is. Pure."""
 
 from __future__ import annotations
 
@@ -9,64 +9,64 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
+import msgspec
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails, from_json
+from pydantic_core import ErrorDetails
 
 from livedeck.client.http.error_mapping import error_from_response, retry_after
 from livedeck.client.http.errors import Rejected, Unreadable
 from livedeck.client.http.secrets import Secret
-from livedeck.slices import Slices
 from livedeck.text import values
 
 # Half of a character outside the basic plane, escaped: what is left where a platform cut a name inside an emoji.
 # Group 1 is what must stay: whole pairs, and any other escape (a backslash before `ud83d` may itself be escaped).
-_HALF = re.compile(r"(\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|[^u]))|\\u[dD][89a-fA-F]\w\w")
+_LONE_SURROGATE = re.compile(r"(\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|[^u]))|\\u[dD][89a-fA-F]\w\w")
 
+LONG_BODY = 256 * 2**10
 
-_LIST = re.compile(r'\s*\{\s*"data"\s*:\s*\[')
-
-_PIECE = 32 * 2**10
-
-"""Characters that are decoded at once: half a millisecond."""
+"""Bytes; decoding and reading more of them takes several ms, for which a thread is worth while."""
 
 
 class NotJson(ValueError):  # noqa: N818  read after `except`, as the tree in errors.py
     """A text that no more of it can make JSON."""
 
 
-def decode(body: bytes) -> object:
+_decode = msgspec.json.Decoder().decode
+
+_decode_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+_decode_rows = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+_MALFORMED = (msgspec.MsgspecError, ValueError, RecursionError)
+
+
+def decode(body: bytes | bytearray | msgspec.Raw) -> object:
     """The JSON value in `body`, which is UTF-8 (RFC 8259); broken characters become U+FFFD.
 
     Raises ValueError for what is no JSON, NaN and Infinity included, and for what is nested too deep.
     """
     try:
-        return json.loads(repair_utf8(body.decode("utf-8-sig", errors="replace")), parse_constant=_refuse)
+        return _decode(body)
+    except _MALFORMED:
+        return decode_text(bytes(body).decode("utf-8-sig", errors="replace"))
+
+
+def decode_long(body: bytes | bytearray) -> object:
+    """The same as `decode`; a list in `data` row by row, so that the interpreter can leave the thread that does it."""
+    try:
+        members = _decode_members(body)
+        rows = _decode_rows(members.pop("data"))
+    except (*_MALFORMED, KeyError):
+        return decode(body)
+    return {**{name: decode(value) for name, value in members.items()}, "data": [decode(row) for row in rows]}
+
+
+def decode_text(text: str) -> object:
+    """The JSON value in `text`, escaped halves of characters repaired. Raises ValueError as `decode` does; slow."""
+    try:
+        return json.loads(repair_utf8(text), parse_constant=_refuse)
     except RecursionError:
         raise NotJson("nested too deep") from None
-
-
-def decode_long(body: bytes) -> Slices[object]:
-    """The same as `decode`; where it is a long list of objects in `{"data": [`, with a pause after each piece of it."""
-    text = repair_utf8(body.decode("utf-8-sig", errors="replace"))
-    opened = _LIST.match(text)
-    if opened is None or len(text) <= _PIECE:
-        return decode(body)
-    rows: list[object] = []
-    begin = at = opened.end()
-    try:
-        while (end := text.find("},", at + _PIECE)) >= 0:
-            rows += decode_run(text[at : end + 1])
-            at = end + 2
-            yield
-        last, end = decode_first(f"[{text[at:]}", 0)
-        rest = text[at + end - 2 :]
-        envelope = json.loads(text[:begin] + rest, parse_constant=_refuse)
-    except (ValueError, RecursionError):  # no such list, or cut where a comma stands inside a text or an object
-        return decode(body)
-    if not (isinstance(last, list) and last) or '"data"' in rest:  # a comma before nothing, or a second list
-        return decode(body)
-    envelope["data"] = [*rows, *last]
-    return envelope
 
 
 def decode_first(text: str, start: int) -> tuple[object, int]:
@@ -78,8 +78,8 @@ def decode_first(text: str, start: int) -> tuple[object, int]:
         value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
         raise NotJson("nested too deep") from None
-    piece = text[start:end]
-    return (json.loads(repair_utf8(piece)) if repair_utf8(piece) is not piece else value), end
+    part = text[start:end]
+    return (json.loads(repair_utf8(part)) if repair_utf8(part) is not part else value), end
 
 
 def decode_run(text: str) -> list[object]:
@@ -87,17 +87,19 @@ def decode_run(text: str) -> list[object]:
 
     Much quicker than `decode_first`, and stricter. Raises ValueError for anything else, and for values nested deep.
     """
-    values: list[object] = from_json(f"[{repair_utf8(text)}]", allow_inf_nan=False, cache_strings="keys")
-    return values
+    try:
+        items: list[object] = _decode(f"[{repair_utf8(text)}]")
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+    return items
 
 
 def repair_utf8(text: str) -> str:
     """JSON text in which every escaped half of a character is U+FFFD."""
-    if "\\" not in text or (
-        "\\ud" not in text and "\\uD" not in text
-    ):  # one character is found much quicker than three
+    # One character is found much quicker than three.
+    if "\\" not in text or ("\\ud" not in text and "\\uD" not in text):
         return text
-    return _HALF.sub(lambda match: match[1] or "\\ufffd", text)
+    return _LONE_SURROGATE.sub(lambda match: match[1] or "\\ufffd", text)
 
 
 def _refuse(name: str) -> object:
@@ -107,7 +109,7 @@ def _refuse(name: str) -> object:
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
-_KINDS: Mapping[type, str] = {
+_TYPE_NAMES: Mapping[type, str] = {
     bool: "a boolean",
     int: "a number",
     float: "a number",
@@ -125,62 +127,62 @@ _DEMANDS: Mapping[str, str] = {
 }
 
 
-_PLAIN = frozenset(
+_TYPE_IS_RIGHT = frozenset(
     {"value_error", "literal_error", "missing", "extra_forbidden", "string_too_short", "greater_than_equal"}
 )
 
-"""Faults of which the kind of the value says nothing."""
+"""Faults of which the type of the value says nothing."""
 
 
-B = TypeVar("B", bound=BaseModel)
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
-def read(model: type[B], value: object, what: str) -> B:
+def parse_model(model: type[ModelT], value: object, summary: str) -> ModelT:
     """`value` as that model. Raises Unreadable naming the fields that are wrong, never what was in them."""
     try:
         return model.model_validate(value)
     except ValidationError as error:  # raised below, outside, so that no traceback quotes the value
-        fault = _faults(error)
-    raise Unreadable(f"{what}: the answer is not as documented: {fault}")
+        fault = _describe_faults(error)
+    raise Unreadable(f"{summary}: the answer is not as documented: {fault}")
 
 
-def data(answer: object, what: str) -> object:
+def data(answer: object, summary: str) -> object:
     """What is inside the envelope `{data: ...}`. Raises Unreadable where there is none."""
     if isinstance(answer, dict) and "data" in answer:
         return answer["data"]
-    raise Unreadable(f"{what}: the answer is not as documented: {kind(answer)} without data")
+    raise Unreadable(f"{summary}: the answer is not as documented: {type_name(answer)} without data")
 
 
-def rows(answer: object, what: str) -> list[object]:
+def rows(answer: object, summary: str) -> list[object]:
     """The list inside the envelope; null is an empty one (decisions.md)."""
-    value = data(answer, what)
+    value = data(answer, summary)
     if value is None:
         return []
     if isinstance(value, list):
         return value
-    raise Unreadable(f"{what}: the answer is not as documented: data should be a list, not {kind(value)}")
+    raise Unreadable(f"{summary}: the answer is not as documented: data should be a list, not {type_name(value)}")
 
 
-def kind(value: object) -> str:
+def type_name(value: object) -> str:
     """What JSON calls it: `a number`, `null`."""
-    return _KINDS.get(type(value), "something else")
+    return _TYPE_NAMES.get(type(value), "something else")
 
 
 def envelope_error(details: ErrorDetails) -> tuple[str, str]:
     """Where a value is wrong and what it should be: `restreams[1].key`, `should be a string, not a number`."""
     demand = _demand(details)
-    found = "" if details["type"] in _PLAIN else f", not {kind(details['input'])}"
-    return values.safe(_place(details["loc"]), 80), demand + found
+    actual = "" if details["type"] in _TYPE_IS_RIGHT else f", not {type_name(details['input'])}"
+    return values.safe(_location(details["loc"]), 80), demand + actual
 
 
-def _faults(error: ValidationError) -> str:
+def _describe_faults(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_context=False)
-    named = [f"{_place(fault['loc'])} {_demand(fault)}, not {kind(fault['input'])}" for fault in faults[:3]]
+    first = [f"{_location(fault['loc'])} {_demand(fault)}, not {type_name(fault['input'])}" for fault in faults[:3]]
     more = f" and {len(faults) - 3} more" if len(faults) > 3 else ""
-    return values.safe("; ".join(named), 300) + more
+    return values.safe("; ".join(first), 300) + more
 
 
-def _place(location: tuple[int | str, ...]) -> str:
+def _location(location: tuple[int | str, ...]) -> str:
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
     return "".join(steps).removeprefix(".") or "data"
 
@@ -193,42 +195,42 @@ def _demand(fault: ErrorDetails) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Response:
-    """What came for a call, complete. `headers` find a name in any case."""
+    """A complete answer to a request. `headers` find a name in any case."""
 
-    what: str
+    summary: str
     status: int
     headers: Mapping[str, str]
-    body: bytes
+    body: bytes | bytearray
 
-    def accepted(self, now: datetime, secrets: Sequence[Secret]) -> Slices[object]:
-        """The JSON that it brings, None where it is empty. Raises Rejected where it says no, Unreadable for no JSON."""
+    def value(self, now: datetime, secrets: Sequence[Secret]) -> object:
+        """Its JSON, None where the body is empty. Raises Rejected where it says no, Unreadable for no JSON."""
         if not 200 <= self.status < 300:
-            raise self._refused(self._error(), now, secrets)
-        decoded = yield from self._decoded()
-        if isinstance(decoded, dict) and "data" not in decoded and decoded.get("error") not in (None, False):
-            raise self._refused(decoded, now, secrets)
-        return decoded
+            raise self._rejected(self._error_body(), now, secrets)
+        value = self._json()
+        if isinstance(value, dict) and "data" not in value and value.get("error") not in (None, False):
+            raise self._rejected(value, now, secrets)
+        return value
 
-    def _refused(self, decoded: object, now: datetime, secrets: Sequence[Secret]) -> Rejected:
+    def _rejected(self, body: object, now: datetime, secrets: Sequence[Secret]) -> Rejected:
         return error_from_response(
-            self.what,
+            self.summary,
             status=self.status,
-            body=decoded,
+            body=body,
             location=self.headers.get("Location", ""),
             retry_after=retry_after(self.headers, now),
             secrets=secrets,
         )
 
-    def _decoded(self) -> Slices[object]:
+    def _json(self) -> object:
         if not self.body.strip():
             return None
         try:
-            return (yield from decode_long(self.body))
+            return decode_long(self.body) if len(self.body) > LONG_BODY else decode(self.body)
         except ValueError:  # raised below, outside, so that no traceback quotes the body
-            sent = values.safe(self.headers.get("Content-Type", "of no stated type").partition(";")[0], 60)
-        raise Unreadable(f"{self.what}: the answer ({sent}) is no JSON; check the address")
+            media_type = values.safe(self.headers.get("Content-Type", "of no stated type").partition(";")[0], 60)
+        raise Unreadable(f"{self.summary}: the answer ({media_type}) is no JSON; check the address")
 
-    def _error(self) -> object:
+    def _error_body(self) -> object:
         try:
             return decode(self.body)
         except ValueError:  # a proxy's page: the status has to do

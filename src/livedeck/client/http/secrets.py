@@ -44,8 +44,8 @@ class Secret:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        shown = core_schema.to_string_ser_schema(when_used="json")
-        return core_schema.no_info_plain_validator_function(cls._parse, serialization=shown)
+        masked = core_schema.to_string_ser_schema(when_used="json")
+        return core_schema.no_info_plain_validator_function(cls._parse, serialization=masked)
 
     @classmethod
     def _parse(cls, value: object) -> Secret:
@@ -80,8 +80,8 @@ class SignedLink(Secret):
     __slots__ = ()
 
     def __str__(self) -> str:
-        place, _, query = self._value.partition("?")
-        plain = not place or (_LINK.fullmatch(place) and "#" not in self._value)
-        if not plain:
+        address, _, query = self._value.partition("?")
+        is_plain = not address or (_LINK.fullmatch(address) and "#" not in self._value)
+        if not is_plain:
             return super().__str__()
-        return f"{place}?••••" if query else place
+        return f"{address}?••••" if query else address

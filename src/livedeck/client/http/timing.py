@@ -1,4 +1,4 @@
-"""How fast, how long and how often the client asks: the request budget, and the patience with a failing read."""
+"""How fast, how long and how often the client asks: rate limit, and retry of reads with back-off."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-_FIRST_PAUSE = 0.2
+_FIRST_DELAY = 0.2
 
-_LONGEST_PAUSE = 5.0
+_MAX_DELAY = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,44 +31,46 @@ class ClientTiming:
 
 
 class RateLimiter:
-    """A second's worth of requests at once, then one each `1 / rate` seconds, first come first served."""
+    """A token bucket: a second's worth of requests at once, then one each `1 / rate` seconds, in their order."""
 
-    def __init__(self, pace: ClientTiming) -> None:
-        self._pace = pace
-        self._left = self._most = max(1.0, pace.rate)
-        self._at = pace.timer()
-        self._turn = asyncio.Lock()
+    def __init__(self, timing: ClientTiming) -> None:
+        self._timing = timing
+        self._tokens = self._capacity = max(1.0, timing.rate)
+        self._filled_at = timing.timer()
+        self._queue = asyncio.Lock()
 
-    async def spend(self) -> None:
-        """Take one request from the budget, waiting until there is one."""
-        async with self._turn:
-            now = self._pace.timer()
-            self._left = min(self._most, self._left + (now - self._at) * self._pace.rate)
-            self._at = now
-            if self._left < 1:
-                await self._pace.sleep((1 - self._left) / self._pace.rate)
-                self._left, self._at = 1, self._pace.timer()  # paid for, even on a clock that stands still
-            self._left -= 1
+    async def acquire(self) -> None:
+        """Take one request from the bucket, waiting until there is one."""
+        async with self._queue:
+            now = self._timing.timer()
+            self._tokens = min(self._capacity, self._tokens + (now - self._filled_at) * self._timing.rate)
+            self._filled_at = now
+            if self._tokens < 1:
+                await self._timing.sleep((1 - self._tokens) / self._timing.rate)
+                # Paid for, even on a clock that stands still.
+                self._tokens, self._filled_at = 1, self._timing.timer()
+            self._tokens -= 1
 
 
 class RetryPolicy:
-    """With one read: how long its next try may take, and how long to wait before it.
+    """The retries of one read: how long its next try may take, and how long to wait before it.
 
-    Tries and waits are added up rather than read off a clock, so that a clock that stands still cannot make it endless.
+    `seconds`: for all its tries and the waits between them; 0: it is tried once. They are added up rather than read off
+    a clock, so that a clock that stands still cannot make it endless.
     """
 
-    def __init__(self, pace: ClientTiming) -> None:
-        self._pace = pace
-        self._left = pace.retry
+    def __init__(self, timing: ClientTiming, seconds: float) -> None:
+        self._timing = timing
+        self._seconds_left = seconds
         self._tries = 0
-        self.limit = 2 * pace.timeout
+        self.timeout = 2 * timing.timeout
         """Seconds that the next try may take as a whole."""
 
-    def pause(self, took: float, retry_after: float | None) -> float | None:
+    def next_delay(self, took: float, retry_after: float | None) -> float | None:
         """Seconds to wait after a try that failed; None where there is no time for another."""
-        longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**self._tries)
-        wait = max(retry_after or 0.0, longest * (0.5 + self._pace.jitter() / 2))
+        longest = min(_MAX_DELAY, _FIRST_DELAY * 2**self._tries)
+        delay = max(retry_after or 0.0, longest * (0.5 + self._timing.jitter() / 2))
         self._tries += 1
-        self._left -= took + wait
-        self.limit = min(self.limit, self._left)
-        return wait if self._left > 0 else None
+        self._seconds_left -= took + delay
+        self.timeout = min(self.timeout, self._seconds_left)
+        return delay if self._seconds_left > 0 else None

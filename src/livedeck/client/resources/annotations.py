@@ -6,17 +6,15 @@ from collections.abc import AsyncIterator
 
 from pydantic import StrictInt
 
-from livedeck.client.http.request import JsonBody
+from livedeck.client.http.request import JsonBody, describe_call, make_request
 from livedeck.client.resources.base import (
-    LARGEST_PAGE,
+    MAX_PER_PAGE,
     UNSET,
     Draft,
     Id,
     Model,
     Page,
     Resource,
-    call,
-    describe_call,
     iterate_pages,
     query_params,
 )
@@ -61,34 +59,40 @@ class Annotations(Resource):
         self, video_id: str, *, page: int = 1, per_page: int = 20, order: str | None = None
     ) -> Page[Annotation]:
         """One page of the annotations of a video (decisions.md: paginated like the others). Raises ApiError."""
-        what = describe_call("list annotations of video", video_id)
+        summary = describe_call("list annotations of video", video_id)
         params = query_params(page=page, per_page=per_page, order=order)
-        return await self._page(Annotation, call("GET", what, "v1", "videos", video_id, "annotations", params=params))
+        return await self._page(
+            Annotation, make_request("GET", summary, "v1", "videos", video_id, "annotations", params=params)
+        )
 
     def iterate(self, video_id: str, *, order: str | None = None) -> AsyncIterator[Annotation]:
         """Every annotation of a video, each once though they move between the pages meanwhile. Raises ApiError."""
-        return iterate_pages(lambda page: self.list(video_id, page=page, per_page=LARGEST_PAGE, order=order))
+        return iterate_pages(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
 
     async def get(self, video_id: str, annotation_id: str) -> Annotation:
         """One annotation. Raises NotFound where there is none of that id, and any other ApiError."""
-        what = describe_call("get annotation", annotation_id)
-        return await self._one(Annotation, call("GET", what, "v1", "videos", video_id, "annotations", annotation_id))
+        summary = describe_call("get annotation", annotation_id)
+        return await self._object(
+            Annotation, make_request("GET", summary, "v1", "videos", video_id, "annotations", annotation_id)
+        )
 
     async def create(self, video_id: str, draft: AnnotationDraft) -> Annotation:
         """Lay a new annotation over a video. Raises Invalid without a `type`, and any ApiError."""
-        draft.need("type")
-        what = describe_call("create annotation of video", video_id)
+        draft.require("type")
+        summary = describe_call("create annotation of video", video_id)
         body = JsonBody({"video_id": video_id} | draft.body())
-        return await self._one(Annotation, call("POST", what, "v1", "videos", video_id, "annotations", body=body))
+        return await self._object(
+            Annotation, make_request("POST", summary, "v1", "videos", video_id, "annotations", body=body)
+        )
 
     async def update(self, video_id: str, annotation_id: str, draft: AnnotationDraft) -> Annotation:
         """Change what the draft sets and nothing else. Raises Invalid for a `type`, and any ApiError."""
-        draft.deny("type", "cannot be changed")
-        what = describe_call("update annotation", annotation_id)
+        draft.forbid("type", "cannot be changed")
+        summary = describe_call("update annotation", annotation_id)
         path = ("v1", "videos", video_id, "annotations", annotation_id)
-        return await self._one(Annotation, call("PUT", what, *path, body=JsonBody(draft.body())))
+        return await self._object(Annotation, make_request("PUT", summary, *path, body=JsonBody(draft.body())))
 
     async def delete(self, video_id: str, annotation_id: str) -> None:
         """Delete it for good. Raises ApiError."""
-        what = describe_call("delete annotation", annotation_id)
-        await self._done(call("DELETE", what, "v1", "videos", video_id, "annotations", annotation_id))
+        summary = describe_call("delete annotation", annotation_id)
+        await self._success(make_request("DELETE", summary, "v1", "videos", video_id, "annotations", annotation_id))

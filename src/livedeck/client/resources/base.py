@@ -1,11 +1,10 @@
-"""What every chapter of the document shares: models, drafts, lists, and a place to ask from."""
+"""What all resources share: models, drafts, pages, and the requests that answer with them."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, TypeVar
-from urllib.parse import quote
 
 from pydantic import (
     AfterValidator,
@@ -17,14 +16,13 @@ from pydantic import (
     WrapValidator,
 )
 
-from livedeck.client.http.encoding import header
+from livedeck.client.http.encoding import header_value
 from livedeck.client.http.errors import Invalid, Misconfigured, Unreadable
 from livedeck.client.http.request import Request
-from livedeck.client.http.response import data, envelope_error, read, rows
+from livedeck.client.http.response import data, envelope_error, parse_model, rows
 from livedeck.client.http.transport import Transport
-from livedeck.text import values
 
-LARGEST_PAGE = 100  # decisions.md, "Requests"
+MAX_PER_PAGE = 100  # decisions.md, "Requests"
 
 
 Id = Annotated[str, Field(min_length=1)]
@@ -58,19 +56,19 @@ M = TypeVar("M", bound=Model)
 T = TypeVar("T")
 
 
-def _or_none(value: object, read_on: ValidatorFunctionWrapHandler) -> object:
+def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> object:
     try:
-        return read_on(value)
+        return validate(value)
     except ValidationError:
         return None
 
 
-_Forgiving = WrapValidator(_or_none)
+_Tolerant = WrapValidator(_or_none)
 
 """What cannot be read is missing: a list is worth more than what is said about it."""
 
 
-_Count = Annotated[int | None, Field(ge=0), _Forgiving]
+_Count = Annotated[int | None, Field(ge=0), _Tolerant]
 
 
 class Pagination(Model):
@@ -84,8 +82,8 @@ class Pagination(Model):
 class Meta(Model):
     """What a list says of itself. `order`: field -> `asc` or `desc`."""
 
-    pagination: Annotated[Pagination | None, _Forgiving] = None
-    order: Annotated[dict[str, str] | None, _Forgiving] = None
+    pagination: Annotated[Pagination | None, _Tolerant] = None
+    order: Annotated[dict[str, str] | None, _Tolerant] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,37 +112,37 @@ class Draft(BaseModel):
         try:
             super().__init__(**fields)
         except ValidationError as error:  # raised below, outside, so that no traceback quotes the value
-            place, demand = envelope_error(error.errors(include_url=False, include_context=False)[0])
+            location, demand = envelope_error(error.errors(include_url=False, include_context=False)[0])
         else:
             return
-        raise Invalid(_noun(type(self)), place, demand)
+        raise Invalid(_draft_name(type(self)), location, demand)
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         """The names of what was set: the values may be keys."""
         return [(None, name) for name in sorted(self.model_fields_set)]
 
     def body(self) -> dict[str, Any]:
-        """What is sent; secrets and moments are still themselves."""
+        """What is sent; secrets and datetimes are still themselves."""
         return self.model_dump(exclude_unset=True)
 
-    def need(self, *names: str, at: str = "") -> None:
-        """Raise Invalid where one of these fields was not set. `at`: where the draft lies in another one."""
+    def require(self, *names: str, prefix: str = "") -> None:
+        """Raise Invalid where one of these fields was not set. `prefix`: the path of this draft in another one."""
         for name in names:
             if name not in self.model_fields_set:
-                raise Invalid(_noun(type(self)), at + name, "is required")
+                raise Invalid(_draft_name(type(self)), prefix + name, "is required")
 
-    def deny(self, name: str, why: str) -> None:
+    def forbid(self, name: str, reason: str) -> None:
         """Raise Invalid where this field was set."""
         if name in self.model_fields_set:
-            raise Invalid(_noun(type(self)), name, why)
+            raise Invalid(_draft_name(type(self)), name, reason)
 
 
-def _noun(draft: type[Draft]) -> str:
+def _draft_name(draft: type[Draft]) -> str:
     """`RelayDraft` in words: `relay draft`."""
     return "".join(f" {char.lower()}" if char.isupper() else char for char in draft.__name__).strip()
 
 
-def sized(low: int, high: int) -> AfterValidator:
+def length_between(low: int, high: int) -> AfterValidator:
     """A check that a text has so many characters."""
 
     def check(text: str) -> str:
@@ -155,27 +153,11 @@ def sized(low: int, high: int) -> AfterValidator:
     return AfterValidator(check)
 
 
-def call(method: str, what: str, *parts: str, **more: Any) -> Request:
-    """The call on a path of these parts, ids among them. Raises Misconfigured for one that would make another path."""
-    return Request(method, "/".join(_segment(part, what) for part in parts), what, **more)
-
-
-def _segment(part: str, what: str) -> str:
-    if part in {"", ".", ".."}:
-        raise Misconfigured(f"{what}: {part!r} is no id")
-    return quote(part, safe="", errors="replace")
-
-
-def object_header(identifier: str, what: str) -> str:
+def id_header(identifier: str, summary: str) -> str:
     """An id as the value of a header. Raises Misconfigured for an empty one."""
     if not identifier:
-        raise Misconfigured(f"{what}: {identifier!r} is no id")
-    return header(identifier)
-
-
-def describe_call(verb: str, identifier: str) -> str:
-    """What is done to what, in words that are safe to show: `get event 4d2c2f2e-6f53`."""
-    return f"{verb} {values.safe(identifier, 40)}"
+        raise Misconfigured(f"{summary}: {identifier!r} is no id")
+    return header_value(identifier)
 
 
 def query_params(**params: Any) -> dict[str, Any]:
@@ -183,48 +165,60 @@ def query_params(**params: Any) -> dict[str, Any]:
     return {name: value for name, value in params.items() if value is not None and value != ()}
 
 
-def complete_order(ids: Collection[str], what: str) -> list[str]:
+def complete_order(ids: Collection[str], summary: str) -> list[str]:
     """The ids of a new order as they are sent. Raises Invalid for none, and for one that comes twice."""
     if not ids or len(set(ids)) < len(ids) or "" in ids:
-        raise Invalid(what, "ids", "should name every object once")
+        raise Invalid(summary, "ids", "should name every object once")
     return list(ids)
 
 
 class Resource:
-    """One chapter of the document: its calls, over the one transport."""
+    """A noun of the document: its operations, over the one transport."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def _one(self, model: type[M], asked: Request) -> M:
-        answer = await self._transport.send(asked)
-        return read(model, data(answer, asked.what), asked.what)
+    async def _object(self, model: type[M], request: Request) -> M:
+        summary = request.summary
+        return await self._transport.send(request, lambda answer: parse_model(model, data(answer, summary), summary))
 
-    async def _several(self, model: type[M], asked: Request) -> tuple[M, ...]:
-        answer = await self._transport.send(asked)
-        return tuple(read(model, row, asked.what) for row in rows(answer, asked.what))
+    async def _objects(self, model: type[M], request: Request) -> tuple[M, ...]:
+        return await self._transport.send(request, lambda answer: _parse_rows(model, answer, request))
 
-    async def _if_any(self, model: type[M], asked: Request) -> M | None:
+    async def _optional(self, model: type[M], request: Request) -> M | None:
         """The object answered, or None: where the document does not show an answer, none is demanded."""
-        answer = await self._transport.send(asked)
-        value = answer.get("data") if isinstance(answer, dict) else None
-        return read(model, value, asked.what) if isinstance(value, dict) else None
 
-    async def _done(self, asked: Request) -> None:
+        def parse(answer: object) -> M | None:
+            value = answer.get("data") if isinstance(answer, dict) else None
+            return parse_model(model, value, request.summary) if isinstance(value, dict) else None
+
+        return await self._transport.send(request, parse)
+
+    async def _success(self, request: Request) -> None:
         """Take any answer for a yes, but `success: false`."""
-        answer = await self._transport.send(asked)
-        value = answer.get("data") if isinstance(answer, dict) else None
-        if isinstance(value, dict) and value.get("success") is False:
-            raise Unreadable(f"{asked.what}: the platform answers neither success nor an error")
 
-    async def _page(self, model: type[M], asked: Request) -> Page[M]:
-        answer = await self._transport.send(asked)
-        items = tuple(read(model, row, asked.what) for row in rows(answer, asked.what))
-        said = answer.get("meta") if isinstance(answer, dict) else None
-        meta = Meta.model_validate(said if isinstance(said, dict) else {})
-        where, params = meta.pagination or Pagination(), asked.params
-        page, per_page = where.page or int(str(params["page"])), where.per_page or int(str(params["per_page"]))
-        return Page(items, page, per_page, where.total, meta.order or {})
+        def parse(answer: object) -> None:
+            value = answer.get("data") if isinstance(answer, dict) else None
+            if isinstance(value, dict) and value.get("success") is False:
+                raise Unreadable(f"{request.summary}: the platform answers neither success nor an error")
+
+        await self._transport.send(request, parse)
+
+    async def _page(self, model: type[M], request: Request) -> Page[M]:
+        def parse(answer: object) -> Page[M]:
+            items = _parse_rows(model, answer, request)
+            meta = answer.get("meta") if isinstance(answer, dict) else None
+            described = Meta.model_validate(meta if isinstance(meta, dict) else {})
+            pagination = described.pagination or Pagination()
+            page = pagination.page or int(str(request.params["page"]))
+            per_page = pagination.per_page or int(str(request.params["per_page"]))
+            return Page(items, page, per_page, pagination.total, described.order or {})
+
+        return await self._transport.send(request, parse)
+
+
+def _parse_rows(model: type[M], answer: object, request: Request) -> tuple[M, ...]:
+    return tuple(parse_model(model, row, request.summary) for row in rows(answer, request.summary))
 
 
 async def iterate_pages(fetch: Callable[[int], Awaitable[Page[M]]]) -> AsyncIterator[M]:
@@ -232,18 +226,18 @@ async def iterate_pages(fetch: Callable[[int], Awaitable[Page[M]]]) -> AsyncIter
 
     An item that moves to a page already read is missed; the next walk finds it. `fetch`: number -> that page.
     """
-    seen: set[str] = set()
-    number, more = 1, True
-    while more:
-        page, known = await fetch(number), len(seen)
+    yielded: set[str] = set()
+    number, has_more = 1, True
+    while has_more:
+        page, count = await fetch(number), len(yielded)
         for item in page.items:
             identity = getattr(item, "id", None) or item.model_dump_json()
-            if identity not in seen:
-                seen.add(identity)
+            if identity not in yielded:
+                yielded.add(identity)
                 yield item
         # A platform that ignores `page` would be walked for ever: a page without news is the last. What came is
         # counted, not what was asked for: a platform may give less to a page.
-        more = len(seen) > known and (page.total is None or len(seen) < page.total)
+        has_more = len(yielded) > count and (page.total is None or len(yielded) < page.total)
         number += 1
 
 

@@ -8,55 +8,58 @@ from __future__ import annotations
 from pathlib import Path
 
 from livedeck.client.http.errors import Misconfigured, Unreadable
-from livedeck.client.http.files import download
-from livedeck.client.http.request import Progress, Request, StreamedResponse, loopback_or_https
+from livedeck.client.http.files import download_to_file
+from livedeck.client.http.request import Progress, Request, StreamedResponse, is_https_or_loopback
 from livedeck.client.http.secrets import Secret, SignedLink
 from livedeck.client.http.transport import Transport
 
 
 class Cdn:
-    """Reads what lies behind an address of the platform."""
+    """Reads files by their addresses on the platform."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def content(self, link: Secret | str, most: int, what: str) -> bytes:
-        """The whole of it. Raises Unreadable for more than `most` bytes, and any other ApiError."""
-        found = bytearray()
-        async with self._transport.stream(_call(link, what)) as incoming:
-            async for chunk in incoming.chunks:
-                found += chunk
-                if len(found) > most:
-                    raise Unreadable(f"{what}: it is larger than {most >> 20} MiB")
-        _whole(incoming, len(found), what)
-        return bytes(found)
+    async def content(self, link: Secret | str, max_bytes: int, summary: str) -> bytes:
+        """The whole file. Raises Unreadable for more than `max_bytes`, and any other ApiError."""
+        content = bytearray()
+        async with self._transport.stream(_request(link, summary)) as response:
+            async for chunk in response.chunks:
+                content += chunk
+                if len(content) > max_bytes:
+                    raise Unreadable(f"{summary}: it is larger than {max_bytes >> 20} MiB")
+        _check_complete(response, len(content), summary)
+        return bytes(content)
 
     async def save(
-        self, link: Secret | str, to: Path, what: str, *, replace: bool = False, progress: Progress | None = None
+        self, link: Secret | str, to: Path, summary: str, *, replace: bool = False, progress: Progress | None = None
     ) -> int:
         """Write it to a file, which has its name only once it is whole. Returns its size in bytes.
 
-        `replace`: also where a file is there. `progress`: told the bytes that came, and of how many. Cancelling leaves
-        nothing. Raises FileFault, and any other ApiError.
+        `replace`: also where a file is there. `progress`: called with the bytes received, and of how many. Cancelling
+        leaves nothing. Raises FileFault, and any other ApiError.
         """
-        async with download(to, what, replace=replace) as sink, self._transport.stream(_call(link, what)) as incoming:
-            async for chunk in incoming.chunks:
-                await sink.write(chunk)
+        async with (
+            download_to_file(to, summary, replace=replace) as writer,
+            self._transport.stream(_request(link, summary)) as response,
+        ):
+            async for chunk in response.chunks:
+                await writer.write(chunk)
                 if progress:
-                    progress(sink.written, incoming.size)
-            _whole(incoming, sink.written, what)
-        return sink.written
+                    progress(writer.written, response.size)
+            _check_complete(response, writer.written, summary)
+        return writer.written
 
 
-def _call(link: Secret | str, what: str) -> Request:
+def _request(link: Secret | str, summary: str) -> Request:
     address = link if isinstance(link, Secret) else SignedLink(link)
     if not address.reveal():
-        raise Misconfigured(f"{what}: there is no address")
-    if not loopback_or_https(address.reveal()):
-        raise Misconfigured(f"{what}: {address} is not asked: over http its signature would travel in clear")
-    return Request("GET", "", what, headers={"Accept": "*/*"}, link=address)
+        raise Misconfigured(f"{summary}: there is no address")
+    if not is_https_or_loopback(address.reveal()):
+        raise Misconfigured(f"{summary}: {address} is not asked: over http its signature would travel in clear")
+    return Request("GET", "", summary, headers={"Accept": "*/*"}, signed_link=address)
 
 
-def _whole(incoming: StreamedResponse, came: int, what: str) -> None:
-    if incoming.size is not None and came != incoming.size:
-        raise Unreadable(f"{what}: {came} of {incoming.size} bytes came")
+def _check_complete(response: StreamedResponse, received: int, summary: str) -> None:
+    if response.size is not None and received != response.size:
+        raise Unreadable(f"{summary}: {received} of {response.size} bytes came")

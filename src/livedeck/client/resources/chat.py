@@ -8,11 +8,11 @@ from typing import IO
 
 from pydantic import StrictBool
 
-from livedeck.client.chat_export import export
-from livedeck.client.chat_export.export import ChatExport, ExportProgress, ExportResult
+from livedeck.client.chat_export.export import ChatExport, ExportProgress, ExportResult, export_chat, select_messages
 from livedeck.client.chat_export.filter import ChatMessageDict
-from livedeck.client.http.response import read
-from livedeck.client.resources.base import Model, Resource, describe_call
+from livedeck.client.http.request import describe_call
+from livedeck.client.http.response import parse_model
+from livedeck.client.resources.base import Model, Resource
 from livedeck.client.resources.fields import Timestamp
 
 
@@ -41,26 +41,27 @@ class Chat(Resource):
 
     async def messages(self, event_id: str, stream_id: str) -> AsyncIterator[Message]:
         """Every message of the log, read while it comes and never held as a whole. Raises ApiError."""
-        async for items in self.selected(ChatExport(event_id, stream_id)):
-            for item in items:
-                yield read(Message, item, describe_call("read chat of event", event_id))
+        summary = describe_call("read chat of event", event_id)
+        async for batch in self.selected(ChatExport(event_id, stream_id)):
+            for message in batch:
+                yield parse_model(Message, message, summary)
 
-    def selected(self, wanted: ChatExport) -> AsyncGenerator[Sequence[ChatMessageDict], None]:
-        """What an export would write, as it came: a preview of it. In batches. Raises ApiError."""
-        return export.selected(self._transport, wanted)
+    def selected(self, export: ChatExport) -> AsyncGenerator[Sequence[ChatMessageDict], None]:
+        """The messages that an export would write, as they came: a preview of it. In batches. Raises ApiError."""
+        return select_messages(self._transport, export)
 
     async def export(
         self,
-        wanted: ChatExport,
+        export: ChatExport,
         to: Path | IO[bytes],
         *,
         replace: bool = False,
         progress: Callable[[ExportProgress], None] | None = None,
     ) -> ExportResult:
-        """Write what is wanted to a file, which has its name only once it is whole, or to a pipe.
+        """Write the export to a file, which has its name only once it is whole, or to a pipe.
 
-        `replace`: also where a file is there. `progress`: hears how far it is, whenever bytes came. Cancelling the task
-        leaves nothing. Raises FileFault, Misconfigured where the package of a format is missing, and any other
-        ApiError; BrokenPipeError where nobody reads the pipe.
+        `replace`: also where a file is there. `progress`: called whenever bytes came. Cancelling the task leaves
+        nothing. Raises FileFault, Misconfigured where the package of a format is missing, and any other ApiError;
+        BrokenPipeError where nobody reads the pipe.
         """
-        return await export.export(self._transport, wanted, to, replace=replace, told=progress)
+        return await export_chat(self._transport, export, to, replace=replace, progress=progress)

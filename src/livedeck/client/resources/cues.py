@@ -18,14 +18,14 @@ _VTT = re.compile(rf"({_VTT_TIME})[ \t]+-->[ \t]+({_VTT_TIME})((?:[ \t]+[a-z]+:[
 
 _SRT = re.compile(rf"({_SRT_TIME})[ \t]+-->[ \t]+({_SRT_TIME})((?:[ \t]+[XY][12]:\d+)*)[ \t]*")
 
-_ASIDES = ("NOTE", "STYLE", "REGION")
+_COMMENTS = ("NOTE", "STYLE", "REGION")
 
 
 class CueSyntaxError(ValueError):
     """A line that breaks the format. `line` counts from 1."""
 
-    def __init__(self, line: int, why: str) -> None:
-        super().__init__(f"line {line}: {why}")
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"line {line}: {reason}")
         self.line = line
 
 
@@ -48,12 +48,12 @@ class _Block:
 
 
 def parse(content: bytes) -> tuple[Cue, ...]:
-    """The cues of a WebVTT or SRT file, told apart by its first line. Raises BadLine for anything that is neither."""
+    """The cues of a WebVTT or SRT file, told apart by its first line. Raises CueSyntaxError."""
     lines = _text(content).split("\n")
     if lines[0].startswith("WEBVTT"):
         return _vtt(lines)
     cues = tuple(_srt_cue(block) for block in _blocks(lines, 0))
-    return _some(cues)
+    return _require_cues(cues)
 
 
 def cues_out_of_order(cues: Sequence[Cue], duration: float | None = None) -> tuple[str, ...]:
@@ -65,18 +65,18 @@ def cues_out_of_order(cues: Sequence[Cue], duration: float | None = None) -> tup
     late = [after for before, after in pairwise(cues) if after.start < before.start]
     over = [after for before, after in pairwise(cues) if before.start <= after.start < before.end]
     past = [cue for cue in cues if duration is not None and cue.start >= duration]
-    said = (
+    faults = (
         (late, "before the one above"),
         (over, "before the one above has ended"),
         (past, "after the end of the video"),
     )
-    return tuple(_begins(found, why) for found, why in said if found)
+    return tuple(_describe_begin(odd, when) for odd, when in faults if odd)
 
 
-def _begins(found: Sequence[Cue], why: str) -> str:
-    if len(found) == 1:
-        return f"the cue in line {found[0].line} begins {why}"
-    return f"{len(found)} cues begin {why}, the first in line {found[0].line}"
+def _describe_begin(cues: Sequence[Cue], when: str) -> str:
+    if len(cues) == 1:
+        return f"the cue in line {cues[0].line} begins {when}"
+    return f"{len(cues)} cues begin {when}, the first in line {cues[0].line}"
 
 
 def _text(content: bytes) -> str:
@@ -90,29 +90,29 @@ def _text(content: bytes) -> str:
 
 
 def _blocks(lines: Sequence[str], start: int) -> Iterator[_Block]:
-    held: list[str] = []
+    block: list[str] = []
     for number, line in enumerate([*lines[start:], ""], start + 1):
         if line.strip():
-            held.append(line)
-        elif held:
-            yield _Block(number - len(held), tuple(held))
-            held = []
+            block.append(line)
+        elif block:
+            yield _Block(number - len(block), tuple(block))
+            block = []
 
 
 def _vtt(lines: Sequence[str]) -> tuple[Cue, ...]:
     if not re.fullmatch(r"WEBVTT(?:[ \t].*)?", lines[0]):
         raise CueSyntaxError(1, "should be WEBVTT, then a space or nothing")
-    head = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
-    for number, line in enumerate(lines[:head], 1):
+    header_end = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
+    for number, line in enumerate(lines[:header_end], 1):
         if "-->" in line:
             raise CueSyntaxError(number, "a blank line should stand before the first cue")
-    blocks = (block for block in _blocks(lines, head) if not _aside(block))
-    return _some(tuple(_vtt_cue(block) for block in blocks))
+    blocks = (block for block in _blocks(lines, header_end) if not _is_comment(block))
+    return _require_cues(tuple(_vtt_cue(block) for block in blocks))
 
 
-def _aside(block: _Block) -> bool:
+def _is_comment(block: _Block) -> bool:
     words = block.lines[0].split()
-    if words[0] not in _ASIDES or any("-->" in line for line in block.lines[:2]):
+    if words[0] not in _COMMENTS or any("-->" in line for line in block.lines[:2]):
         return False
     for number, line in enumerate(block.lines, block.first):
         if "-->" in line:
@@ -159,7 +159,7 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _some(cues: tuple[Cue, ...]) -> tuple[Cue, ...]:
+def _require_cues(cues: tuple[Cue, ...]) -> tuple[Cue, ...]:
     if not cues:
         raise CueSyntaxError(1, "there is no cue in this file")
     return cues

@@ -9,18 +9,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from livedeck.client.http.errors import Invalid
-from livedeck.client.http.request import JsonBody, Request
+from livedeck.client.http.request import JsonBody, Request, describe_call, make_request
 from livedeck.client.http.secrets import Secret, SecretLink
 from livedeck.client.resources.base import (
-    LARGEST_PAGE,
+    MAX_PER_PAGE,
     UNSET,
     Draft,
     Id,
     Model,
     Page,
     Resource,
-    call,
-    describe_call,
     iterate_pages,
     query_params,
 )
@@ -97,17 +95,19 @@ class Streams(Resource):
 
     async def schedule(self, event_id: str, started_at: datetime) -> Stream:
         """Schedule a stream, at an aware time. Raises Invalid for one without a time zone, and any ApiError."""
-        return await self._plan("POST", event_id, started_at, describe_call("schedule stream of event", event_id))
+        return await self._schedule("POST", event_id, started_at, describe_call("schedule stream of event", event_id))
 
     async def reschedule(self, event_id: str, started_at: datetime) -> Stream:
         """Move the stream to another aware time. Raises Invalid for one without a time zone, and any ApiError."""
-        return await self._plan("PUT", event_id, started_at, describe_call("reschedule stream of event", event_id))
+        return await self._schedule("PUT", event_id, started_at, describe_call("reschedule stream of event", event_id))
 
-    async def _plan(self, method: str, event_id: str, started_at: datetime, what: str) -> Stream:
+    async def _schedule(self, method: str, event_id: str, started_at: datetime, summary: str) -> Stream:
         if started_at.tzinfo is None:
-            raise Invalid(what, "started_at", "should carry a time zone")
+            raise Invalid(summary, "started_at", "should carry a time zone")
         body = JsonBody({"started_at": started_at})
-        return await self._one(Stream, call(method, what, "v2", "live", "events", event_id, "stream", body=body))
+        return await self._object(
+            Stream, make_request(method, summary, "v2", "live", "events", event_id, "stream", body=body)
+        )
 
 
 _EVENTS = ("v2", "live", "events")
@@ -201,7 +201,7 @@ class Event(Model):
 
 
 def _get(event_id: str) -> Request:
-    return call("GET", describe_call("get event", event_id), *_EVENTS, event_id)
+    return make_request("GET", describe_call("get event", event_id), *_EVENTS, event_id)
 
 
 class Events(Resource):
@@ -209,11 +209,11 @@ class Events(Resource):
 
     async def get(self, event_id: str) -> Event:
         """One event. Raises NotFound where there is none of that id, and any other ApiError."""
-        return await self._one(Event, _get(event_id))
+        return await self._object(Event, _get(event_id))
 
     def address(self, event_id: str) -> str:
         """Where one event is asked for: what another program needs beside the token."""
-        return self._transport.address(_get(event_id))
+        return self._transport.url(_get(event_id))
 
     async def list(
         self,
@@ -231,7 +231,7 @@ class Events(Resource):
         """
         filters = query_params(project_id=project_id, folder_id=folder_id, without_folder=without_folder)
         params = query_params(page=page, per_page=per_page, order=order) | filters
-        return await self._page(Event, call("GET", "list events", *_EVENTS, params=params))
+        return await self._page(Event, make_request("GET", "list events", *_EVENTS, params=params))
 
     def iterate(
         self,
@@ -243,46 +243,50 @@ class Events(Resource):
     ) -> AsyncIterator[Event]:
         """Every such event, each once though they move between the pages meanwhile. Raises ApiError."""
         filters = query_params(order=order, project_id=project_id, folder_id=folder_id, without_folder=without_folder)
-        return iterate_pages(lambda page: self.list(page=page, per_page=LARGEST_PAGE, **filters))
+        return iterate_pages(lambda page: self.list(page=page, per_page=MAX_PER_PAGE, **filters))
 
     async def create(self, draft: EventDraft) -> Event:
         """Make an event, as a draft until it is scheduled and enabled. Raises Invalid without `name` or `type`."""
-        draft.need("name", "type")
+        draft.require("name", "type")
         body = JsonBody(draft.body())
-        return await self._one(Event, call("POST", describe_call("create event", draft.name), *_EVENTS, body=body))
+        return await self._object(
+            Event, make_request("POST", describe_call("create event", draft.name), *_EVENTS, body=body)
+        )
 
     async def update(self, event_id: str, draft: EventDraft) -> Event:
         """Change what the draft sets and nothing else. Raises Invalid for a `type`, and any ApiError."""
-        draft.deny("type", "cannot be changed")
-        what = describe_call("update event", event_id)
-        return await self._one(Event, call("PUT", what, *_EVENTS, event_id, body=JsonBody(draft.body())))
+        draft.forbid("type", "cannot be changed")
+        summary = describe_call("update event", event_id)
+        return await self._object(Event, make_request("PUT", summary, *_EVENTS, event_id, body=JsonBody(draft.body())))
 
     async def enable(self, event_id: str) -> None:
         """Let streams be ingested and played. Raises ApiError."""
-        await self._done(call("PUT", describe_call("enable event", event_id), *_EVENTS, event_id, "enable"))
+        await self._success(make_request("PUT", describe_call("enable event", event_id), *_EVENTS, event_id, "enable"))
 
     async def complete(self, event_id: str) -> None:
         """Finish the event: ingest accepts no more streams (platform-api.md, 3). Raises ApiError."""
-        await self._done(call("PUT", describe_call("complete event", event_id), *_EVENTS, event_id, "complete"))
+        await self._success(
+            make_request("PUT", describe_call("complete event", event_id), *_EVENTS, event_id, "complete")
+        )
 
     async def move(self, event_id: str, parent_id: str) -> Event:
         """Put it into another project or folder. Raises ApiError."""
-        what = describe_call("move event", event_id)
+        summary = describe_call("move event", event_id)
         body = JsonBody({"parent_id": parent_id})
-        return await self._one(Event, call("PUT", what, *_EVENTS, event_id, "move", body=body))
+        return await self._object(Event, make_request("PUT", summary, *_EVENTS, event_id, "move", body=body))
 
     async def delete(self, event_id: str) -> None:
         """Delete it for good. Raises ApiError."""
-        await self._done(call("DELETE", describe_call("delete event", event_id), *_EVENTS, event_id))
+        await self._success(make_request("DELETE", describe_call("delete event", event_id), *_EVENTS, event_id))
 
     async def videos(
         self, event_id: str, *, page: int = 1, per_page: int = 20, order: str | None = None
     ) -> Page[Recording]:
         """One page of the recordings of an event, oldest first by default. Raises ApiError."""
-        what = describe_call("list recordings of event", event_id)
+        summary = describe_call("list recordings of event", event_id)
         params = query_params(page=page, per_page=per_page, order=order)
-        return await self._page(Recording, call("GET", what, *_EVENTS, event_id, "videos", params=params))
+        return await self._page(Recording, make_request("GET", summary, *_EVENTS, event_id, "videos", params=params))
 
     def iterate_videos(self, event_id: str, *, order: str | None = None) -> AsyncIterator[Recording]:
         """Every recording of an event, each once though they move between the pages meanwhile. Raises ApiError."""
-        return iterate_pages(lambda page: self.videos(event_id, page=page, per_page=LARGEST_PAGE, order=order))
+        return iterate_pages(lambda page: self.videos(event_id, page=page, per_page=MAX_PER_PAGE, order=order))

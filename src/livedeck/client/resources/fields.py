@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -13,31 +13,12 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator
 
-
-def parse_time(text: str) -> datetime:
-    """An ISO 8601 timestamp, aware and in UTC; without an offset it is UTC (platform-api.md, conventions).
-
-    Digits past the microsecond are cut off. Raises ValueError for anything else.
-    """
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is UTC:
-        return moment
-    if moment.tzinfo is None:
-        return moment.replace(tzinfo=UTC)
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError as error:
-        raise ValueError("out of range") from error
-
-
-def format_timestamp(moment: datetime) -> str:
-    """The timestamp of an aware moment, as the platform writes them: `2026-11-21T18:00:00.000000Z`."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+from livedeck.text.times import parse_timestamp
 
 
 def _timestamp(value: object) -> object:
     if isinstance(value, str):
-        return parse_time(value)
+        return parse_timestamp(value)
     if isinstance(value, datetime):
         return value
     raise ValueError("should be a timestamp")
@@ -51,7 +32,7 @@ def _aware(value: object) -> object:
 
 Timestamp = Annotated[datetime, BeforeValidator(_timestamp)]
 
-"""A field of a model that reads as `parse_time` does."""
+"""A field of a model that reads as `parse_timestamp` does."""
 
 
 DateTimeField = Annotated[datetime, BeforeValidator(_aware)]
@@ -59,7 +40,7 @@ DateTimeField = Annotated[datetime, BeforeValidator(_aware)]
 """A field of a draft: an aware datetime, or the text of a timestamp."""
 
 
-_TABLE = """
+_ISO_639_1 = """
 aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es
 et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki
 kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no
@@ -67,7 +48,7 @@ nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl
 tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
 """
 
-_CODES = frozenset(_TABLE.split())
+_CODES = frozenset(_ISO_639_1.split())
 
 
 def language(code: str) -> str:
@@ -87,20 +68,20 @@ CUSTOM = "custom"
 """The service of every domain that the table does not hold."""
 
 
-_NO_MORE: Mapping[str, str] = MappingProxyType({})
+_NO_PLATFORMS: Mapping[str, str] = MappingProxyType({})
 
 
-def service_of(url: str, more: Mapping[str, str] = _NO_MORE) -> str:
+def service_of(url: str, platforms: Mapping[str, str] = _NO_PLATFORMS) -> str:
     """The value of `service` for an RTMP address: `video_share`, ... or `custom`.
 
     The longest suffix of the host that is in the table decides, on label boundaries; case, port and a trailing dot do
-    not count. `more`: domain -> service, before the table of the package.
+    not count. `platforms`: domain -> service, before the table of the package.
     """
     labels = _host(url).split(".")
     for start in range(len(labels)):
         domain = ".".join(labels[start:])
-        if found := more.get(domain) or _table().get(domain):
-            return found
+        if service := platforms.get(domain) or _platform_table().get(domain):
+            return service
     return CUSTOM
 
 
@@ -113,23 +94,23 @@ def _host(url: str) -> str:
 
 
 @cache
-def _table() -> Mapping[str, str]:
-    kinds = tomllib.loads(files(__package__).joinpath("platforms.toml").read_text("utf-8"))
-    return {domain: kind for kind, domains in kinds.items() for domain in domains}
+def _platform_table() -> Mapping[str, str]:
+    table = tomllib.loads(files(__package__).joinpath("platforms.toml").read_text("utf-8"))
+    return {domain: service for service, domains in table.items() for domain in domains}
 
 
-def _address(url: str) -> str:
-    kept = url.replace(" ", "").rstrip("/")  # as the service does (platform-api.md, 2, "Relay profile")
+def _rtmp_url(url: str) -> str:
+    trimmed = url.replace(" ", "").rstrip("/")  # as the service does (platform-api.md, 2, "Relay profile")
     try:
-        parts = urlsplit(kept)
-        good = parts.scheme in {"rtmp", "rtmps"} and parts.hostname and parts.port != 0
+        parts = urlsplit(trimmed)
+        is_rtmp = parts.scheme in {"rtmp", "rtmps"} and parts.hostname and parts.port != 0
     except ValueError:
-        good = False
-    if not good or not kept.isprintable():
+        is_rtmp = False
+    if not is_rtmp or not trimmed.isprintable():
         raise ValueError("should be an rtmp:// or rtmps:// address")
-    return kept
+    return trimmed
 
 
-RtmpUrl = Annotated[str, AfterValidator(_address)]
+RtmpUrl = Annotated[str, AfterValidator(_rtmp_url)]
 
 """An rtmp or rtmps address without spaces, and without slashes at its end (decisions.md)."""

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from pydantic import StrictInt
 
-from livedeck.client.http import files
-from livedeck.client.http.encoding import header
-from livedeck.client.http.request import JsonBody, Progress
+from livedeck.client.http.encoding import header_value
+from livedeck.client.http.files import file_body
+from livedeck.client.http.request import JsonBody, Progress, describe_call, make_request
 from livedeck.client.http.secrets import SignedLink
-from livedeck.client.resources.base import Id, Model, Resource, call, complete_order, describe_call, object_header
+from livedeck.client.resources.base import Id, Model, Resource, complete_order, id_header
 from livedeck.client.resources.fields import Timestamp
 
 _MATERIALS = ("v1", "additional-materials")
@@ -50,31 +50,37 @@ class Materials(Resource):
     ) -> Material | None:
         """Put a file beside a video; it is read while it is sent. None where the platform does not answer with it.
 
-        `progress`: told the bytes that were sent, and the size. Raises FileFault, and any other ApiError.
+        `progress`: called with the bytes that were sent, and the size. Raises FileFault, and any other ApiError.
         """
-        what = describe_call("upload material of video", video_id)
-        names = {"X-File-Name": header(file_name), "X-Title": header(title)}
-        headers = {"X-Video-ID": object_header(video_id, what)} | names
-        async with files.flow(file, what, progress) as body:
-            asked = call("POST", what, "additional-material", body=body, headers=headers, door="upload")
-            return await self._if_any(Material, asked)
+        summary = describe_call("upload material of video", video_id)
+        names = {"X-File-Name": header_value(file_name), "X-Title": header_value(title)}
+        headers = {"X-Video-ID": id_header(video_id, summary)} | names
+        async with file_body(file, summary, progress) as body:
+            request = make_request(
+                "POST", summary, "additional-material", body=body, headers=headers, base_url="upload"
+            )
+            return await self._optional(Material, request)
 
     async def link(self, material_id: str) -> SignedLink:
         """Where it can be downloaded for a short while. Raises ApiError."""
-        what = describe_call("link material", material_id)
-        return (await self._one(MaterialLink, call("GET", what, *_MATERIALS, material_id, "link"))).link
+        summary = describe_call("link material", material_id)
+        return (await self._object(MaterialLink, make_request("GET", summary, *_MATERIALS, material_id, "link"))).link
 
     async def rename(self, material_id: str, title: str) -> Material:
         """Give it another title. Raises ApiError."""
-        what = describe_call("rename material", material_id)
-        return await self._one(Material, call("PUT", what, *_MATERIALS, material_id, body=JsonBody({"title": title})))
+        summary = describe_call("rename material", material_id)
+        return await self._object(
+            Material, make_request("PUT", summary, *_MATERIALS, material_id, body=JsonBody({"title": title}))
+        )
 
     async def reorder(self, material_ids: Sequence[str]) -> None:
         """Put the materials in this order. Raises Invalid for none or one twice, and any ApiError."""
-        what = "reorder materials"
-        body = JsonBody(complete_order(material_ids, what))
-        await self._done(call("PATCH", what, *_MATERIALS, "reorder", body=body))
+        summary = "reorder materials"
+        body = JsonBody(complete_order(material_ids, summary))
+        await self._success(make_request("PATCH", summary, *_MATERIALS, "reorder", body=body))
 
     async def delete(self, material_id: str) -> None:
         """Delete it for good. Raises ApiError."""
-        await self._done(call("DELETE", describe_call("delete material", material_id), *_MATERIALS, material_id))
+        await self._success(
+            make_request("DELETE", describe_call("delete material", material_id), *_MATERIALS, material_id)
+        )

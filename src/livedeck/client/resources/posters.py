@@ -7,18 +7,16 @@ from math import isfinite
 
 from pydantic import StrictBool, StrictFloat
 
-from livedeck.client.http.encoding import header
+from livedeck.client.http.encoding import header_value
 from livedeck.client.http.errors import Invalid
-from livedeck.client.http.request import JsonBody
+from livedeck.client.http.request import JsonBody, describe_call, make_request
 from livedeck.client.resources.base import (
-    LARGEST_PAGE,
+    MAX_PER_PAGE,
     Model,
     Page,
     Resource,
-    call,
-    describe_call,
+    id_header,
     iterate_pages,
-    object_header,
     query_params,
 )
 
@@ -49,39 +47,43 @@ class Posters(Resource):
 
     async def list(self, video_id: str, *, page: int = 1, per_page: int = 20, order: str | None = None) -> Page[Poster]:
         """One page of the posters of a video. `order`: `from_time.asc` (decisions.md, "Requests"). Raises ApiError."""
-        what = describe_call("list posters of video", video_id)
+        summary = describe_call("list posters of video", video_id)
         params = query_params(page=page, per_page=per_page, order=order)
-        return await self._page(Poster, call("GET", what, "v1", "videos", video_id, "posters", params=params))
+        return await self._page(
+            Poster, make_request("GET", summary, "v1", "videos", video_id, "posters", params=params)
+        )
 
     def iterate(self, video_id: str, *, order: str | None = None) -> AsyncIterator[Poster]:
         """Every poster of a video, each once though they move between the pages meanwhile. Raises ApiError."""
-        return iterate_pages(lambda page: self.list(video_id, page=page, per_page=LARGEST_PAGE, order=order))
+        return iterate_pages(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
 
     async def get(self, video_id: str, poster_id: str) -> Poster:
         """One poster. Raises NotFound where there is none of that id, and any other ApiError."""
-        what = describe_call("get poster", poster_id)
-        return await self._one(Poster, call("GET", what, "v1", "videos", video_id, "posters", poster_id))
+        summary = describe_call("get poster", poster_id)
+        return await self._object(Poster, make_request("GET", summary, "v1", "videos", video_id, "posters", poster_id))
 
     async def create(self, video_id: str, from_time: float) -> Poster | None:
         """Make a poster of the frame at `from_time` seconds. None where the platform does not answer with it.
 
         Raises Invalid for a time that is no number, and any other ApiError.
         """
-        what = describe_call("create poster of video", video_id)
+        summary = describe_call("create poster of video", video_id)
         if not isfinite(from_time):
-            raise Invalid(what, "from_time", "should be a number of seconds")
+            raise Invalid(summary, "from_time", "should be a number of seconds")
         body = JsonBody({"from_time": from_time})
-        return await self._if_any(Poster, call("POST", what, "v1", "videos", video_id, "posters", body=body))
+        return await self._optional(
+            Poster, make_request("POST", summary, "v1", "videos", video_id, "posters", body=body)
+        )
 
     async def set_active(self, video_id: str, poster_id: str) -> None:
         """Make it the one that is shown in the player and in lists. Raises ApiError."""
-        what = describe_call("set active poster", poster_id)
-        await self._done(call("POST", what, "v1", "videos", video_id, "posters", poster_id, "active"))
+        summary = describe_call("set active poster", poster_id)
+        await self._success(make_request("POST", summary, "v1", "videos", video_id, "posters", poster_id, "active"))
 
     async def delete(self, video_id: str, poster_id: str) -> None:
         """Delete it for good. Raises ApiError."""
-        what = describe_call("delete poster", poster_id)
-        await self._done(call("DELETE", what, "v1", "videos", video_id, "posters", poster_id))
+        summary = describe_call("delete poster", poster_id)
+        await self._success(make_request("DELETE", summary, "v1", "videos", video_id, "posters", poster_id))
 
     async def upload_for_video(self, video_id: str, poster_url: str) -> Poster | None:
         """Give a video the picture at `poster_url`. None where the answer does not hold it. Raises ApiError."""
@@ -91,6 +93,8 @@ class Posters(Resource):
         """Give an event the picture at `poster_url`. None where the answer does not hold it. Raises ApiError."""
         return await self._upload("X-Event-ID", event_id, poster_url, describe_call("upload poster of event", event_id))
 
-    async def _upload(self, name: str, identifier: str, poster_url: str, what: str) -> Poster | None:
-        headers = {name: object_header(identifier, what), "X-Poster-URL": header(poster_url)}
-        return await self._if_any(Poster, call("POST", what, "v2", "poster", headers=headers, door="upload"))
+    async def _upload(self, name: str, identifier: str, poster_url: str, summary: str) -> Poster | None:
+        headers = {name: id_header(identifier, summary), "X-Poster-URL": header_value(poster_url)}
+        return await self._optional(
+            Poster, make_request("POST", summary, "v2", "poster", headers=headers, base_url="upload")
+        )

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import nan
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple, cast
 
 from livedeck.client.http.errors import Unreadable
+from livedeck.client.http.request import describe_call, make_request
 from livedeck.client.http.response import rows
 from livedeck.client.http.transport import Transport
-from livedeck.client.resources.base import Resource, call, describe_call
-from livedeck.client.resources.fields import parse_time
-from livedeck.slices import Slices
+from livedeck.client.resources.base import Resource
+from livedeck.text.times import parse_timestamp
 
 BitrateUnit = Literal["bit", "kbit"]
 
@@ -24,9 +24,7 @@ _BITS: Mapping[BitrateUnit, float] = {"bit": 1.0, "kbit": 1000.0}
 
 _NO_STATUS = -1
 
-_LARGEST = 2**53  # past it a float is no longer exact; no stream comes near
-
-_SLICE = 256  # samples read at once: less than a millisecond
+_MAX_NUMBER = 2**53  # past it a float is no longer exact; no stream comes near
 
 _NUMBERS: frozenset[type] = frozenset({int, float})
 
@@ -34,7 +32,7 @@ _INTEGERS: frozenset[type] = frozenset({int})
 
 _MEASURED = "bitrate_video", "bitrate_audio", "frame_rate", "status"
 
-_KNOWN = frozenset({"time", *_MEASURED})
+_DOCUMENTED = frozenset({"time", *_MEASURED})
 
 
 class QosSample(NamedTuple):
@@ -79,9 +77,9 @@ class QosSamples:
         status = self.status[index]
         return QosSample(
             self.time[index],
-            _present(self.bitrate_video[index]),
-            _present(self.bitrate_audio[index]),
-            _present(self.frame_rate[index]),
+            _or_none(self.bitrate_video[index]),
+            _or_none(self.bitrate_audio[index]),
+            _or_none(self.frame_rate[index]),
             None if status == _NO_STATUS else status,
         )
 
@@ -98,86 +96,91 @@ class Qos(Resource):
 
     async def get(self, event_id: str) -> QosSamples:
         """What the platform measured of the current stream, newest 3600 at most (decisions.md). Raises ApiError."""
-        what = describe_call("get QoS of event", event_id)
-        answer = await self._transport.send(call("GET", what, "v2", "live", "events", event_id, "qos"))
-        return await self._transport.in_turn(_columns(rows(answer, what), what, self._bits))
+        summary = describe_call("get QoS of event", event_id)
+        request = make_request("GET", summary, "v2", "live", "events", event_id, "qos")
+        return await self._transport.send(
+            request, lambda answer: _parse_samples(rows(answer, summary), summary, self._bits)
+        )
 
 
-def _columns(samples: list[object], what: str, bits: float) -> Slices[QosSamples]:
+def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamples:
     """Column by column: most of an answer is plain numbers, and a deck reads thousands of samples a second."""
-    whole, extra = QosSamples(), dict[int, Mapping[str, object]]()
-    for start in range(0, len(samples), _SLICE):
-        found = [sample for sample in samples[start : start + _SLICE] if isinstance(sample, dict)]
-        times = _times([sample.get("time") for sample in found])
-        found = [sample for sample, time in zip(found, times, strict=True) if time is not None]
-        values, usual = _values(found)
-        if not usual:
-            strange = ((place, sample) for place, sample in enumerate(found, len(whole)) if not sample.keys() <= _KNOWN)
-            extra |= {place: _unknown(sample) for place, sample in strange}
-        whole.time.extend(time for time in times if time is not None)
-        if values:
-            video, audio, rate, status = zip(*values, strict=True)
-            whole.bitrate_video.extend(_numbers(video, bits))
-            whole.bitrate_audio.extend(_numbers(audio, bits))
-            whole.frame_rate.extend(_numbers(rate))
-            whole.status.extend(status if _plain(status, _INTEGERS) else map(_status, status))
-        yield
-    dropped = len(samples) - len(whole)
-    if dropped and not len(whole):  # an empty answer would be taken for one of no signal
-        raise Unreadable(f"{what}: the answer is not as documented: no sample of {dropped} has a time")
-    return replace(whole, extra=extra, dropped=dropped)
+    samples = [sample for sample in answered if isinstance(sample, dict)]
+    times = _parse_times([sample.get("time") for sample in samples])
+    if None in times:
+        samples = [sample for sample, time in zip(samples, times, strict=True) if time is not None]
+    if answered and not samples:  # an empty answer would be taken for one of no signal
+        raise Unreadable(f"{summary}: the answer is not as documented: no sample of {len(answered)} has a time")
+    if not samples:
+        return QosSamples()
+    measured, are_as_documented = _measured_values(samples)
+    video, audio, rate, status = zip(*measured, strict=True)
+    extra = (
+        {}
+        if are_as_documented
+        else {
+            index: {name: value for name, value in sample.items() if name not in _DOCUMENTED}
+            for index, sample in enumerate(samples)
+            if not sample.keys() <= _DOCUMENTED
+        }
+    )
+    return QosSamples(
+        array("d", [time for time in times if time is not None]),
+        _numbers(video, bits),
+        _numbers(audio, bits),
+        _numbers(rate),
+        array("q", status if _all_plain(status, _INTEGERS) else map(_status, status)),
+        extra,
+        len(answered) - len(samples),
+    )
 
 
-def _unknown(sample: dict[str, Any]) -> Mapping[str, object]:
-    return {name: value for name, value in sample.items() if name not in _KNOWN}
-
-
-def _values(samples: list[dict[str, Any]]) -> tuple[list[tuple[Any, ...]], bool]:
+def _measured_values(samples: list[dict[str, Any]]) -> tuple[list[tuple[Any, ...]], bool]:
     """What each sample holds beside its time, None where it is missing; and whether all are as documented."""
     try:
-        return [*map(itemgetter(*_MEASURED), samples)], {*map(len, samples)} <= {len(_KNOWN)}
+        return [*map(itemgetter(*_MEASURED), samples)], {*map(len, samples)} <= {len(_DOCUMENTED)}
     except KeyError:
         return [tuple(sample.get(name) for name in _MEASURED) for sample in samples], False
 
 
 def _numbers(values: Sequence[Any], unit: float = 1.0) -> array[float]:
-    numbers = values if _plain(values, _NUMBERS) else [*map(_number, values)]
+    numbers = values if _all_plain(values, _NUMBERS) else [*map(_number, values)]
     return array("d", numbers if unit == 1.0 else [value * unit for value in numbers])
 
 
-def _plain(values: Sequence[Any], kinds: frozenset[type]) -> bool:
-    """Whether nothing else is among them, and nothing too large."""
-    return {*map(type, values)} <= kinds and max(map(abs, values), default=0) <= _LARGEST
+def _all_plain(values: Sequence[Any], types: frozenset[type]) -> bool:
+    """Whether all are of these types, and none is too large."""
+    return {*map(type, values)} <= types and max(map(abs, values), default=0) <= _MAX_NUMBER
 
 
-def _times(texts: list[object]) -> list[float | None]:
-    """Each as `parse_time` reads it (epoch s), None for what is no time; quicker where all are plain UTC."""
+def _parse_times(texts: list[object]) -> list[float | None]:
+    """Each as `parse_timestamp` reads it (epoch s), None for what is no time; quicker where all are plain UTC."""
     try:
-        moments = [*map(datetime.fromisoformat, cast("list[str]", texts))]
+        times = [*map(datetime.fromisoformat, cast("list[str]", texts))]
     except (TypeError, ValueError):
-        return [*map(_time, texts)]
-    if any(moment.tzinfo is not UTC for moment in moments):
-        return [*map(_time, texts)]
-    return [moment.timestamp() for moment in moments]
+        return [*map(_parse_time, texts)]
+    if any(time.tzinfo is not UTC for time in times):
+        return [*map(_parse_time, texts)]
+    return [time.timestamp() for time in times]
 
 
-def _time(text: object) -> float | None:
+def _parse_time(text: object) -> float | None:
     try:
-        return parse_time(text).timestamp() if isinstance(text, str) else None
+        return parse_timestamp(text).timestamp() if isinstance(text, str) else None
     except ValueError:
         return None
 
 
 def _number(value: object) -> float:
     # Of JSON's own numbers alone: a boolean is an int to Python.
-    if (type(value) is int or type(value) is float) and abs(value) <= _LARGEST:
+    if (type(value) is int or type(value) is float) and abs(value) <= _MAX_NUMBER:
         return float(value)
     return nan
 
 
 def _status(value: object) -> int:
-    return value if type(value) is int and abs(value) <= _LARGEST else _NO_STATUS
+    return value if type(value) is int and abs(value) <= _MAX_NUMBER else _NO_STATUS
 
 
-def _present(value: float) -> float | None:
+def _or_none(value: float) -> float | None:
     return None if value != value else value  # noqa: PLR0124  NaN is the one value unlike itself

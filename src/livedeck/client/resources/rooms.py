@@ -8,26 +8,24 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from livedeck.client.http.errors import Invalid
-from livedeck.client.http.request import JsonBody
+from livedeck.client.http.request import JsonBody, describe_call, make_request
 from livedeck.client.http.secrets import Secret
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.base import (
-    LARGEST_PAGE,
+    MAX_PER_PAGE,
     UNSET,
     Draft,
     Id,
     Model,
     Page,
     Resource,
-    call,
-    describe_call,
     iterate_pages,
+    length_between,
     query_params,
-    sized,
 )
 from livedeck.client.resources.fields import RtmpUrl, Timestamp
 
-_MOST_PROFILES = 15  # platform-api.md, 8
+MAX_PROFILES = 15  # platform-api.md, 8
 
 
 class RelayProfile(Model):
@@ -59,7 +57,7 @@ class Room(Model):
     created_at: Timestamp | None = None
 
 
-def _key(secret: Secret) -> Secret:
+def _check_key(secret: Secret) -> Secret:
     if not 1 <= len(secret.reveal()) <= 512:
         raise ValueError(f"should have 1 to 512 characters, not {len(secret.reveal())}")
     return secret
@@ -72,9 +70,9 @@ class RelayDraft(Draft):
     `stream_key`: 1 to 512 characters. The platform works out `service` by itself.
     """
 
-    name: Annotated[str, sized(1, 128)] = UNSET
+    name: Annotated[str, length_between(1, 128)] = UNSET
     url: RtmpUrl = UNSET
-    stream_key: Annotated[Secret, AfterValidator(_key)] = UNSET
+    stream_key: Annotated[Secret, AfterValidator(_check_key)] = UNSET
 
 
 class RoomDraft(Draft):
@@ -92,9 +90,9 @@ class RoomDraft(Draft):
 class Rooms(Resource):
     """The meeting rooms of the workspace."""
 
-    def __init__(self, transport: Transport, meet: str) -> None:
+    def __init__(self, transport: Transport, meet_segment: str) -> None:
         super().__init__(transport)
-        self._rooms = ("v1", meet, "rooms")
+        self._rooms = ("v1", meet_segment, "rooms")
 
     async def list(
         self,
@@ -113,7 +111,7 @@ class Rooms(Resource):
         """
         filters = query_params(q=q) | query_params(**{"status[]": status, "type[]": type, "code[]": code})
         params = query_params(page=page, per_page=per_page, order=order) | filters
-        return await self._page(Room, call("GET", "list rooms", *self._rooms, params=params))
+        return await self._page(Room, make_request("GET", "list rooms", *self._rooms, params=params))
 
     def iterate(
         self,
@@ -127,51 +125,51 @@ class Rooms(Resource):
         """Every such room, each once though they move between the pages meanwhile. Raises ApiError."""
         return iterate_pages(
             lambda page: self.list(
-                page=page, per_page=LARGEST_PAGE, order=order, status=status, type=type, code=code, q=q
+                page=page, per_page=MAX_PER_PAGE, order=order, status=status, type=type, code=code, q=q
             )
         )
 
     async def get(self, room_id: str) -> Room:
         """One room. Raises NotFound where there is none of that id, and any other ApiError."""
-        return await self._one(Room, call("GET", describe_call("get room", room_id), *self._rooms, room_id))
+        return await self._object(Room, make_request("GET", describe_call("get room", room_id), *self._rooms, room_id))
 
     async def create(self, draft: RoomDraft) -> Room:
         """Make a room with its relay profiles, all or nothing. Raises Invalid for a profile that lacks a field.
 
         Raises TooManyProfiles, Validation and any other ApiError.
         """
-        what = describe_call("create room", draft.name)
-        _check(draft.restreams, what)
+        summary = describe_call("create room", draft.name)
+        _check_profiles(draft.restreams, summary)
         body = {"type": draft.type, "restreams": ()} | draft.body()
-        return await self._one(Room, call("POST", what, *self._rooms, body=JsonBody(body)))
+        return await self._object(Room, make_request("POST", summary, *self._rooms, body=JsonBody(body)))
 
     async def delete(self, room_id: str) -> None:
         """End the room: everyone is disconnected, relays stop, its profiles are removed. May be repeated.
 
         Raises NotFound for a room that never was, and any other ApiError.
         """
-        await self._done(call("DELETE", describe_call("delete room", room_id), *self._rooms, room_id))
+        await self._success(make_request("DELETE", describe_call("delete room", room_id), *self._rooms, room_id))
 
 
 class Relays(Resource):
     """The relay profiles of rooms: they can be changed; starting and stopping one happens inside the room."""
 
-    def __init__(self, transport: Transport, meet: str) -> None:
+    def __init__(self, transport: Transport, meet_segment: str) -> None:
         super().__init__(transport)
-        self._rooms = ("v1", meet, "rooms")
+        self._rooms = ("v1", meet_segment, "rooms")
 
     async def update(self, room_id: str, restream_id: str, draft: RelayDraft) -> RelayProfile:
         """Change what the draft sets; it counts from the next start of the relay.
 
-        Raises Broadcasting while the relay runs, NotFound also where the profile is another room's, any other ApiError.
+        Raises RelayRunning while the relay runs, NotFound also where the profile is another room's, any other ApiError.
         """
-        what = describe_call("update relay profile", restream_id)
+        summary = describe_call("update relay profile", restream_id)
         path = (*self._rooms, room_id, "restreams", restream_id)
-        return await self._one(RelayProfile, call("PATCH", what, *path, body=JsonBody(draft.body())))
+        return await self._object(RelayProfile, make_request("PATCH", summary, *path, body=JsonBody(draft.body())))
 
 
-def _check(restreams: tuple[RelayDraft, ...], what: str) -> None:
-    if len(restreams) > _MOST_PROFILES:
-        raise Invalid(what, "restreams", f"should be at most {_MOST_PROFILES}, not {len(restreams)}")
+def _check_profiles(restreams: tuple[RelayDraft, ...], summary: str) -> None:
+    if len(restreams) > MAX_PROFILES:
+        raise Invalid(summary, "restreams", f"should be at most {MAX_PROFILES}, not {len(restreams)}")
     for number, draft in enumerate(restreams):
-        draft.need("name", "url", "stream_key", at=f"restreams[{number}].")
+        draft.require("name", "url", "stream_key", prefix=f"restreams[{number}].")

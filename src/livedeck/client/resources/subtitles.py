@@ -10,29 +10,27 @@ from typing import Any
 
 from pydantic import StrictBool, StrictInt
 
-from livedeck.client.http import files
 from livedeck.client.http.errors import Incomplete, Invalid
-from livedeck.client.http.request import JsonBody, MultipartBody
+from livedeck.client.http.files import read_file
+from livedeck.client.http.request import JsonBody, MultipartBody, describe_call, make_request
 from livedeck.client.http.secrets import SignedLink
 from livedeck.client.resources import cues
 from livedeck.client.resources.base import (
-    LARGEST_PAGE,
+    MAX_PER_PAGE,
     UNSET,
     Draft,
     Id,
     Model,
     Page,
     Resource,
-    call,
     complete_order,
-    describe_call,
     iterate_pages,
     query_params,
 )
 from livedeck.client.resources.cues import Cue
 from livedeck.client.resources.fields import Language, Timestamp, language
 
-_LARGEST_FILE = 16 * 2**20  # hours of speech are some hundred kilobytes
+_MAX_FILE = 16 * 2**20  # hours of speech are some hundred kilobytes
 
 
 class Subtitle(Model):
@@ -59,7 +57,7 @@ class Subtitle(Model):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SubtitleFile:
-    """A WebVTT or SRT file that was read and found sound: what is sent of it is what was checked."""
+    """A WebVTT or SRT file that was read and checked: what is sent of it is what was checked."""
 
     name: str
     content: bytes
@@ -80,18 +78,18 @@ class Subtitles(Resource):
         self, video_id: str, *, page: int = 1, per_page: int = 20, order: str | None = None
     ) -> Page[Subtitle]:
         """One page of the tracks of a video. `order`: `position.asc` (decisions.md, "Requests"). Raises ApiError."""
-        what = describe_call("list subtitles of video", video_id)
+        summary = describe_call("list subtitles of video", video_id)
         params = query_params(page=page, per_page=per_page, order=order)
-        return await self._page(Subtitle, call("GET", what, *_tracks(video_id), params=params))
+        return await self._page(Subtitle, make_request("GET", summary, *_tracks(video_id), params=params))
 
     def iterate(self, video_id: str, *, order: str | None = None) -> AsyncIterator[Subtitle]:
         """Every track of a video, each once though they move between the pages meanwhile. Raises ApiError."""
-        return iterate_pages(lambda page: self.list(video_id, page=page, per_page=LARGEST_PAGE, order=order))
+        return iterate_pages(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
 
     async def get(self, video_id: str, subtitle_id: str) -> Subtitle:
         """One track. Raises NotFound where there is none of that id, and any other ApiError."""
-        return await self._one(
-            Subtitle, call("GET", describe_call("get subtitle", subtitle_id), *_tracks(video_id), subtitle_id)
+        return await self._object(
+            Subtitle, make_request("GET", describe_call("get subtitle", subtitle_id), *_tracks(video_id), subtitle_id)
         )
 
     async def upload(self, video_id: str, language: str, description: str, file: Path | SubtitleFile) -> Subtitle:
@@ -100,83 +98,85 @@ class Subtitles(Resource):
         Raises Invalid for a language that is none and for a file that does not parse, naming the line; FileFault; any
         other ApiError.
         """
-        what = describe_call("upload subtitle of video", video_id)
+        summary = describe_call("upload subtitle of video", video_id)
         fields = SubtitleDraft(language=language, description=description).body()
-        checked = file if isinstance(file, SubtitleFile) else await subtitle_file(file, what)
-        body = MultipartBody(fields, checked.name, checked.content)
-        return await self._one(Subtitle, call("POST", what, *_tracks(video_id), body=body))
+        subtitle = file if isinstance(file, SubtitleFile) else await subtitle_file(file, summary)
+        body = MultipartBody(fields, subtitle.name, subtitle.content)
+        return await self._object(Subtitle, make_request("POST", summary, *_tracks(video_id), body=body))
 
     async def generate(self, video_id: str, languages: Sequence[str]) -> tuple[Subtitle, ...]:
         """Have speech recognised: one pending track for each ISO 639-1 code, all or none. Raises Invalid, ApiError."""
-        what = describe_call("generate subtitles of video", video_id)
-        body = JsonBody({"languages": _codes(languages, what)})
-        return await self._several(Subtitle, call("POST", what, *_tracks(video_id), "auto", body=body))
+        summary = describe_call("generate subtitles of video", video_id)
+        body = JsonBody({"languages": _check_languages(languages, summary)})
+        return await self._objects(Subtitle, make_request("POST", summary, *_tracks(video_id), "auto", body=body))
 
     async def wait_done(
-        self, video_id: str, subtitle_id: str, *, every: float = 3.0, patience: float = 600.0
+        self, video_id: str, subtitle_id: str, *, poll_interval: float = 3.0, max_wait: float = 600.0
     ) -> Subtitle:
-        """The track once it is pending no more, asked for `every` seconds (platform-api.md, 4).
+        """The track once it is pending no more, asked for every `poll_interval` seconds (platform-api.md, 4).
 
-        Raises Unfinished after `patience` seconds of waiting, and any other ApiError.
+        Raises Incomplete after `max_wait` seconds, and any other ApiError.
         """
         waited = 0.0
         while (track := await self.get(video_id, subtitle_id)).status == "pending":
-            if waited >= patience:
+            if waited >= max_wait:
                 raise Incomplete(
                     f"{describe_call('wait for subtitle', subtitle_id)}: still pending after {waited:.0f} s"
                 )
-            await self._transport.pace.sleep(every)
-            waited += every
+            await self._transport.timing.sleep(poll_interval)
+            waited += poll_interval
         return track
 
     async def update(self, video_id: str, subtitle_id: str, draft: SubtitleDraft) -> Subtitle:
         """Change what the draft sets and nothing else. Raises ApiError."""
-        what = describe_call("update subtitle", subtitle_id)
-        return await self._one(
-            Subtitle, call("PATCH", what, *_tracks(video_id), subtitle_id, body=JsonBody(draft.body()))
+        summary = describe_call("update subtitle", subtitle_id)
+        return await self._object(
+            Subtitle, make_request("PATCH", summary, *_tracks(video_id), subtitle_id, body=JsonBody(draft.body()))
         )
 
     async def copy(self, video_id: str, subtitle_id: str) -> Subtitle:
         """Duplicate a track. Raises ApiError."""
-        what = describe_call("copy subtitle", subtitle_id)
-        return await self._one(Subtitle, call("POST", what, *_tracks(video_id), subtitle_id, "copy"))
+        summary = describe_call("copy subtitle", subtitle_id)
+        return await self._object(Subtitle, make_request("POST", summary, *_tracks(video_id), subtitle_id, "copy"))
 
     async def reorder(self, video_id: str, subtitle_ids: Sequence[str]) -> Subtitle:
         """Put the tracks in this order, which names every one; answers one of them. Raises Invalid, ApiError."""
-        what = describe_call("reorder subtitles of video", video_id)
-        body = JsonBody(complete_order(subtitle_ids, what))
-        return await self._one(Subtitle, call("PATCH", what, *_tracks(video_id), "reorder", body=body))
+        summary = describe_call("reorder subtitles of video", video_id)
+        body = JsonBody(complete_order(subtitle_ids, summary))
+        return await self._object(Subtitle, make_request("PATCH", summary, *_tracks(video_id), "reorder", body=body))
 
     async def delete(self, video_id: str, subtitle_id: str) -> None:
         """Delete it for good. Raises ApiError."""
-        await self._done(call("DELETE", describe_call("delete subtitle", subtitle_id), *_tracks(video_id), subtitle_id))
+        await self._success(
+            make_request("DELETE", describe_call("delete subtitle", subtitle_id), *_tracks(video_id), subtitle_id)
+        )
 
 
-async def subtitle_file(path: Path, what: str = "check subtitle file") -> SubtitleFile:
+async def subtitle_file(path: Path, summary: str = "check subtitle file") -> SubtitleFile:
     """The file, of at most 16 MiB, checked line by line. Raises Invalid, naming the line, and FileFault."""
-    content = await files.content(path, _LARGEST_FILE, what)
+    content = await read_file(path, _MAX_FILE, summary)
     name = path.name.encode(errors="replace").decode()  # which a disk may hold in any encoding
-    return SubtitleFile(name, content, await asyncio.to_thread(checked_cues, content, what))
+    return SubtitleFile(name, content, await asyncio.to_thread(checked_cues, content, summary))
 
 
-def checked_cues(content: bytes, what: str) -> tuple[Cue, ...]:
+def checked_cues(content: bytes, summary: str) -> tuple[Cue, ...]:
     """The cues of a file. Raises Invalid, naming the line."""
     try:
         return cues.parse(content)
     except cues.CueSyntaxError as error:
-        raise Invalid(what, "file", str(error)) from None
+        raise Invalid(summary, "file", str(error)) from None
 
 
 def _tracks(video_id: str) -> tuple[str, ...]:
     return "v1", "videos", video_id, "subtitles"
 
 
-def _codes(languages: Sequence[str], what: str) -> list[str]:
+def _check_languages(languages: Sequence[str], summary: str) -> list[str]:
     if not languages:
-        raise Invalid(what, "languages", "should name one at least")
+        raise Invalid(summary, "languages", "should name one at least")
     for number, code in enumerate(languages):
         try:
             language(code)
         except ValueError as error:
-            raise Invalid(what, f"languages[{number}]", str(error)) from None
+            raise Invalid(summary, f"languages[{number}]", str(error)) from None
     return list(languages)

@@ -90,7 +90,8 @@ class Poller:
     """
 
     def __init__(self, api: Api, clock: Clock, cadence: Cadence, random: Random) -> None:
-        self._api, self._clock, self._cadence, self._random = api, clock, cadence, random
+        self._api = api.without_retry()  # the next round asks again
+        self._clock, self._cadence, self._random = clock, cadence, random
         self._seats = asyncio.Semaphore(cadence.at_once)
         self._out: dict[str, asyncio.Task[PollResult | None]] = {}
         self._asked: dict[str, tuple[float, float]] = {}  # when, and the jitter of the wait that follows

@@ -87,7 +87,7 @@ class ChatScreen(BaseScreen):
         known = self._preview
         if known is None or known.reading or known.why:
             return ""
-        return "no message matches" if known.wanted.sieve else "nobody has written anything"
+        return "no message matches" if known.wanted.filter else "nobody has written anything"
 
     def _keys(self) -> Keys:
         names = ("read", "sift", "everything", "export", "stop", "copy", "open", "next_stream")
@@ -137,7 +137,7 @@ class ChatScreen(BaseScreen):
         source = self.source()
         if source is None or source.stream is None:
             return None
-        return ChatExport(source.state.id, source.stream.id, sieve=self.sieve)
+        return ChatExport(source.state.id, source.stream.id, filter=self.sieve)
 
     def step_stream(self, step: int) -> None:
         """To the next or the previous stream."""

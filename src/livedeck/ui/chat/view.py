@@ -130,7 +130,7 @@ def preview(known: Preview | None, moment: RenderTime, keys: Keys) -> Line:
     if known is None:
         return labelled("preview", (f"none yet: {keys.read} reads the log", StyleRole.DIM))
     count = len(known.rows)
-    words = f"{count:,} message{'' if count == 1 else 's'}{' match' if known.wanted.sieve else ''}"
+    words = f"{count:,} message{'' if count == 1 else 's'}{' match' if known.wanted.filter else ''}"
     age = f", as of {known.at:%H:%M:%S}Z ({values.age(moment.seconds_since(known.at))})"
     if known.reading:
         return labelled("preview", (f"{words} so far, reading", StyleRole.INFO))
@@ -200,9 +200,9 @@ def bar(known: ExportProgress, width: int) -> Line:
     if not known.size:
         return []
     whole = WIDE_BAR_CELLS if width >= WIDE else BAR_CELLS
-    full = int(min(known.came / known.size, 1.0) * whole)
+    full = int(min(known.received / known.size, 1.0) * whole)
     return [("█" * full, StyleRole.STRONG), ("·" * (whole - full), StyleRole.DIM)]
 
 
 def _share(known: ExportProgress) -> Line:
-    return [(f"{min(known.came / known.size, 1.0):4.0%}", StyleRole.STRONG)] if known.size else []
+    return [(f"{min(known.received / known.size, 1.0):4.0%}", StyleRole.STRONG)] if known.size else []
