@@ -38,7 +38,7 @@ from livedeck.settings import defaults_only
 from livedeck.settings.model import CadenceSettings
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.wallboard.app import Wallboard
-from livedeck.ui.wallboard.tiles import Recent
+from livedeck.ui.wallboard.tiles import DrawCache
 from ui.mistreating import mistreat
 from ui.wall_stage import STILL, lines, says
 from virtual_clock import VirtualClock
@@ -94,11 +94,11 @@ async def _virtual(clock: VirtualClock, hours: float) -> list[tuple[float, int, 
     slow = CadenceSettings(events=60, events_near=60, qos=60, qos_focus=60)
     token = SecretStr("livedeck-demo")
     settings = defaults_only(base_url="http://127.0.0.1:8787", token=token, read_only=True, cadence=slow)
-    recent, end = Recent(), EVENING + timedelta(hours=hours)
+    cache, end = DrawCache(), EVENING + timedelta(hours=hours)
     async with make_api(settings, clock=clock, mount=nights.app) as api:
         async for snapshot in make_monitor(api, clock, settings=settings).snapshots():
             now = clock.now()
-            drawn = lines(snapshot, (160, 45), now=now, recent=recent)
+            drawn = lines(snapshot, (160, 45), now=now, cache=cache)
             assert says(drawn, f"{now:%H:%M:%S}Z"), "the clock on the wall is another one"
             passed = (now - EVENING).total_seconds() / 3600
             if passed >= due:

@@ -41,7 +41,7 @@ from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.text.segments import StyleRole
 from livedeck.ui.kit import themes
 from livedeck.ui.wallboard.app import Picture
-from livedeck.ui.wallboard.model import unanswered, wall_model
+from livedeck.ui.wallboard.model import unacknowledged_events, wall_model
 from ui.wall_stage import evening, lines, text
 from virtual_clock import VirtualClock
 
@@ -288,7 +288,7 @@ async def test_what_a_deck_on_this_machine_acknowledged_no_longer_pins_the_wall(
         yield known
 
     told = [one async for one in attending(twice(), HistoryReader(file), FixedClock(), AlarmLimits())]
-    pinned = [unanswered(wall_model(one, RenderTime.from_snapshot(one, EVENING))) for one in told]
+    pinned = [unacknowledged_events(wall_model(one, RenderTime.from_snapshot(one, EVENING))) for one in told]
     assert pinned[0]
     assert not pinned[1]
 

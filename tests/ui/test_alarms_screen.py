@@ -23,13 +23,12 @@ from livedeck.monitor import (
     LinkRecord,
     Severity,
 )
-from livedeck.presentation.alarms import ALARMS
+from livedeck.presentation.alarms import ALARMS, alarm_line
 from livedeck.presentation.badges import ALARM_STATE_BADGES
 from livedeck.text.segments import plain
 from livedeck.ui.alarms import view
 from livedeck.ui.alarms.screen import AlarmsScreen
 from livedeck.ui.alarms.view import TABS
-from livedeck.ui.shell import frame
 from livedeck.ui.shell.preferences import Notice
 from ui.stage import act, known, running, show, text_of
 from ui.test_cells import FRESH, NOW
@@ -99,7 +98,7 @@ def test_every_state_has_a_word_and_a_glyph_of_its_own() -> None:
 def test_nothing_blinks_but_the_sign_of_an_unacknowledged_alarm(state: AlarmState) -> None:
     """interface.md, Behaviour: one cell, the word beside it stays."""
     alarm = replace(ALARM, state=state)
-    lit, dark = (plain(frame.alarm(alarm, moment)) for moment in (FRESH, DARK))
+    lit, dark = (plain(alarm_line(alarm, moment)) for moment in (FRESH, DARK))
     assert [one for one, other in zip(lit, dark, strict=True) if one != other] == (
         ["✖"] if state is AlarmState.UNACKNOWLEDGED else []
     )

@@ -1,4 +1,4 @@
-"""Every theme can be read, none says anything by colour alone, and where no colour is wanted none is sent."""
+"""Every theme is readable, nothing is told by colour alone, and without colour none is sent."""
 
 from __future__ import annotations
 
@@ -21,59 +21,60 @@ from livedeck.ui.kit.terminal import Plain, ascii_only
 from ui.stage import act, running, text_of
 
 GRAPHIC = {StyleRole.RULE, StyleRole.LIMIT}
-"""Lines, not letters: 3 to 1 is enough (WCAG 1.4.11)."""
+"""Lines, not text: a contrast of 3 to 1 is enough (WCAG 1.4.11)."""
 
-GROUND = {StyleRole.BAND}
-"""Fills what two lines enclose, and says nothing that they do not say."""
+DECORATION = {StyleRole.BAND}
+"""Fills the space between two lines, which alone carry the meaning."""
 
 XTERM = {
     "black": "#000000", "red": "#cd0000", "green": "#00cd00", "yellow": "#cdcd00", "white": "#e5e5e5",
     "bright_red": "#ff0000", "bright_green": "#00ff00", "bright_yellow": "#ffff00", "bright_magenta": "#ff00ff",
     "bright_cyan": "#00ffff", "bright_white": "#ffffff",
 }  # fmt: skip
-"""The colours that a terminal of sixteen usually gives those names."""
+"""The usual colours of a terminal of sixteen colours."""
 
 
 def colour(name: str) -> Color:
     return Color.parse(XTERM.get(name.removeprefix("ansi_"), name))
 
 
-def contrast(one: str, other: str) -> float:
-    """WCAG 2, relative luminance."""
-    first, second = (_luminance(colour(each)) for each in (one, other))
+def contrast(text: str, background: str) -> float:
+    """The contrast ratio of two colours (WCAG 2)."""
+    first, second = _luminance(colour(text)), _luminance(colour(background))
     return (max(first, second) + 0.05) / (min(first, second) + 0.05)
 
 
-def _luminance(of: Color) -> float:
-    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in of.normalized]
+def _luminance(colour: Color) -> float:
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
 
-@pytest.mark.parametrize("ink", sorted({*StyleRole} - GROUND))
+@pytest.mark.parametrize("role", sorted({*StyleRole} - DECORATION))
 @pytest.mark.parametrize("name", [name for name, palette in themes.PALETTES.items() if not palette.plain])
-def test_text_stands_out_from_every_ground_that_it_may_stand_on(name: str, ink: StyleRole) -> None:
+def test_text_contrasts_with_every_background_that_it_may_have(name: str, role: StyleRole) -> None:
     palette = themes.PALETTES[name]
-    look = palette.inks[ink]
-    grounds = [look.ground] if look.ground else [palette.ground, palette.panel, palette.cursor.ground]
-    least = min(contrast(look.colour, ground) for ground in grounds)
-    assert least >= (3.0 if ink in GRAPHIC else 4.5), f"{look.colour} on {grounds}: {least:.2f}"
+    spec = palette.styles[role]
+    shared = [palette.background, palette.panel, palette.cursor.background]
+    ratio = min(contrast(spec.colour, background) for background in ([spec.background] if spec.background else shared))
+    assert ratio >= (3.0 if role in GRAPHIC else 4.5)
 
 
 @pytest.mark.parametrize("name", themes.PALETTES)
-def test_every_theme_has_every_ink_and_tally_red_is_the_lamps_alone(name: str) -> None:
+def test_every_theme_has_every_role_and_tally_red_is_the_lamps_alone(name: str) -> None:
     """interface.md, Never by colour alone."""
-    inks = themes.PALETTES[name].inks
-    assert set(inks) == set(StyleRole)
+    styles = themes.PALETTES[name].styles
+    assert set(styles) == set(StyleRole)
     if not themes.PALETTES[name].plain:
-        assert [ink for ink, look in inks.items() if inks[StyleRole.ON_AIR].ground in look] == [StyleRole.ON_AIR]
+        tally_red = styles[StyleRole.ON_AIR].background
+        assert [role for role, spec in styles.items() if tally_red in spec] == [StyleRole.ON_AIR]
 
 
-def test_the_settings_know_the_themes() -> None:
+def test_the_settings_accept_exactly_the_themes_that_exist() -> None:
     assert set(get_args(Settings.model_fields["theme"].annotation)) == {themes.AUTO, *themes.PALETTES}
 
 
 @pytest.mark.parametrize(
-    ("wanted", "no_color", "colours", "name"),
+    ("requested", "no_color", "color_system", "name"),
     [
         ("auto", False, "truecolor", "dark"),
         ("auto", False, "256", "dark"),
@@ -83,16 +84,18 @@ def test_the_settings_know_the_themes() -> None:
         ("light", True, "truecolor", "mono"),
     ],
 )
-def test_what_the_terminal_can_show_decides(wanted: str, no_color: bool, colours: str | None, name: str) -> None:
-    assert themes.fitting(wanted, no_color=no_color, colours=colours) == name
+def test_the_terminal_selects_the_theme_where_none_is_requested(
+    requested: str, no_color: bool, color_system: str | None, name: str
+) -> None:
+    assert themes.select_theme(requested, no_color=no_color, color_system=color_system) == name
 
 
-def test_signs_of_one_kind_stay_distinct_in_ascii() -> None:
+def test_glyphs_of_one_kind_stay_distinct_in_ascii() -> None:
     kinds = (
         [glyph for glyph, _, _ in TALLY_BADGES.values()],
         [glyph for glyph, _, _ in SEVERITY_BADGES.values()],
         [glyph for glyph, _, _ in GRADE_BADGES.values() if glyph],
-        [look.glyph for look in (NORMAL, *HIGHLIGHTED, ODD)],
+        [style.glyph for style in (NORMAL, *HIGHLIGHTED, ODD)],
     )
     for kind in kinds:
         assert len({ascii_only(glyph) for glyph in kind}) == len(set(kind))
@@ -106,7 +109,7 @@ def test_ascii_takes_the_same_cells(text: str) -> None:
 
 
 @given(st.integers(0, 255))
-def test_a_curve_is_still_seen_in_ascii(dots: int) -> None:
+def test_a_curve_is_visible_in_ascii(dots: int) -> None:
     assert (ascii_only(chr(0x2800 + dots)) == " ") == (dots == 0)
 
 

@@ -62,7 +62,7 @@ async def test_while_a_picture_is_unpacked_everything_else_goes_on() -> None:
             yield Thumbnail()
 
     app = Gallery()
-    for each in themes.textual():
+    for each in themes.textual_themes():
         app.register_theme(each)
     app.theme = "dark"
     async with app.run_test(size=(100, 30)) as pilot:

@@ -1,4 +1,4 @@
-"""Golden walls. As text for every size and number of events; as pictures for the themes and for each state.
+"""Golden walls: as text for every size and number of events; as pictures for the themes and for each state.
 
 Renewed with `--snapshot-update`; look at each one that changed before you keep it.
 """
@@ -56,9 +56,11 @@ def test_an_evening(snapshot: SnapshotAssertion, known: Snapshot, size: tuple[in
 
 
 def _blind(known: Snapshot) -> Snapshot:
-    why = "list events: 127.0.0.1:8787 cannot be reached; check the address and that the platform is up"
-    since, last = EVENING - timedelta(seconds=41), EVENING - timedelta(seconds=71)
-    return replace(known, link=replace(known.link, state=ConnectionState.BLIND, since=since, as_of=last, reason=why))
+    reason = "list events: 127.0.0.1:8787 cannot be reached; check the address and that the platform is up"
+    since, as_of = EVENING - timedelta(seconds=41), EVENING - timedelta(seconds=71)
+    return replace(
+        known, link=replace(known.link, state=ConnectionState.BLIND, since=since, as_of=as_of, reason=reason)
+    )
 
 
 def _stale(known: Snapshot) -> Snapshot:
@@ -76,7 +78,7 @@ def _pinned(known: Snapshot) -> Snapshot:
 
 
 def _dimmed(known: Snapshot) -> Snapshot:
-    idle = tuple(one for one in known.events if one.phase.tally is BroadcastState.SCHEDULED)
+    idle = tuple(state for state in known.events if state.phase.tally is BroadcastState.SCHEDULED)
     return replace(known, events=idle, alarms=())
 
 

@@ -1,4 +1,4 @@
-"""What holds for every wall, whatever is on it."""
+"""Laws of every wall, whatever is on it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,23 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
 from livedeck.text.segments import StyleRole, plain, width
 from livedeck.ui.kit import themes
-from livedeck.ui.wallboard import glyphs, paint
-from livedeck.ui.wallboard.layout import SHIFT, PageState, Wall, plan_pages, shifted, turn_page, turned
+from livedeck.ui.wallboard import glyphs
+from livedeck.ui.wallboard.layout import (
+    SHIFT_SECONDS,
+    PageState,
+    Wall,
+    next_page_state,
+    plan_pages,
+    shift_lines,
+    turn_page,
+)
 from livedeck.ui.wallboard.model import wall_model
-from livedeck.ui.wallboard.tiles import Recent
+from livedeck.ui.wallboard.styles import MAX_CHANNEL, wall_background, wall_styles
+from livedeck.ui.wallboard.tiles import DrawCache
 from ui.wall_stage import COUNTS, SIZES, evening, lines, many, picture, says, text
 
-GLAD = {StyleRole.OK, StyleRole.READY, StyleRole.ON_AIR}
-NAME = {"A": "<script>alert(1)</script>", "B": "\x1b]0;owned\x07 \u202egnp.exe", "C": "会議室 大ホール"}
+GOOD_ROLES = {StyleRole.OK, StyleRole.READY, StyleRole.ON_AIR}
+NAMES = {"A": "<script>alert(1)</script>", "B": "\x1b]0;owned\x07 \u202egnp.exe", "C": "会議室 大ホール"}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", name="known")
@@ -42,30 +51,30 @@ def _named(known: Snapshot, name: str) -> Snapshot:
     return replace(known, events=(replace(first, event=event), *rest))
 
 
-UNBELIEVABLE: dict[str, dict[str, Any]] = {
+DOUBTFUL: dict[str, dict[str, Any]] = {
     "BLIND": {"state": ConnectionState.BLIND},
     "STALE": {"as_of": EVENING - timedelta(minutes=2)},
     "STOPPED": {},
 }
 
 
-@pytest.mark.parametrize("word", UNBELIEVABLE)
+@pytest.mark.parametrize("word", DOUBTFUL)
 @pytest.mark.parametrize("size", SIZES[:3])
 @pytest.mark.parametrize("count", [1, 4, 25])
-def test_nothing_looks_good_on_a_wall_that_cannot_be_believed(
+def test_nothing_looks_good_on_a_wall_with_doubtful_data(
     known: Snapshot, count: int, size: tuple[int, int], word: str
 ) -> None:
     """monitoring.md, Freshness first: the reason in words, the age, and no lamp lit."""
-    crowd = replace(many(known, count), link=replace(known.link, **UNBELIEVABLE[word]))
+    crowd = replace(many(known, count), link=replace(known.link, **DOUBTFUL[word]))
     drawn = lines(crowd, size, fault="KeyError" if word == "STOPPED" else "")
     assert word in text(drawn)
     assert "GOOD" not in text(drawn)
-    assert not {ink for line in drawn for _, ink in line} & GLAD
+    assert not {role for line in drawn for _, role in line} & GOOD_ROLES
 
 
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("size", SIZES)
-def test_page_age_and_clock_are_always_to_be_seen(known: Snapshot, size: tuple[int, int], count: int) -> None:
+def test_page_age_and_clock_are_always_visible(known: Snapshot, size: tuple[int, int], count: int) -> None:
     crowd = many(known, count)
     link = replace(known.link, as_of=EVENING - timedelta(seconds=7))
     header = lines(replace(crowd, link=link), size)[:3]
@@ -77,14 +86,14 @@ def test_page_age_and_clock_are_always_to_be_seen(known: Snapshot, size: tuple[i
 
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 20), (41, 11), (30, 9), (12, 3), (2, 2), (1, 1)])
-def test_a_wall_fills_its_room_to_the_cell(known: Snapshot, size: tuple[int, int]) -> None:
+def test_a_wall_fills_its_terminal_to_the_cell(known: Snapshot, size: tuple[int, int]) -> None:
     for count in (0, 1, 9, 25):
-        drawn = lines(many(known, count), (size[0] + 1, size[1] + 1), elapsed=SHIFT)
+        drawn = lines(many(known, count), (size[0] + 1, size[1] + 1), elapsed=SHIFT_SECONDS)
         assert {width(line) for line in drawn[:-1]} == {size[0] + 1}
         assert len(drawn) == size[1] + 1
 
 
-def test_two_hundred_sizes_at_random_are_all_filled(known: Snapshot) -> None:
+def test_two_hundred_random_sizes_are_all_filled(known: Snapshot) -> None:
     random, crowds = Random(1), [many(known, count) for count in (0, 1, 6, 30)]
     for _ in range(200):
         size = random.randint(2, 400), random.randint(2, 100)
@@ -100,34 +109,34 @@ def test_every_event_is_on_one_page_and_pages_are_even(
     known: Snapshot, size: tuple[int, int], scale: int, count: int
 ) -> None:
     events = many(known, count).events
-    planned = plan_pages(events, size[0], size[1] - 6, scale=scale)
-    assert [state.id for page in planned.pages for state in page] == [state.id for state in events]
-    lengths = [len(page) for page in planned.pages]
+    pages = plan_pages(events, size[0], size[1] - 6, scale=scale).pages
+    assert [state.id for page in pages for state in page] == [state.id for state in events]
+    lengths = [len(page) for page in pages]
     assert max(lengths) <= 16
     assert min(lengths) > 0 or not count
 
 
-def test_sixteen_rows_at_most_and_what_is_more_has_a_page_of_its_own(known: Snapshot) -> None:
+def test_a_page_has_sixteen_rows_at_most(known: Snapshot) -> None:
     assert len(plan_pages(many(known, 100).events, 400, 90).pages) == 7
 
 
 @pytest.mark.parametrize("count", [4, 10])
-def test_each_name_is_read_on_its_page(known: Snapshot, count: int) -> None:
+def test_each_name_is_on_its_page(known: Snapshot, count: int) -> None:
     crowd = many(known, count)
-    seen = text(lines(crowd, (160, 45), Wall(scale=1), page=0))
-    shown = [state.event.name for state in crowd.events[:count]]
-    assert shown
-    assert all(str(name) in seen for name in shown)
+    drawn = text(lines(crowd, (160, 45), Wall(scale=1), page=0))
+    names = [str(state.event.name) for state in crowd.events[:count]]
+    assert names
+    assert all(name in drawn for name in names)
 
 
-def test_drafts_what_is_long_over_and_what_is_far_off_have_no_place(known: Snapshot) -> None:
-    seen = wall_model(known, RenderTime.from_snapshot(known, EVENING))
+def test_drafts_completed_and_far_off_events_are_not_on_the_wall(known: Snapshot) -> None:
+    model = wall_model(known, RenderTime.from_snapshot(known, EVENING))
     tallies = {state.phase.tally for state in known.events}
     assert {BroadcastState.DRAFT, BroadcastState.COMPLETED} <= tallies
-    assert not {BroadcastState.DRAFT, BroadcastState.COMPLETED} & {state.phase.tally for state in seen.states}
-    marks = [state.phase.reference_time for state in seen.coming if state.phase.reference_time]
-    assert marks == sorted(marks)
-    assert marks[0] > EVENING
+    assert not {BroadcastState.DRAFT, BroadcastState.COMPLETED} & {state.phase.tally for state in model.states}
+    starts = [state.phase.reference_time for state in model.upcoming if state.phase.reference_time]
+    assert starts == sorted(starts)
+    assert starts[0] > EVENING
 
 
 def test_a_filter_says_what_it_hides(known: Snapshot) -> None:
@@ -138,108 +147,109 @@ def test_a_filter_says_what_it_hides(known: Snapshot) -> None:
     assert "Cup final" not in drawn
 
 
-def test_a_wall_whose_filter_hides_what_is_on_air_does_not_say_that_nothing_is(known: Snapshot) -> None:
+def test_a_wall_whose_filter_hides_what_is_on_air_does_not_say_nothing_is(known: Snapshot) -> None:
     drawn = text(lines(known, (160, 45), Wall(scale=1), terms=parse("nowhere", EVENTS.filter_fields())))
     assert "NOTHING ON AIR" not in drawn
     assert "0 of 12 events pass the filter, none on air" in drawn
-    shown = text(lines(many(known, 0), (160, 45), Wall(scale=1)))
-    assert "NOTHING ON AIR" in shown
+    assert "NOTHING ON AIR" in text(lines(many(known, 0), (160, 45), Wall(scale=1)))
 
 
-@pytest.mark.parametrize("word", UNBELIEVABLE)
-def test_an_empty_wall_that_cannot_be_believed_does_not_say_that_nothing_is_on_air(known: Snapshot, word: str) -> None:
+@pytest.mark.parametrize("word", DOUBTFUL)
+def test_an_empty_wall_on_stale_data_does_not_say_that_nothing_is_on_air(known: Snapshot, word: str) -> None:
     """Missing is not zero: an event may have begun since."""
-    empty = replace(many(known, 0), link=replace(known.link, **UNBELIEVABLE[word]))
+    empty = replace(many(known, 0), link=replace(known.link, **DOUBTFUL[word]))
     drawn = text(lines(empty, (160, 45), Wall(scale=1), fault="KeyError" if word == "STOPPED" else ""))
     assert "NOTHING ON AIR" not in drawn
     assert "NO FRESH DATA" in drawn
 
 
-def test_one_line_says_what_a_whole_wall_says(known: Snapshot) -> None:
-    """A terminal that is too small for a wall: who is on air is not who has lost it, and a warning is no critical."""
-    seen = wall_model(known, RenderTime.from_snapshot(known, EVENING))
-    on_air = sum(state.phase.tally is BroadcastState.ON_AIR for state in seen.states)
-    assert on_air < seen.on_air
+def test_the_one_line_of_a_small_wall_counts_as_a_large_wall_does(known: Snapshot) -> None:
+    """An event on air is not one that lost its signal, and a warning is no critical alarm."""
+    model = wall_model(known, RenderTime.from_snapshot(known, EVENING))
+    on_air = sum(state.phase.tally is BroadcastState.ON_AIR for state in model.states)
+    assert on_air < model.on_air
     (line, *_) = text(lines(known, (80, 9))).splitlines()
     assert f"● ON AIR {on_air} " in line
-    graves = sum(alarm.severity is Severity.CRITICAL for alarm in seen.alarms)
-    warnings = sum(alarm.severity is Severity.WARNING for alarm in seen.alarms)
-    assert graves
+    criticals = sum(alarm.severity is Severity.CRITICAL for alarm in model.alarms)
+    warnings = sum(alarm.severity is Severity.WARNING for alarm in model.alarms)
+    assert criticals
     assert warnings
-    assert f"✖ {graves}  ▲ {warnings}" in line
-    (unsure, *_) = text(lines(replace(known, link=_stale(known.link)), (80, 9))).splitlines()
-    assert f"▒ ON AIR {on_air} " in unsure
+    assert f"✖ {criticals}  ▲ {warnings}" in line
+    (stale, *_) = text(lines(replace(known, link=_stale(known.link)), (80, 9))).splitlines()
+    assert f"▒ ON AIR {on_air} " in stale
 
 
-def test_a_page_turns_when_its_time_is_up_and_the_last_one_leads_to_the_first() -> None:
-    turn, pages = PageState(), list[int]()
+def test_pages_turn_when_their_time_is_up_and_the_last_one_leads_to_the_first() -> None:
+    state, pages = PageState(), list[int]()
     for second in range(61):
-        turn = turned(turn, second, 3, (), 20.0)
-        pages.append(turn.page)
+        state = next_page_state(state, second, 3, (), 20.0)
+        pages.append(state.page)
     assert pages == [0] * 20 + [1] * 20 + [2] * 20 + [0]
 
 
 def test_a_pinned_page_comes_at_once_and_stays() -> None:
-    turn = turned(PageState(), 1.0, 4, [2], 20.0)
-    assert turn.page == 2
+    state = next_page_state(PageState(), 1.0, 4, [2], 20.0)
+    assert state.page == 2
     for second in range(2, 90):
-        turn = turned(turn, second, 4, [2], 20.0)
-        assert turn.page == 2
-    assert turned(turn, 111.0, 4, (), 20.0).page == 3
+        state = next_page_state(state, second, 4, [2], 20.0)
+        assert state.page == 2
+    assert next_page_state(state, 111.0, 4, (), 20.0).page == 3
 
 
 def test_several_pinned_pages_take_turns_and_no_other_has_one() -> None:
-    turn, seen = PageState(), set[int]()
+    state, shown = PageState(), set[int]()
     for second in range(100):
-        turn = turned(turn, second, 4, [1, 3], 20.0)
-        seen.add(turn.page)
-    assert seen == {1, 3}
+        state = next_page_state(state, second, 4, [1, 3], 20.0)
+        shown.add(state.page)
+    assert shown == {1, 3}
 
 
-def test_who_turns_a_page_may_read_it_even_while_another_is_pinned() -> None:
-    turn = turn_page(PageState(2, 0.0), 5.0, 4, 1)
-    assert turned(turn, 24.0, 4, [2], 20.0).page == 3
-    assert turned(turn, 25.0, 4, [2], 20.0).page == 2
+def test_a_page_that_a_person_turned_to_stays_its_time_even_while_another_is_pinned() -> None:
+    state = turn_page(PageState(2, 0.0), 5.0, 4, 1)
+    assert next_page_state(state, 24.0, 4, [2], 20.0).page == 3
+    assert next_page_state(state, 25.0, 4, [2], 20.0).page == 2
 
 
 def test_a_page_that_is_gone_is_left() -> None:
-    assert turned(PageState(5, 0.0), 1.0, 2, (), 20.0).page in {0, 1}
+    assert next_page_state(PageState(5, 0.0), 1.0, 2, (), 20.0).page in {0, 1}
 
 
 def test_the_picture_moves_by_a_cell_every_two_minutes_and_comes_back(known: Snapshot) -> None:
     drawn = lines(known, (80, 24))[:-1]
-    orbit = [text(shifted(drawn, SHIFT * turn)) for turn in range(5)]
+    orbit = [text(shift_lines(drawn, SHIFT_SECONDS * step)) for step in range(5)]
     assert len(set(orbit)) == 4
     assert orbit[4] == orbit[0]
-    assert {re.sub(r"\s", "", one) for one in orbit} == {re.sub(r"\s", "", orbit[0])}
+    assert {re.sub(r"\s", "", shifted) for shifted in orbit} == {re.sub(r"\s", "", orbit[0])}
 
 
 @pytest.mark.parametrize("theme", [name for name, palette in themes.PALETTES.items() if not palette.ansi])
 def test_no_theme_has_pure_white_on_a_wall_and_a_dim_one_is_darker(theme: str) -> None:
     palette = themes.PALETTES[theme]
-    looks, dim = paint.looks(palette, dim=False), paint.looks(palette, dim=True)
-    every = {paint.ground(palette), *(colour for look in looks.values() for colour in look[:2])}
-    assert not [colour for colour in every if min(bytes.fromhex(colour[1:])) > paint.BRIGHTEST]
-    far = {ink: _distance(looks[ink].colour, paint.ground(palette)) for ink in StyleRole}
-    assert all(_distance(dim[ink].colour, paint.ground(palette)) <= far[ink] for ink in StyleRole)
+    bright, dim, background = wall_styles(palette, dim=False), wall_styles(palette, dim=True), wall_background(palette)
+    colours = {background, *(colour for spec in bright.values() for colour in (spec.colour, spec.background))}
+    assert not [colour for colour in colours if min(bytes.fromhex(colour[1:])) > MAX_CHANNEL]
+    distances = {role: _distance(bright[role].colour, background) for role in StyleRole}
+    assert all(_distance(dim[role].colour, background) <= distances[role] for role in StyleRole)
 
 
-def _distance(one: str, other: str) -> int:
-    return sum(abs(a - b) for a, b in zip(bytes.fromhex(one[1:]), bytes.fromhex(other[1:]), strict=True))
+def _distance(colour: str, background: str) -> int:
+    channels = zip(bytes.fromhex(colour[1:]), bytes.fromhex(background[1:]), strict=True)
+    return sum(abs(first - second) for first, second in channels)
 
 
-def test_a_wall_dims_only_while_all_is_quiet_and_believed(known: Snapshot) -> None:
-    idle = replace(
-        known, events=tuple(one for one in known.events if one.phase.tally is BroadcastState.DRAFT), alarms=()
-    )
-    moment = RenderTime.from_snapshot(idle, EVENING)
-    assert wall_model(idle, moment).calm
-    assert not wall_model(idle, replace(moment, stale=True)).calm
-    assert not wall_model(replace(idle, alarms=known.alarms[:1]), moment).calm or known.alarms[0].event_id
-    assert not wall_model(many(known, 1), moment).calm
+def test_a_wall_is_idle_only_while_nothing_is_on_air_wrong_or_stale(known: Snapshot) -> None:
+    drafts = tuple(state for state in known.events if state.phase.tally is BroadcastState.DRAFT)
+    idle = replace(known, events=drafts, alarms=())
+    render_time = RenderTime.from_snapshot(idle, EVENING)
+    deck_alarm = replace(known.alarms[0], event_id="")
+    assert wall_model(idle, render_time).is_idle
+    assert not wall_model(idle, replace(render_time, stale=True)).is_idle
+    assert not wall_model(idle, render_time, fault="KeyError").is_idle
+    assert not wall_model(replace(idle, alarms=(deck_alarm,)), render_time).is_idle
+    assert not wall_model(many(known, 1), render_time).is_idle
 
 
-def test_what_is_over_is_told_for_five_minutes_and_is_no_headline(known: Snapshot) -> None:
+def test_an_alarm_that_is_over_is_shown_for_five_minutes_and_is_no_headline(known: Snapshot) -> None:
     """Nobody can acknowledge at a wall: what was wrong last week must neither stay on it nor keep it bright."""
     first = known.alarms[0]
     over = replace(first, state=AlarmState.RETURNED, present=False, changed=EVENING - timedelta(seconds=299))
@@ -251,10 +261,10 @@ def test_what_is_over_is_told_for_five_minutes_and_is_no_headline(known: Snapsho
     assert not wall_model(quiet, later).alarms
 
 
-@pytest.mark.parametrize("name", NAME)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_name_from_outside_is_text_and_nothing_else(known: Snapshot, name: str) -> None:
     for scale in (0, 1):
-        drawn = picture(_named(known, NAME[name]), (160, 45), Wall(scale=scale))
+        drawn = picture(_named(known, NAMES[name]), (160, 45), Wall(scale=scale))
         assert {element.tag.rpartition("}")[2] for element in ET.fromstring(drawn).iter()} == {
             "svg", "rect", "path", "text"
         }  # fmt: skip
@@ -262,11 +272,11 @@ def test_a_name_from_outside_is_text_and_nothing_else(known: Snapshot, name: str
         assert "\u202e" not in drawn
 
 
-def test_no_secret_and_no_address_of_elsewhere_is_in_a_picture(known: Snapshot) -> None:
+def test_a_picture_has_no_secret_and_no_external_address(known: Snapshot) -> None:
     drawn = "".join(picture(many(known, count), (400, 100), Wall(scale=1)) for count in (6, 12))
-    secrets = [one.reveal() for state in known.events for one in _secrets(state.event.model_dump())]
+    secrets = [secret.reveal() for state in known.events for secret in _secrets(state.event.model_dump())]
     assert secrets
-    assert not [one for one in secrets if one in drawn]
+    assert not [secret for secret in secrets if secret in drawn]
     assert set(re.findall(r"https?://[^\"]+", drawn)) == {"http://www.w3.org/2000/svg"}
 
 
@@ -274,21 +284,21 @@ def _secrets(value: object) -> list[Secret]:
     if isinstance(value, Secret):
         return [value]
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return [secret for one in inner for secret in _secrets(one)]
+    return [secret for item in inner for secret in _secrets(item)]
 
 
-def test_large_letters_are_as_wide_as_they_say_and_cut_between_letters() -> None:
+def test_large_letters_take_the_cells_that_they_say_and_are_cut_between_letters() -> None:
     random = Random(1)
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 :-+./✖▲●Éß"
     for _ in range(200):
-        said, scale = "".join(random.choices(alphabet, k=random.randint(1, 20))), random.randint(2, 4)
-        size = glyphs.size(said, scale)
-        assert size is not None
-        drawn = glyphs.word(said, StyleRole.TEXT, scale, size)
-        assert {width(line) for line in drawn} == {size}
+        words, scale = "".join(random.choices(alphabet, k=random.randint(1, 20))), random.randint(2, 4)
+        cells = glyphs.text_cells(words, scale)
+        assert cells is not None
+        drawn = glyphs.text_lines(words, StyleRole.TEXT, scale, cells)
+        assert {width(line) for line in drawn} == {cells}
         assert len(drawn) == glyphs.HEIGHTS[scale]
-        cut = glyphs.word(said, StyleRole.TEXT, scale, size // 2)
-        assert max(width(line) for line in cut) <= max(size // 2, 5 * (scale - 1))
+        cut = glyphs.text_lines(words, StyleRole.TEXT, scale, cells // 2)
+        assert max(width(line) for line in cut) <= max(cells // 2, 5 * (scale - 1))
 
 
 @pytest.mark.parametrize("size", [(100, 50), *SIZES])
@@ -300,26 +310,26 @@ def test_the_worst_alarm_always_says_whose_it_is_and_how_old(
     drawn = lines(replace(known, events=(), alarms=(worst,)), size)
     since = values.compact_duration((EVENING - worst.since).total_seconds())
     for words in (subject, worst.kind.replace("_", " "), since):
-        assert any(says(drawn[at:], words) for at in range(8)) or words.replace(" ", "_") in text(drawn)
+        assert any(says(drawn[row:], words) for row in range(8)) or words.replace(" ", "_") in text(drawn)
 
 
 @pytest.mark.parametrize("name", ["Cup final – semi", "Gala | Day 2", "Øresund “Live”", "会議室"])
 def test_one_name_makes_no_row_small_but_its_own(known: Snapshot, name: str) -> None:
     """A name that cannot be drawn has a plain line in its row; the others are as large as ever."""
     crowd = many(known, 12)
-    before, after = (lines(one, (240, 67), page=0) for one in (crowd, _named(crowd, name)))
+    before, after = (lines(snapshot, (240, 67), page=0) for snapshot in (crowd, _named(crowd, name)))
     other = str(crowd.events[5].event.name)
     assert _large(other) in text(before)
     assert _large(other) in text(after)
-    assert (name in text(after)) is (glyphs.size(name, 2) is None)
+    assert (name in text(after)) is (glyphs.text_cells(name, 2) is None)
 
 
 def _large(name: str) -> str:
-    """The lowest line of a name in letters of pixels of the second scale."""
-    return plain(glyphs.word(name, StyleRole.TEXT, 2, 400)[-1]).strip()
+    """The lowest line of a name in large letters of the second scale."""
+    return plain(glyphs.text_lines(name, StyleRole.TEXT, 2, 400)[-1]).strip()
 
 
-def test_a_lamp_that_is_not_sure_is_hatched_and_not_only_dark(known: Snapshot) -> None:
+def test_a_stale_lamp_is_hatched_and_not_only_dark(known: Snapshot) -> None:
     """interface.md: never by colour alone; in large letters as in small ones."""
     for size in SIZES:
         fresh, stale = (lines(replace(known, link=link), size)[:3] for link in (known.link, _stale(known.link)))
@@ -332,22 +342,23 @@ def _stale(link: ConnectionStatus) -> ConnectionStatus:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_which_clock_is_that_of_the_room_is_said(known: Snapshot, size: tuple[int, int]) -> None:
+def test_the_local_clock_is_named(known: Snapshot, size: tuple[int, int]) -> None:
     header = lines(known, size, Wall(zone=timezone(timedelta(hours=5, minutes=30), "IST")))[:3]
     assert says(header, "21:14:07Z")
     if says(header, "02:44:07"):
         assert "IST" in text(header)
 
 
-def test_a_letter_that_is_not_drawn_leaves_the_word_in_plain_ones() -> None:
-    assert glyphs.size("会議", 2) is None
-    assert glyphs.word("会議", StyleRole.TEXT, 3, 10) == [[("会議", StyleRole.TEXT)]]
+def test_a_text_with_a_letter_that_the_font_lacks_is_drawn_in_plain_letters() -> None:
+    assert glyphs.text_cells("会議", 2) is None
+    assert glyphs.text_lines("会議", StyleRole.TEXT, 3, 10) == [[("会議", StyleRole.TEXT)]]
 
 
 def test_bars_are_drawn_once_for_each_answer(known: Snapshot) -> None:
-    recent, moment = Recent(), RenderTime.from_snapshot(known, EVENING)
-    state = next(one for one in known.events if one.phase.tally is BroadcastState.ON_AIR)
-    first = recent.lines(state, moment, 40, 3)
-    later = replace(moment, now=moment.now + timedelta(seconds=1))
-    assert recent.lines(state, later, 40, 3) is first
-    assert recent.lines(replace(state, qos=replace(state.qos, as_of=later.now)), later, 40, 3) is not first
+    cache, render_time = DrawCache(), RenderTime.from_snapshot(known, EVENING)
+    state = next(state for state in known.events if state.phase.tally is BroadcastState.ON_AIR)
+    first = cache.recent_bars(state, render_time, 40, 3)
+    later = replace(render_time, now=render_time.now + timedelta(seconds=1))
+    assert cache.recent_bars(state, later, 40, 3) is first
+    answered = replace(state, qos=replace(state.qos, as_of=later.now))
+    assert cache.recent_bars(answered, later, 40, 3) is not first

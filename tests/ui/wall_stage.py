@@ -1,4 +1,4 @@
-"""Walls made from values: events by the dozen out of one snapshot of the simulated platform, and no deck at all."""
+"""Walls drawn from values, without an app: any number of events from one snapshot of the simulated platform."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.text.segments import Line, StyleRole, plain
 from livedeck.ui.kit import themes
 from livedeck.ui.wallboard import glyphs
-from livedeck.ui.wallboard.layout import Wall, WallLayout, shifted
-from livedeck.ui.wallboard.model import unanswered, wall_model
+from livedeck.ui.wallboard.layout import Wall, WallLayout, shift_lines
+from livedeck.ui.wallboard.model import WallModel, unacknowledged_events, wall_model
 from livedeck.ui.wallboard.svg import svg
-from livedeck.ui.wallboard.tiles import Recent
+from livedeck.ui.wallboard.tiles import DrawCache
 
 SIZES = ((80, 24), (160, 45), (240, 67), (400, 100))
 STILL = Wall(zone=UTC)
@@ -30,19 +30,19 @@ COUNTS = (0, 1, 4, 9, 10, 25, 100)
 
 async def evening() -> Snapshot:
     """The demo's twelve events at `EVENING`, judged."""
-    service = Simulator(clock=SimulatorClock(start=EVENING, paused=True))
-    settings = defaults_only(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
+    simulator = Simulator(clock=SimulatorClock(start=EVENING, paused=True))
+    settings = defaults_only(base_url="http://127.0.0.1:8787", token=SecretStr(simulator.token), read_only=True)
     clock = FixedClock()
-    async with make_api(settings, clock=clock, mount=service.app) as api:
+    async with make_api(settings, clock=clock, mount=simulator.app) as api:
         return await make_monitor(api, clock).wait_ready()
 
 
 def many(snapshot: Snapshot, count: int) -> Snapshot:
-    """That snapshot with so many events: those on air again and again, under ids and names of their own."""
+    """The snapshot with so many events: copies of those on air, with ids and names of their own."""
     models = [state for state in snapshot.events if state.phase.tally.expects_signal]
-    known = {state.id for state in snapshot.events}
     events = tuple(_copy(models[number % len(models)], number // len(models)) for number in range(count))
-    alarms = tuple(one for one in snapshot.alarms if not one.event_id or one.event_id in known & {e.id for e in events})
+    kept = {state.id for state in snapshot.events} & {state.id for state in events}
+    alarms = tuple(alarm for alarm in snapshot.alarms if not alarm.event_id or alarm.event_id in kept)
     return replace(snapshot, events=events, alarms=alarms)
 
 
@@ -54,29 +54,32 @@ def _copy(state: EventState, number: int) -> EventState:
 
 
 def lines(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, **options: Any) -> list[Line]:
-    """A wall of that size at `EVENING`. `page`: None, the pinned one; `elapsed`: s since it began."""
-    moment = RenderTime.from_snapshot(snapshot, options.get("now", EVENING), watched=not options.get("fault"))
-    seen = wall_model(snapshot, moment, options.get("terms", ()), options.get("fault", ""))
-    board = WallLayout(wall or STILL, seen, (size[0] - 1, size[1] - 1), options.get("recent") or Recent())
-    pinned = board.plan.pages_of(unanswered(seen))
+    """A wall of that size at `now` (`EVENING`). `page`: the pinned one, else the first; `elapsed`: s since it began."""
+    model = _model(snapshot, options)
+    layout = WallLayout(wall or STILL, model, (size[0] - 1, size[1] - 1), options.get("cache") or DrawCache())
+    pinned = layout.plan.pages_of(unacknowledged_events(model))
     page = options.get("page", next(iter(pinned), 0))
-    return shifted(board.draw(page, page in pinned), options.get("elapsed", 0.0))
+    return shift_lines(layout.draw(page, pinned=page in pinned), options.get("elapsed", 0.0))
+
+
+def _model(snapshot: Snapshot, options: dict[str, Any]) -> WallModel:
+    fault = options.get("fault", "")
+    render_time = RenderTime.from_snapshot(snapshot, options.get("now", EVENING), watched=not fault)
+    return wall_model(snapshot, render_time, options.get("terms", ()), fault)
 
 
 def picture(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, **options: Any) -> str:
     """The same as SVG, in `theme`, dimmed where the app would dim it."""
-    moment = RenderTime.from_snapshot(snapshot, options.get("now", EVENING), watched=not options.get("fault"))
-    calm = wall_model(snapshot, moment, options.get("terms", ()), options.get("fault", "")).calm
-    drawn = lines(snapshot, size, wall, **options)
-    return svg(drawn, size, themes.PALETTES[options.get("theme", "dark")], dim=calm)
+    palette = themes.PALETTES[options.get("theme", "dark")]
+    return svg(lines(snapshot, size, wall, **options), size, palette, dim=_model(snapshot, options).is_idle)
 
 
-def text(drawn: Iterable[Line]) -> str:
-    """The words of a wall."""
-    return "\n".join(plain(line).rstrip() for line in drawn)
+def text(lines: Iterable[Line]) -> str:
+    """The text of a wall."""
+    return "\n".join(plain(line).rstrip() for line in lines)
 
 
-def says(drawn: Sequence[Line], words: str) -> bool:
-    """Whether these lines, from the first one on, say it in plain letters or in those of pixels."""
-    large = [plain(line) for line in glyphs.word(words.upper(), StyleRole.TEXT, 2, 400)]
-    return words in text(drawn) or all(row in plain(line) for row, line in zip(large, drawn, strict=False))
+def says(lines: Sequence[Line], words: str) -> bool:
+    """Whether these lines, from the first one on, say it in plain letters or in large ones."""
+    large = [plain(line) for line in glyphs.text_lines(words.upper(), StyleRole.TEXT, 2, 400)]
+    return words in text(lines) or all(row in plain(line) for row, line in zip(large, lines, strict=False))

@@ -26,8 +26,8 @@ from livedeck.presentation.events import EVENTS
 from livedeck.presentation.filtering import FilterError, Term, parse
 from livedeck.settings import Settings
 from livedeck.ui.wallboard.app import Picture, Wallboard
-from livedeck.ui.wallboard.glyphs import LARGEST, PLAIN
-from livedeck.ui.wallboard.layout import TILES, Wall
+from livedeck.ui.wallboard.glyphs import MAX_SCALE, PLAIN
+from livedeck.ui.wallboard.layout import MAX_TILES, Wall
 
 PAUSE = 2.0
 
@@ -149,9 +149,9 @@ class WallOutputs:
 @click.option("--project", metavar="ID", help="Only the events of that project or folder.")
 @click.option("--page-seconds", default=20.0, show_default=True, type=click.FloatRange(2, 3600), help="Per page, s.")
 @click.option(
-    "--tiles", default=TILES, show_default=True, type=click.IntRange(0, 16), help="A tile each up to so many."
+    "--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="A tile each up to so many."
 )
-@click.option("--scale", type=click.IntRange(PLAIN, LARGEST), help="Size of the letters. [default: as large as fits]")
+@click.option("--scale", type=click.IntRange(PLAIN, MAX_SCALE), help="Size of the letters. [default: as large as fits]")
 @click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Write the picture there, each time anew.")
 @click.option("--http", "port", metavar="PORT", type=click.IntRange(0, 65535), help="Show it to a browser on loopback.")
 @platform

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from livedeck.monitor import Alarm, AlarmChange, AlarmState, AlarmTransition, Severity, Snapshot
 from livedeck.presentation.badges import ALARM_STATE_BADGES, SEVERITY_BADGES, SEVERITY_RANKS
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema
-from livedeck.text.segments import Line, StyleRole
+from livedeck.text.segments import Line, StyleRole, clip
 from livedeck.text.values import compact_duration, safe, short_duration
 
 
@@ -109,6 +112,40 @@ ALARMS: TableSchema[Alarm] = TableSchema(
         "id": lambda alarm, _: alarm.event_id,
     },
 )
+
+
+FLOOD_LINE: Line = [
+    (" ▲ ALARM FLOOD  more than ten in ten minutes: work from the top, shelve what is known ", StyleRole.BANNER)
+]
+
+MAX_SUBJECT_CELLS = 24
+
+"""A longer subject is cut in `alarm_line`, so that the kind of the alarm is always visible."""
+
+
+def alarm_line(alarm: Alarm, render_time: RenderTime) -> Line:
+    """Severity, age, subject, kind, actual and expected, on one line."""
+    _, word, role = SEVERITY_BADGES[alarm.severity]
+    age = compact_duration(render_time.seconds_since(alarm.since))
+    return [
+        (f" {severity_glyph(alarm, render_time)} {word} {age:>6}  ", role),
+        *clip([(safe(alarm.subject), StyleRole.STRONG)], MAX_SUBJECT_CELLS),
+        (f"  {alarm.kind}  ", role),
+        (safe(alarm.actual), StyleRole.TEXT),
+        (f"  expected {safe(alarm.expected)}" if alarm.expected else "", StyleRole.DIM),
+        ("" if alarm.state is AlarmState.UNACKNOWLEDGED else f"  {alarm.state}", StyleRole.DIM),
+    ]
+
+
+def count_line(alarms: Iterable[Alarm]) -> Line:
+    """How many critical alarms and warnings there are; a zero is shown too."""
+    counts = Counter(alarm.severity for alarm in alarms)
+    line: Line = []
+    for severity in (Severity.CRITICAL, Severity.WARNING):
+        glyph, _, role = SEVERITY_BADGES[severity]
+        count = counts[severity]
+        line += [("  " if line else "", StyleRole.TEXT), (f"{glyph} {count}", role if count else StyleRole.DIM)]
+    return line
 
 
 HIDDEN_TRANSITIONS = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmTransition.NOTED})

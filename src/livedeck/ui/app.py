@@ -92,11 +92,11 @@ class Deck(ExactApp):
             keys = self.actions.keys_of(action)
             if keys and not action.fixed:
                 self.bind(",".join(keys), f"do({action.name!r})", show=False)
-        for textual_theme in themes.textual():
+        for textual_theme in themes.textual_themes():
             self.register_theme(textual_theme)
         self.preferences = ViewState(keep)
         wanted = self.preferences.theme if theme == themes.AUTO else theme
-        self.theme = themes.fitting(wanted, no_color=self.no_color, colours=self.console.color_system)
+        self.theme = themes.select_theme(wanted, no_color=self.no_color, color_system=self.console.color_system)
         self._filters_of_ours = (Plain(), Ascii(enabled=ascii_only))
         self.monitor, self.api, self.history = monitor, api, history
         self.identity: Identity = {"profile": profile, "host": host, "read_only": read_only, "zone": zone}

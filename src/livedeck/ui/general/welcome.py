@@ -88,9 +88,9 @@ class Welcome(App[str]):
 
     def __init__(self, try_out: Try, save: Save, timer: Timer, *, theme: str = themes.AUTO) -> None:
         super().__init__()
-        for each in themes.textual():
+        for each in themes.textual_themes():
             self.register_theme(each)
-        self.theme = themes.fitting(theme, no_color=self.no_color, colours=self.console.color_system)
+        self.theme = themes.select_theme(theme, no_color=self.no_color, color_system=self.console.color_system)
         self._try, self._save, self._timer = try_out, save, timer
         self._blank = FormState("Connect a platform", SHEET, {**SHEET.blank(), "source": TYPED}, save="Connect")
 

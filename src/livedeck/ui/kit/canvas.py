@@ -1,50 +1,46 @@
-"""A widget that paints lines of inked spans."""
+"""Widgets that paint lines of styled segments, and send only what changed to the terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.segment import Segment
+from rich.segment import Segment as RichSegment
 from rich.style import Style
 from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from livedeck.text.segments import Line, StyleRole, changed_ranges, fit
+from livedeck.text.segments import Line, Segment, changed_ranges, fit
 from livedeck.ui.kit import themes
 
-SKIPPED = 20
+MIN_GAP = 20
 
-"""Cells that did not change and are yet sent, where they lie between two that did."""
+"""Unchanged cells between two changes that are sent again: moving the cursor and setting a colour cost as much."""
 
 
 class StyledWidget(Widget):
-    """Resolves inks to the styles that the theme in force gives them."""
+    """A widget that paints segments in the styles that the theme in force gives their roles."""
 
     base = Style()
     """The style of the widget itself, as it was when the compositor asked last."""
 
-    def ink(self, ink: StyleRole) -> Style:
-        """The style of an ink in the theme in force, its ground left to the line where it has none of its own."""
-        return themes.style(self.app.theme, ink)
-
-    def mark(self, regions: Iterable[Region]) -> int:
-        """Have these regions sent to the terminal. Returns how many they are."""
-        marked = list(regions)
-        if marked:
-            self.refresh(*marked)
-        return len(marked)
+    def refresh_regions(self, regions: Iterable[Region]) -> int:
+        """Have these regions sent to the terminal. Returns how many there are."""
+        changed = list(regions)
+        if changed:
+            self.refresh(*changed)
+        return len(changed)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Lines as the compositor asks for them, all at once: Textual works out a widget's style anew at each look."""
+        """The lines of a region. Resolves the style of the widget once, where Textual would for each line."""
         self.base = self.rich_style
         return super().render_lines(crop)
 
-    def painted(self, line: Sequence[tuple[str, StyleRole]], width: int, base: Style) -> Strip:
-        """The line as a strip of exactly `width` cells over the style `base`; what is cut off is marked."""
+    def to_strip(self, line: Sequence[Segment], width: int, base: Style) -> Strip:
+        """The line as a strip of exactly `width` cells over the style `base`; a cut is marked."""
         theme = self.app.theme
         cells = fit(line, width, ellipsis=True)
-        return Strip([Segment(text, base + themes.style(theme, ink)) for text, ink in cells], width)
+        return Strip([RichSegment(text, base + themes.style(theme, role)) for text, role in cells], width)
 
 
 class Canvas(StyledWidget):
@@ -54,42 +50,44 @@ class Canvas(StyledWidget):
         super().__init__(id=id)
         self._lines: list[Line] = []
 
-    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002  the face of every canvas
-        """The content for that size. To be given by each canvas."""
+    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002  each canvas overrides it
+        """The content for that size."""
         return []
 
     def repaint(self) -> int:
-        """Draw again and mark the parts of lines that changed. Returns how many they are."""
+        """Draw again and refresh the regions that changed. Returns how many there are."""
         width, height = self.size
         if not width or not height:
             return 0
-        lines = self.draw(width, height)[:height]
-        changed = [changes(row, _at(self._lines, row), _at(lines, row), width) for row in range(height)]
-        self._lines = lines
-        return self.mark(part for parts in changed for part in parts)
+        before, self._lines = self._lines, self.draw(width, height)[:height]
+        return self.refresh_regions(
+            region
+            for row in range(height)
+            for region in changed_regions(row, _line_at(before, row), _line_at(self._lines, row), width)
+        )
 
     def on_resize(self) -> None:
-        """Another size is another drawing."""
+        """Draw for the new size."""
         self._lines = []
         self.repaint()
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """One line of what was drawn last."""
-        return self.painted(_at(self._lines, y), self.size.width, self.base)
+        return self.to_strip(_line_at(self._lines, y), self.size.width, self.base)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """As high as what it draws, for those whose height is `auto`."""
+        """The number of lines that it draws, for a height of `auto`."""
         return len(self.draw(width, viewport.height))
 
 
-def changes(row: int, old: Line, new: Line, width: int) -> list[Region]:
-    """The parts of that row that differ; to move the cursor and set a colour costs as much as some twenty cells."""
-    if old == new:
+def changed_regions(row: int, before: Line, after: Line, width: int) -> list[Region]:
+    """The regions of that row in which the two lines differ."""
+    if before == after:
         return []
-    before, after = fit(old, width, ellipsis=True), fit(new, width, ellipsis=True)
-    return [Region(start, row, end - start, 1) for start, end in changed_ranges(before, after, SKIPPED)]
+    ranges = changed_ranges(fit(before, width, ellipsis=True), fit(after, width, ellipsis=True), MIN_GAP)
+    return [Region(start, row, end - start, 1) for start, end in ranges]
 
 
-def _at(lines: Sequence[Line], row: int) -> Line:
+def _line_at(lines: Sequence[Line], row: int) -> Line:
     return lines[row] if row < len(lines) else []

@@ -7,19 +7,19 @@ from livedeck.ui.kit.canvas import Canvas
 
 
 class LinesWidget(Canvas):
-    """Lines that were drawn elsewhere; as high as they are many, gone while there are none."""
+    """Shows the lines that it is given; as high as their number, hidden while there are none."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._given: list[Line] = []
+        self._content: list[Line] = []
 
     def show(self, lines: list[Line]) -> None:
-        """Take these lines in place of the former."""
-        if len(lines) != len(self._given):
+        """Show these lines instead of the former ones."""
+        if len(lines) != len(self._content):
             self.display = bool(lines)
             self.styles.height = max(1, len(lines))
-        self._given = lines
+        self._content = lines
         self.repaint()
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        return self._given
+        return self._content

@@ -1,7 +1,7 @@
-"""What an ink looks like in each theme. Data, and the little that turns it into Textual's themes and styles.
+"""The palettes: the style of each role in each theme; and their form as Textual's themes and Rich's styles.
 
 Severity colours are those of interface.md ("Never by colour alone") where their text reaches a contrast of 4.5 to 1;
-elsewhere the same hue is lightened or darkened until it does. Tally red lives in the ON AIR lamp alone.
+elsewhere the same hue is lightened or darkened until it does. Tally red is used by the ON AIR lamp alone.
 """
 
 from __future__ import annotations
@@ -21,26 +21,29 @@ from livedeck.text.segments import StyleRole
 
 AUTO = "auto"
 
-"""No theme was asked for: what the terminal can show decides."""
+"""No theme is set: the colours of the terminal decide."""
 
 
 class StyleSpec(NamedTuple):
-    """Colour, own ground (empty: that of the line) and style of an ink, as the stylesheet writes them."""
+    """Colour, background (empty: that of the line) and text style of a role, as the stylesheet writes them."""
 
     colour: str
-    ground: str = ""
+    background: str = ""
     style: str = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The grounds of a theme and the look of every ink. `cursor`: colour and style of the row under the cursor."""
+    """The backgrounds of a theme and the style of every role. `cursor`: the style of the row under the cursor.
 
-    ground: str
+    `ansi`: only the terminal's own colours; `plain`: no colour at all.
+    """
+
+    background: str
     panel: str
     cursor: StyleSpec
     rule: str
-    inks: Mapping[StyleRole, StyleSpec]
+    styles: Mapping[StyleRole, StyleSpec]
     dark: bool = True
     ansi: bool = False
     plain: bool = False
@@ -55,15 +58,15 @@ INDICATORS = {
     StyleRole.BANNER_BLIND: StyleSpec("#000000", "#d55e00", "bold"),
 }
 
-"""The filled cells: the same in every theme of true colour."""
+"""Filled cells: the same in every theme of true colour."""
 
 
 DARK = Palette(
-    ground="#0e1216",
+    background="#0e1216",
     panel="#171d23",
     cursor=StyleSpec("", "#25303a"),
     rule="#6c7984",
-    inks=INDICATORS
+    styles=INDICATORS
     | {
         StyleRole.TEXT: StyleSpec("#d5dce2"),
         StyleRole.STRONG: StyleSpec("#f2f5f7", "", "bold"),
@@ -91,12 +94,12 @@ DARK = Palette(
 
 
 LIGHT = Palette(
-    ground="#fbfaf6",
+    background="#fbfaf6",
     panel="#eef0f0",
     cursor=StyleSpec("", "#dbe5ec"),
     rule="#6b767e",
     dark=False,
-    inks=INDICATORS
+    styles=INDICATORS
     | {
         StyleRole.TEXT: StyleSpec("#22292e"),
         StyleRole.STRONG: StyleSpec("#000000", "", "bold"),
@@ -124,11 +127,11 @@ LIGHT = Palette(
 
 
 CONTRAST = Palette(
-    ground="#000000",
+    background="#000000",
     panel="#000000",
     cursor=StyleSpec("", "#303030"),
     rule="#b0b0b0",
-    inks=INDICATORS
+    styles=INDICATORS
     | {
         StyleRole.TEXT: StyleSpec("#ffffff"),
         StyleRole.STRONG: StyleSpec("#ffffff", "", "bold"),
@@ -156,12 +159,12 @@ CONTRAST = Palette(
 
 
 ANSI_16 = Palette(
-    ground="ansi_black",
+    background="ansi_black",
     panel="ansi_black",
     cursor=StyleSpec("", "ansi_black", "underline"),
     rule="ansi_white",
     ansi=True,
-    inks={
+    styles={
         StyleRole.TEXT: StyleSpec("ansi_white"),
         StyleRole.STRONG: StyleSpec("ansi_bright_white", "", "bold"),
         StyleRole.DIM: StyleSpec("ansi_white"),
@@ -197,26 +200,25 @@ LOUD = frozenset({StyleRole.STRONG, StyleRole.WARNING, StyleRole.CRITICAL, Style
 
 FILLED = frozenset({StyleRole.ON_AIR, StyleRole.PENDING, StyleRole.LOST, StyleRole.BANNER, StyleRole.BANNER_BLIND})
 
-"""Without colour: loud inks are bold, filled ones reversed; ON AIR and BLIND are both."""
+"""Without colour, loud roles are bold and filled ones reversed; ON AIR, LOST and BLIND are both."""
 
 
-def _without_colour(ink: StyleRole) -> StyleSpec:
-    styles = ["bold"] if ink in LOUD or ink in {StyleRole.ON_AIR, StyleRole.LOST, StyleRole.BANNER_BLIND} else []
-    styles += ["reverse"] if ink in FILLED else []
-    styles += ["dim"] if ink is StyleRole.BAND else []
-    return StyleSpec(
-        "ansi_default", "ansi_default" if ink in INDICATORS or ink is StyleRole.OFF else "", " ".join(styles) or "none"
-    )
+def _without_colour(role: StyleRole) -> StyleSpec:
+    words = ["bold"] if role in LOUD or role in {StyleRole.ON_AIR, StyleRole.LOST, StyleRole.BANNER_BLIND} else []
+    words += ["reverse"] if role in FILLED else []
+    words += ["dim"] if role is StyleRole.BAND else []
+    background = "ansi_default" if role in INDICATORS or role is StyleRole.OFF else ""
+    return StyleSpec("ansi_default", background, " ".join(words) or "none")
 
 
 MONO = Palette(
-    ground="ansi_default",
+    background="ansi_default",
     panel="ansi_default",
     cursor=StyleSpec("", "ansi_default", "underline"),
     rule="ansi_default",
     ansi=True,
     plain=True,
-    inks={ink: _without_colour(ink) for ink in StyleRole},
+    styles={role: _without_colour(role) for role in StyleRole},
 )
 
 
@@ -225,29 +227,28 @@ PALETTES: Mapping[str, Palette] = MappingProxyType(
 )
 
 
-def fitting(wanted: str, *, no_color: bool, colours: str | None) -> str:
-    """The theme for a terminal. `colours`: its colour system by Rich's name, None where it has none.
+def select_theme(requested: str, *, no_color: bool, color_system: str | None) -> str:
+    """The theme for a terminal. `color_system`: as Rich names it, None where the terminal has no colours.
 
-    NO_COLOR goes before what was wanted; a terminal of sixteen colours gets the theme made of them unless another one
-    was asked for.
+    NO_COLOR overrides the requested theme; a terminal of sixteen colours gets `ansi-16` unless a theme is requested.
     """
-    if no_color or colours is None:
+    if no_color or color_system is None:
         return "mono"
-    if wanted in PALETTES:
-        return wanted
-    return "ansi-16" if colours == "standard" else "dark"
+    if requested in PALETTES:
+        return requested
+    return "ansi-16" if color_system == "standard" else "dark"
 
 
-def textual() -> Iterator[Theme]:
-    """The themes as Textual wants them."""
+def textual_themes() -> Iterator[Theme]:
+    """The palettes as themes of Textual."""
     for name, palette in PALETTES.items():
         yield Theme(
             name=name,
-            primary=palette.inks[StyleRole.INFO].colour,
-            background=palette.ground,
-            surface=palette.ground,
+            primary=palette.styles[StyleRole.INFO].colour,
+            background=palette.background,
+            surface=palette.background,
             panel=palette.panel,
-            foreground=palette.inks[StyleRole.TEXT].colour,
+            foreground=palette.styles[StyleRole.TEXT].colour,
             dark=palette.dark,
             ansi=palette.ansi,
             variables=dict(_variables(palette)),
@@ -255,16 +256,16 @@ def textual() -> Iterator[Theme]:
 
 
 @cache
-def style(theme: str, ink: StyleRole) -> Style:
-    """The ink in that theme; without a ground of its own it stands on that of its line.
+def style(theme: str, role: StyleRole) -> Style:
+    """The style of a role in that theme; without a background of its own it takes that of its line.
 
-    No component class an ink: Textual would work out each of them anew for each widget, and a form has a hundred.
+    Roles are no component classes: Textual would resolve each of them again for each widget, and a form has a hundred.
     """
     palette = PALETTES.get(theme, DARK)
-    look = palette.inks[ink]
-    ground = look.ground or palette.ground if DARK.inks[ink].ground else ""
-    colours = Style(color=_colour(look.colour), bgcolor=_colour(ground) if ground else None)
-    return colours + Style.parse(look.style)
+    spec = palette.styles[role]
+    background = spec.background or palette.background if DARK.styles[role].background else ""
+    colours = Style(color=_colour(spec.colour), bgcolor=_colour(background) if background else None)
+    return colours + Style.parse(spec.style)
 
 
 def _colour(name: str) -> RichColor:
@@ -272,10 +273,10 @@ def _colour(name: str) -> RichColor:
 
 
 def _variables(palette: Palette) -> Iterator[tuple[str, str]]:
-    yield "cursor", palette.cursor.ground
+    yield "cursor", palette.cursor.background
     yield "cursor-style", palette.cursor.style
     yield "rule", palette.rule
-    yield "ansi-background", palette.ground
-    yield "ansi-foreground", palette.inks[StyleRole.TEXT].colour
+    yield "ansi-background", palette.background
+    yield "ansi-foreground", palette.styles[StyleRole.TEXT].colour
     yield "scrollbar", palette.rule
     yield "scrollbar-background", palette.panel

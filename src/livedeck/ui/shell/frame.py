@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import tzinfo
 
 from textual.geometry import Size
 
-from livedeck.monitor import Alarm, AlarmState, ConnectionState, Severity, Snapshot
-from livedeck.presentation.alarms import severity_glyph
-from livedeck.presentation.badges import CONNECTION_BADGES, SEVERITY_BADGES
+from livedeck.monitor import ConnectionState, Snapshot
+from livedeck.presentation.alarms import count_line
+from livedeck.presentation.badges import CONNECTION_BADGES
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
-from livedeck.text.segments import Line, StyleRole, clip, join, justify, wrap_groups
+from livedeck.text.segments import Line, StyleRole, join, justify, wrap_groups
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.shell.action import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_of
@@ -36,7 +35,7 @@ def header(
     right = [
         (0, [(f"{moment.now:%H:%M:%S}Z", StyleRole.STRONG)]),
         (5, _local(moment, zone)),
-        (0, [*alarm_counts(snapshot.alarms), (" ", StyleRole.TEXT)]),
+        (0, [*count_line(snapshot.alarms), (" ", StyleRole.TEXT)]),
     ]
     return justify(left, right, cells)
 
@@ -68,17 +67,6 @@ def _local(moment: RenderTime, zone: tzinfo | None) -> Line:
     return [(f"{local:%H:%M:%S} {local:%Z}", StyleRole.DIM)]
 
 
-def alarm_counts(alarms: Iterable[Alarm]) -> Line:
-    """How many criticals and warnings there are, always both: a zero is an answer."""
-    counts = Counter(alarm.severity for alarm in alarms)
-    line: Line = []
-    for severity in (Severity.CRITICAL, Severity.WARNING):
-        glyph, _, ink = SEVERITY_BADGES[severity]
-        count = counts[severity]
-        line += [("  " if line else "", StyleRole.TEXT), (f"{glyph} {count}", ink if count else StyleRole.DIM)]
-    return line
-
-
 def tabs(registry: ActionRegistry, current: str, cells: int) -> Line:
     """The screens by their key, the current one marked by brackets as well as by its style."""
     line: Line = []
@@ -92,30 +80,11 @@ def _tab_ink(title: str, current: str) -> StyleRole:
     return StyleRole.STRONG if title == current else StyleRole.DIM
 
 
-def banner(snapshot: Snapshot, moment: RenderTime, fault: str = "") -> Line:
-    """Why the screen may not be believed, and since when; empty while it may."""
-    link = snapshot.link
-    if fault:
-        return [
-            (f" ✖ MONITOR STOPPED  {values.safe(fault)}  nothing below is kept up to date ", StyleRole.BANNER_BLIND)
-        ]
-    since, why = f"{link.since:%H:%M:%S}Z", values.safe(link.reason, 120)
-    data = "no data yet" if link.as_of is None else f"data from {link.as_of:%H:%M:%S}Z"
-    if link.state is ConnectionState.BLIND:
-        return [(f" ✖ MONITORING BLIND since {since}  {data}  {why} ", StyleRole.BANNER_BLIND)]
-    if link.state is ConnectionState.FAILING:
-        ink = StyleRole.BANNER_BLIND if link.is_unauthorized else StyleRole.BANNER
-        return [(f" ▲ {link.problem} since {since}  {data}  {why} ", ink)]
-    if moment.stale and link.as_of is not None:
-        return [(f" ▒ STALE  {data}, {values.age(moment.seconds_since(link.as_of))} old ", StyleRole.BANNER)]
-    return []
-
-
 def small(snapshot: Snapshot, size: Size, least: Size) -> Line:
     """All that a terminal says that is too small for the deck: the alarms it has, and the cells it needs."""
     return [
         (" ", StyleRole.TEXT),
-        *alarm_counts(snapshot.alarms),
+        *count_line(snapshot.alarms),
         (f"  livedeck needs {least.width}x{least.height}, this is {size.width}x{size.height} ", StyleRole.STRONG),
     ]
 
@@ -124,29 +93,6 @@ def frozen(held: RenderTime, moment: RenderTime) -> Line:
     """That the operator holds the screen still, since when; the lines around it go on."""
     words = f" ‖ FROZEN at {held.now:%H:%M:%S}Z, {values.age(moment.seconds_since(held.now))} ago"
     return [(f"{words}  polling and alarms go on ", StyleRole.BANNER)]
-
-
-SUBJECT_CELLS = 24
-
-"""What an alarm's subject may take at most, so that its kind is always read."""
-
-
-def alarm(one: Alarm, moment: RenderTime) -> Line:
-    """Severity, since when, whose, what: actual against expected."""
-    _, word, ink = SEVERITY_BADGES[one.severity]
-    return [
-        (f" {severity_glyph(one, moment)} {word} {values.compact_duration(moment.seconds_since(one.since)):>6}  ", ink),
-        *clip([(values.safe(one.subject), StyleRole.STRONG)], SUBJECT_CELLS),
-        (f"  {one.kind}  ", ink),
-        (values.safe(one.actual), StyleRole.TEXT),
-        (f"  expected {values.safe(one.expected)}" if one.expected else "", StyleRole.DIM),
-        ("" if one.state is AlarmState.UNACKNOWLEDGED else f"  {one.state}", StyleRole.DIM),
-    ]
-
-
-FLOOD: Line = [
-    (" ▲ ALARM FLOOD  more than ten in ten minutes: work from the top, shelve what is known ", StyleRole.BANNER)
-]
 
 
 def keys(actions: Sequence[Action], registry: ActionRegistry, cells: int, *, read_only: bool, meant: str = "") -> Line:

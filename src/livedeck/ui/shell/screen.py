@@ -12,6 +12,8 @@ from textual.widget import Widget
 
 from livedeck.monitor import Alarm, AlarmState, EventState, Snapshot
 from livedeck.presentation import filtering
+from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
+from livedeck.presentation.connection import banner_line
 from livedeck.presentation.filtering import FilteredRows, TableView
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import TableSchema
@@ -140,7 +142,7 @@ class BaseScreen(Screen[None], inherit_bindings=False):
             for name in ("banner", "filter", "alarms", "notice"):
                 self.query_one(f"#{name}", LinesWidget).show([])
             return
-        warning = frame.banner(snapshot, moment, self.ctx.fault)
+        warning = banner_line(snapshot, moment, self.ctx.fault)
         self.query_one(Header).show(snapshot, moment)
         held = frame.frozen(shown[1], moment) if self.ctx.preferences.frozen else []
         self.query_one("#banner", LinesWidget).show([each for each in (warning, held) if each])
@@ -194,8 +196,8 @@ class BaseScreen(Screen[None], inherit_bindings=False):
 
     def _paint_alarms(self, snapshot: Snapshot, moment: RenderTime) -> None:
         room = 3 if self.size.height >= TALL else 1
-        told = [frame.alarm(one, moment) for one in snapshot.alarms if self.tells(one)][:room]
-        flood = [frame.FLOOD] if snapshot.flood else []
+        told = [alarm_line(one, moment) for one in snapshot.alarms if self.tells(one)][:room]
+        flood = [FLOOD_LINE] if snapshot.flood else []
         self.query_one("#alarms", LinesWidget).show([*flood, *told])
 
 

@@ -1,5 +1,5 @@
 """The wallboard: a screen that nobody touches, to be read from across a room and believed for weeks.
 
-`shown` picks what has a place on it, `plan` cuts that into pages, `turning` says which page is up, `board` draws it
-from `top`, `tile` and `band`; all of it is pure. `app` acts: one canvas, one tick a second.
+`model` selects what is on it, `layout` cuts that into pages and draws one from `header` and `tiles`; all of it is pure.
+`app` acts: one canvas, one tick a second.
 """

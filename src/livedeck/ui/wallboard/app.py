@@ -1,4 +1,4 @@
-"""The wallboard's app: it shows snapshots and turns pages. It has no way to the platform and asks nobody anything."""
+"""The wallboard's app: it shows snapshots and turns pages. It never writes to the platform, and needs no operator."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from livedeck.ui.kit import themes
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
 from livedeck.ui.kit.themes import Palette, StyleSpec
-from livedeck.ui.wallboard import paint
-from livedeck.ui.wallboard.layout import PageState, Wall, WallLayout, shifted, turn_page, turned
-from livedeck.ui.wallboard.model import unanswered, wall_model
+from livedeck.ui.wallboard.layout import PageState, Wall, WallLayout, next_page_state, shift_lines, turn_page
+from livedeck.ui.wallboard.model import unacknowledged_events, wall_model
+from livedeck.ui.wallboard.styles import wall_styles
 from livedeck.ui.wallboard.svg import svg
-from livedeck.ui.wallboard.tiles import Recent
+from livedeck.ui.wallboard.tiles import DrawCache
 
 log = structlog.get_logger()
 
 
-BREATH = 0.02
+MIN_PAUSE_SECONDS = 0.02
 
-"""Seconds of rest at least between two ticks."""
+"""Seconds between two ticks at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is on the wall now."""
+    """What is on the wall."""
 
     lines: tuple[Line, ...]
     size: tuple[int, int]
@@ -54,7 +54,7 @@ class Picture:
     dim: bool
 
     def svg(self) -> str:
-        """The same for a browser."""
+        """The picture for a browser."""
         return svg(self.lines, self.size, self.palette, dim=self.dim)
 
 
@@ -64,30 +64,32 @@ class WallCanvas(Canvas):
     app: Wallboard
 
     def draw(self, width: int, height: int) -> list[Line]:
-        return self.app.drawn(width, height)
+        return self.app.draw(width, height)
 
-    def mark(self, regions: Iterable[Region]) -> int:
-        marked = list(regions)
-        self._styles_cache.set_dirty(*marked)
-        self.app.send([(region, self._part(region)) for region in marked])
-        return len(marked)
+    def refresh_regions(self, regions: Iterable[Region]) -> int:
+        """Send the regions to the terminal at once, past the compositor: nothing else is on the screen."""
+        changed = list(regions)
+        self._styles_cache.set_dirty(*changed)
+        self.app.send([(region, self._crop(region)) for region in changed])
+        return len(changed)
 
-    def _part(self, region: Region) -> Strip:
-        begun, first, end, spans = 0, region.x, region.right, list[Segment]()
-        for text, ink in self._lines[region.y]:
-            if begun >= end:
+    def _crop(self, region: Region) -> Strip:
+        """The part of a line in that region; only the segments that reach into it are made."""
+        start, left, segments = 0, region.x, list[Segment]()
+        for text, role in self._lines[region.y]:
+            if start >= region.right:
                 break
             length = cell_len(text)
-            if begun + length <= region.x:
-                first = region.x - begun - length
+            if start + length <= region.x:
+                left = region.x - start - length
             else:
-                spans.append(Segment(text, self.app.styles_of_inks[ink]))
-            begun += length
-        return Strip(spans).crop(first, first + region.width)
+                segments.append(Segment(text, self.app.role_styles[role]))
+            start += length
+        return Strip(segments).crop(left, left + region.width)
 
     def render_line(self, y: int) -> Strip:
-        line, inks = self._lines[y] if y < len(self._lines) else [], self.app.styles_of_inks
-        return Strip([Segment(text, inks[ink]) for text, ink in fit(line, self.size.width)], self.size.width)
+        line, styles = self._lines[y] if y < len(self._lines) else [], self.app.role_styles
+        return Strip([Segment(text, styles[role]) for text, role in fit(line, self.size.width)], self.size.width)
 
     def repaint(self) -> int:
         changed = super().repaint()
@@ -96,7 +98,7 @@ class WallCanvas(Canvas):
 
 
 class WallScreen(Screen[None], inherit_bindings=False):
-    """Nothing but the canvas: no focus, no selection, no key of its own."""
+    """Only the canvas: no focus, no selection, no keys of its own."""
 
     AUTO_FOCUS = ""
     ALLOW_SELECT = False
@@ -106,11 +108,10 @@ class WallScreen(Screen[None], inherit_bindings=False):
 
 
 class Wallboard(ExactApp, inherit_bindings=False):
-    """Shows what comes out of `snapshots` until q. `clock` is the machine's own.
+    """Shows the snapshots of a monitor until q. `clock` is the machine's own.
 
-    `terms`: the filter. `theme`: a name of `themes.PALETTES`, or AUTO. `unseen`: there is no
-    terminal. `published`: told each new picture. `log_file`:
-    named when the wall has to give up.
+    `terms`: the filter. `theme`: a name of `themes.PALETTES`, or AUTO. `unseen`: there is no terminal. `published`: is
+    called with each new picture. `log_file`: named where the wall ends with an error.
     """
 
     CSS = "WallScreen { background: $background; layers: wall; } #wall { width: 100%; height: 100%; }"
@@ -137,27 +138,27 @@ class Wallboard(ExactApp, inherit_bindings=False):
         log_file: Path | None = None,
     ) -> None:
         super().__init__()
-        for each in themes.textual():
-            self.register_theme(each)
-        colours = "truecolor" if unseen else self.console.color_system
-        self.theme = themes.fitting(theme, no_color=self.no_color and not unseen, colours=colours)
+        for textual_theme in themes.textual_themes():
+            self.register_theme(textual_theme)
+        color_system = "truecolor" if unseen else self.console.color_system
+        self.theme = themes.select_theme(theme, no_color=self.no_color and not unseen, color_system=color_system)
         self._line_filters = [Ascii(enabled=True)] if ascii_only else []
         self._snapshots, self._clock, self._wall, self._terms = snapshots, clock, wall, terms
         self._published, self._log_file = published, log_file
         self._snapshot: Snapshot | None = None
         self._fault = ""
-        self._turn, self._pages, self._begun = PageState(), 1, clock.monotonic()
-        self._recent = Recent()
+        self._page_state, self._pages, self._started_at = PageState(), 1, clock.monotonic()
+        self._cache = DrawCache()
         self._dim = False
-        self._drawn: list[Line] = []
-        self._last: Picture | None = None
-        self.styles_of_inks = self._styles()
+        self._lines: list[Line] = []
+        self._picture: Picture | None = None
+        self.role_styles = self._role_styles()
 
     def get_default_screen(self) -> Screen[Any]:
         return WallScreen()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """No colour code in a theme without colour, only ASCII where that is asked."""
+        """No colour in a theme without colour, and only ASCII where that is set."""
         plain = [Plain(enabled=True)] if self.palette.plain else []
         return [*super().get_line_filters(), *plain, *self._line_filters]
 
@@ -171,7 +172,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
         self.run_worker(self._tick(), name="tick")
 
     async def _watch(self) -> None:
-        """Show each snapshot as it comes. Should they ever end, the wall says so: frozen is not fine."""
+        """Show each snapshot as it comes. Where they end, the wall says so: a frozen wall must not look fine."""
         try:
             async with aclosing(self._snapshots) as snapshots:
                 async for snapshot in snapshots:
@@ -187,77 +188,78 @@ class Wallboard(ExactApp, inherit_bindings=False):
         """Repaint at each full second of the wall clock: its seconds neither drift nor skip."""
         while True:
             self.repaint()
-            await self._clock.sleep(max(BREATH, 1.0 - self._clock.now().microsecond / 1e6))
+            await self._clock.sleep(max(MIN_PAUSE_SECONDS, 1.0 - self._clock.now().microsecond / 1e6))
 
     def repaint(self) -> None:
-        """Draw for this moment and send what differs."""
+        """Draw for this moment and send what changed."""
         for canvas in self.screen.query(WallCanvas):
             canvas.repaint()
 
-    def drawn(self, width: int, height: int) -> list[Line]:
-        """The wall for that size, a cell smaller either way: the rest is where the picture moves."""
+    def draw(self, width: int, height: int) -> list[Line]:
+        """The wall for that size, a cell smaller either way: the rest is where the picture shifts."""
         if self._snapshot is None:
             return []
-        now = self._clock.monotonic()
-        at = self._clock.now()
-        moment = RenderTime.from_snapshot(self._snapshot, at, watched=not self._fault, blink_on=at.second % 2 == 0)
-        seen = wall_model(self._snapshot, moment, self._terms, self._fault)
-        self._recent.forget({state.id for state in seen.states})
-        self._dimmed(dim=seen.calm)
-        board = WallLayout(self._wall, seen, (max(1, width - 1), max(1, height - 1)), self._recent)
-        self._pages = len(board.plan.pages)
-        pinned = board.plan.pages_of(unanswered(seen))
-        self._turn = turned(self._turn, now, self._pages, pinned, self._wall.page_seconds)
-        self._drawn = shifted(board.draw(self._turn.page, self._turn.page in pinned), now - self._begun)
-        return self._drawn
+        tick, now = self._clock.monotonic(), self._clock.now()
+        blink_on = now.second % 2 == 0
+        render_time = RenderTime.from_snapshot(self._snapshot, now, watched=not self._fault, blink_on=blink_on)
+        model = wall_model(self._snapshot, render_time, self._terms, self._fault)
+        self._cache.keep_only({state.id for state in model.states})
+        self._set_dim(dim=model.is_idle)
+        layout = WallLayout(self._wall, model, (max(1, width - 1), max(1, height - 1)), self._cache)
+        self._pages = len(layout.plan.pages)
+        pinned = layout.plan.pages_of(unacknowledged_events(model))
+        self._page_state = next_page_state(self._page_state, tick, self._pages, pinned, self._wall.page_seconds)
+        page = self._page_state.page
+        self._lines = shift_lines(layout.draw(page, pinned=page in pinned), tick - self._started_at)
+        return self._lines
 
-    def _dimmed(self, *, dim: bool) -> None:
+    def _set_dim(self, *, dim: bool) -> None:
         if dim is not self._dim:
             self._dim = dim
-            self.styles_of_inks = self._styles()
+            self.role_styles = self._role_styles()
             self.screen.query_one(WallCanvas).refresh()
 
-    def _styles(self) -> dict[StyleRole, Style]:
-        return {ink: _style(look) for ink, look in paint.looks(self.palette, dim=self._dim).items()}
+    def _role_styles(self) -> dict[StyleRole, Style]:
+        return {role: _rich_style(spec) for role, spec in wall_styles(self.palette, dim=self._dim).items()}
 
     def publish(self, size: Size) -> None:
-        """Tell of the picture, where it is another one."""
-        if not self._published or not self._drawn:
+        """Publish the picture where it has changed."""
+        if not self._published or not self._lines:
             return
-        picture = Picture(tuple(self._drawn), (size.width, size.height), self.palette, self._dim)
-        if picture != self._last:
-            self._last = picture
+        picture = Picture(tuple(self._lines), (size.width, size.height), self.palette, self._dim)
+        if picture != self._picture:
+            self._picture = picture
             self._published(picture)
 
     def action_page(self, step: int) -> None:
         """Turn to the next page or the one before."""
-        self._turn = turn_page(self._turn, self._clock.monotonic(), self._pages, step)
+        self._page_state = turn_page(self._page_state, self._clock.monotonic(), self._pages, step)
         self.repaint()
 
     def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
-        """The last picture says that it is the last: a file may show it long after (frozen is not fine)."""
+        """Publish a last picture that says that the wall has ended: a file may show it long after."""
         if self._published and self._snapshot:
             self._fault = self._fault or "the wallboard was ended"
             self.repaint()
         super().exit(result, return_code, message)
 
     def action_leave(self) -> None:
-        """End; the terminal is left as it was found."""
+        """End; the terminal is left as it was."""
         self.exit(0)
 
     def _fatal_error(self) -> None:
-        """A crash says where to read about it. It shows no local variables: they may hold a key or a token."""
+        """Name the log file. No local variables are shown: they may hold a key or a token."""
         log.error("the wallboard ended with an error", exc_info=self._exception)
         where = f"; the log is {self._log_file}" if self._log_file else ""
         self._exit_renderables.append(Text(f"livedeck wallboard ended with {type(self._exception).__name__}{where}"))
         self._close_messages_no_wait()
 
 
-def _style(look: StyleSpec) -> Style:
-    words = look.style.split()
+def _rich_style(spec: StyleSpec) -> Style:
+    words = spec.style.split()
     return Style(
-        color=Color.parse(look.colour).rich_color,
-        bgcolor=Color.parse(look.ground).rich_color,
+        color=Color.parse(spec.colour).rich_color,
+        bgcolor=Color.parse(spec.background).rich_color,
         bold="bold" in words or None,
         reverse="reverse" in words or None,
         underline="underline" in words or None,

@@ -1,4 +1,4 @@
-"""What stands above the events: how much is on air, how fresh, what time it is, and what is wrong. Pure."""
+"""The lines around the events: what is on air, how fresh, what time it is, what is wrong, what is next. Pure."""
 
 from __future__ import annotations
 
@@ -8,237 +8,250 @@ from datetime import tzinfo
 
 from livedeck.monitor import AlarmState, BroadcastState, ConnectionState, EventState, Severity
 from livedeck.presentation import events
-from livedeck.presentation.alarms import severity_glyph
+from livedeck.presentation.alarms import FLOOD_LINE, alarm_line, count_line, severity_glyph
 from livedeck.presentation.badges import TALLY_BADGES
+from livedeck.presentation.connection import banner_line
 from livedeck.text import values
 from livedeck.text.segments import Group, Line, StyleRole, clip, fit, join, justify, plain, width
-from livedeck.ui.shell import frame
-from livedeck.ui.wallboard import glyphs
-from livedeck.ui.wallboard.glyphs import PLAIN
+from livedeck.ui.wallboard.glyphs import PLAIN, max_scale, text_cells, text_lines
 from livedeck.ui.wallboard.model import WallModel
 
-ON_AIR, BESIDES = (
-    (BroadcastState.ON_AIR,),
-    (BroadcastState.RECONNECTING, BroadcastState.LOST, BroadcastState.LATE, BroadcastState.UNKNOWN),
-)
+OTHER_TALLIES = (BroadcastState.RECONNECTING, BroadcastState.LOST, BroadcastState.LATE, BroadcastState.UNKNOWN)
 
-"""The tallies that are counted in the first line; ON AIR always, for a zero is an answer."""
+"""The tallies besides ON AIR that are counted, where there are any."""
 
 
-NEXT_CELLS = 40
+LARGE = 2
+
+"""The scale of the large header."""
 
 
 WIDEST = (" ▒ ON AIR 88 ", "00:00:00Z ")
 
-BESIDE = 30
+"""What must fit at the scale of the large header."""
 
-"""Cells for each of the two columns of small words that stand beside the large ones."""
+
+SIDE_CELLS = 30
+
+"""Cells for each of the two columns of small text beside the large one."""
+
+
+UPCOMING_CELLS = 40
+
+"""Cells of an entry in the list of what is next."""
 
 
 _GAP = (" ", StyleRole.TEXT)
 
 
-def _first(sight: WallModel, cells_: int, *, page: str, zone: tzinfo | None) -> Line:
-    """Counts, what is next, page, age and clock: the least needed goes first; page, age and clock never."""
+def header_scale(cells: int, limit: int) -> int:
+    """The scale of what is on air and of the time, up to `limit`."""
+    taken = sum(text_cells(text, LARGE) or 0 for text in WIDEST)
+    return LARGE if limit > PLAIN and taken + 2 * SIDE_CELLS <= cells else PLAIN
+
+
+def header(model: WallModel, cells: int, scale: int, *, page: str, zone: tzinfo | None) -> list[Line]:
+    """Counts, page, age and time, each once: in one line, or with the most needed in large letters."""
+    return [_small(model, cells, page, zone)] if scale == PLAIN else _large(model, cells, page, zone)
+
+
+def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line:
+    """The least needed is dropped first; page, age and clock never are."""
     left: list[Group] = [
-        (1, counts(sight, ON_AIR)),
-        (2, counts(sight, BESIDES)),
-        (5, _next(sight)),
-        (4, _hidden(sight)),
+        (1, tally_counts(model, BroadcastState.ON_AIR)),
+        (2, tally_counts(model, *OTHER_TALLIES)),
+        (5, _next(model)),
+        (4, _filtered(model)),
     ]
     right: list[Group] = [
         (0, [(page, StyleRole.TEXT)]),
-        (0, age(sight)),
-        (0, [(f"{sight.moment.now:%H:%M:%S}Z", StyleRole.STRONG)]),
-        (6, _local(sight, zone)),
-        (3, [*frame.alarm_counts(sight.alarms), (" ", StyleRole.TEXT)]),
+        (0, age(model)),
+        (0, [(f"{model.render_time.now:%H:%M:%S}Z", StyleRole.STRONG)]),
+        (6, _local_time(model, zone)),
+        (3, [*count_line(model.alarms), _GAP]),
     ]
-    return justify(left, right, cells_)
+    return justify(left, right, cells)
 
 
-def _local(sight: WallModel, zone: tzinfo | None) -> Line:
-    """The time of the room, where that is not UTC anyway."""
-    local = sight.moment.now.astimezone(zone)
-    return [(f"{local:%H:%M:%S %Z}", StyleRole.DIM)] if local.utcoffset() else []
+def _large(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> list[Line]:
+    """What is on air at the left, the time at the right, the age between them; small text beside the large one."""
+    utc = f"{model.render_time.now:%H:%M:%S}Z"
+    local, _, zone_name = plain(_local_time(model, zone)).partition(" ")
+    lamp = _on_air_lamp(model)
+    time = [[*line, _GAP] for line in text_lines(local or utc, StyleRole.STRONG, LARGE, cells)]
+    between = cells - width(lamp[0]) - width(time[0])
+
+    number, (age_text, role) = page.split()[1], age(model)[0]
+    middle_text = age_text if number == "1/1" else f"{number}  {age_text}"
+    middle = text_lines(middle_text.upper(), role, LARGE, cells)
+    if width(middle[0]) > between - 2 * SIDE_CELLS:
+        middle_text, middle = "", [[], [], []]
+
+    utc_part: Line = [_GAP, _GAP, (utc, StyleRole.STRONG)] if local else []
+    zone_part: Line = [_GAP, _GAP, (zone_name, StyleRole.STRONG)] if local else []
+    left_side = _other_counts(model)
+    right_side: list[Line] = [
+        [(page if number not in middle_text else page.partition("PINNED")[1], StyleRole.TEXT), *utc_part],
+        [*([] if middle_text else age(model)), *zone_part],
+        count_line(model.alarms),
+    ]
+    return [
+        [
+            *lamp[row],
+            *_spread(
+                [_GAP, *fit(left_side[row], SIDE_CELLS - 1, ellipsis=True)],
+                middle[row],
+                fit([*right_side[row], _GAP, _GAP], SIDE_CELLS, right=True),
+                between,
+            ),
+            *time[row],
+        ]
+        for row in range(len(lamp))
+    ]
 
 
-def counts(sight: WallModel, tallies: tuple[BroadcastState, ...]) -> Line:
-    """A lamp for each of these tallies with how many events have it; hatched where that is not sure."""
-    found = Counter(state.phase.tally for state in sight.states)
+def _spread(left: Line, middle: Line, right: Line, cells: int) -> Line:
+    """The two ends and, half-way between them, the middle."""
+    free = max(0, cells - width(left) - width(middle) - width(right))
+    return join([*left, (" " * (free // 2), StyleRole.TEXT), *middle], right, cells)
+
+
+def _on_air_lamp(model: WallModel) -> list[Line]:
+    """ON AIR and how many, lit where there are any; hatched where that is not sure."""
+    count, stale = sum(state.phase.tally is BroadcastState.ON_AIR for state in model.states), model.render_time.stale
+    role = StyleRole.ON_AIR if count and not stale else StyleRole.OFF
+    lines = text_lines(f"{'▒ ' if stale else ''}ON AIR {count}", role, LARGE, 100)
+    return [[(" ", role), *line, (" ", role)] for line in lines]
+
+
+def _other_counts(model: WallModel) -> list[Line]:
+    """The counts of the other tallies, and what the filter hides, in three lines."""
+    counts = [line for tally in OTHER_TALLIES if (line := tally_counts(model, tally))]
+    filtered = _filtered(model)
+    return [*counts[: 2 if filtered else 3], *([filtered] if filtered else []), [], [], []][:3]
+
+
+def tally_counts(model: WallModel, *tallies: BroadcastState) -> Line:
+    """A lamp for each of these tallies and how many events have it, ON AIR even for none; hatched where not sure."""
+    counts, stale = Counter(state.phase.tally for state in model.states), model.render_time.stale
     line: Line = []
     for tally in tallies:
-        if found[tally] or tally is BroadcastState.ON_AIR:
-            glyph, word, ink = TALLY_BADGES[tally]
-            lamp = f" {'▒' if sight.moment.stale else glyph} {word} {found[tally]} "
-            lit = found[tally] and not sight.moment.stale
-            line += [*([(" ", StyleRole.TEXT)] if line else []), (lamp, ink if lit else StyleRole.OFF)]
+        if counts[tally] or tally is BroadcastState.ON_AIR:
+            glyph, word, role = TALLY_BADGES[tally]
+            lamp = f" {'▒' if stale else glyph} {word} {counts[tally]} "
+            line += [*([_GAP] if line else []), (lamp, role if counts[tally] and not stale else StyleRole.OFF)]
     return line
 
 
-def _next(sight: WallModel) -> Line:
+def _next(model: WallModel) -> Line:
     """The soonest start with its countdown."""
-    if not sight.coming:
+    if not model.upcoming:
         return []
-    state = sight.coming[0]
+    state = model.upcoming[0]
     name = clip([(events.name(state), StyleRole.TEXT)], 24)
-    return [("NEXT ", StyleRole.DIM), *name, (f" {events.clock(state, sight.moment)}", StyleRole.STRONG)]
+    return [("NEXT ", StyleRole.DIM), *name, (f" {events.clock(state, model.render_time)}", StyleRole.STRONG)]
 
 
-def _hidden(sight: WallModel) -> Line:
-    """What the filter keeps from the wall: never silently."""
-    if sight.matching == sight.total:
+def _filtered(model: WallModel) -> Line:
+    """What the filter hides; empty where it hides nothing."""
+    if model.matching == model.total:
         return []
-    said: Line = [(f"{sight.matching} of {sight.total} events", StyleRole.DIM)]
-    return [*said, (f"  ✖ {sight.grave} critical hidden", StyleRole.CRITICAL)] if sight.grave else said
+    line: Line = [(f"{model.matching} of {model.total} events", StyleRole.DIM)]
+    if model.hidden_critical:
+        line.append((f"  ✖ {model.hidden_critical} critical hidden", StyleRole.CRITICAL))
+    return line
 
 
-def age(sight: WallModel) -> Line:
-    """How old what is shown is; a word where that is too old."""
-    link, moment = sight.snapshot.link, sight.moment
-    if link.as_of is None:
+def age(model: WallModel) -> Line:
+    """How old the data is; with a word where that is too old."""
+    connection, render_time = model.snapshot.link, model.render_time
+    if connection.as_of is None:
         return [("no data yet", StyleRole.WARNING)]
-    said = f"{values.age(moment.seconds_since(link.as_of))} ago"
-    if link.state is ConnectionState.BLIND:
-        return [(f"✖ BLIND {said}", StyleRole.CRITICAL)]
-    return [(f"▒ STALE {said}", StyleRole.WARNING)] if moment.stale else [(said, StyleRole.TEXT)]
+    text = f"{values.age(render_time.seconds_since(connection.as_of))} ago"
+    if connection.state is ConnectionState.BLIND:
+        return [(f"✖ BLIND {text}", StyleRole.CRITICAL)]
+    return [(f"▒ STALE {text}", StyleRole.WARNING)] if render_time.stale else [(text, StyleRole.TEXT)]
 
 
-def scale(wide: int, most: int) -> int:
-    """Of the letters in which the header says how much is on air and what time it is."""
-    taken = sum(glyphs.size(text, 2) or 0 for text in WIDEST)
-    return 2 if most > PLAIN and taken + 2 * BESIDE <= wide else PLAIN
+def _local_time(model: WallModel, zone: tzinfo | None) -> Line:
+    """The time of the place, where that is not UTC anyway."""
+    local = model.render_time.now.astimezone(zone)
+    return [(f"{local:%H:%M:%S %Z}", StyleRole.DIM)] if local.utcoffset() else []
 
 
-def header(sight: WallModel, wide: int, most: int, *, page: str, zone: tzinfo | None) -> list[Line]:
-    """Counts, page, age and time, each once: in one line, or with the most needed in letters of pixels."""
-    if scale(wide, most) == PLAIN:
-        return [_first(sight, wide, page=page, zone=zone)]
-    utc = f"{sight.moment.now:%H:%M:%S}Z"
-    local, _, place = plain(_local(sight, zone)).partition(" ")
-    left, right = _lamp(sight), [[*one, _GAP] for one in glyphs.word(local or utc, StyleRole.STRONG, 2, wide)]
-    free = wide - width(left[0]) - width(right[0]) - 2 * BESIDE
-    number, (said, ink) = page.split()[1], age(sight)[0]
-    large = said if number == "1/1" else f"{number}  {said}"
-    middle = glyphs.word(large.upper(), ink, 2, wide)
-    if width(middle[0]) > free:
-        large, middle = "", [[], [], []]
-    beside: list[Line] = [
-        [
-            (page if number not in large else page.partition("PINNED")[1], StyleRole.TEXT),
-            *([_GAP, _GAP, (utc, StyleRole.STRONG)] if local else []),
-        ],
-        [*([] if large else age(sight)), *([_GAP, _GAP, (place, StyleRole.STRONG)] if local else [])],
-        frame.alarm_counts(sight.alarms),
-    ]
-    room = wide - width(left[0]) - width(right[0])
-    lines = zip(left, _besides(sight), middle, beside, right, strict=True)
-    return [
-        [
-            *one,
-            *_three(
-                [_GAP, *fit(two, BESIDE - 1, ellipsis=True)], three, fit([*four, _GAP, _GAP], BESIDE, right=True), room
-            ),
-            *five,
-        ]
-        for one, two, three, four, five in lines
-    ]
-
-
-def _three(left: Line, middle: Line, right: Line, wide: int) -> Line:
-    """The ends and, half-way between them, the middle."""
-    free = max(0, wide - width(left) - width(middle) - width(right))
-    return join([*left, (" " * (free // 2), StyleRole.TEXT), *middle], right, wide)
-
-
-def _lamp(sight: WallModel) -> list[Line]:
-    """ON AIR and how many, lit while it is one at least; hatched where that is not sure."""
-    on_air, stale = sum(state.phase.tally is BroadcastState.ON_AIR for state in sight.states), sight.moment.stale
-    ink = StyleRole.ON_AIR if on_air and not stale else StyleRole.OFF
-    drawn = glyphs.word(f"{'▒ ' if stale else ''}ON AIR {on_air}", ink, 2, 100)
-    return [[(" ", ink), *line, (" ", ink)] for line in drawn]
-
-
-def _besides(sight: WallModel) -> list[Line]:
-    """What else has a lamp, and what the filter hides, in three lines."""
-    lamps = [lamp for tally in BESIDES if (lamp := counts(sight, (tally,)))]
-    hidden = _hidden(sight)
-    return [*lamps[: 2 if hidden else 3], *([hidden] if hidden else []), [], [], []][:3]
-
-
-def banner(sight: WallModel, wide: int, lines: int, most: int) -> Iterator[Line]:
-    """Why the wall may not be believed, then the most urgent alarms, the first of both large where there is room."""
-    warning = frame.banner(sight.snapshot, sight.moment, sight.fault)
+def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterator[Line]:
+    """Why the wall cannot be believed, then the most urgent alarms; the first of these large where there is room."""
+    warning = banner_line(model.snapshot, model.render_time, model.fault)
     if warning:
-        text, ink = warning[0]
-        yield from _filled(_headline(sight), ink, wide, most)
-        yield fit([(text, ink)], wide, ellipsis=True)
-    if sight.snapshot.flood:
-        yield fit(frame.FLOOD, wide)
-    large, told = ([], False) if warning else _alarm_headline(sight, wide, most)
+        text, role = warning[0]
+        yield from _large_banner(_headline(model), role, cells, scale)
+        yield fit([(text, role)], cells, ellipsis=True)
+    if model.snapshot.flood:
+        yield fit(FLOOD_LINE, cells)
+    large, complete = ([], 0) if warning else _large_alarm(model, cells, scale)
     yield from large
-    shown = sight.alarms[told : max(1, lines)]
-    for one in shown:
-        left = len(sight.alarms) - len(shown) - told
-        more: Line = [(f"  and {left} more ", StyleRole.DIM)] if left and one is shown[-1] else []
-        yield join(frame.alarm(one, sight.moment), more, wide)
+    shown = model.alarms[complete : max(1, max_alarms)]
+    for alarm in shown:
+        left = len(model.alarms) - len(shown) - complete
+        more: Line = [(f"  and {left} more ", StyleRole.DIM)] if left and alarm is shown[-1] else []
+        yield join(alarm_line(alarm, model.render_time), more, cells)
 
 
-def _headline(sight: WallModel) -> str:
-    link, moment = sight.snapshot.link, sight.moment
-    old = "" if link.as_of is None else f"  {values.age(moment.seconds_since(link.as_of))} OLD"
-    if sight.fault:
+def _headline(model: WallModel) -> str:
+    connection, render_time = model.snapshot.link, model.render_time
+    as_of = connection.as_of
+    old = "" if as_of is None else f"  {values.age(render_time.seconds_since(as_of))} OLD"
+    if model.fault:
         return f"✖ MONITOR STOPPED{old}"
-    if link.state is ConnectionState.BLIND:
+    if connection.state is ConnectionState.BLIND:
         return f"✖ MONITORING BLIND{old}"
-    return f"▲ {link.problem or 'LINK FAILING'}{old}" if link.state is ConnectionState.FAILING else f"▒ STALE{old}"
+    if connection.state is ConnectionState.FAILING:
+        return f"▲ {connection.problem or 'LINK FAILING'}{old}"
+    return f"▒ STALE{old}"
 
 
-def _filled(text: str, ink: StyleRole, wide: int, most: int) -> list[Line]:
-    """Large words over the whole width; none where only plain letters fit, for the line below says it all."""
-    scale = min(2, glyphs.fitting(text, wide - 2, most))
+def _large_banner(text: str, role: StyleRole, cells: int, limit: int) -> list[Line]:
+    """Large text over the whole width; nothing where it does not fit, for the line below says it all."""
+    scale = min(LARGE, max_scale(text, cells - 2, limit))
     if scale == PLAIN:
         return []
-    return [fit([(" ", ink), *one, (" " * wide, ink)], wide) for one in glyphs.word(text, ink, scale, wide - 2)]
+    return [fit([(" ", role), *line, (" " * cells, role)], cells) for line in text_lines(text, role, scale, cells - 2)]
 
 
-def _alarm_headline(sight: WallModel, wide: int, most: int) -> tuple[list[Line], bool]:
-    """The most urgent alarm, if it is critical and not over; and whether that tells whose it is, what and how old."""
-    alarm = next(iter(sight.alarms), None)
+def _large_alarm(model: WallModel, cells: int, limit: int) -> tuple[list[Line], int]:
+    """The most urgent alarm, if it is critical and not over; 1 if its subject, kind and age all fit, else 0."""
+    alarm = next(iter(model.alarms), None)
     if alarm is None or alarm.severity is not Severity.CRITICAL or alarm.state is AlarmState.RETURNED:
-        return [], False
-    kind = alarm.kind.replace("_", " ")
-    glyph = severity_glyph(alarm, sight.moment)
-    since = values.compact_duration(sight.moment.seconds_since(alarm.since))
+        return [], 0
+    glyph, kind = severity_glyph(alarm, model.render_time), alarm.kind.replace("_", " ")
     subject = values.safe(alarm.subject)
-    whole = f"{glyph} {subject}  {kind} {since}"
-    for said in (whole, f"{glyph} {subject[:16]}  {kind}", f"{glyph} {kind}"):
-        scale = min(2, glyphs.fitting(said, wide - 2, most))
+    complete = f"{glyph} {subject}  {kind} {values.compact_duration(model.render_time.seconds_since(alarm.since))}"
+    for text in (complete, f"{glyph} {subject[:16]}  {kind}", f"{glyph} {kind}"):
+        scale = min(LARGE, max_scale(text, cells - 2, limit))
         if scale > PLAIN:
-            drawn = glyphs.word(said, StyleRole.CRITICAL, scale, wide - 2)
-            return [[(" ", StyleRole.TEXT), *one] for one in drawn], said is whole
-    return [], False
+            lines = text_lines(text, StyleRole.CRITICAL, scale, cells - 2)
+            return [[_GAP, *line] for line in lines], int(text == complete)
+    return [], 0
 
 
-def coming(sight: WallModel, wide: int, lines: int) -> list[Line]:
+def upcoming(model: WallModel, cells: int, rows: int) -> list[Line]:
     """The list of what is next, each with its countdown, in columns."""
-    if not sight.coming or not lines:
+    if not model.upcoming or not rows:
         return []
-    across = max(1, (wide - 7) // NEXT_CELLS)
-    shown = sight.coming[: across * lines]
-    rows = [shown[start : start + across] for start in range(0, len(shown), across)]
+    columns = max(1, (cells - 7) // UPCOMING_CELLS)
+    states = model.upcoming[: columns * rows]
+    starts = range(0, len(states), columns)
     return [
         [
-            (" NEXT  " if not number else "       ", StyleRole.HEAD),
-            *(span for one in row for span in _entry(one, sight)),
+            ("       " if start else " NEXT  ", StyleRole.HEAD),
+            *(segment for state in states[start : start + columns] for segment in _upcoming(state, model)),
         ]
-        for number, row in enumerate(rows)
+        for start in starts
     ]
 
 
-def _entry(state: EventState, sight: WallModel) -> Line:
-    said = fit(
-        [(events.clock(state, sight.moment), StyleRole.STALE if sight.moment.stale else StyleRole.STRONG)],
-        11,
-        right=True,
-    )
-    return [*said, ("  ", StyleRole.TEXT), *fit([(events.name(state), StyleRole.TEXT)], NEXT_CELLS - 13, ellipsis=True)]
+def _upcoming(state: EventState, model: WallModel) -> Line:
+    role = StyleRole.STALE if model.render_time.stale else StyleRole.STRONG
+    countdown = fit([(events.clock(state, model.render_time), role)], 11, right=True)
+    name = fit([(events.name(state), StyleRole.TEXT)], UPCOMING_CELLS - 13, ellipsis=True)
+    return [*countdown, ("  ", StyleRole.TEXT), *name]

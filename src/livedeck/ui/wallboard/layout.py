@@ -1,4 +1,4 @@
-"""The whole wall as lines: how much it holds, which page is up. Pure."""
+"""The whole wall as lines: its pages, which page is up, and the grid of a page. Pure."""
 
 from __future__ import annotations
 
@@ -8,84 +8,86 @@ from datetime import tzinfo
 from math import ceil
 from typing import NamedTuple
 
-from livedeck.monitor import ConnectionState, EventState
+from livedeck.monitor import BroadcastState, ConnectionState, EventState
 from livedeck.presentation import events
+from livedeck.presentation.alarms import count_line
 from livedeck.text.segments import Line, StyleRole, fit, width, wrap_groups
-from livedeck.ui.shell import frame
-from livedeck.ui.wallboard import glyphs, header
-from livedeck.ui.wallboard.glyphs import BLOCKS, PLAIN
+from livedeck.ui.wallboard import header
+from livedeck.ui.wallboard.glyphs import BLOCK_HEIGHTS, HEIGHTS, MAX_SCALE, PLAIN, max_scale, text_lines
 from livedeck.ui.wallboard.model import WallModel
-from livedeck.ui.wallboard.tiles import Recent, band, band_layout, head, sizes, tile
+from livedeck.ui.wallboard.tiles import DrawCache, row_head, row_layout, row_lines, tile_layout, tile_lines
 
-ROWS = 16
+MAX_ROWS = 16
 
-"""Rows on a page at most: what is more cannot be read from across a room; rows grow with the wall instead."""
-
-
-WIDE = 128
-
-"""Cells from which rows are of pixel letters, fewer on a page where the wall is not high enough for all of them."""
+"""Rows on a page: more cannot be read from across a room; rows grow with the wall instead."""
 
 
-TILES = 9
+MIN_LARGE_ROW_CELLS = 128
+
+"""Cells from which rows are in large letters, fewer on a page where the wall is not high enough for all of them."""
+
+
+MAX_TILES = 9
 
 """Events that get a tile each; where there are more, each gets a row."""
 
 
-LEAST = {1: (38, 6), 2: (48, 11), 3: (88, 17), 4: (128, 21)}
+MIN_TILE_SIZES = {1: (38, 6), 2: (48, 11), 3: (88, 17), 4: (128, 21)}
 
 """The least cells and lines of a tile by its scale: its name in two rows of such letters."""
 
 
 _ASPECT = 4.0
 
-"""Cells a line of the tile that holds most: a cell is half as wide as it is high, and names are long."""
+"""Cells a line of the ideal tile: a cell is half as wide as it is high, and names are long."""
 
 
 class Grid(NamedTuple):
     """Tiles beside and above each other."""
 
-    across: int
-    down: int
+    columns: int
+    rows: int
 
 
 @dataclass(frozen=True, slots=True)
 class PagePlan:
-    """`pages`: the events of each. `grid`: of the tiles, None for rows of `row` lines each."""
+    """`pages`: the events of each. `grid`: of the tiles; None for rows of `row_height` lines each."""
 
     pages: tuple[tuple[EventState, ...], ...]
     grid: Grid | None = None
-    row: int = 1
+    row_height: int = 1
 
-    def pages_of(self, ids: frozenset[str]) -> list[int]:
+    def pages_of(self, event_ids: frozenset[str]) -> list[int]:
         """The pages that hold one of those events."""
-        return [number for number, page in enumerate(self.pages) if any(state.id in ids for state in page)]
+        return [number for number, page in enumerate(self.pages) if any(state.id in event_ids for state in page)]
 
 
-def plan_pages(states: Sequence[EventState], cells: int, lines: int, *, tiles: int = TILES, scale: int = 0) -> PagePlan:
-    """Room for these events in so many cells and lines. `scale` 0: as large as the wall allows."""
+def plan_pages(
+    states: Sequence[EventState], cells: int, lines: int, *, tiles: int = MAX_TILES, scale: int = 0
+) -> PagePlan:
+    """The pages for these events in so many cells and lines. `scale` 0: as large as the wall allows."""
     if 0 < len(states) <= tiles:
         grid = _grid(len(states), cells, lines, scale or PLAIN)
-        return PagePlan(_cut(states, grid.across * grid.down), grid)
-    least = BLOCKS[scale or (2 if cells >= WIDE else PLAIN)]
-    pages = _cut(states, min(ROWS, max(1, lines // least)))
-    return PagePlan(pages, row=max(1, least if scale else lines // max(1, len(pages[0]))))
+        return PagePlan(_split(states, grid.columns * grid.rows), grid)
+    min_height = BLOCK_HEIGHTS[scale or (2 if cells >= MIN_LARGE_ROW_CELLS else PLAIN)]
+    pages = _split(states, min(MAX_ROWS, max(1, lines // min_height)))
+    return PagePlan(pages, row_height=max(1, min_height if scale else lines // max(1, len(pages[0]))))
 
 
-def _cut(states: Sequence[EventState], most: int) -> tuple[tuple[EventState, ...], ...]:
+def _split(states: Sequence[EventState], page_size: int) -> tuple[tuple[EventState, ...], ...]:
     """Pages of about equal length: a last page with one row is a page wasted."""
-    pages = max(1, ceil(len(states) / most))
-    each = ceil(len(states) / pages)
-    return tuple(tuple(states[page * each : (page + 1) * each]) for page in range(pages))
+    pages = max(1, ceil(len(states) / page_size))
+    length = ceil(len(states) / pages)
+    return tuple(tuple(states[page * length : (page + 1) * length]) for page in range(pages))
 
 
-def _grid(events: int, cells: int, lines: int, scale: int) -> Grid:
-    """The grid with the largest tiles, of those that hold all events; of what fits where none does."""
-    wide, high = LEAST[scale]
-    most = Grid(max(1, cells // wide), max(1, lines // high))
-    grids = [Grid(across, ceil(events / across)) for across in range(1, min(events, most.across) + 1)]
-    whole = [grid for grid in grids if grid.down <= most.down]
-    return max(whole, key=lambda grid: min(cells // grid.across, lines // grid.down * _ASPECT), default=most)
+def _grid(count: int, cells: int, lines: int, scale: int) -> Grid:
+    """The grid with the largest tiles, of those that hold all events; the largest that fits where none does."""
+    min_cells, min_lines = MIN_TILE_SIZES[scale]
+    limit = Grid(max(1, cells // min_cells), max(1, lines // min_lines))
+    grids = [Grid(columns, ceil(count / columns)) for columns in range(1, min(count, limit.columns) + 1)]
+    fitting = [grid for grid in grids if grid.rows <= limit.rows]
+    return max(fitting, key=lambda grid: min(cells // grid.columns, lines // grid.rows * _ASPECT), default=limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,36 +99,38 @@ class PageState:
     held: bool = False
 
 
-def turned(turn: PageState, now: float, pages: int, pinned: Collection[int], seconds: float) -> PageState:
-    """The turn at `now`. A page is up for `seconds`, then the next one; while pages are pinned none but those, and the
-    first of them at once, unless a person has just turned to another.
+def next_page_state(
+    state: PageState, now: float, pages: int, pinned: Collection[int], page_seconds: float
+) -> PageState:
+    """The page at `now`: each is up for `page_seconds`. While pages are pinned only those are shown, the first of them
+    at once, unless a person has just turned to another.
     """
-    wanted = sorted(page for page in pinned if page < pages) or list(range(pages))
-    due = now - turn.since >= seconds
-    if turn.page < pages and not due and (turn.held or turn.page in wanted):
-        return turn
-    page = next((each for each in wanted if each > turn.page), wanted[0]) if due else wanted[0]
+    allowed = sorted(page for page in pinned if page < pages) or list(range(pages))
+    is_due = now - state.since >= page_seconds
+    if state.page < pages and not is_due and (state.held or state.page in allowed):
+        return state
+    page = next((page for page in allowed if page > state.page), allowed[0]) if is_due else allowed[0]
     return PageState(page, now)
 
 
-def turn_page(turn: PageState, now: float, pages: int, step: int) -> PageState:
-    """A person turns: that page stays for as long as any other."""
-    return PageState((turn.page + step) % pages, now, held=True)
+def turn_page(state: PageState, now: float, pages: int, step: int) -> PageState:
+    """A person turns the page: it stays for as long as any other."""
+    return PageState((state.page + step) % pages, now, held=True)
 
 
-TALL, LARGE = 30, 40
+MIN_LINES_FOR_ALARMS, MIN_LINES_FOR_LARGE_FRAME = 30, 40
 
-"""Lines from which there is room for three alarms; from which the frame has large letters too."""
-
-
-SMALLEST = (40, 10)
-
-"""Cells and lines below which one line says what can be said."""
+"""Lines from which there are three alarms instead of one; from which header and banner are in large letters."""
 
 
-SHIFT = 120.0
+MIN_SIZE = (40, 10)
 
-"""Seconds after which the picture moves by a cell, so that nothing burns into the screen."""
+"""Cells and lines below which the wall is one line."""
+
+
+SHIFT_SECONDS = 120.0
+
+"""Seconds after which the picture moves by a cell, so that nothing burns in."""
 
 
 _ORBIT = ((0, 0), (1, 0), (1, 1), (0, 1))
@@ -135,137 +139,142 @@ _ORBIT = ((0, 0), (1, 0), (1, 1), (0, 1))
 @dataclass(frozen=True, slots=True)
 class Wall:
     """How the wall is set up. `tiles`: events that get tiles at most. `scale`: of the letters, 0: as large as fits.
-    `zone`: of the room, None: this machine's. `page_seconds`: how long a page is up.
+
+    `zone`: of the place where it hangs, None: this machine's. `page_seconds`: how long a page is up.
     """
 
-    tiles: int = TILES
+    tiles: int = MAX_TILES
     scale: int = 0
     zone: tzinfo | None = None
     page_seconds: float = 20.0
 
     @property
-    def most(self) -> int:
+    def max_scale(self) -> int:
         """The largest scale that may be used."""
-        return self.scale or glyphs.LARGEST
+        return self.scale or MAX_SCALE
 
 
 class WallLayout:
-    """Lays a sight out for a size, then draws one of its pages."""
+    """Lays a model out for a size, then draws one of its pages."""
 
-    def __init__(self, wall: Wall, sight: WallModel, size: tuple[int, int], recent: Recent) -> None:
-        self._wall, self._sight, self._recent = wall, sight, recent
+    def __init__(self, wall: Wall, model: WallModel, size: tuple[int, int], cache: DrawCache) -> None:
+        self._wall, self._model, self._cache = wall, model, cache
         self.cells, self.lines = size
-        self._above: list[Line] = []
-        self._below: list[Line] = []
-        self._small = self.cells < SMALLEST[0] or self.lines < SMALLEST[1]
-        if not self._small:
-            self._above = self._banner()
-            self._below = header.coming(sight, self.cells, 1 if self.lines < TALL else 2 if self.lines < 60 else 3)
-        self.plan = self._planned()
-
-    def _planned(self) -> PagePlan:
-        frame = glyphs.HEIGHTS[header.scale(self.cells, self._most)] + len(self._above) + len(self._below)
+        self._banner: list[Line] = []
+        self._upcoming: list[Line] = []
+        self._is_small = self.cells < MIN_SIZE[0] or self.lines < MIN_SIZE[1]
+        self._frame_scale = wall.max_scale if self.lines >= MIN_LINES_FOR_LARGE_FRAME else PLAIN
+        self._header_scale = header.header_scale(self.cells, self._frame_scale)
+        if not self._is_small:
+            alarms = 3 if self.lines >= MIN_LINES_FOR_ALARMS else 1
+            rows = 1 if self.lines < MIN_LINES_FOR_ALARMS else 2 if self.lines < 60 else 3
+            self._banner = list(header.banner(model, self.cells, alarms, self._frame_scale))
+            self._upcoming = header.upcoming(model, self.cells, rows)
+        frame = HEIGHTS[self._header_scale] + len(self._banner) + len(self._upcoming)
         free = max(1, self.lines - frame)
-        wall = self._wall
-        return plan_pages(self._sight.states, self.cells, free, tiles=wall.tiles, scale=wall.scale)
+        self.plan = plan_pages(model.states, self.cells, free, tiles=wall.tiles, scale=wall.scale)
 
-    @property
-    def _most(self) -> int:
-        """The largest scale of the lines above and below the events."""
-        return self._wall.most if self.lines >= LARGE else glyphs.PLAIN
-
-    def _banner(self) -> list[Line]:
-        return list(header.banner(self._sight, self.cells, 3 if self.lines >= TALL else 1, self._most))
-
-    def draw(self, page: int, pinned: bool) -> list[Line]:
+    def draw(self, page: int, *, pinned: bool) -> list[Line]:
         """That page, `lines` lines of `cells` cells."""
-        said = f"page {page + 1}/{len(self.plan.pages)}{' PINNED' if pinned and len(self.plan.pages) > 1 else ''}"
-        if self._small:
-            return self._filled([self._one_line(said)], self.lines)
-        above = [*header.header(self._sight, self.cells, self._most, page=said, zone=self._wall.zone), *self._above]
-        high = max(0, self.lines - len(above) - len(self._below))
-        body = self._body(self.plan.pages[page], high)[:high]
-        return [*self._filled(above, len(above)), *body, *self._filled(self._below, len(self._below))][: self.lines]
+        pages = len(self.plan.pages)
+        page_text = f"page {page + 1}/{pages}{' PINNED' if pinned and pages > 1 else ''}"
+        if self._is_small:
+            return self._fill([self._one_line(page_text)], self.lines)
+        zone = self._wall.zone
+        above = header.header(self._model, self.cells, self._header_scale, page=page_text, zone=zone) + self._banner
+        height = max(0, self.lines - len(above) - len(self._upcoming))
+        body = self._body(self.plan.pages[page], height)[:height]
+        below = self._fill(self._upcoming, len(self._upcoming))
+        return [*self._fill(above, len(above)), *body, *below][: self.lines]
 
-    def _filled(self, lines: Sequence[Line], high: int) -> list[Line]:
-        kept = [fit(line, self.cells) for line in lines[:high]]
-        return kept + [fit([], self.cells)] * (high - len(kept))
+    def _fill(self, lines: Sequence[Line], height: int) -> list[Line]:
+        """The lines cut or padded to the cells of the wall and to that height."""
+        kept = [fit(line, self.cells) for line in lines[:height]]
+        return kept + [fit([], self.cells)] * (height - len(kept))
 
-    def _one_line(self, page: str) -> Line:
-        sight = self._sight
-        time: Line = [(f"{sight.moment.now:%H:%M:%S}Z", StyleRole.STRONG)]
-        loud, on_air = frame.alarm_counts(sight.alarms), header.counts(sight, header.ON_AIR)
-        return wrap_groups(
-            [(0, header.age(sight)), (1, loud), (2, on_air), (3, time), (4, [(page, StyleRole.DIM)])], self.cells, 1
-        )
+    def _one_line(self, page_text: str) -> Line:
+        model = self._model
+        time: Line = [(f"{model.render_time.now:%H:%M:%S}Z", StyleRole.STRONG)]
+        groups = [
+            (0, header.age(model)),
+            (1, count_line(model.alarms)),
+            (2, header.tally_counts(model, BroadcastState.ON_AIR)),
+            (3, time),
+            (4, [(page_text, StyleRole.DIM)]),
+        ]
+        return wrap_groups(groups, self.cells, 1)
 
-    def _body(self, states: Sequence[EventState], high: int) -> list[Line]:
+    def _body(self, states: Sequence[EventState], height: int) -> list[Line]:
         if not states:
-            return self._filled(self._nothing(high), high)
+            return self._fill(self._empty(height), height)
         if not self.plan.grid:
-            return self._filled(self._rows(states, high), high)
-        lines = self._tiles(states, self.plan.grid, high)
-        return [*lines, *self._filled([], high - len(lines))]
+            return self._fill(self._rows(states, height), height)
+        lines = self._tiles(states, self.plan.grid, height)
+        return [*lines, *self._fill([], height - len(lines))]
 
-    def _tiles(self, states: Sequence[EventState], grid: Grid, high: int) -> list[Line]:
-        """The grid stretched over all the room: no two tiles differ by more than a cell and a line."""
-        down = min(grid.down, -(-len(states) // grid.across))
+    def _tiles(self, states: Sequence[EventState], grid: Grid, height: int) -> list[Line]:
+        """The grid stretched over the whole body: no two tiles differ by more than a cell and a line."""
+        rows = ceil(len(states) / grid.columns)
         names = [events.name(state) for state in states]
-        shared = sizes(names, (self.cells // grid.across, high // down), self._wall.most)
+        layout = tile_layout(names, (self.cells // grid.columns, height // rows), self._wall.max_scale)
         lines: list[Line] = []
-        for row, tall in enumerate(_shares(high, down)):
-            beside = states[row * grid.across : (row + 1) * grid.across]
-            drawn = [
-                tile(state, self._sight.moment, (wide, tall), self._recent, shared)
-                for state, wide in zip(beside, _shares(self.cells, grid.across), strict=False)
+        for row, row_height in enumerate(_shares(height, rows)):
+            tiles = [
+                tile_lines(state, self._model.render_time, (cells, row_height), self._cache, layout)
+                for state, cells in zip(
+                    states[row * grid.columns : (row + 1) * grid.columns],
+                    _shares(self.cells, grid.columns),
+                    strict=False,
+                )
             ]
-            parts = zip(*drawn, strict=True)
-            lines += [self._recent.beside(at, each, self.cells) for at, each in enumerate(parts, len(lines))]
+            parts = enumerate(zip(*tiles, strict=True), len(lines))
+            lines += [self._cache.join(number, line_parts, self.cells) for number, line_parts in parts]
         return lines
 
-    def _rows(self, states: Sequence[EventState], high: int) -> list[Line]:
-        height = max(1, min(self.plan.row, high // len(states)))
-        given = band_layout(states, self.cells, height, self._wall.most)
-        lines = [head(self.cells)] if given.scale == glyphs.PLAIN and high > height * len(states) else []
+    def _rows(self, states: Sequence[EventState], height: int) -> list[Line]:
+        row_height = max(1, min(self.plan.row_height, height // len(states)))
+        layout = row_layout(states, self.cells, row_height, self._wall.max_scale)
+        lines = [row_head(self.cells)] if layout.scale == PLAIN and height > row_height * len(states) else []
         for state in states:
-            lines += band(state, self._sight.moment, (self.cells, height), self._recent, given)
+            lines += row_lines(state, self._model.render_time, (self.cells, row_height), self._cache, layout)
         return lines
 
-    def _nothing(self, high: int) -> list[Line]:
-        """No event has a place: in words, so that a dark wall is not taken for a dead one."""
-        words, below = self._why_empty()
-        scale = glyphs.fitting(words, self.cells - 4, min(self._wall.most, 3 if high > 12 else 2))
-        block = [*glyphs.word(words, StyleRole.DIM, scale, self.cells), [], [(below, StyleRole.DIM)]]
-        return [*([[]] * max(0, (high - len(block)) // 2)), *(_centred(one, self.cells) for one in block)][:high]
+    def _empty(self, height: int) -> list[Line]:
+        """That no event is on the wall, in words: a dark wall would be taken for a dead one."""
+        title, note = self._empty_texts()
+        scale = max_scale(title, self.cells - 4, min(self._wall.max_scale, 3 if height > 12 else 2))
+        block = [*text_lines(title, StyleRole.DIM, scale, self.cells), [], [(note, StyleRole.DIM)]]
+        above: list[Line] = [[]] * max(0, (height - len(block)) // 2)
+        return [*above, *(_centred(line, self.cells) for line in block)][:height]
 
-    def _why_empty(self) -> tuple[str, str]:
-        """In large letters, and below them: that nothing is on air only where all is seen, and fresh."""
-        sight, link = self._sight, self._sight.snapshot.link
-        if link.as_of is None:
-            return ("CONNECTING" if link.state is ConnectionState.CONNECTING else "NO DATA YET"), ""
-        if sight.moment.stale:
+    def _empty_texts(self) -> tuple[str, str]:
+        """In large letters, and below them: nothing is on air only where all is seen, and fresh."""
+        model, connection = self._model, self._model.snapshot.link
+        if connection.as_of is None:
+            return ("CONNECTING" if connection.state is ConnectionState.CONNECTING else "NO DATA YET"), ""
+        if model.render_time.stale:
             return "NO FRESH DATA", ""
-        if sight.matching < sight.total:
-            words, counted = "NOTHING TO SHOW", f"{sight.matching} of {sight.total} events pass the filter"
+        if model.matching < model.total:
+            title, count = "NOTHING TO SHOW", f"{model.matching} of {model.total} events pass the filter"
         else:
-            words, counted = "NOTHING ON AIR", f"{sight.total} events on the platform"
-        return words, f"{counted}, none on air, due within 12 h, or wrong"
+            title, count = "NOTHING ON AIR", f"{model.total} events on the platform"
+        return title, f"{count}, none on air, due within 12 h, or wrong"
 
 
-def _centred(line: Line, wide: int) -> Line:
-    free = max(0, wide - width(line))
+def _centred(line: Line, cells: int) -> Line:
+    free = max(0, cells - width(line))
     return [(" " * (free // 2), StyleRole.TEXT), *line]
 
 
-def _shares(whole: int, parts: int) -> list[int]:
-    """`whole` in so many parts that differ by one at most."""
-    return [whole * (part + 1) // parts - whole * part // parts for part in range(parts)]
+def _shares(total: int, parts: int) -> list[int]:
+    """`total` in so many parts that differ by one at most."""
+    return [total * (part + 1) // parts - total * part // parts for part in range(parts)]
 
 
-def shifted(lines: Sequence[Line], elapsed: float) -> list[Line]:
-    """A drawing in a room that is one cell wider and one line higher, moved by a cell every two minutes."""
-    right, down = _ORBIT[int(elapsed // SHIFT) % len(_ORBIT)]
-    beside = (" ", StyleRole.TEXT)
-    moved = [[beside, *line] if right else [*line, beside] for line in lines]
-    empty = fit([], width(moved[0]) if moved else 0)
-    return [empty, *moved] if down else [*moved, empty]
+def shift_lines(lines: Sequence[Line], elapsed: float) -> list[Line]:
+    """The lines one cell wider and one line higher, moved around by a cell every `SHIFT_SECONDS`."""
+    right, down = _ORBIT[int(elapsed // SHIFT_SECONDS) % len(_ORBIT)]
+    blank = (" ", StyleRole.TEXT)
+    shifted = [[blank, *line] if right else [*line, blank] for line in lines]
+    empty = fit([], width(shifted[0]) if shifted else 0)
+    return [empty, *shifted] if down else [*shifted, empty]

@@ -1,8 +1,8 @@
-"""What has a place on the wall: what is on air, due or wrong, through the filter. Pure."""
+"""What is on the wall: the events that are on air, due or wrong, through the filter. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventState, Severity, Snapshot
@@ -10,35 +10,36 @@ from livedeck.presentation.events import EVENTS, has_critical_finding
 from livedeck.presentation.filtering import Term, filter_rows
 from livedeck.presentation.render_time import RenderTime
 
-DUE = 12 * 3600.0
+DUE_SECONDS = 12 * 3600.0
 
-"""Seconds before its start from which an event has a place; what comes later is in the list of what is next."""
-
-
-OVER = 600.0
-
-"""Seconds that an event keeps its place after its end: nothing vanishes while somebody looks away."""
+"""Seconds before its start from which an event is on the wall; later ones are in the list of what is next."""
 
 
-LISTED = 300.0
+COMPLETED_SECONDS = 600.0
 
-"""Seconds that an alarm is told of once it is over: at a wall nobody can acknowledge it, ever."""
+"""Seconds that an event stays on the wall after its end: nothing vanishes while somebody looks away."""
+
+
+RETURNED_SECONDS = 300.0
+
+"""Seconds that an alarm is shown once its fault is over: at a wall nobody can acknowledge it."""
 
 
 @dataclass(frozen=True, slots=True)
 class WallModel:
-    """What the wall tells. `states`: the events that have a place, worst first. `coming`: what is to start, the soonest
-    first. `alarms`: of those events and of the wall itself. `matching` of `total` events pass the filter; `grave` of
+    """What the wall shows. `states`: the events on it, worst first. `upcoming`: scheduled events, the soonest first.
+
+    `alarms`: of those events and of the wall itself. `matching` of `total` events pass the filter; `hidden_critical` of
     the others have a critical fault. `fault`: why nothing is kept up to date, or empty.
     """
 
     snapshot: Snapshot
-    moment: RenderTime
+    render_time: RenderTime
     states: tuple[EventState, ...]
-    coming: tuple[EventState, ...]
+    upcoming: tuple[EventState, ...]
     alarms: tuple[Alarm, ...]
     matching: int
-    grave: int = 0
+    hidden_critical: int = 0
     fault: str = ""
 
     @property
@@ -48,67 +49,69 @@ class WallModel:
 
     @property
     def on_air(self) -> int:
-        """How many owe their audience bits."""
+        """Events that viewers expect a signal of."""
         return sum(state.phase.tally.expects_signal for state in self.states)
 
     @property
-    def calm(self) -> bool:
-        """Nothing is on air, nothing is wrong and all of it is believed: the wall may dim."""
-        return not self.on_air and not self.alarms and not self.moment.stale and not self.fault and not self.grave
+    def is_idle(self) -> bool:
+        """Whether nothing is on air, nothing is wrong and all of it is fresh: the wall may dim."""
+        doubtful = self.render_time.stale or self.fault
+        return not self.on_air and not self.alarms and not doubtful and not self.hidden_critical
 
 
-def wall_model(snapshot: Snapshot, moment: RenderTime, terms: tuple[Term, ...] = (), fault: str = "") -> WallModel:
-    """The part of a snapshot that a wall with that filter tells."""
-    kept = filter_rows(snapshot.events, terms, EVENTS, moment)
-    names = {state.id for state in kept}
+def wall_model(snapshot: Snapshot, render_time: RenderTime, terms: tuple[Term, ...] = (), fault: str = "") -> WallModel:
+    """The part of a snapshot that a wall with that filter shows."""
+    matching = filter_rows(snapshot.events, terms, EVENTS, render_time)
+    ids = {state.id for state in matching}
     return WallModel(
         snapshot,
-        moment,
-        states=tuple(state for state in kept if _has_a_place(state, moment)),
-        coming=coming(kept, moment),
-        alarms=tuple(one for one in snapshot.alarms if _told(one, names, moment)),
-        matching=len(kept),
-        grave=sum(map(has_critical_finding, snapshot.events)) - sum(map(has_critical_finding, kept)),
+        render_time,
+        states=tuple(state for state in matching if _is_on_wall(state, render_time)),
+        upcoming=_upcoming(matching, render_time),
+        alarms=tuple(alarm for alarm in snapshot.alarms if _is_shown(alarm, ids, render_time)),
+        matching=len(matching),
+        hidden_critical=_count_critical(snapshot.events) - _count_critical(matching),
         fault=fault,
     )
 
 
-def _told(alarm: Alarm, names: set[str], moment: RenderTime) -> bool:
-    listed = alarm.state is not AlarmState.RETURNED or moment.seconds_since(alarm.changed) < LISTED
-    return listed and (not alarm.event_id or alarm.event_id in names)
+def _count_critical(states: Iterable[EventState]) -> int:
+    return sum(map(has_critical_finding, states))
 
 
-def _has_a_place(state: EventState, moment: RenderTime) -> bool:
-    phase = state.phase
-    distance = None if phase.reference_time is None else moment.server_seconds_since(phase.reference_time)
-    if phase.tally is BroadcastState.SCHEDULED:
-        return distance is None or distance > -DUE or _wrong(state)
-    if phase.tally is BroadcastState.COMPLETED:
-        return (distance is not None and distance < OVER) or _wrong(state)
-    return phase.tally is not BroadcastState.DRAFT or _wrong(state)
+def _is_shown(alarm: Alarm, event_ids: set[str], render_time: RenderTime) -> bool:
+    over = alarm.state is AlarmState.RETURNED and render_time.seconds_since(alarm.changed) >= RETURNED_SECONDS
+    return not over and (not alarm.event_id or alarm.event_id in event_ids)
 
 
-def _wrong(state: EventState) -> bool:
-    return any(one.severity is not Severity.INFO for one in state.assessment.findings)
+def _is_on_wall(state: EventState, render_time: RenderTime) -> bool:
+    if any(finding.severity is not Severity.INFO for finding in state.assessment.findings):
+        return True
+    tally, reference_time = state.phase.tally, state.phase.reference_time
+    seconds = None if reference_time is None else render_time.server_seconds_since(reference_time)
+    if tally is BroadcastState.SCHEDULED:
+        return seconds is None or seconds > -DUE_SECONDS
+    if tally is BroadcastState.COMPLETED:
+        return seconds is not None and seconds < COMPLETED_SECONDS
+    return tally is not BroadcastState.DRAFT
 
 
-def coming(states: Sequence[EventState], moment: RenderTime) -> tuple[EventState, ...]:
-    """What is scheduled, the soonest first; what is late has its place among the others."""
-    marked = [
-        (one.phase.reference_time, one.id, one)
-        for one in states
-        if one.phase.tally is BroadcastState.SCHEDULED and one.phase.reference_time
+def _upcoming(states: Sequence[EventState], render_time: RenderTime) -> tuple[EventState, ...]:
+    """Scheduled events, the soonest first; late ones are among the events on the wall."""
+    starts = [
+        (state.phase.reference_time, state.id, state)
+        for state in states
+        if state.phase.tally is BroadcastState.SCHEDULED and state.phase.reference_time
     ]
-    return tuple(
-        one for mark, _, one in sorted(marked, key=lambda each: each[:2]) if moment.server_seconds_since(mark) <= 0
-    )
+    soonest_first = sorted(starts, key=lambda start: start[:2])
+    return tuple(state for at, _, state in soonest_first if render_time.server_seconds_since(at) <= 0)
 
 
-def unanswered(sight: WallModel) -> frozenset[str]:
-    """The events with a critical alarm that nobody acknowledged: their pages stay up."""
+def unacknowledged_events(model: WallModel) -> frozenset[str]:
+    """The ids of events with a critical alarm that nobody acknowledged: their pages are pinned."""
     return frozenset(
         event_id
-        for alarm in sight.alarms
+        for alarm in model.alarms
         if alarm.severity is Severity.CRITICAL and alarm.state is AlarmState.UNACKNOWLEDGED
         for event_id in (alarm.event_id, *alarm.affects)
         if event_id

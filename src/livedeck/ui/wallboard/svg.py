@@ -1,6 +1,6 @@
-"""Lines as an SVG of their own: cell for cell, sharp at any size, no script, no font and nothing else from elsewhere.
+"""Lines as a self-contained SVG: cell for cell, sharp at any size, without a script, a font or anything external.
 
-Bars, pixels and borders are drawn as shapes, not as letters: they meet, whatever font the reader has.
+Bars, pixels and borders are drawn as shapes, not as letters, so that they meet whatever font the reader has. Pure.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from rich.cells import cell_len
 from livedeck.presentation.qos import BARS
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.kit.themes import Palette, StyleSpec
-from livedeck.ui.wallboard import paint
+from livedeck.ui.wallboard.styles import wall_background, wall_styles
 
-WIDE, HIGH = 10, 20
+CELL_WIDTH, CELL_HEIGHT = 10, 20
 
-"""Units of a cell."""
+"""The size of a cell in units of the picture."""
 
 
 FONT = 'font-family="DejaVu Sans Mono, Menlo, Consolas, Liberation Mono, monospace" font-size="16.6"'
@@ -40,17 +40,20 @@ _Box = tuple[float, float, float, float]
 """Left, top, width, height within a cell, in units."""
 
 
-_Boxes = dict[tuple[int, str], list[str]]
+_Paths = dict[tuple[int, str], list[str]]
 
-"""Paths by layer and colour: the grounds first, what stands on them above."""
+"""Paths by layer and colour: the backgrounds first, shapes above them."""
 
 
-_BEHIND, _BEFORE = 0, 1
+_BACKGROUND, _FOREGROUND = 0, 1
 
 
 _BLOCKS: dict[str, _Box] = {
-    **{bar: (0, HIGH - HIGH * (step + 1) / 8, WIDE, HIGH * (step + 1) / 8) for step, bar in enumerate(BARS)},
-    "▀": (0, 0, WIDE, HIGH / 2),
+    **{
+        bar: (0, CELL_HEIGHT - CELL_HEIGHT * (step + 1) / 8, CELL_WIDTH, CELL_HEIGHT * (step + 1) / 8)
+        for step, bar in enumerate(BARS)
+    },
+    "▀": (0, 0, CELL_WIDTH, CELL_HEIGHT / 2),
 }
 
 _ARMS = {
@@ -58,82 +61,87 @@ _ARMS = {
     "═": "H", "║": "UD", "╔": "RD", "╗": "LD", "╚": "RU", "╝": "LU",
 }  # fmt: skip
 
+"""The sides of a cell that a border reaches from its middle: `h` from side to side; capitals are heavy."""
+
 _SHAPES = frozenset({*_BLOCKS, *_ARMS})
 
 _STRETCHED = "".join((*_BLOCKS, "─═"))
 
 _PIECES = re.compile(rf" +|([{_STRETCHED}])\1*|[│┌┐└┘║╔╗╚╝]|[^ {''.join(_SHAPES)}]+")
 
-"""Runs of blanks, runs of one sign that is stretched, single corners and walls, runs of letters."""
+"""Runs of blanks, runs of one shape that is stretched, single corners and walls, runs of letters."""
 
 
 def svg(lines: Sequence[Line], size: tuple[int, int], palette: Palette, *, dim: bool = False) -> str:
     """The picture of so many cells and lines in that theme."""
-    looks = {ink: _coloured(look) for ink, look in paint.looks(palette, dim=dim).items()}
-    wide, high = size[0] * WIDE, size[1] * HIGH
-    behind = _TERMINAL["ansi_black"] if palette.ansi else paint.ground(palette)
-    boxes: _Boxes = defaultdict(list)
-    words = [text for row, line in enumerate(lines) for text in _line(line, row, looks, behind, boxes)]
-    shapes = (f'<path fill="{colour}" d="{"".join(paths)}"/>' for (_, colour), paths in sorted(boxes.items()))
+    styles = {role: _without_terminal(spec) for role, spec in wall_styles(palette, dim=dim).items()}
+    width, height = size[0] * CELL_WIDTH, size[1] * CELL_HEIGHT
+    background = _TERMINAL["ansi_black"] if palette.ansi else wall_background(palette)
+    paths: _Paths = defaultdict(list)
+    texts = [text for row, line in enumerate(lines) for text in _line(line, row, styles, background, paths)]
+    shapes = (f'<path fill="{colour}" d="{"".join(parts)}"/>' for (_, colour), parts in sorted(paths.items()))
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" {FONT}>',
-            f'<rect x="{-wide}" y="{-high}" width="{3 * wide}" height="{3 * high}" fill="{behind}"/>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" {FONT}>',
+            f'<rect x="{-width}" y="{-height}" width="{3 * width}" height="{3 * height}" fill="{background}"/>',
             *shapes,
-            *words,
+            *texts,
             "</svg>\n",
         ]
     )
 
 
-def _coloured(look: StyleSpec) -> StyleSpec:
-    """Without the names that only a terminal knows, and with what is reversed turned round."""
-    colour, ground = _TERMINAL.get(look.colour, look.colour), _TERMINAL.get(look.ground, look.ground)
-    if look.ground == "ansi_default":
-        ground = _TERMINAL["ansi_black"]
-    return StyleSpec(ground, colour, look.style) if "reverse" in look.style else StyleSpec(colour, ground, look.style)
+def _without_terminal(spec: StyleSpec) -> StyleSpec:
+    """The style without the colour names that only a terminal knows, and with `reverse` applied."""
+    colour = _TERMINAL.get(spec.colour, spec.colour)
+    background = _TERMINAL.get(spec.background, spec.background)
+    if spec.background == "ansi_default":
+        background = _TERMINAL["ansi_black"]
+    if "reverse" in spec.style:
+        colour, background = background, colour
+    return StyleSpec(colour, background, spec.style)
 
 
-def _line(line: Line, row: int, looks: Mapping[StyleRole, StyleSpec], behind: str, boxes: _Boxes) -> Iterator[str]:
+def _line(line: Line, row: int, styles: Mapping[StyleRole, StyleSpec], background: str, paths: _Paths) -> Iterator[str]:
     column = 0
-    for text, ink in line:
-        look = looks[ink]
+    for text, role in line:
+        spec = styles[role]
         length = cell_len(text)
-        if look.ground != behind and length:
-            boxes[_BEHIND, look.ground].append(_path((column * WIDE, row * HIGH, length * WIDE, HIGH)))
-        yield from _span(text, column, row, look, boxes)
+        if spec.background != background and length:
+            box = (column * CELL_WIDTH, row * CELL_HEIGHT, length * CELL_WIDTH, CELL_HEIGHT)
+            paths[_BACKGROUND, spec.background].append(_path(box))
+        yield from _segment(text, column, row, spec, paths)
         column += length
 
 
-def _span(text: str, column: int, row: int, look: StyleSpec, boxes: _Boxes) -> Iterator[str]:
-    """Shapes go to `boxes`, equal neighbours as one; letters come out as text, a run of them at once."""
-    for found in _PIECES.finditer(text):
-        piece = found[0]
+def _segment(text: str, column: int, row: int, spec: StyleSpec, paths: _Paths) -> Iterator[str]:
+    """Adds shapes to `paths`, equal neighbours as one; yields runs of letters as text elements."""
+    for match in _PIECES.finditer(text):
+        piece = match[0]
         length = cell_len(piece)
         if piece[0] in _SHAPES:
-            boxes[_BEFORE, look.colour] += [
-                _path((column * WIDE + left, row * HIGH + up, wide + (length - 1) * WIDE, high))
-                for left, up, wide, high in _shapes(piece)
+            paths[_FOREGROUND, spec.colour] += [
+                _path((column * CELL_WIDTH + left, row * CELL_HEIGHT + top, width + (length - 1) * CELL_WIDTH, height))
+                for left, top, width, height in _boxes(piece[0])
             ]
         elif piece[0] != " ":
-            yield _word(piece, length, column, row, look)
+            yield _text(piece, length, column, row, spec)
         column += length
 
 
-def _shapes(run: str) -> Iterator[_Box]:
-    """The boxes of the first of so many equal signs; those that reach from side to side are stretched over the run."""
-    if run[0] in _BLOCKS:
-        yield _BLOCKS[run[0]]
-    for arm in _ARMS.get(run[0], ""):
-        half = 2.0 if arm.isupper() else 0.75
-        yield _arm(arm.lower(), half)
+def _boxes(shape: str) -> Iterator[_Box]:
+    """The boxes of one shape; one that reaches from side to side is stretched over a run of them."""
+    if shape in _BLOCKS:
+        yield _BLOCKS[shape]
+    for arm in _ARMS.get(shape, ""):
+        yield _arm(arm.lower(), 2.0 if arm.isupper() else 0.75)
 
 
 def _arm(side: str, half: float) -> _Box:
     """From the middle of the cell to that side, `half` units to both sides of its line; `h`: all the way across."""
-    x, y = WIDE / 2, HIGH / 2
+    x, y = CELL_WIDTH / 2, CELL_HEIGHT / 2
     return {
-        "h": (0.0, y - half, WIDE, 2 * half),
+        "h": (0.0, y - half, CELL_WIDTH, 2 * half),
         "l": (0.0, y - half, x + half, 2 * half),
         "r": (x - half, y - half, x + half, 2 * half),
         "u": (x - half, 0.0, 2 * half, y + half),
@@ -142,11 +150,12 @@ def _arm(side: str, half: float) -> _Box:
 
 
 def _path(box: _Box) -> str:
-    left, up, wide, high = box
-    return f"M{left:g} {up:g}h{wide:g}v{high:g}h{-wide:g}z"
+    left, top, width, height = box
+    return f"M{left:g} {top:g}h{width:g}v{height:g}h{-width:g}z"
 
 
-def _word(text: str, length: int, column: int, row: int, look: StyleSpec) -> str:
-    bold = ' font-weight="bold"' if "bold" in look.style else ""
-    place = f'x="{column * WIDE}" y="{row * HIGH + 15}" textLength="{length * WIDE}" lengthAdjust="spacingAndGlyphs"'
-    return f'<text {place} fill="{look.colour}"{bold}>{escape(text, quote=False)}</text>'
+def _text(text: str, length: int, column: int, row: int, spec: StyleSpec) -> str:
+    bold = ' font-weight="bold"' if "bold" in spec.style else ""
+    position = f'x="{column * CELL_WIDTH}" y="{row * CELL_HEIGHT + 15}"'
+    width = f'textLength="{length * CELL_WIDTH}" lengthAdjust="spacingAndGlyphs"'
+    return f'<text {position} {width} fill="{spec.colour}"{bold}>{escape(text, quote=False)}</text>'

@@ -1,4 +1,4 @@
-"""One event as a tile or as a row of the wall. Pure."""
+"""One event as a tile or as a row of the wall. Pure, but for a cache of what was drawn."""
 
 from __future__ import annotations
 
@@ -11,87 +11,101 @@ from typing import Any, NamedTuple, TypeVar
 
 from livedeck.monitor import EventState, Finding, Grade, IngestState, Severity
 from livedeck.presentation import events, table
-from livedeck.presentation.badges import SEVERITY_BADGES
+from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS
 from livedeck.presentation.events import EVENTS, RECENT_SECONDS, SPARK_CELLS
-from livedeck.presentation.qos import BARS, HEADROOM, Bucket, bucket_columns, bucket_statuses, recent_axis, status_strip
+from livedeck.presentation.qos import (
+    BARS,
+    Bucket,
+    bar_top,
+    bucket_columns,
+    bucket_statuses,
+    recent_axis,
+    status_strip,
+)
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column
-from livedeck.text import values
 from livedeck.text.segments import Line, StyleRole, clip, fit, join, plain, width
-from livedeck.ui.wallboard import glyphs
-from livedeck.ui.wallboard.glyphs import BLOCKS, HEIGHTS, PLAIN
+from livedeck.text.values import NOT_APPLICABLE, safe, short_duration
+from livedeck.ui.wallboard.glyphs import (
+    BLOCK_HEIGHTS,
+    HEIGHTS,
+    PLAIN,
+    block_lines,
+    text_cells,
+    text_lines,
+    wrap_text,
+)
 
 T = TypeVar("T")
 
 
-COLUMNS = 60
+MAX_STEPS = 60
 
-"""Steps of the five minutes at most: with a sample every 2 s narrower ones would have gaps that nobody made."""
+"""Steps of the five minutes at most: with a sample every 2 s narrower ones would have gaps without a cause."""
 
 
-class Recent:
-    """Keeps what was drawn of each event while nothing new came; draws its video as bars over its status strip."""
+class DrawCache:
+    """Keeps what was drawn of each event while it does not change."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, str], tuple[object, object, Any]] = {}
-        self._rows: dict[int, tuple[int, tuple[Line, ...], Line]] = {}
+        self._drawn: dict[tuple[str, str], tuple[object, object, Any]] = {}
+        self._joined: dict[int, tuple[int, tuple[Line, ...], Line]] = {}
 
-    def once(self, name: tuple[str, str], subject: object, given: object, make: Callable[[], T]) -> T:
-        """What `make` made of that very subject (the same object: to compare its numbers would cost what is to be
-        saved) and the rest that was given. `name`: of what, and the event's id.
+    def get(self, name: str, event_id: str, subject: object, args: object, draw: Callable[[], T]) -> T:
+        """What `draw` returned for that very subject and equal arguments.
+
+        Subjects are compared by identity: comparing their samples would cost what the cache saves.
         """
-        kept = self._kept.get(name)
-        if kept is None or kept[0] is not subject or kept[1] != given:
-            kept = self._kept[name] = subject, given, make()
-        made: T = kept[2]
-        return made
+        cached = self._drawn.get((name, event_id))
+        if cached is None or cached[0] is not subject or cached[1] != args:
+            cached = self._drawn[name, event_id] = subject, args, draw()
+        drawn: T = cached[2]
+        return drawn
 
-    def lines(self, state: EventState, moment: RenderTime, width: int, height: int) -> list[Line]:
-        """`height` lines, the last one the strip; narrower than `width` where the steps do not fill it."""
-        doubtful, qos = events.is_doubtful(state, moment), state.qos
-        given = (qos.as_of, width, height, doubtful)
-        make = partial(_drawn, state, moment, (width, height), doubtful=doubtful)
-        return self.once(("bars", state.id), qos.readings, given, make)
-
-    def beside(self, row: int, parts: tuple[Line, ...], cells: int) -> Line:
-        """These lines beside each other, filled to so many cells; the very line of last time, if they are the very same
-        as in that row then.
+    def recent_bars(self, state: EventState, render_time: RenderTime, cells: int, height: int) -> list[Line]:
+        """The last five minutes in `height` lines: bars of the video bit rate over the status strip. Narrower than
+        `cells` where the steps do not fill them.
         """
-        kept = self._rows.get(row)
-        if kept is None or kept[0] != cells or len(kept[1]) != len(parts) or not all(map(is_, kept[1], parts)):
-            line = fit([span for part in parts for span in part], cells)
-            kept = self._rows[row] = cells, parts, line
-        return kept[2]
+        doubtful = events.is_doubtful(state, render_time)
+        args = (state.qos.as_of, cells, height, doubtful)
+        draw = partial(_draw_recent, state, render_time, cells, height, doubtful=doubtful)
+        return self.get("bars", state.id, state.qos.readings, args, draw)
 
-    def forget(self, but: Collection[str]) -> None:
-        """Keep the drawings of these events alone."""
-        self._kept = {name: kept for name, kept in self._kept.items() if name[1] in but}
+    def join(self, row: int, parts: tuple[Line, ...], cells: int) -> Line:
+        """The parts beside each other, filled to so many cells; the same object as last time where they are."""
+        cached = self._joined.get(row)
+        if cached is None or cached[0] != cells or len(cached[1]) != len(parts) or not all(map(is_, cached[1], parts)):
+            line = fit([segment for part in parts for segment in part], cells)
+            cached = self._joined[row] = cells, parts, line
+        return cached[2]
+
+    def keep_only(self, event_ids: Collection[str]) -> None:
+        """Drop what was drawn of other events."""
+        self._drawn = {key: cached for key, cached in self._drawn.items() if key[1] in event_ids}
 
 
-def _drawn(state: EventState, moment: RenderTime, room: tuple[int, int], *, doubtful: bool) -> list[Line]:
-    wide = max(1, ceil(room[0] / COLUMNS))
-    axis = recent_axis(state, moment, RECENT_SECONDS, room[0] // wide)
-    if axis is None or room[0] <= 0:
-        return [[] for _ in range(room[1])]
+def _draw_recent(state: EventState, render_time: RenderTime, cells: int, height: int, *, doubtful: bool) -> list[Line]:
+    step_cells = max(1, ceil(cells / MAX_STEPS))
+    axis = recent_axis(state, render_time, RECENT_SECONDS, cells // step_cells)
+    if axis is None or cells <= 0:
+        return [[] for _ in range(height)]
     readings = state.qos.readings
-    values = [one for one in bucket_columns(axis, readings, readings.video) for _ in range(wide)]
-    looks = [one for one in bucket_statuses(axis, readings) for _ in range(wide)]
-    ink = StyleRole.STALE if doubtful else StyleRole.VIDEO
-    status = status_strip(looks)
-    if doubtful:
-        status = [(text, StyleRole.STALE) for text, _ in status]
-    return [*_bars(values, room[1] - 1, ink), status]
+    buckets = [bucket for bucket in bucket_columns(axis, readings, readings.video) for _ in range(step_cells)]
+    statuses = [style for style in bucket_statuses(axis, readings) for _ in range(step_cells)]
+    role = StyleRole.STALE if doubtful else StyleRole.VIDEO
+    strip = status_strip(statuses)
+    return [*_bars(buckets, height - 1, role), [(text, StyleRole.STALE) for text, _ in strip] if doubtful else strip]
 
 
-def _bars(values: list[Bucket | None], lines: int, ink: StyleRole) -> list[Line]:
-    """Bars from zero to over the highest value, by the lowest value of each step so that a dip shows."""
-    top = HEADROOM * max((value.high for value in values if value), default=0.0)
-    steps = len(BARS) * lines
-    levels = [None if one is None else max(1, round(one.low / top * steps)) if top else 1 for one in values]
-    return [[("".join(_cell(level, row) for level in levels), ink)] for row in range(lines - 1, -1, -1)]
+def _bars(buckets: list[Bucket | None], height: int, role: StyleRole) -> list[Line]:
+    """Bars from zero, by the lowest value of each step so that a dip shows."""
+    top = bar_top(buckets)
+    eighths = len(BARS) * height
+    levels = [None if bucket is None else max(1, round(bucket.low / top * eighths)) if top else 1 for bucket in buckets]
+    return [[("".join(_bar_cell(level, row) for level in levels), role)] for row in range(height - 1, -1, -1)]
 
 
-def _cell(level: int | None, row: int) -> str:
+def _bar_cell(level: int | None, row: int) -> str:
     """The part of a bar of `level` eighths in the row that is `row` lines above the lowest."""
     filled = 0 if level is None else level - row * len(BARS)
     return " " if filled <= 0 else BARS[min(filled, len(BARS)) - 1]
@@ -99,217 +113,235 @@ def _cell(level: int | None, row: int) -> str:
 
 RATE_CELLS = 10
 
-"""What stands beside the bars: a bit rate, a frame rate."""
+"""Cells beside the bars: a bit rate, a frame rate."""
 
 
-WIDEST = {"name": "TEN LETTERS", "health": "✖ 100 GOOD", "lights": "○ SCHED  T-00:00:00"}
+WIDEST = {"name": "TEN LETTERS", "health": "✖ 100 GOOD", "lamp": "○ SCHED  T-00:00:00"}
 
 """What of each part must fit at a scale, or a smaller one is taken for every tile; the most needed first."""
 
 
-NAME_ROWS = 2
+MAX_NAME_ROWS = 2
 
 
 _BORDERS = {"light": "┌─┐│└┘", "heavy": "╔═╗║╚╝", "hatched": "▒▒▒▒▒▒"}
 
+"""Top left, horizontal, top right, vertical, bottom left, bottom right."""
+
 
 _SHORT = {"RECONNECT": "RECON", "SCHEDULED": "SCHED", "COMPLETED": "DONE", "UNKNOWN": "UNKN"}
 
-"""Tallies in large letters, where each costs four cells and more."""
+"""Tallies in large letters, where each letter takes four cells and more."""
 
 
-class Sizes(NamedTuple):
-    """The scale of each part of a tile, and how many `rows` its name may take."""
+class TileLayout(NamedTuple):
+    """The scale of each part of a tile, and how many rows its name may take."""
 
     name: int = PLAIN
     health: int = PLAIN
-    lights: int = PLAIN
-    rows: int = 1
+    lamp: int = PLAIN
+    name_rows: int = 1
 
     @property
-    def above(self) -> int:
+    def lamp_lines(self) -> int:
         """Lines of tally and time; in plain letters they are in the border."""
-        return BLOCKS[self.lights] if self.lights > PLAIN else 0
+        return BLOCK_HEIGHTS[self.lamp] if self.lamp > PLAIN else 0
 
     @property
     def lines(self) -> int:
-        """What they take together."""
-        return self.above + BLOCKS[self.name] * self.rows + BLOCKS[self.health]
+        """Lines of all parts together."""
+        return self.lamp_lines + BLOCK_HEIGHTS[self.name] * self.name_rows + BLOCK_HEIGHTS[self.health]
 
 
-def sizes(names: Sequence[str], room: tuple[int, int], most: int) -> Sizes:
-    """What all tiles of a page share: the largest letters, `most` at most, that leave two lines for the bars. The name
-    comes first, and nothing is larger; then the health; tally and time are told by the colour of the bar already.
+def tile_layout(names: Sequence[str], size: tuple[int, int], max_scale: int) -> TileLayout:
+    """The layout of all tiles of a page: the largest letters, up to `max_scale`, that leave two lines for the bars.
+
+    The name comes first, and nothing is larger; then the health; tally and time are told by the colour of the bar too.
     """
-    inner, high = room[0] - 4, room[1] - 2
-    best = Sizes()
-    for scale in range(PLAIN + 1, most + 1):
-        rows = max((len(glyphs.wrapped(name, scale, inner, NAME_ROWS)) for name in names), default=0)
+    inner, height = size[0] - 4, size[1] - 2
+    best = TileLayout()
+    for scale in range(PLAIN + 1, max_scale + 1):
+        rows = max((len(wrap_text(name, scale, inner, MAX_NAME_ROWS)) for name in names), default=0)
         for part, widest in WIDEST.items():
-            tried = best._replace(**{part: scale})
+            candidate = best._replace(**{part: scale})
             if part == "name":
-                tried = tried._replace(rows=max(1, rows))
-            if (glyphs.size(widest, scale) or 0) <= inner and tried.lines + 2 <= high:
-                best = tried
+                candidate = candidate._replace(name_rows=max(1, rows))
+            if (text_cells(widest, scale) or 0) <= inner and candidate.lines + 2 <= height:
+                best = candidate
             elif part == "name":
                 return best
     return best
 
 
-def tile(state: EventState, moment: RenderTime, room: tuple[int, int], recent: Recent, given: Sizes) -> list[Line]:
+def tile_lines(
+    state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
+) -> list[Line]:
     """The event in so many cells and lines. From one second to the next only its times are drawn again."""
-    wide, high = room[0], room[1] - 2
-    make = partial(_steady, state, moment, (wide, high), recent, given)
-    top, *steady = recent.once(("tile", state.id), state, (room, given, moment.stale), make)
-    ink, signs = _border(state, moment)
-    away, at = _away(state, moment), given.lines - given.above - 1
-    if away and at < len(steady) - 1:
-        steady[at] = _walled(_said(state, moment, wide - 4, given.health, away)[-1], wide, ink, signs)
-    bar = list(_bar(state, moment, wide - 2, given.lights))
-    if given.lights == PLAIN:
-        return [[(signs[0], ink), *bar[0], (signs[2], ink)], *steady]
-    return [top, *([(signs[3], ink), *line, (signs[3], ink)] for line in bar[:high]), *steady]
+    cells, height = size[0], size[1] - 2
+    draw = partial(_draw_steady, state, render_time, (cells, height), cache, layout)
+    top, *steady = cache.get("tile", state.id, state, (size, layout, render_time.stale), draw)
+    role, border = _border(state, render_time)
+    interruption, row = _interruption(state, render_time), layout.lines - layout.lamp_lines - 1
+    if interruption and row < len(steady) - 1:
+        health = _health_lines(state, render_time, cells - 4, layout.health, interruption)[-1]
+        steady[row] = _in_border(health, cells, role, border)
+    lamp = list(_lamp(state, render_time, cells - 2, layout.lamp))
+    if layout.lamp == PLAIN:
+        return [[(border[0], role), *lamp[0], (border[2], role)], *steady]
+    return [top, *([(border[3], role), *line, (border[3], role)] for line in lamp[:height]), *steady]
 
 
-def _steady(state: EventState, moment: RenderTime, room: tuple[int, int], recent: Recent, given: Sizes) -> list[Line]:
-    """What does not change with the time: the border above, and all lines below tally and time."""
-    wide, high = room
-    left = max(0, high - given.above)
-    ink, signs = _border(state, moment)
-    body = _body(state, moment, (max(0, wide - 4), left), recent, given)[:left]
+def _draw_steady(
+    state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
+) -> list[Line]:
+    """What does not change with the time: the top border, and all lines below tally and time."""
+    cells, height = size
+    free = max(0, height - layout.lamp_lines)
+    role, border = _border(state, render_time)
+    body = _body(state, render_time, (max(0, cells - 4), free), cache, layout)[:free]
     return [
-        [(signs[0] + signs[1] * (wide - 2) + signs[2], ink)],
-        *(_walled(line, wide, ink, signs) for line in [*body, *([[]] * (left - len(body)))]),
-        [(signs[4] + signs[1] * (wide - 2) + signs[5], ink)],
+        [(border[0] + border[1] * (cells - 2) + border[2], role)],
+        *(_in_border(line, cells, role, border) for line in [*body, *([[]] * (free - len(body)))]),
+        [(border[4] + border[1] * (cells - 2) + border[5], role)],
     ]
 
 
-def _walled(line: Line, wide: int, ink: StyleRole, signs: str) -> Line:
-    return [(f"{signs[3]} ", ink), *fit(line, max(0, wide - 4), ellipsis=True), (f" {signs[3]}", ink)]
+def _in_border(line: Line, cells: int, role: StyleRole, border: str) -> Line:
+    return [(f"{border[3]} ", role), *fit(line, max(0, cells - 4), ellipsis=True), (f" {border[3]}", role)]
 
 
-def _border(state: EventState, moment: RenderTime) -> tuple[StyleRole, str]:
+def _border(state: EventState, render_time: RenderTime) -> tuple[StyleRole, str]:
     """Heavy where something is critical, hatched where nothing can be believed: a shape, not only a colour."""
-    if events.is_doubtful(state, moment):
+    if events.is_doubtful(state, render_time):
         return StyleRole.STALE, _BORDERS["hatched"]
-    if _worst(state, Severity.CRITICAL):
+    severities = {finding.severity for finding in state.assessment.findings}
+    if Severity.CRITICAL in severities:
         return StyleRole.CRITICAL, _BORDERS["heavy"]
-    return StyleRole.WARNING if _worst(state, Severity.WARNING) else StyleRole.RULE, _BORDERS["light"]
+    return StyleRole.WARNING if Severity.WARNING in severities else StyleRole.RULE, _BORDERS["light"]
 
 
-def _worst(state: EventState, severity: Severity) -> Finding | None:
-    return next((one for one in state.assessment.findings if one.severity is severity), None)
-
-
-def _bar(state: EventState, moment: RenderTime, wide: int, scale: int) -> Iterator[Line]:
+def _lamp(state: EventState, render_time: RenderTime, cells: int, scale: int) -> Iterator[Line]:
     """The tally lamp, as wide as the tile, with the time in it."""
-    (lamp, ink), clock = indicator(state, moment), events.clock(state, moment)
+    (tally, role), clock = indicator(state, render_time), events.clock(state, render_time)
     if scale == PLAIN:
-        lamp = plain(events.tally(state, moment)).strip()
-    ends = zip(glyphs.block(lamp, ink, scale, wide), glyphs.block(clock, ink, scale, wide), strict=True)
+        tally = plain(events.tally(state, render_time)).strip()
+    ends = zip(block_lines(tally, role, scale, cells), block_lines(clock, role, scale, cells), strict=True)
     for left, right in ends:
-        begins, ends_with = f" {plain(left)}", f"{plain(right)} "
-        rest = wide - len(begins) - len(ends_with)
-        yield fit([(begins, ink), (" " * max(0, rest), ink), (ends_with, ink)], wide)
+        left_text, right_text = f" {plain(left)}", f"{plain(right)} "
+        free = max(0, cells - len(left_text) - len(right_text))
+        yield fit([(left_text, role), (" " * free, role), (right_text, role)], cells)
 
 
-def indicator(state: EventState, moment: RenderTime) -> tuple[str, StyleRole]:
-    """The tally in few letters, and its ink: `◌ RECON`."""
-    text, ink = events.tally(state, moment)[0]
-    glyph, _, said = text.strip().partition(" ")
-    return f"{glyph} {_SHORT.get(said, said)}", ink
+def indicator(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]:
+    """The tally in few letters, and its role: `◌ RECON`."""
+    text, role = events.tally(state, render_time)[0]
+    glyph, _, word = text.strip().partition(" ")
+    return f"{glyph} {_SHORT.get(word, word)}", role
 
 
-def score(state: EventState, moment: RenderTime) -> tuple[str, StyleRole]:
-    """The health in few letters: `✖ 45 POOR`, `▒ --`."""
-    text, ink = events.health(state, moment)[0]
+def score(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]:
+    """The health in few letters, and its role: `✖ 45 POOR`, `▒ --`."""
+    text, role = events.health(state, render_time)[0]
     words = text.split()
-    return (" ".join(words[:3]) if words and words[-1] != "DATA" else "✖ NO DATA"), ink
+    return (" ".join(words[:3]) if words and words[-1] != "DATA" else "✖ NO DATA"), role
 
 
-def _body(state: EventState, moment: RenderTime, room: tuple[int, int], recent: Recent, given: Sizes) -> list[Line]:
-    inner, high = room
-    lines = [*_tile_name(state, moment, inner, given), *_said(state, moment, inner, given.health, [])]
-    kept = 3 if len(state.qos.readings) else 1
-    lines += list(_tile_details(state, moment, inner))[: max(0, high - len(lines) - kept)]
-    return [*lines, *_graph(state, moment, inner, high - len(lines), recent)]
+def _body(
+    state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
+) -> list[Line]:
+    inner, height = size
+    lines = [
+        *_name_lines(state, render_time, inner, layout),
+        *_health_lines(state, render_time, inner, layout.health, []),
+    ]
+    graph_lines = 3 if len(state.qos.readings) else 1
+    lines += list(_detail_lines(state, render_time, inner))[: max(0, height - len(lines) - graph_lines)]
+    return [*lines, *_graph(state, render_time, inner, height - len(lines), cache)]
 
 
-def _tile_name(state: EventState, moment: RenderTime, inner: int, given: Sizes) -> list[Line]:
-    """The name in the letters that all names have, or in the largest ones in which it fits in the same lines."""
-    ink = StyleRole.DIM if events.is_doubtful(state, moment) else events.name_role(state)
-    name, room = events.name(state), BLOCKS[given.name] * given.rows
-    for scale in range(given.name, PLAIN, -1):
-        rows = glyphs.wrapped(name, scale, inner, room // BLOCKS[scale])
+def _name_role(state: EventState, render_time: RenderTime) -> StyleRole:
+    return StyleRole.DIM if events.is_doubtful(state, render_time) else events.name_role(state)
+
+
+def _name_lines(state: EventState, render_time: RenderTime, inner: int, layout: TileLayout) -> list[Line]:
+    """The name at the scale of the layout, or at the largest one at which it fits in the same lines."""
+    role, name = _name_role(state, render_time), events.name(state)
+    height = BLOCK_HEIGHTS[layout.name] * layout.name_rows
+    for scale in range(layout.name, PLAIN, -1):
+        rows = wrap_text(name, scale, inner, height // BLOCK_HEIGHTS[scale])
         if rows:
-            drawn = [line for row in rows for line in glyphs.block(row, ink, scale, inner)]
-            return [*drawn, *([[]] * (room - len(drawn)))]
-    return [clip([(name, ink)], inner), *([[]] * (room - 1))]
+            lines = [line for row in rows for line in block_lines(row, role, scale, inner)]
+            return [*lines, *([[]] * (height - len(lines)))]
+    return [clip([(name, role)], inner), *([[]] * (height - 1))]
 
 
-def _said(state: EventState, moment: RenderTime, inner: int, scale: int, away: Line) -> list[Line]:
-    """Health and what lost; beside it `away`."""
-    if scale > PLAIN and state.assessment.health.grade is not Grade.NONE:
-        text, ink = score(state, moment)
-        *above, last = glyphs.block(text, ink, scale, inner)
+def _health_lines(state: EventState, render_time: RenderTime, inner: int, scale: int, interruption: Line) -> list[Line]:
+    """Health, or the ingest where there is none; beside it the interruption."""
+    has_grade = state.assessment.health.grade is not Grade.NONE
+    above: list[Line] = [[]] * (BLOCK_HEIGHTS[scale] - 1)
+    if scale > PLAIN and has_grade:
+        text, role = score(state, render_time)
+        *above, last = block_lines(text, role, scale, inner)
+    elif has_grade:
+        last = events.health(state, render_time)
     else:
-        none = state.assessment.health.grade is Grade.NONE
-        last = [("ingest ", StyleRole.DIM), *events.ingest(state, moment)] if none else events.health(state, moment)
-        above = [[]] * (BLOCKS[scale] - 1)
-    away = away if width(last) + width(away) < inner else away[:1]
-    return [*above, join(last, away, inner) if width(last) + width(away) < inner else clip(last, inner)]
+        last = [("ingest ", StyleRole.DIM), *events.ingest(state, render_time)]
+    right = interruption if width(last) + width(interruption) < inner else interruption[:1]
+    return [*above, join(last, right, inner) if width(last) + width(right) < inner else clip(last, inner)]
 
 
-def _away(state: EventState, moment: RenderTime) -> Line:
-    """For how long the encoder is away and how much of its window is left."""
-    known = state.phase.ingest
-    if known.state is not IngestState.INTERRUPTED:
+def _interruption(state: EventState, render_time: RenderTime) -> Line:
+    """For how long the encoder is away and how much of the reconnect window is left; empty while it is connected."""
+    ingest = state.phase.ingest
+    if ingest.state is not IngestState.INTERRUPTED:
         return []
-    left = -moment.server_seconds_since(known.window_ends) if known.window_ends else 0.0
-    window = f"  {values.short_duration(left)} left" if left > 0 else "  window over"
-    return [(plain(events.ingest(state, moment)), events.ingest(state, moment)[0][1]), (window, StyleRole.TEXT)]
+    left = -render_time.server_seconds_since(ingest.window_ends) if ingest.window_ends else 0.0
+    window = f"  {short_duration(left)} left" if left > 0 else "  window over"
+    return [*events.ingest(state, render_time), (window, StyleRole.TEXT)]
 
 
-def _tile_details(state: EventState, moment: RenderTime, inner: int) -> Iterator[Line]:
-    """What is wrong, the loudest first; then what goes out."""
-    doubtful = events.is_doubtful(state, moment)
-    for finding in sorted(state.assessment.findings, key=lambda one: list(Severity).index(one.severity)):
-        glyph, _, ink = SEVERITY_BADGES[finding.severity]
-        said = f"{glyph} {finding.kind}  {values.safe(finding.actual)}"
-        yield clip([(said, StyleRole.STALE if doubtful else ink)], inner)
+def _finding_segment(finding: Finding, *, gap: str, doubtful: bool) -> tuple[str, StyleRole]:
+    glyph, _, role = SEVERITY_BADGES[finding.severity]
+    return f"{glyph} {finding.kind}{gap}{safe(finding.actual)}", StyleRole.STALE if doubtful else role
+
+
+def _detail_lines(state: EventState, render_time: RenderTime, inner: int) -> Iterator[Line]:
+    """What is wrong, the worst first; then audio and restreams."""
+    doubtful = events.is_doubtful(state, render_time)
+    for finding in sorted(state.assessment.findings, key=lambda finding: SEVERITY_RANKS[finding.severity]):
+        yield clip([_finding_segment(finding, gap="  ", doubtful=doubtful)], inner)
     if state.phase.tally.expects_signal:
-        outputs = plain(events.outputs(state, moment))
-        out = "" if outputs == values.NOT_APPLICABLE else f"   restreams {outputs}"
-        yield clip([(f"audio {plain(events.audio(state, moment))}{out}", StyleRole.DIM)], inner)
+        outputs = plain(events.outputs(state, render_time))
+        restreams = "" if outputs == NOT_APPLICABLE else f"   restreams {outputs}"
+        yield clip([(f"audio {plain(events.audio(state, render_time))}{restreams}", StyleRole.DIM)], inner)
 
 
-def _graph(state: EventState, moment: RenderTime, inner: int, high: int, recent: Recent) -> list[Line]:
+def _graph(state: EventState, render_time: RenderTime, inner: int, height: int, cache: DrawCache) -> list[Line]:
     """The bars with the bit rate, the strip with the frame rate."""
-    if high <= 0:
+    if height <= 0:
         return []
     if not len(state.qos.readings):
         return [[("no samples", StyleRole.DIM)] if state.phase.tally.expects_signal else []]
-    bars = recent.lines(state, moment, max(1, inner - RATE_CELLS), high)
-    rates = [events.video(state, moment), events.fps(state, moment)]
-    units = [plain(rates[0]), f"{plain(rates[1])} fps"]
-    beside: list[Line] = [[] for _ in bars]
-    beside[-1] = [(units[1], rates[1][0][1])]
+    bars = cache.recent_bars(state, render_time, max(1, inner - RATE_CELLS), height)
+    rates: list[Line] = [[] for _ in bars]
+    ((fps, fps_role),) = events.fps(state, render_time)
+    rates[-1] = [(f"{fps} fps", fps_role)]
     if len(bars) > 1:
-        beside[-2] = [(units[0], rates[0][0][1])]
-    return [join(bar, fit(word, RATE_CELLS, right=True), inner) for bar, word in zip(bars, beside, strict=True)]
+        rates[-2] = events.video(state, render_time)
+    return [join(bar, fit(rate, RATE_CELLS, right=True), inner) for bar, rate in zip(bars, rates, strict=True)]
 
 
 TALLY, TIME = "● ON AIR", "T-00:00:00"
 
-"""The longest tally and time that is usual: rows stand in line."""
+"""The longest usual tally and time: rows are aligned by them."""
 
 
 HEALTHS = ("✖ 100 GOOD", "✖ 100")
 
-"""Forms of the health, the longer first; without room for either it stands with the details."""
+"""Forms of the health, the longer first; where neither fits it is among the details."""
 
 
-NAME_LETTERS = 10
+MIN_NAME_LETTERS = 10
 
 """Letters of a name that must fit, or smaller ones are taken."""
 
@@ -321,127 +353,145 @@ GAP = 3
 
 LEFT_OUT = {"recent", "latency", "updated"}
 
-
-def head(wide: int) -> Line:
-    """The names of the columns of rows in plain letters."""
-    return fit(table.head_line(table.layout(_columns(Recent()), wide)), wide)
+"""Columns of the deck's table that a row of the wall does not have, or has last."""
 
 
-class BandLayout(NamedTuple):
-    """What all rows of a page share. `tally`: the longest lamp; its glyph alone where names need the room."""
+class RowLayout(NamedTuple):
+    """What all rows of a page share. `tally`: the longest lamp; its glyph alone where names need the space."""
 
     scale: int = PLAIN
     tally: str = TALLY
 
 
-def band_layout(states: Sequence[EventState], wide: int, high: int, most: int) -> BandLayout:
-    """The largest letters that fit, where they draw any name at all; lamps in words if they leave every name whole."""
+def row_layout(states: Sequence[EventState], cells: int, height: int, max_scale: int) -> RowLayout:
+    """The largest letters that fit, where they can draw any name at all; lamps in words if no name is cut for them."""
     names = [events.name(state) for state in states]
-    largest = most if any(glyphs.size(name, most) for name in names) else PLAIN
-    scale = next((one for one in range(largest, PLAIN, -1) if _fits(one, wide, high)), PLAIN)
-    room = wide - _part(TALLY, scale) - _part(TIME, scale) - _health_cells(scale, wide) - GAP
-    whole = all((glyphs.size(name, scale) or glyphs.size(name, PLAIN) or 0) <= room for name in names)
-    return BandLayout(scale, TALLY if whole else TALLY[0])
+    limit = max_scale if any(text_cells(name, max_scale) for name in names) else PLAIN
+    scale = next((scale for scale in range(limit, PLAIN, -1) if _row_fits(scale, cells, height)), PLAIN)
+    free = cells - _part_cells(TALLY, scale) - _part_cells(TIME, scale) - _health_cells(scale, cells) - GAP
+    uncut = all((text_cells(name, scale) or text_cells(name, PLAIN) or 0) <= free for name in names)
+    return RowLayout(scale, TALLY if uncut else TALLY[0])
 
 
-def _fits(scale: int, wide: int, high: int) -> bool:
-    return BLOCKS[scale] <= high and _part(TALLY, scale) + _part(TIME, scale) + NAME_LETTERS * 4 * (scale - 1) <= wide
+def _row_fits(scale: int, cells: int, height: int) -> bool:
+    return BLOCK_HEIGHTS[scale] <= height and _needed_cells(scale) <= cells
 
 
-def _part(text: str, scale: int) -> int:
+def _needed_cells(scale: int) -> int:
+    """Cells of tally, time and the least of a name."""
+    return _part_cells(TALLY, scale) + _part_cells(TIME, scale) + MIN_NAME_LETTERS * 4 * (scale - 1)
+
+
+def _part_cells(text: str, scale: int) -> int:
     """Cells of a part with the gap behind it, and the margin of a lamp."""
-    return (glyphs.size(text, scale) or 0) + GAP + 2
+    return (text_cells(text, scale) or 0) + GAP + 2
 
 
-def _health_cells(scale: int, wide: int) -> int:
-    """The widest form of the health that leaves the name its letters."""
-    taken = _part(TALLY, scale) + _part(TIME, scale) + NAME_LETTERS * 4 * (scale - 1)
-    return next((_part(form, scale) for form in HEALTHS if taken + _part(form, scale) <= wide), 0)
+def _health_cells(scale: int, cells: int) -> int:
+    """The widest form of the health that leaves the name its letters; 0 where none does."""
+    free = cells - _needed_cells(scale)
+    return next((_part_cells(form, scale) for form in HEALTHS if _part_cells(form, scale) <= free), 0)
 
 
-def band(state: EventState, moment: RenderTime, room: tuple[int, int], recent: Recent, given: BandLayout) -> list[Line]:
+def row_head(cells: int) -> Line:
+    """The names of the columns of rows in plain letters."""
+    return fit(table.head_line(table.layout(_columns(DrawCache()), cells)), cells)
+
+
+def row_lines(
+    state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, row: RowLayout
+) -> list[Line]:
     """The event in so many cells and lines."""
-    (wide, high), scale = room, given.scale
-    lines = [_plain(state, moment, wide, recent)] if scale == PLAIN else _large(state, moment, wide, given)
-    make = partial(_details, state, moment, wide, recent, given)
-    lines += recent.once(("details", state.id), state, (wide, given, moment.stale), make)[: max(0, high - len(lines))]
-    return [*lines, *([[]] * (high - len(lines)))]
+    cells, height = size
+    if row.scale == PLAIN:
+        lines = [fit(table.row_line(state, render_time, table.layout(_columns(cache), cells)), cells)]
+    else:
+        lines = _large_row(state, render_time, cells, row)
+    draw = partial(_row_details, state, render_time, cells, cache, row)
+    details = cache.get("details", state.id, state, (cells, row, render_time.stale), draw)
+    lines += details[: max(0, height - len(lines))]
+    return [*lines, *([[]] * (height - len(lines)))]
 
 
-def _columns(recent: Recent) -> list[Column[EventState]]:
-    """The columns of the deck's table, its bars drawn once for each answer."""
+def _columns(cache: DrawCache) -> list[Column[EventState]]:
+    """The columns of the deck's table; the bars are drawn once for each answer."""
+    (recent,) = (column for column in EVENTS.columns if column.name == "recent")
     kept = [column for column in EVENTS.columns if column.name not in LEFT_OUT]
-    return [*kept, replace(EVENTS.columns[8], width=2 * SPARK_CELLS + 1, render=partial(_recent, recent))]
+    return [*kept, replace(recent, render=partial(_recent, cache))]
 
 
-def _recent(recent: Recent, state: EventState, moment: RenderTime) -> Line:
-    bars, strip = recent.lines(state, moment, SPARK_CELLS, 2)
+def _recent(cache: DrawCache, state: EventState, render_time: RenderTime) -> Line:
+    bars, strip = cache.recent_bars(state, render_time, SPARK_CELLS, 2)
     return [*fit(bars, SPARK_CELLS), (" ", StyleRole.TEXT), *strip]
 
 
-def _plain(state: EventState, moment: RenderTime, wide: int, recent: Recent) -> Line:
-    return fit(table.row_line(state, moment, table.layout(_columns(recent), wide)), wide)
-
-
-def _large(state: EventState, moment: RenderTime, wide: int, given: BandLayout) -> list[Line]:
-    """Tally, name, time and health in letters of pixels."""
-    scale = given.scale
-    lamp, clock, health = _part(given.tally, scale), _part(TIME, scale), _health_cells(scale, wide)
-    name = wide - lamp - clock - health
-    text, ink = indicator(state, moment)
-    text = text[: len(given.tally)] if given.tally != TALLY else text
+def _large_row(state: EventState, render_time: RenderTime, cells: int, row: RowLayout) -> list[Line]:
+    """Tally, name, time and health in large letters."""
+    scale = row.scale
+    tally_cells, time_cells = _part_cells(row.tally, scale), _part_cells(TIME, scale)
+    health_cells = _health_cells(scale, cells)
+    name_cells = cells - tally_cells - time_cells - health_cells
+    tally, role = indicator(state, render_time)
+    if row.tally != TALLY:
+        tally = tally[: len(row.tally)]
     parts = [
-        [fit([(" ", ink), *one, (" ", ink)], lamp) for one in glyphs.word(text, ink, scale, lamp - GAP - 2)],
-        [fit(one, name) for one in _name(state, moment, name - GAP, scale)],
-        [fit(one, clock - GAP, right=True) for one in _clock(state, moment, scale, clock - GAP)],
-        [fit([(" " * GAP, StyleRole.TEXT), *one], health + GAP) for one in _health(state, moment, scale, health)],
+        [
+            fit([(" ", role), *line, (" ", role)], tally_cells)
+            for line in text_lines(tally, role, scale, tally_cells - GAP - 2)
+        ],
+        [fit(line, name_cells) for line in _large_name(state, render_time, name_cells - GAP, scale)],
+        [fit(line, time_cells - GAP, right=True) for line in _large_clock(state, render_time, time_cells - GAP, scale)],
+        [
+            fit([(" " * GAP, StyleRole.TEXT), *line], health_cells + GAP)
+            for line in _large_health(state, render_time, health_cells, scale)
+        ],
     ]
-    return [[span for part in row for span in part] for row in zip(*parts, strict=True)]
+    return [[segment for part in lines for segment in part] for lines in zip(*parts, strict=True)]
 
 
-def _health(state: EventState, moment: RenderTime, scale: int, wide: int) -> list[Line]:
-    text, ink = score(state, moment)
-    if (glyphs.size(text, scale) or 0) > wide:
-        text = " ".join(events.health(state, moment)[0][0].split()[:2])
-    fits = wide and (glyphs.size(text, scale) or 0) <= wide
-    return glyphs.word(text, ink, scale, wide) if fits else [[] for _ in range(HEIGHTS[scale])]
+def _large_health(state: EventState, render_time: RenderTime, cells: int, scale: int) -> list[Line]:
+    text, role = score(state, render_time)
+    if (text_cells(text, scale) or 0) > cells:
+        text = " ".join(events.health(state, render_time)[0][0].split()[:2])
+    fits = cells and (text_cells(text, scale) or 0) <= cells
+    return text_lines(text, role, scale, cells) if fits else [[] for _ in range(HEIGHTS[scale])]
 
 
-def _name(state: EventState, moment: RenderTime, wide: int, scale: int) -> list[Line]:
-    """A name that the letters of pixels cannot draw has a plain line in the middle of its room."""
-    ink = StyleRole.DIM if events.is_doubtful(state, moment) else events.name_role(state)
-    drawn = glyphs.word(events.name(state), ink, scale, wide)
-    free = HEIGHTS[scale] - len(drawn)
-    return [*([[]] * (free // 2)), *drawn, *([[]] * (free - free // 2))]
+def _large_name(state: EventState, render_time: RenderTime, cells: int, scale: int) -> list[Line]:
+    """A name that the large letters cannot draw is a plain line in the middle."""
+    lines = text_lines(events.name(state), _name_role(state, render_time), scale, cells)
+    free = HEIGHTS[scale] - len(lines)
+    return [*([[]] * (free // 2)), *lines, *([[]] * (free - free // 2))]
 
 
-def _clock(state: EventState, moment: RenderTime, scale: int, wide: int) -> list[Line]:
-    ink = StyleRole.STALE if events.is_doubtful(state, moment) else StyleRole.STRONG
-    return glyphs.word(events.clock(state, moment), ink, scale, wide)
+def _large_clock(state: EventState, render_time: RenderTime, cells: int, scale: int) -> list[Line]:
+    role = StyleRole.STALE if events.is_doubtful(state, render_time) else StyleRole.STRONG
+    return text_lines(events.clock(state, render_time), role, scale, cells)
 
 
-def _details(state: EventState, moment: RenderTime, wide: int, recent: Recent, given: BandLayout) -> list[Line]:
-    """What is wrong at the left; what a large row has no room for at the right."""
-    doubtful = events.is_doubtful(state, moment)
-    found = [one for one in state.assessment.findings if one.severity is not Severity.INFO]
-    said: Line = [(" ", StyleRole.TEXT)]
-    if given.tally != TALLY:
-        said.append((f"{state.phase.tally.value}  ", StyleRole.DIM))
-    if given.scale > PLAIN:
-        said += [*events.health(state, moment), ("  ", StyleRole.TEXT)]
-    for finding in found:
-        glyph, _, ink = SEVERITY_BADGES[finding.severity]
-        said.append((f"{glyph} {finding.kind} {values.safe(finding.actual)}  ", StyleRole.STALE if doubtful else ink))
-    owed = state.phase.tally.expects_signal
-    beside = _measures(state, moment, recent) if given.scale > PLAIN and owed else []
-    left = clip(said, max(0, wide - 60) if beside else wide)
-    return [join(left, beside, wide)] if found or beside else []
+def _row_details(
+    state: EventState, render_time: RenderTime, cells: int, cache: DrawCache, row: RowLayout
+) -> list[Line]:
+    """What is wrong at the left; rates and bars, which a large row does not have, at the right."""
+    doubtful = events.is_doubtful(state, render_time)
+    findings = [finding for finding in state.assessment.findings if finding.severity is not Severity.INFO]
+    line: Line = [(" ", StyleRole.TEXT)]
+    if row.tally != TALLY:
+        line.append((f"{state.phase.tally.value}  ", StyleRole.DIM))
+    if row.scale > PLAIN:
+        line += [*events.health(state, render_time), ("  ", StyleRole.TEXT)]
+    for finding in findings:
+        text, role = _finding_segment(finding, gap=" ", doubtful=doubtful)
+        line.append((f"{text}  ", role))
+    right = _rates(state, render_time, cache) if row.scale > PLAIN and state.phase.tally.expects_signal else []
+    left = clip(line, max(0, cells - 60) if right else cells)
+    return [join(left, right, cells)] if findings or right else []
 
 
-def _measures(state: EventState, moment: RenderTime, recent: Recent) -> Line:
-    rates = (
-        fit(events.video(state, moment), 7, right=True),
-        fit([*events.fps(state, moment), (" fps", StyleRole.DIM)], 9, right=True),
-        fit([("  out ", StyleRole.DIM), *events.outputs(state, moment)], 10),
-    )
-    return [*_recent(recent, state, moment), *(span for rate in rates for span in rate)]
+def _rates(state: EventState, render_time: RenderTime, cache: DrawCache) -> Line:
+    return [
+        *_recent(cache, state, render_time),
+        *fit(events.video(state, render_time), 7, right=True),
+        *fit([*events.fps(state, render_time), (" fps", StyleRole.DIM)], 9, right=True),
+        *fit([("  out ", StyleRole.DIM), *events.outputs(state, render_time)], 10),
+    ]

@@ -256,7 +256,7 @@ class Label(LinesWidget):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self._given = [[(text, StyleRole.HEAD)]]
+        self._content = [[(text, StyleRole.HEAD)]]
 
 
 class Section(LinesWidget):
@@ -264,4 +264,4 @@ class Section(LinesWidget):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self._given = [[(text.upper(), StyleRole.RULE)]]
+        self._content = [[(text.upper(), StyleRole.RULE)]]

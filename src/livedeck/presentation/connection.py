@@ -1,0 +1,26 @@
+"""The connection to the platform as lines: why a screen cannot be believed, and since when. Pure."""
+
+from __future__ import annotations
+
+from livedeck.monitor import ConnectionState, Snapshot
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import Line, StyleRole
+from livedeck.text.values import age, safe
+
+
+def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "") -> Line:
+    """Why the screen cannot be believed, and since when; empty while it can. `fault`: why the monitor stopped."""
+    connection = snapshot.link
+    if fault:
+        return [(f" ✖ MONITOR STOPPED  {safe(fault)}  nothing below is kept up to date ", StyleRole.BANNER_BLIND)]
+    since, reason = f"{connection.since:%H:%M:%S}Z", safe(connection.reason, 120)
+    data = "no data yet" if connection.as_of is None else f"data from {connection.as_of:%H:%M:%S}Z"
+    if connection.state is ConnectionState.BLIND:
+        return [(f" ✖ MONITORING BLIND since {since}  {data}  {reason} ", StyleRole.BANNER_BLIND)]
+    if connection.state is ConnectionState.FAILING:
+        role = StyleRole.BANNER_BLIND if connection.is_unauthorized else StyleRole.BANNER
+        return [(f" ▲ {connection.problem} since {since}  {data}  {reason} ", role)]
+    if render_time.stale and connection.as_of is not None:
+        old = age(render_time.seconds_since(connection.as_of))
+        return [(f" ▒ STALE  {data}, {old} old ", StyleRole.BANNER)]
+    return []
