@@ -131,7 +131,7 @@ async def test_plus_and_minus_change_the_range_and_stop_at_its_ends() -> None:
         screen, names = deck.screen_of(QosScreen), []
         for name in (*["qos.shorter"] * 2, *["qos.longer"] * 6):
             await act(pilot, name)
-            names.append(screen.span_name)
+            names.append(screen.range_name)
         assert names == ["5m", "5m", "15m", "1h", "6h", "all", "all", "all"]
 
 

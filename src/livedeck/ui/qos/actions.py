@@ -33,42 +33,42 @@ def _screen(ctx: Context) -> QosScreen:
 
 def longer(ctx: Context, _: str) -> None:
     """A longer stretch of time."""
-    _screen(ctx).span(1)
+    _screen(ctx).change_range(1)
 
 
 def shorter(ctx: Context, _: str) -> None:
     """A shorter stretch of time."""
-    _screen(ctx).span(-1)
+    _screen(ctx).change_range(-1)
 
 
 def previous(ctx: Context, _: str) -> None:
     """The previous event that should be sending."""
-    _screen(ctx).step(-1)
+    _screen(ctx).step_event(-1)
 
 
 def next_(ctx: Context, _: str) -> None:
     """The next event that should be sending."""
-    _screen(ctx).step(1)
+    _screen(ctx).step_event(1)
 
 
 def left(ctx: Context, _: str) -> None:
     """The cursor a column to the left."""
-    _screen(ctx).point(-1)
+    _screen(ctx).move_cursor(-1)
 
 
 def right(ctx: Context, _: str) -> None:
     """The cursor a column to the right."""
-    _screen(ctx).point(1)
+    _screen(ctx).move_cursor(1)
 
 
 def next_fault(ctx: Context, _: str) -> None:
     """Down the list of faults."""
-    _screen(ctx).walk(1)
+    _screen(ctx).select_fault(1)
 
 
 def previous_fault(ctx: Context, _: str) -> None:
     """Up the list of faults."""
-    _screen(ctx).walk(-1)
+    _screen(ctx).select_fault(-1)
 
 
 def over(ctx: Context, argument: str) -> None:
@@ -83,13 +83,13 @@ def over(ctx: Context, argument: str) -> None:
             found = f"{len(others)} other events are called so" if others else "no other event is called so"
             ctx.announce(f":qos.over {argument}: {found}", Severity.WARNING)
             return
-        screen.lay_over(others[0].id)
+        screen.set_overlay(others[0].id)
         return
     if not others:
         ctx.announce("no other event is on air")
     ids: list[str | None] = [None, *(state.id for state in others), None]
-    laid = screen.laid_over
-    screen.lay_over(ids[(ids.index(laid) if laid in ids else 0) + 1])
+    laid = screen.overlay_id
+    screen.set_overlay(ids[(ids.index(laid) if laid in ids else 0) + 1])
 
 
 def _called(state: EventState, text: str) -> bool:
@@ -116,7 +116,7 @@ async def _mark(ctx: Context, history: History, state: EventState, at: datetime,
     ctx.announce(f"marked {at:%H:%M:%S}Z of {events.name(state)}" + (f": {text}" if text else ""))
     screen = ctx.screen
     if isinstance(screen, _screen_type()):
-        screen.marked()
+        screen.show_new_marker()
 
 
 def back(ctx: Context, _: str) -> None:

@@ -7,65 +7,70 @@ from collections.abc import Iterable
 from textual.widget import Widget
 
 from livedeck.monitor import Alarm, Episode, EventState, Snapshot
-from livedeck.presentation import event_detail, events
+from livedeck.presentation.event_detail import title
+from livedeck.presentation.events import is_doubtful
 from livedeck.presentation.qos import Axis
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text import values
-from livedeck.text.segments import Line, StyleRole, justify
+from livedeck.text.segments import Group, Line, StyleRole, justify
+from livedeck.text.values import age, safe
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.qos import view
-from livedeck.ui.qos.plot import CLIPPED, GUTTER, PlotMarks
-from livedeck.ui.qos.series import HistoryQuery, TimeSeries, axis_for, concat, from_memory
-from livedeck.ui.qos.view import flags
+from livedeck.ui.qos.plot import GUTTER, OVERLAY_GLYPH, PlotMarks
+from livedeck.ui.qos.series import HistoryQuery, TimeSeries, chart_axis, concat, from_memory
 from livedeck.ui.shell.keymap import worded
 from livedeck.ui.shell.screen import TALL, WAITING, BaseScreen
 
 
 class QosChart(Canvas):
-    """Three curves and the status strip; drawn again only when what they show, size or trust changed."""
+    """Three curves and the status strip; drawn again only when their values, size or freshness change."""
 
     def __init__(self) -> None:
         super().__init__()
         self._state: EventState | None = None
-        self._moment: RenderTime | None = None
-        self._shown: TimeSeries | None = None
-        self._marked = PlotMarks()
-        self._empty = ""
-        self._drawn_for: tuple[object, ...] = ()
+        self._render_time: RenderTime | None = None
+        self._series: TimeSeries | None = None
+        self._marks = PlotMarks()
+        self._empty_text = ""
+        self._drawn: tuple[object, ...] = ()
 
     @property
     def columns(self) -> int:
-        """How many columns a curve has."""
+        """The columns of a curve."""
         return max(8, self.size.width - GUTTER - 1)
 
     def show(
-        self, state: EventState | None, moment: RenderTime, shown: TimeSeries | None, marked: PlotMarks, empty: str = ""
+        self,
+        state: EventState | None,
+        render_time: RenderTime,
+        series: TimeSeries | None,
+        marks: PlotMarks,
+        empty_text: str = "",
     ) -> None:
-        """Paint that stretch of this event; `empty` says why there is none."""
-        self._empty = empty
-        self._state, self._moment, self._shown, self._marked = state, moment, shown, marked
-        wanted = (
+        """Paint that series of this event; `empty_text` says why there is none."""
+        self._state, self._render_time, self._series, self._marks = state, render_time, series, marks
+        self._empty_text = empty_text
+        content = (
             state and (state.id, state.qos, state.assessment, state.phase.ingest.state, state.is_stale),
-            moment.stale,
-            shown,
-            marked,
-            empty,
+            render_time.stale,
+            series,
+            marks,
+            empty_text,
             self.size,
         )
-        if wanted != self._drawn_for:
-            self._drawn_for = wanted
+        if content != self._drawn:
+            self._drawn = content
             self.repaint()
 
     def draw(self, width: int, height: int) -> list[Line]:
-        if self._state is None or self._moment is None:
-            return [[(f" {self._empty}", StyleRole.DIM)]]
-        if self._shown is None or self._shown.empty:
-            return view.empty(self._state)
-        return view.view(self._state, self._moment, self._shown, self._marked, width=width, height=height)
+        if self._state is None or self._render_time is None:
+            return [[(f" {self._empty_text}", StyleRole.DIM)]]
+        if self._series is None or self._series.is_empty:
+            return view.empty_lines(self._state)
+        return view.chart_lines(self._state, self._render_time, self._series, self._marks, width=width, height=height)
 
 
-UNCHOSEN = "no event selected: choose one on the Events screen"
+NOT_SELECTED = "no event selected: choose one on the Events screen"
 
 
 GONE = " this event is no longer in the platform's list: {qos.back} leads back to the others"
@@ -82,9 +87,9 @@ class QosScreen(BaseScreen):
         super().__init__()
         self._range = 1
         self._cursor: float | None = None  # epoch s, server clock
-        self._episode: tuple[str, Episode] | None = None  # the id of its event, and how it was when it was chosen
-        self._over: str | None = None
-        self._past, self._past_over = HistoryQuery(self), HistoryQuery(self, "past of another")
+        self._episode: tuple[str, Episode] | None = None  # the id of its event, and how it was when it was selected
+        self._overlay_id: str | None = None
+        self._history, self._overlay_history = HistoryQuery(self), HistoryQuery(self, "past of another")
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="title")
@@ -92,12 +97,12 @@ class QosScreen(BaseScreen):
         yield LinesWidget(id="episodes")
 
     @property
-    def span_name(self) -> str:
-        """The range that is shown, by its name."""
+    def range_name(self) -> str:
+        """The name of the range that is shown."""
         return view.RANGES[self._range][0]
 
     def on_screen_resume(self) -> None:
-        """What is shown stays the same event until the operator takes another one."""
+        """What is shown stays the same event until the operator selects another one."""
         state = self.ctx.selected_event()
         if state is not None:
             self.ctx.select_event(state.id)
@@ -107,141 +112,138 @@ class QosScreen(BaseScreen):
         self.ctx.watch_event(None)
 
     def tells(self, alarm: Alarm) -> bool:
-        """What the list of the shown event's faults, right above, does not say."""
+        """Whether the list of the event's faults, right above the alarms, does not say it already."""
         state = self.ctx.selected_event()
-        return state is None or alarm.event_id != state.id or alarm.kind not in _lasting(state)
+        ongoing = {episode.kind for episode in state.episodes if episode.until is None} if state else set()
+        return state is None or alarm.event_id != state.id or alarm.kind not in ongoing
 
-    def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
+    def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         state, chart = self.ctx.selected_event(), self.query_one(QosChart)
         self.ctx.watch_event(state.id if state else None)
         gone: list[Line] = [[(worded(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
-        self.query_one("#title", LinesWidget).show(gone if state is None else self._title(state, moment))
-        listed = self._listed(state, moment) if state else []
-        self.query_one("#episodes", LinesWidget).show(listed)
-        axis = axis_for(state, moment, view.RANGES[self._range][1], chart.columns) if state else None
+        self.query_one("#title", LinesWidget).show(gone if state is None else self._title(state, render_time))
+        episodes = self._episode_lines(state, render_time) if state else []
+        self.query_one("#episodes", LinesWidget).show(episodes)
+        axis = self._axis(state, render_time) if state else None
         if state is None or axis is None:
-            chart.show(state, moment, None, PlotMarks(), UNCHOSEN if snapshot.link.as_of else WAITING)
+            chart.show(state, render_time, None, PlotMarks(), NOT_SELECTED if snapshot.link.as_of else WAITING)
             return
-        other, flagged = self._second(), flags(axis, state.episodes, self._past.markers(state.id))
-        over = _stretch(self._past_over, other, axis) if other else None
-        chart.show(state, moment, _stretch(self._past, state, axis), PlotMarks(self._column(axis), flagged, over))
+        flags = view.flags(axis, state.episodes, self._history.markers(state.id))
+        overlay_event = self._overlay_event()
+        overlay = _series(self._overlay_history, overlay_event, axis) if overlay_event else None
+        marks = PlotMarks(self._cursor_column(axis), flags, overlay)
+        chart.show(state, render_time, _series(self._history, state, axis), marks)
 
-    def _second(self) -> EventState | None:
-        """The event whose curves lie over those of the shown one, where that is another."""
-        shown, chosen = self.ctx.displayed(), self.ctx.selected_event()
-        found = shown[0].find(self._over) if shown and self._over else None
-        return found if found and (chosen is None or found.id != chosen.id) else None
+    def _axis(self, state: EventState, render_time: RenderTime) -> Axis | None:
+        return chart_axis(state, render_time, view.RANGES[self._range][1], self.query_one(QosChart).columns)
 
-    def lay_over(self, event_id: str | None) -> None:
+    def _overlay_event(self) -> EventState | None:
+        """The second event, whose curves lie over those of the first one, unless it is the same."""
+        displayed, selected = self.ctx.displayed(), self.ctx.selected_event()
+        state = displayed[0].find(self._overlay_id) if displayed and self._overlay_id else None
+        return state if state and (selected is None or state.id != selected.id) else None
+
+    def set_overlay(self, event_id: str | None) -> None:
         """Draw that event's curves over those that are shown; None: no longer."""
-        self._over = event_id
+        self._overlay_id = event_id
         self.refresh_all()
 
     @property
-    def laid_over(self) -> str | None:
+    def overlay_id(self) -> str | None:
         """The id of the second event."""
-        second = self._second()
-        return second.id if second else None
+        state = self._overlay_event()
+        return state.id if state else None
 
-    def _listed(self, state: EventState, moment: RenderTime) -> list[Line]:
+    def _episode_lines(self, state: EventState, render_time: RenderTime) -> list[Line]:
         rows = 5 if self.size.height >= TALL else 2
-        return view.lines(state, self._picked(state), moment, self.size.width, rows)
+        return view.episode_lines(state, self._selected_episode(state), render_time, self.size.width, rows)
 
-    def _picked(self, state: EventState) -> Episode | None:
-        """The fault that was walked to, where that is one of this event."""
+    def _selected_episode(self, state: EventState) -> Episode | None:
+        """The selected fault, if it is one of this event."""
         return self._episode[1] if self._episode and self._episode[0] == state.id else None
 
-    def _column(self, axis: Axis) -> int | None:
-        """Where the cursor stands: it keeps its moment while the axis moves on, until that is out of sight."""
+    def _cursor_column(self, axis: Axis) -> int | None:
+        """The column of the cursor: it keeps its time while the axis moves on, until that is out of sight."""
         if self._cursor is None or not axis.start <= self._cursor < axis.end:
             return None
-        return int((self._cursor - axis.start) // axis.step)
+        return axis.column_of(self._cursor)
 
-    def point(self, step: int) -> None:
-        """Move the cursor by columns; the first step puts it to the newest column, one past that takes it away."""
-        shown = self.ctx.displayed()
-        state, chart = self.ctx.selected_event(), self.query_one(QosChart)
-        if shown is None or state is None:
-            return
-        axis = axis_for(state, shown[1], view.RANGES[self._range][1], chart.columns)
+    def move_cursor(self, step: int) -> None:
+        """Move the cursor by columns; the first step puts it on the newest column, one past that removes it."""
+        displayed, state = self.ctx.displayed(), self.ctx.selected_event()
+        axis = self._axis(state, displayed[1]) if displayed and state else None
         if axis is None:
             return
-        column = self._column(axis)
-        column = axis.columns - 1 if column is None and step < 0 else None if column is None else column + step
-        within = column is not None and column < axis.columns
-        self._cursor = axis.start + (max(column, 0) + 0.5) * axis.step if within and column is not None else None
+        column = self._cursor_column(axis)
+        if column is not None:
+            column += step
+        elif step < 0:
+            column = axis.columns - 1
+        removed = column is None or column >= axis.columns
+        self._cursor = None if column is None or removed else axis.start + (max(column, 0) + 0.5) * axis.step
         self.refresh_all()
 
-    def walk(self, step: int) -> None:
-        """Down (1) or up the list of faults: it marks the one, the cursor shows where that began."""
+    def select_fault(self, step: int) -> None:
+        """Select the next (1) or previous fault in the list; the cursor shows where it began."""
         state = self.ctx.selected_event()
         if state is None or not state.episodes:
             self.ctx.announce("no fault of this event is known")
             return
-        known = view.ranked(state.episodes)
-        at = view.place(known, self._picked(state))
-        one = known[0 if at is None else min(max(at + step, 0), len(known) - 1)]
-        self._episode = state.id, one
-        self._cursor = one.since.timestamp()
+        episodes = view.sort_episodes(state.episodes)
+        index = view.index_of(episodes, self._selected_episode(state))
+        episode = episodes[0 if index is None else min(max(index + step, 0), len(episodes) - 1)]
+        self._episode = state.id, episode
+        self._cursor = episode.since.timestamp()
         self.refresh_all()
 
-    def marked(self) -> None:
-        """Something was marked: it is shown at once."""
-        self._past.forget()
+    def show_new_marker(self) -> None:
+        """A marker was added: show it at once."""
+        self._history.invalidate()
         self.refresh_all()
 
-    def _title(self, state: EventState, moment: RenderTime) -> list[Line]:
+    def _title(self, state: EventState, render_time: RenderTime) -> list[Line]:
         width = self.size.width
-        lines = [event_detail.title(state, moment, width), justify(_age(state, moment), [(1, self._ranges())], width)]
-        second = self._second()
-        return (
-            [*lines, [(f" {CLIPPED}", StyleRole.OVERLAY), *event_detail.title(second, moment, width - 2)]]
-            if second
-            else lines
-        )
+        freshness = justify(_freshness(state, render_time), [(1, self._range_tabs())], width)
+        lines = [title(state, render_time, width), freshness]
+        overlay = self._overlay_event()
+        if overlay:
+            lines.append([(f" {OVERLAY_GLYPH}", StyleRole.OVERLAY), *title(overlay, render_time, width - 2)])
+        return lines
 
-    def _ranges(self) -> Line:
+    def _range_tabs(self) -> Line:
         return [
-            (
-                f"[{name}]" if at == self._range else f" {name} ",
-                StyleRole.STRONG if at == self._range else StyleRole.DIM,
-            )
-            for at, (name, _) in enumerate(view.RANGES)
+            (f"[{name}]", StyleRole.STRONG) if index == self._range else (f" {name} ", StyleRole.DIM)
+            for index, (name, _) in enumerate(view.RANGES)
         ]
 
-    def span(self, step: int) -> None:
-        """A longer or a shorter stretch of time."""
+    def change_range(self, step: int) -> None:
+        """A longer (1) or a shorter range of time."""
         self._range = min(max(self._range + step, 0), len(view.RANGES) - 1)
         self.refresh_all()
 
-    def step(self, step: int) -> None:
-        """The next or the previous event that should be sending, in the order of the Events screen."""
-        shown, chosen = self.ctx.displayed(), self.ctx.selected_event()
-        sending = [state.id for state in shown[0].events if state.phase.tally.expects_signal] if shown else []
-        if sending:
-            at = sending.index(chosen.id) + step if chosen and chosen.id in sending else 0
-            self.ctx.select_event(sending[at % len(sending)])
+    def step_event(self, step: int) -> None:
+        """Select the next or previous event that should be sending, in the order of the Events screen."""
+        displayed, selected = self.ctx.displayed(), self.ctx.selected_event()
+        ids = [state.id for state in displayed[0].events if state.phase.tally.expects_signal] if displayed else []
+        if ids:
+            index = ids.index(selected.id) + step if selected and selected.id in ids else 0
+            self.ctx.select_event(ids[index % len(ids)])
 
 
-def _lasting(state: EventState) -> set[str]:
-    """The kinds of fault that are listed and not over: what comes of samples, and not of their absence."""
-    return {one.kind for one in state.episodes if one.until is None}
+def _series(history: HistoryQuery, state: EventState, axis: Axis) -> TimeSeries:
+    """The event on that axis, from memory and from the history."""
+    return concat(history.series(state, axis), from_memory(axis, state.qos.readings))
 
 
-def _stretch(past: HistoryQuery, state: EventState, axis: Axis) -> TimeSeries:
-    """What is known of the event on that axis: at hand, and from the history."""
-    return concat(past.known(state, axis), from_memory(axis, state.qos.readings))
-
-
-def _age(state: EventState, moment: RenderTime) -> list[tuple[int, Line]]:
-    if state.qos.as_of is None:
+def _freshness(state: EventState, render_time: RenderTime) -> list[Group]:
+    as_of = state.qos.as_of
+    if as_of is None:
         return [(0, [(" never answered", StyleRole.STALE)])]
-    age = values.age(moment.seconds_since(state.qos.as_of))
-    stale = events.is_doubtful(state, moment)
-    words = f" {'▒ STALE, as of' if stale else 'as of'} {state.qos.as_of:%H:%M:%S}Z ({age})"
-    parts: list[tuple[int, Line]] = [(0, [(words, StyleRole.WARNING if stale else StyleRole.DIM)])]
+    stale = is_doubtful(state, render_time)
+    text = f" {'▒ STALE, as of' if stale else 'as of'} {as_of:%H:%M:%S}Z ({age(render_time.seconds_since(as_of))})"
+    groups: list[Group] = [(0, [(text, StyleRole.WARNING if stale else StyleRole.DIM)])]
     if state.qos.cadence is not None:
-        parts.append((2, [(f"cadence {state.qos.cadence:g} s", StyleRole.DIM)]))
+        groups.append((2, [(f"cadence {state.qos.cadence:g} s", StyleRole.DIM)]))
     if state.qos.error:
-        parts.append((0, [(f"▲ {values.safe(state.qos.error, 80)}", StyleRole.WARNING)]))
-    return parts
+        groups.append((0, [(f"▲ {safe(state.qos.error, 80)}", StyleRole.WARNING)]))
+    return groups

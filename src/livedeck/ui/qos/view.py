@@ -1,4 +1,4 @@
-"""Video, audio, frame rate and the status strip of one event over one time axis, and its faults."""
+"""Video, audio, frame rate and status of one event over one time axis, and the list of its faults. Pure."""
 
 from __future__ import annotations
 
@@ -12,310 +12,296 @@ from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS
 from livedeck.presentation.qos import ODD, STATUS_STYLES, Axis, Bucket, StatusStyle, status_strip
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text import values
-from livedeck.text import values as wording
-from livedeck.text.segments import Group, Line, Segment, StyleRole, fit, justify, wrap_groups
-from livedeck.ui.qos.plot import CLIPPED, GUTTER, PlotMarks, PlotSeries, plot
+from livedeck.text.segments import Group, Line, Segment, StyleRole, fit, justify, labelled, wrap_groups
+from livedeck.text.values import NO_DATA, age, bits, compact_duration, frames, safe
+from livedeck.ui.qos.plot import GUTTER, OVERLAY_GLYPH, PlotMarks, PlotSeries, plot_lines
 from livedeck.ui.qos.series import TimeSeries
 
-LIST_CELLS, WHOLE_CELLS, NOTES_CELLS = 60, 100, 60
+MIN_LIST_CELLS, MAX_LIST_CELLS, NOTES_CELLS = 60, 100, 60
 
-"""What the list takes at least, and with every word whole; what stands beside it goes before those words."""
+"""Cells of the list of faults: with every word whole at most; the notes beside it are narrowed before those words."""
 
 
 LABEL_CELLS = 10
 
 
-def ranked(found: Iterable[Episode]) -> list[Episode]:
+def sort_episodes(episodes: Iterable[Episode]) -> list[Episode]:
     """Those that last, the worst first; then those that are over. Among equals the newest first."""
-    newest = sorted(found, key=lambda one: one.since, reverse=True)
-    return sorted(newest, key=lambda one: SEVERITY_RANKS[one.severity] if one.until is None else len(SEVERITY_RANKS))
+    newest_first = sorted(episodes, key=lambda episode: episode.since, reverse=True)
+    over = len(SEVERITY_RANKS)
+    return sorted(newest_first, key=lambda episode: SEVERITY_RANKS[episode.severity] if episode.until is None else over)
 
 
-def place(listed: Sequence[Episode], chosen: Episode | None) -> int | None:
-    """Where that fault stands by now, which may have become worse, or be over; None: nowhere."""
-    return next((at for at, one in enumerate(listed) if chosen and _same(one, chosen)), None)
+def index_of(episodes: Sequence[Episode], selected: Episode | None) -> int | None:
+    """Where that fault is now, though it may have become worse, or be over; None where it is gone."""
+    return next((index for index, episode in enumerate(episodes) if selected and _is_same(episode, selected)), None)
 
 
-def _same(one: Episode, other: Episode) -> bool:
-    return (one.kind, one.target, one.since) == (other.kind, other.target, other.since)
+def _is_same(first: Episode, second: Episode) -> bool:
+    return (first.kind, first.target, first.since) == (second.kind, second.target, second.since)
 
 
 def flags(axis: Axis, episodes: Sequence[Episode], markers: Sequence[Marker]) -> Mapping[int, Segment]:
-    """The sign of what began, or was marked, in each column; a fault goes before a marker."""
-    found: dict[int, Segment] = {}
+    """The sign of what began, or was marked, in each column; a fault hides a marker, a worse fault a lesser one."""
+    signs: dict[int, Segment] = {}
     for marker in markers:
-        found[_column(axis, marker.at.timestamp())] = ("m", StyleRole.INFO)
-    for one in sorted(episodes, key=lambda one: SEVERITY_RANKS[one.severity], reverse=True):
-        glyph, _, ink = SEVERITY_BADGES[one.severity]
-        found[_column(axis, one.since.timestamp())] = (glyph, ink)
-    return {column: sign for column, sign in found.items() if 0 <= column < axis.columns}
+        signs[axis.column_of(marker.at.timestamp())] = ("m", StyleRole.INFO)
+    for episode in sorted(episodes, key=lambda episode: SEVERITY_RANKS[episode.severity], reverse=True):
+        glyph, _, role = SEVERITY_BADGES[episode.severity]
+        signs[axis.column_of(episode.since.timestamp())] = (glyph, role)
+    return {column: sign for column, sign in signs.items() if 0 <= column < axis.columns}
 
 
-def _column(axis: Axis, at: float) -> int:
-    return int((at - axis.start) // axis.step)
-
-
-def lines(state: EventState, chosen: Episode | None, moment: RenderTime, width: int, rows: int) -> list[Line]:
-    """As many as fit, the chosen one among them and marked; beside them why, what viewers see and what to do."""
-    known = ranked(state.episodes)
-    if not known or rows < 1:
+def episode_lines(
+    state: EventState, selected: Episode | None, render_time: RenderTime, width: int, rows: int
+) -> list[Line]:
+    """As many faults as fit, the selected one among them and marked; beside them cause, effect and advice."""
+    episodes = sort_episodes(state.episodes)
+    if not episodes or rows < 1:
         return []
-    mark = place(known, chosen) or 0
-    first = max(0, mark - rows + 1)
-    listed = [_line(one, moment, marked=first + at == mark) for at, one in enumerate(known[first : first + rows])]
-    if width < LIST_CELLS + 30:
-        return listed
-    room = min(max(LIST_CELLS, width - NOTES_CELLS), WHOLE_CELLS)
-    notes = _notes(known[mark], state, width - room)
-    listed += [[] for _ in range(min(rows, len(notes)) - len(listed))]
+    marked = index_of(episodes, selected) or 0
+    first = max(0, marked - rows + 1)
+    lines = [
+        _episode(episode, render_time, marked=index == marked)
+        for index, episode in enumerate(episodes[first : first + rows], first)
+    ]
+    if width < MIN_LIST_CELLS + 30:
+        return lines
+    list_cells = min(max(MIN_LIST_CELLS, width - NOTES_CELLS), MAX_LIST_CELLS)
+    notes = _notes(episodes[marked], state, width - list_cells)
+    lines += [[] for _ in range(min(rows, len(notes)) - len(lines))]
     return [
-        [*fit(line, room, ellipsis=True), *(notes[at] if at < len(notes) else [])] for at, line in enumerate(listed)
+        [*fit(line, list_cells, ellipsis=True), *(notes[row] if row < len(notes) else [])]
+        for row, line in enumerate(lines)
     ]
 
 
-def _line(one: Episode, moment: RenderTime, *, marked: bool) -> Line:
-    glyph, _, ink = SEVERITY_BADGES[one.severity]
-    end = moment.server if one.until is None else one.until
-    length = values.compact_duration((end - one.since).total_seconds())
+def _episode(episode: Episode, render_time: RenderTime, *, marked: bool) -> Line:
+    glyph, _, role = SEVERITY_BADGES[episode.severity]
+    ongoing = episode.until is None
+    length = compact_duration(((episode.until or render_time.server) - episode.since).total_seconds())
+    duration = f"{length}{' and on' if ongoing else ''}"
     return [
         (">" if marked else " ", StyleRole.STRONG),
-        (f"{one.since:%H:%M:%S}  ", StyleRole.TEXT),
-        *fit(
-            [
-                (
-                    f"{length}{' and on' if one.until is None else ''}",
-                    StyleRole.STRONG if one.until is None else StyleRole.DIM,
-                )
-            ],
-            15,
-        ),
-        (f"{glyph} {one.kind:<17}", ink if one.until is None else StyleRole.DIM),
-        (f" {values.safe(one.actual, 80)}", StyleRole.TEXT),
+        (f"{episode.since:%H:%M:%S}  ", StyleRole.TEXT),
+        *fit([(duration, StyleRole.STRONG if ongoing else StyleRole.DIM)], 15),
+        (f"{glyph} {episode.kind:<17}", role if ongoing else StyleRole.DIM),
+        (f" {safe(episode.actual, 80)}", StyleRole.TEXT),
     ]
 
 
-def _notes(one: Episode, state: EventState, width: int) -> list[Line]:
-    """Why, what viewers see, what to do: each in as many lines as it needs."""
-    said = diagnose(one.kind, state if one.until is None else None)
-    pairs = (("cause", said.cause), ("viewers", said.viewers), ("do", said.advice))
+def _notes(episode: Episode, state: EventState, width: int) -> list[Line]:
+    """Cause, what viewers see, what to do: each in as many lines as it needs."""
+    diagnosis = diagnose(episode.kind, state if episode.until is None else None)
+    texts = {"cause": diagnosis.cause, "viewers": diagnosis.viewers, "do": diagnosis.advice}
     return [
-        [*fit([(f"  {'' if at else label}", StyleRole.HEAD)], LABEL_CELLS), (part, StyleRole.TEXT)]
-        for label, text in pairs
-        for at, part in enumerate(wrap(text, width - LABEL_CELLS))
+        labelled(f" {'' if row else label}", [(part, StyleRole.TEXT)], LABEL_CELLS)
+        for label, text in texts.items()
+        for row, part in enumerate(wrap(text, width - LABEL_CELLS))
     ]
 
 
 RANGES: tuple[tuple[str, float | None], ...] = (("5m", 300), ("15m", 900), ("1h", 3600), ("6h", 21_600), ("all", None))
 
-"""What can be looked at; None: since the stream began. What the platform no longer answers comes from the history."""
+"""The ranges of the chart in seconds; None: since the stream began. What the platform no longer answers comes from the
+history.
+"""
 
 
 MBIT, KBIT = 1e6, 1e3
 
 
-DAY = 86_400
+DAY_SECONDS = 86_400
 
 LABEL_STEPS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200)
 
 
-def view(
-    state: EventState, moment: RenderTime, shown: TimeSeries, marked: PlotMarks, *, width: int, height: int
+def chart_lines(
+    state: EventState, render_time: RenderTime, series: TimeSeries, marks: PlotMarks, *, width: int, height: int
 ) -> list[Line]:
-    """The whole picture in exactly `height` lines; the plots take what the other lines leave."""
-    stale = events.is_doubtful(state, moment)
-    tail = [
-        _status_line("status", shown.looks, stale=stale),
-        *_over_line(marked.over, stale=stale),
-        *_flag_line(marked, shown.axis),
-        *time_axis(shown.axis),
-        _legend(shown, width, stale=stale) if marked.cursor is None else _readout(shown, marked.cursor, width),
+    """The whole chart in exactly `height` lines; the plots take what the other lines leave."""
+    stale = events.is_doubtful(state, render_time)
+    below = [
+        _status_line("status", series.statuses, stale=stale),
+        *([_status_line(f"{OVERLAY_GLYPH} other", marks.overlay.statuses, stale=stale)] if marks.overlay else []),
+        *_flag_line(marks, series.axis),
+        time_axis_line(series.axis),
+        _legend(series, width, stale=stale) if marks.cursor is None else _readout(series, marks.cursor, width),
     ]
-    measures = _measures(state, moment, shown, marked.over)
-    return [*_plots(measures, shown.looks, marked, height - len(tail), width, stale=stale), *tail]
+    plots = _plot_series(state, render_time, series, marks.overlay)
+    return [*_plots(plots, series.statuses, marks, height - len(below), width, stale=stale), *below]
 
 
-def empty(state: EventState) -> list[Line]:
-    """Why there is no picture."""
+def empty_lines(state: EventState) -> list[Line]:
+    """Why there is no chart."""
     reason = state.qos.error or "no samples yet"
-    return [[(f" {events.name(state)}: {wording.safe(reason)}", StyleRole.STALE if state.qos.error else StyleRole.DIM)]]
+    role = StyleRole.STALE if state.qos.error else StyleRole.DIM
+    return [[(f" {events.name(state)}: {safe(reason)}", role)]]
 
 
-def _measures(state: EventState, moment: RenderTime, shown: TimeSeries, over: TimeSeries | None) -> list[PlotSeries]:
-    verdict = state.assessment
-    base, nominal, floor = verdict.baseline_video, verdict.nominal_fps, verdict.limit_video
-    video, audio, fps = (over.video, over.audio, over.fps) if over else ([], [], [])
-    low, high = _scale([*shown.video, *video], [value for value in (base, floor) if value is not None])
+def _plot_series(
+    state: EventState, render_time: RenderTime, series: TimeSeries, overlay: TimeSeries | None
+) -> list[PlotSeries]:
+    assessment = state.assessment
+    baseline, nominal, limit = assessment.baseline_video, assessment.nominal_fps, assessment.limit_video
+    video, audio, fps = (overlay.video, overlay.audio, overlay.fps) if overlay else ([], [], [])
+    low, high = _scale([*series.video, *video], [value for value in (baseline, limit) if value is not None])
+    video_now = events.video(state, render_time)
+    if baseline is not None and limit is not None:
+        video_now = [*video_now, (f"  base {bits(baseline)}  limit {bits(limit)}", StyleRole.DIM)]
+    expected_fps = "" if nominal is None else f"  nominal {nominal:g}"
     return [
         PlotSeries(
             "video Mbit/s",
             StyleRole.VIDEO,
-            shown.video,
+            series.video,
             low,
             high,
             MBIT,
             2,
-            _video_now(state, moment, base, floor),
-            (floor, base),
+            video_now,
+            (limit, baseline),
             video,
         ),
         PlotSeries(
             "audio kbit/s",
             StyleRole.AUDIO,
-            shown.audio,
+            series.audio,
             0,
-            _top([*shown.audio, *audio], 160e3),
+            _top([*series.audio, *audio], 160e3),
             KBIT,
             0,
-            events.audio(state, moment),
-            over=audio,
+            events.audio(state, render_time),
+            overlay=audio,
         ),
         PlotSeries(
             "fps",
             StyleRole.FPS,
-            shown.fps,
+            series.fps,
             0,
-            _top([*shown.fps, *fps], (nominal or 30) * 1.1),
+            _top([*series.fps, *fps], (nominal or 30) * 1.1),
             1,
             0,
-            _fps_now(state, moment, nominal),
+            [*events.fps(state, render_time), (expected_fps, StyleRole.DIM)],
             (nominal,),
             fps,
         ),
     ]
 
 
-def _video_now(state: EventState, moment: RenderTime, base: float | None, floor: float | None) -> Line:
-    line = [*events.video(state, moment)]
-    if base is not None and floor is not None:
-        line.append((f"  base {wording.bits(base)}  limit {wording.bits(floor)}", StyleRole.DIM))
-    return line
-
-
-def _fps_now(state: EventState, moment: RenderTime, nominal: float | None) -> Line:
-    expected = "" if nominal is None else f"  nominal {nominal:g}"
-    return [*events.fps(state, moment), (expected, StyleRole.DIM)]
-
-
-def _scale(values: Iterable[Bucket | None], others: Sequence[float]) -> tuple[float, float]:
-    """The range of a curve with a little air; from zero as soon as it comes near it, so that a fall looks like one."""
-    lows = [value.low for value in values if value] + list(others)
-    highs = [value.high for value in values if value] + list(others)
+def _scale(buckets: Iterable[Bucket | None], limits: Sequence[float]) -> tuple[float, float]:
+    """The range of a curve with a margin; from zero where it comes near it, so that a fall looks like one."""
+    measured = [bucket for bucket in buckets if bucket]
+    lows = [bucket.low for bucket in measured] + list(limits)
+    highs = [bucket.high for bucket in measured] + list(limits)
     if not lows or not isfinite(max(highs)) or max(highs) <= 0:
         return 0.0, MBIT
     low, high = min(lows), max(highs)
-    air = max((high - low) * 0.08, high * 0.02)
-    return (0.0 if low < high * 0.4 else low - air), high + air
+    margin = max((high - low) * 0.08, high * 0.02)
+    return (0.0 if low < high * 0.4 else low - margin), high + margin
 
 
-def _top(values: Iterable[Bucket | None], least: float) -> float:
-    return max([least, *(value.high * 1.05 for value in values if value)])
+def _top(buckets: Iterable[Bucket | None], minimum: float) -> float:
+    return max([minimum, *(bucket.high * 1.05 for bucket in buckets if bucket)])
 
 
 def _plots(
-    measures: Sequence[PlotSeries],
-    looks: Sequence[StatusStyle | None],
-    marked: PlotMarks,
+    plots: Sequence[PlotSeries],
+    statuses: Sequence[StatusStyle | None],
+    marks: PlotMarks,
     height: int,
     width: int,
     *,
     stale: bool,
 ) -> list[Line]:
-    rows = _share(max(height, len(measures) * 2))
     lines: list[Line] = []
-    for measure, count in zip(measures, rows, strict=True):
-        scale = f"scale from {measure.low / measure.unit:.{measure.decimals}f}" if measure.low else ""
-        head: list[Group] = [(0, [(f" {measure.head}", StyleRole.HEAD)]), (1, [(scale, StyleRole.DIM)])]
-        lines.append(justify(head, [(0, [*measure.now, (" ", StyleRole.TEXT)])], width))
-        lines += plot(measure, looks, marked, count - 1, stale=stale)
+    for series, rows in zip(plots, _plot_heights(max(height, len(plots) * 2)), strict=True):
+        scale = f"scale from {series.low / series.unit:.{series.decimals}f}" if series.low else ""
+        title: list[Group] = [(0, [(f" {series.title}", StyleRole.HEAD)]), (1, [(scale, StyleRole.DIM)])]
+        lines.append(justify(title, [(0, [*series.current, (" ", StyleRole.TEXT)])], width))
+        lines += plot_lines(series, statuses, marks, rows - 1, stale=stale)
     return lines
 
 
-def _share(height: int) -> tuple[int, int, int]:
-    """Lines for video, audio and frame rate, heads included: half for the video, the rest in two."""
+def _plot_heights(height: int) -> tuple[int, int, int]:
+    """Lines for video, audio and frame rate, titles included: half for the video, the rest in two."""
     small = max(2, height // 4)
     return height - 2 * small, small, small
 
 
-def _flag_line(marked: PlotMarks, axis: Axis) -> list[Line]:
+def _flag_line(marks: PlotMarks, axis: Axis) -> list[Line]:
     """Where faults began and people marked something; no line where there is nothing."""
-    if not marked.flags and marked.cursor is None:
+    if not marks.flags and marks.cursor is None:
         return []
     line: Line = [(f" {'marks':<{GUTTER - 2}}", StyleRole.HEAD), ("│", StyleRole.RULE)]
     for column in range(axis.columns):
-        sign = marked.flags.get(column, (" ", StyleRole.TEXT))
-        line.append(("^", StyleRole.STRONG) if column == marked.cursor and sign[0] == " " else sign)
+        flag = marks.flags.get(column, (" ", StyleRole.TEXT))
+        line.append(("^", StyleRole.STRONG) if column == marks.cursor and flag[0] == " " else flag)
     return [line]
 
 
-def _readout(shown: TimeSeries, cursor: int, width: int) -> Line:
+def _readout(series: TimeSeries, cursor: int, width: int) -> Line:
     """What was measured in the column under the cursor."""
-    cursor = min(max(cursor, 0), shown.axis.columns - 1)
-    at = shown.axis.start + shown.axis.step * cursor
-    known = shown.looks[cursor]
-    parts: list[Group] = [(0, [(f" {datetime.fromtimestamp(at, UTC):%H:%M:%S}Z", StyleRole.STRONG)])]
-    for name, column, word in (
-        ("video", shown.video[cursor], wording.bits),
-        ("audio", shown.audio[cursor], wording.bits),
-        ("fps", shown.fps[cursor], wording.frames),
-    ):
-        parts.append((0, [(f"{name} ", StyleRole.HEAD), (_between(column, word), StyleRole.TEXT)]))
-    parts.append((0, [(f"{known.glyph} {known.word}", known.role)] if known else [("gap", StyleRole.DIM)]))
-    parts.append((1, [(f"each column {wording.age(shown.axis.step)}", StyleRole.DIM)]))
-    return fit(wrap_groups(parts, width), width)
+    column = min(max(cursor, 0), series.axis.columns - 1)
+    at, status = series.axis.start + series.axis.step * column, series.statuses[column]
+    rates = (
+        ("video", _range_text(series.video[column], bits)),
+        ("audio", _range_text(series.audio[column], bits)),
+        ("fps", _range_text(series.fps[column], frames)),
+    )
+    groups: list[Group] = [
+        (0, [(f" {datetime.fromtimestamp(at, UTC):%H:%M:%S}Z", StyleRole.STRONG)]),
+        *((0, [(f"{name} ", StyleRole.HEAD), (text, StyleRole.TEXT)]) for name, text in rates),
+        (0, [(f"{status.glyph} {status.word}", status.role)] if status else [("gap", StyleRole.DIM)]),
+        (1, [(f"each column {age(series.axis.step)}", StyleRole.DIM)]),
+    ]
+    return fit(wrap_groups(groups, width), width)
 
 
-def _between(column: Bucket | None, word: Callable[[float], str]) -> str:
-    if column is None:
-        return wording.NO_DATA
-    low, high = word(column.low), word(column.high)
+def _range_text(bucket: Bucket | None, text: Callable[[float], str]) -> str:
+    if bucket is None:
+        return NO_DATA
+    low, high = text(bucket.low), text(bucket.high)
     return low if low == high else f"{low} to {high}"
 
 
-def _over_line(over: TimeSeries | None, *, stale: bool) -> list[Line]:
-    """The status of the second event, where there is one."""
-    return [_status_line(f"{CLIPPED} other", over.looks, stale=stale)] if over else []
+def _status_line(label: str, statuses: Sequence[StatusStyle | None], *, stale: bool) -> Line:
+    strip = status_strip(statuses, stale=stale)
+    return [(f" {label:<{GUTTER - 2}}", StyleRole.HEAD), ("│", StyleRole.RULE), *strip]
 
 
-def _status_line(name: str, looks: Sequence[StatusStyle | None], *, stale: bool) -> Line:
-    drawn = status_strip(looks)
-    if stale:
-        drawn = [("".join(text for text, _ in drawn), StyleRole.STALE)]
-    return [(f" {name:<{GUTTER - 2}}", StyleRole.HEAD), ("│", StyleRole.RULE), *drawn]
-
-
-def time_axis(axis: Axis) -> list[Line]:
+def time_axis_line(axis: Axis) -> Line:
     """Labels at whole steps of the clock, each under the column it names; over a day and more midnight is a date."""
-    every = _label_step(axis)
-    clock = "%H:%M:%S" if every < 60 else "%H:%M"
+    step = _label_step(axis)
+    clock = "%H:%M:%S" if step < 60 else "%H:%M"
     text = [" "] * axis.columns
-    at = (int(axis.start // every) + 1) * every
+    at = (int(axis.start // step) + 1) * step
     while at < axis.end:
         column = int((at - axis.start) / axis.step)
-        midnight = not at % DAY and axis.end - axis.start > DAY
-        label = datetime.fromtimestamp(at, UTC).strftime("%d %b" if midnight else clock)
+        is_midnight = not at % DAY_SECONDS and axis.end - axis.start > DAY_SECONDS
+        label = datetime.fromtimestamp(at, UTC).strftime("%d %b" if is_midnight else clock)
         if column + len(label) <= axis.columns:
             text[column : column + len(label)] = label
-        at += every
-    return [[(" " * (GUTTER - 4) + "UTC ", StyleRole.DIM), ("".join(text), StyleRole.DIM)]]
+        at += step
+    return [(" " * (GUTTER - 4) + "UTC ", StyleRole.DIM), ("".join(text), StyleRole.DIM)]
 
 
 def _label_step(axis: Axis) -> int:
     """Seconds between labels: the least usual step that leaves 12 cells to each; whole days where none is enough."""
-    wanted = axis.step * 12
-    return next((step for step in LABEL_STEPS if step >= wanted), ceil(wanted / DAY) * DAY)
+    minimum = axis.step * 12
+    return next((step for step in LABEL_STEPS if step >= minimum), ceil(minimum / DAY_SECONDS) * DAY_SECONDS)
 
 
-def _legend(shown: TimeSeries, width: int, *, stale: bool) -> Line:
+def _legend(series: TimeSeries, width: int, *, stale: bool) -> Line:
     """What the highlighted glyphs mean and how many samples in view carry each."""
     counts = {STATUS_STYLES[status]: 0 for status in (3, 4, 5)}
-    for status, count in shown.counts.items():
-        look = STATUS_STYLES.get(status, ODD)
-        counts[look] = counts.get(look, 0) + count
+    for status, count in series.counts.items():
+        style = STATUS_STYLES.get(status, ODD)
+        counts[style] = counts.get(style, 0) + count
     normal = counts.pop(STATUS_STYLES[0], 0)
-    parts = [
-        (0, [(f" {look.glyph} {look.word} ", StyleRole.STALE if stale else look.role), (str(count), StyleRole.TEXT)])
-        for look, count in counts.items()
+    groups: list[Group] = [
+        (0, [(f" {style.glyph} {style.word} ", StyleRole.STALE if stale else style.role), (str(count), StyleRole.TEXT)])
+        for style, count in counts.items()
     ]
-    parts.append((1, [(f"normal {normal}  of {sum(shown.counts.values())} samples", StyleRole.DIM)]))
-    return fit(wrap_groups(parts, width), width)
+    groups.append((1, [(f"normal {normal}  of {sum(series.counts.values())} samples", StyleRole.DIM)]))
+    return fit(wrap_groups(groups, width), width)
