@@ -28,6 +28,19 @@ VIOLATIONS = {
     "operations/screen.py": ("import textual", "operations change the platform without a screen or a terminal"),
     "operations/printed.py": ("import rich", "operations change the platform without a screen or a terminal"),
     "operations/typed.py": ("import click", "operations change the platform without a screen or a terminal"),
+    "ui/chat/trespass.py": (
+        "import livedeck.ui.rooms.view",
+        "ui: kit and shell know no feature, and no feature another",
+    ),
+    "ui/shell/trespass.py": (
+        "import livedeck.ui.rooms.view",
+        "ui: kit and shell know no feature, and no feature another",
+    ),
+    "ui/kit/trespass.py": (
+        "import livedeck.ui.rooms.view",
+        "ui: kit and shell know no feature, and no feature another",
+    ),
+    "ui/kit/second.py": ("import livedeck.ui.shell.frame", "ui: kit knows text and values, and no shell"),
     "settings/trespass.py": ("import livedeck.client", "settings knows the thresholds and no other room"),
     "client/second.py": ("import httpx", "httpx enters through transport.py alone"),
     "ui/second.py": ("import plotext", "plotext enters through the chart adapter alone"),
