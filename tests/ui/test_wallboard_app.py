@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, MutableMapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from random import Random
@@ -126,10 +126,11 @@ class Replayed(Wallboard):
 
     sent: dict[tuple[int, int], str]
 
-    def send(self, parts: Sequence[tuple[Region, Strip]]) -> None:
+    def send(self, parts: Iterable[tuple[Region, Strip]]) -> bool:
         for region, strip in parts:
             assert strip.cell_length == region.width
             self.sent |= {(region.x + at, region.y): cell for at, cell in enumerate(_cells(strip.text))}
+        return True
 
 
 def _cells(text: str) -> Iterator[str]:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast
 
 import structlog
-from rich.text import Text
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
@@ -23,7 +22,7 @@ from livedeck.monitor import Clock, EventState, History, Monitor, NotificationRe
 from livedeck.presentation.render_time import RenderTime
 from livedeck.ui.features import FEATURES
 from livedeck.ui.kit import themes
-from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain, osc52
+from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
 from livedeck.ui.shell.action import Action, ActionRegistry, FeatureScreen, Keymap
 from livedeck.ui.shell.context import Context, Identity, Opener, ScreenType
 from livedeck.ui.shell.desk import Desk
@@ -263,9 +262,7 @@ class Deck(ExactApp):
 
     def copy(self, text: str, what: str) -> None:
         """See `Context`."""
-        sequence = osc52(text, self._multiplexer)
-        if sequence is not None and self._driver is not None:
-            self._driver.write(sequence)
+        if self.copy_text(text, self._multiplexer):
             self.announce(f"{what} copied")
         elif self.preferences.keep is None:
             self.announce(f"{what} is too long for the clipboard, and there is no place for a file", Severity.WARNING)
@@ -324,9 +321,6 @@ class Deck(ExactApp):
         """See `Context`."""
         self.exit(0)
 
-    def _fatal_error(self) -> None:
-        """A crash says where to read about it. It shows no local variables: they may hold a key or a token."""
-        log.error("the deck ended with an error", exc_info=self._exception)
-        where = f"; the log is {self._log_file}" if self._log_file else ""
-        self._exit_renderables.append(Text(f"livedeck ended with {type(self._exception).__name__}{where}"))
-        self._close_messages_no_wait()
+    def crash_text(self, error: str) -> str:
+        """It says where to read about it."""
+        return super().crash_text(error) + (f"; the log is {self._log_file}" if self._log_file else "")

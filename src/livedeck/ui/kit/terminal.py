@@ -1,24 +1,57 @@
-"""What reaches the terminal: only cells that changed, without colours and characters that it lacks."""
+"""What reaches the terminal: only cells that changed, without colours and characters that it lacks.
+
+The one file with private names of Textual (decisions.md, "Private Textual names"): `ChopsUpdate`, `CompositorUpdate`,
+`App._display` and `App._fatal_error`. `tests/ui/test_private_names.py` says which assumption another Textual breaks.
+"""
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
+import structlog
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.control import Control
 from rich.segment import Segment
-from textual._compositor import ChopsUpdate, CompositorUpdate
+from rich.text import Text
 from textual.app import App
 from textual.color import Color
 from textual.filter import LineFilter
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from textual._compositor import ChopsUpdate, CompositorUpdate
+else:
+    try:
+        from textual._compositor import ChopsUpdate, CompositorUpdate
+    except ImportError:  # another Textual: nothing is an instance of these, and its own updates are sent
+        ChopsUpdate = CompositorUpdate = type("Absent", (), {})
+
+log = structlog.get_logger()
+
+
+def has_exact_updates() -> bool:
+    """Whether this Textual has what exact updates stand on; without them its own updates are sent.
+
+    Textual sends a changed part of a widget from the widget's left edge on: 32 kB for 24 values that change, where
+    1.5 kB changed.
+    """
+    return (
+        hasattr(App, "_display")
+        and [*signature(ChopsUpdate).parameters] == ["chops", "spans", "chop_ends"]
+        and hasattr(CompositorUpdate, "render_segments")
+    )
+
+
+EXACT_UPDATES = has_exact_updates()
 
 
 class ExactUpdate(ChopsUpdate):
@@ -31,26 +64,25 @@ class ExactUpdate(ChopsUpdate):
 
     def render_segments(self, console: Console) -> str:
         """The bytes for the terminal."""
-        sent: list[str] = []
+        parts: list[str] = []
         for y, start, end in self.spans:
             for until, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
                 first, last = max(x, start), min(until, end)
                 if strip is not None and first < last:
-                    sent.append(Control.move_to(first, y).segment.text)
-                    sent.append(strip.crop(first - x, last - x).simplify().render(console))
-        return "".join(sent)
+                    parts.append(Control.move_to(first, y).segment.text)
+                    parts.append(strip.crop(first - x, last - x).simplify().render(console))
+        return "".join(parts)
 
 
-class PartsUpdate(CompositorUpdate):
-    """Strips, each for a part of one line of the screen."""
+class TextUpdate(CompositorUpdate):
+    """Bytes for the terminal as they are."""
 
-    def __init__(self, parts: Sequence[tuple[Region, Strip]]) -> None:
-        self._parts = parts
+    def __init__(self, text: str) -> None:
+        self._text = text
 
-    def render_segments(self, console: Console) -> str:
+    def render_segments(self, console: Console) -> str:  # noqa: ARG002  the face of updates
         """The bytes for the terminal."""
-        moved = ((Control.move_to(region.x, region.y).segment.text, strip) for region, strip in self._parts)
-        return "".join(f"{move}{strip.render(console)}" for move, strip in moved)
+        return self._text
 
     def __rich__(self) -> str:
         """Nothing: it is for terminals alone."""
@@ -62,16 +94,53 @@ class ExactApp(App[int]):
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Textual's way to the terminal."""
-        exact = ExactUpdate.of(renderable) if isinstance(renderable, ChopsUpdate) else renderable
-        super()._display(screen, exact)
+        if EXACT_UPDATES and isinstance(renderable, ChopsUpdate):
+            renderable = ExactUpdate.of(renderable)
+        super()._display(screen, renderable)
 
-    def send(self, parts: Sequence[tuple[Region, Strip]]) -> None:
-        """Have these parts of lines on the terminal at once: Textual would wait for a sixtieth of a second."""
-        _, ground = self.screen.background_colors
-        for each in self.get_line_filters():
-            parts = [(region, strip.apply_filter(each, ground)) for region, strip in parts]
-        if parts:
-            self._display(self.screen, PartsUpdate(parts))
+    def send(self, parts: Iterable[tuple[Region, Strip]]) -> bool:
+        """Send these parts of lines to the terminal at once, and to nothing else.
+
+        Returns False where this Textual cannot, for a refresh instead: that waits for the next of 60 frames a second,
+        and costs a wall half as much processor time again.
+        """
+        if not EXACT_UPDATES:
+            return False
+        text = "".join(
+            f"{Control.move_to(region.x, region.y).segment.text}{self.filtered(strip).render(self.console)}"
+            for region, strip in parts
+        )
+        if text:
+            self._display(self.screen, TextUpdate(text))
+        return True
+
+    def filtered(self, strip: Strip) -> Strip:
+        """The strip as this terminal can show it."""
+        _, background = self.screen.background_colors
+        for line_filter in self.get_line_filters():
+            strip = strip.apply_filter(line_filter, background)
+        return strip
+
+    def copy_text(self, text: str, multiplexer: str) -> bool:
+        """Copy to the clipboard of the terminal's machine. Returns False where the text is too long for it."""
+        sequence = osc52(text, multiplexer)
+        if sequence is None:
+            return False
+        if multiplexer and EXACT_UPDATES:
+            self._display(self.screen, TextUpdate(sequence))
+        else:
+            self.copy_to_clipboard(text)
+        return True
+
+    def crash_text(self, error: str) -> str:
+        """What the terminal shows after a crash by that error."""
+        return f"{self.title} ended with {error}"
+
+    def _fatal_error(self) -> None:
+        """Textual's own prints a traceback with local variables, which may hold a key or a token."""
+        error = sys.exc_info()[1]
+        log.error("the app ended with an error", app=self.title, exc_info=error)
+        self.panic(Text(self.crash_text(type(error).__name__)))
 
 
 SIGNS = str.maketrans(

@@ -13,7 +13,6 @@ from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.segment import Segment
 from rich.style import Style
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.color import Color
@@ -69,9 +68,13 @@ class WallCanvas(Canvas):
     def refresh_regions(self, regions: Iterable[Region]) -> int:
         """Send the regions to the terminal at once, past the compositor: nothing else is on the screen."""
         changed = list(regions)
-        self._styles_cache.set_dirty(*changed)
-        self.app.send([(region, self._crop(region)) for region in changed])
+        if not self.app.send((region, self._crop(region)) for region in changed):
+            self.refresh(*changed)
         return len(changed)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines as they are drawn: no widget's cache of lines, which knows nothing of what was sent past it."""
+        return [self.app.filtered(self.render_line(y)).crop(*crop.column_span) for y in crop.line_range]
 
     def _crop(self, region: Region) -> Strip:
         """The part of a line in that region; only the segments that reach into it are made."""
@@ -247,12 +250,9 @@ class Wallboard(ExactApp, inherit_bindings=False):
         """End; the terminal is left as it was."""
         self.exit(0)
 
-    def _fatal_error(self) -> None:
-        """Name the log file. No local variables are shown: they may hold a key or a token."""
-        log.error("the wallboard ended with an error", exc_info=self._exception)
-        where = f"; the log is {self._log_file}" if self._log_file else ""
-        self._exit_renderables.append(Text(f"livedeck wallboard ended with {type(self._exception).__name__}{where}"))
-        self._close_messages_no_wait()
+    def crash_text(self, error: str) -> str:
+        """It says where to read about it."""
+        return super().crash_text(error) + (f"; the log is {self._log_file}" if self._log_file else "")
 
 
 def _rich_style(spec: StyleSpec) -> Style:

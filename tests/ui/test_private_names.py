@@ -1,0 +1,105 @@
+"""What the deck takes of Textual besides its public names: which of it another Textual no longer has, and what then.
+
+All of it stands in `ui/kit/terminal.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+from inspect import getsource, signature
+from pathlib import Path
+
+import pytest
+from textual import _compositor, message_pump
+from textual.app import App
+from textual.drivers.headless_driver import HeadlessDriver
+
+from livedeck.cli.screenshots import still_deck
+from livedeck.ui.kit import terminal
+from ui.stage import act, running, steady, text_of
+
+UI = Path(terminal.__file__).parents[1]
+
+
+def test_a_changed_part_of_the_screen_is_described_by_strips_spans_and_ends() -> None:
+    """`ExactUpdate` crops the strips of a `ChopsUpdate` to its spans."""
+    assert [*signature(_compositor.ChopsUpdate).parameters] == ["chops", "spans", "chop_ends"], (
+        "ChopsUpdate is made of something else: exact updates are off, a clock costs twenty times the bytes over ssh"
+    )
+    assert issubclass(_compositor.ChopsUpdate, _compositor.CompositorUpdate)
+
+
+def test_updates_turn_themselves_into_bytes() -> None:
+    assert [*signature(_compositor.CompositorUpdate.render_segments).parameters] == ["self", "console"], (
+        "an update is no longer asked for its bytes: exact updates and copying through tmux are off"
+    )
+
+
+def test_every_update_goes_through_one_method_of_the_app() -> None:
+    assert [*signature(App._display).parameters] == ["self", "screen", "renderable"], (
+        "App._display is called otherwise: exact updates and copying through tmux are off"
+    )
+    assert terminal.has_exact_updates()
+
+
+def test_a_crash_of_the_app_comes_by_one_method_within_the_handling_of_its_error() -> None:
+    """Without it a traceback with local variables is printed, and these may hold a token."""
+    assert [*signature(App._fatal_error).parameters] == ["self"], "App._fatal_error is gone: a crash shows locals"
+    assert "self._fatal_error()" in getsource(App._handle_exception), "a crash shows locals: it goes another way now"
+    assert "except Exception as error:" in getsource(message_pump.MessagePump._process_messages_loop)
+
+
+def test_no_other_file_of_the_screens_imports_a_private_module_of_textual() -> None:
+    importers = {
+        path.relative_to(UI).as_posix()
+        for path in UI.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("textual._", "rich._"))
+    }
+    assert importers == {"kit/terminal.py"}
+
+
+class SentDriver(HeadlessDriver):
+    """A terminal, for all that the app knows; keeps what is sent to it."""
+
+    sent = ""
+
+    @property
+    def is_headless(self) -> bool:
+        return False
+
+    def write(self, data: str) -> None:
+        SentDriver.sent += data
+
+
+async def test_without_them_textuals_own_updates_show_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running((80, 24)) as (deck, pilot):
+        await act(pilot, "row.down")
+        expected = await steady(deck, pilot)
+    monkeypatch.setattr(terminal, "EXACT_UPDATES", False)
+    async with still_deck() as deck:
+        deck.driver_class = SentDriver
+        async with deck.run_test(headless=False, size=(80, 24)) as pilot:
+            await pilot.pause()
+            await act(pilot, "row.down")
+            assert await steady(deck, pilot) == expected
+            assert "Cup final" in SentDriver.sent
+            assert not deck.send([])
+            deck.copy("words", "text")
+            await pilot.pause()
+            assert "text copied" in text_of(deck)
+            assert "\x1b]52;c;d29yZHM=\x07" in SentDriver.sent
+
+
+@pytest.mark.parametrize("multiplexer", ["", "tmux", "screen"])
+async def test_a_copy_reaches_the_terminal_once(multiplexer: str) -> None:
+    async with still_deck() as deck:
+        deck.driver_class = SentDriver
+        async with deck.run_test(headless=False, size=(80, 24)) as pilot:
+            await pilot.pause()
+            SentDriver.sent = ""
+            assert deck.copy_text("words", multiplexer)
+            await pilot.pause()
+            sequence = terminal.osc52("words", multiplexer)
+            assert sequence
+            assert SentDriver.sent.count(sequence) == 1
