@@ -14,8 +14,7 @@ from random import Random
 from typing import Any
 
 from livedeck.client import Api, Event, QosSamples
-from livedeck.monitor import Monitor, Reading, Readings, Snapshot, Thresholds
-from livedeck.monitor.detection.detect import SignalAnalysis, detect
+from livedeck.monitor import Monitor, Reading, Readings, Snapshot
 from livedeck.monitor.signal.series import merge
 from virtual_clock import VirtualClock
 
@@ -54,11 +53,6 @@ def samples(
 
 def _doubles(values: Iterable[float | None]) -> array[float]:
     return array("d", [nan if value is None else value for value in values])
-
-
-def judged(known: SignalAnalysis, readings: Readings, thresholds: Thresholds) -> SignalAnalysis:
-    """What `detect` finds."""
-    return detect(known, readings, thresholds)
 
 
 def signal(

@@ -25,11 +25,10 @@ from livedeck.monitor import (
 from livedeck.monitor.alarms import operator
 from livedeck.monitor.alarms.engine import restored
 from livedeck.monitor.alarms.ranking import urgent_first, worst_first
-from livedeck.monitor.kinds.ingest import stale_finding
 from monitor.alarm_stage import BLIND, RULES, WELL, Watcher, critical, finding, kinds, state
 from monitor.stage import NOW
 
-QOS_STALE = stale_finding("", None)
+QOS_STALE = Finding("QOS_STALE", Severity.CRITICAL, "no new sample", "an answer every few seconds")
 
 ACKNOWLEDGED, UNACKNOWLEDGED = AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED
 

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from livedeck.monitor import Episode, Reading, Readings, Severity, Thresholds, tuned
-from livedeck.monitor.detection.detect import SignalAnalysis, episodes
+from livedeck.monitor.detection.detect import SAMPLE_KINDS, detect, episodes
+from livedeck.monitor.signal.analysis import SignalAnalysis
 from livedeck.monitor.signal.series import merge
 from livedeck.simulator.engine.encoder import SHAPES, qos
-from monitor.stage import NOW, judged, samples
+from monitor.stage import NOW, samples
 
 EVERY = 2.0
 CALM = 300
@@ -40,7 +41,7 @@ def seen(*parts: list[dict[str, Any]]) -> SignalAnalysis:
 
 
 def folded(readings: list[Reading], **limits: object) -> SignalAnalysis:
-    return judged(SignalAnalysis(), merge(Readings(), samples(readings)), tuned(Thresholds(), limits))
+    return detect(SignalAnalysis(), merge(Readings(), samples(readings)), tuned(Thresholds(), limits))
 
 
 def past(known: SignalAnalysis) -> list[Episode]:
@@ -75,14 +76,18 @@ COUNTED = {"KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS"}
 """Those that count a status end so long after its last sample; the others after the first good one."""
 
 
+def test_every_kind_that_samples_raise_has_a_row() -> None:
+    assert {kind for kind, *_ in ROWS} | {"BITRATE_UNSTABLE"} == {kind.name for kind, _ in SAMPLE_KINDS}
+
+
 @pytest.mark.parametrize(("kind", "fault", "on", "off"), ROWS)
 def test_a_fault_is_raised_when_it_has_held_and_not_before(
     kind: str, fault: dict[str, Any], on: float, off: float
 ) -> None:
     del off
     edge = round(on / EVERY) + 1
-    assert kind not in seen(stretch(edge - 1, **fault)).spells
-    spell = seen(stretch(edge, **fault)).spells[kind]
+    assert kind not in seen(stretch(edge - 1, **fault)).intervals
+    spell = seen(stretch(edge, **fault)).intervals[kind]
     assert spell.since == after(0).timestamp()
 
 
@@ -93,9 +98,9 @@ def test_a_fault_is_over_after_its_delay_and_not_before(
     length = round(on / EVERY) + 5
     good = round(off / EVERY) + (0 if kind in COUNTED else 1)
     if off:
-        assert kind in seen(stretch(length, **fault), stretch(good - 1)).spells
+        assert kind in seen(stretch(length, **fault), stretch(good - 1)).intervals
     known = seen(stretch(length, **fault), stretch(good))
-    assert kind not in known.spells
+    assert kind not in known.intervals
     (told,) = [episode for episode in past(known) if episode.kind == kind]
     ended = length - 1 if kind in COUNTED else length
     assert (told.since, told.until) == (after(0), after(ended))
@@ -112,12 +117,12 @@ def test_a_fault_is_over_after_its_delay_and_not_before(
 def test_a_warning_that_a_setting_silences_takes_no_critical_alarm_with_it(
     limits: dict[str, object], fault: dict[str, Any], kind: str
 ) -> None:
-    assert set(folded(rows([*stretch(CALM), *stretch(20, **fault)]), **limits).spells) == {kind}
+    assert set(folded(rows([*stretch(CALM), *stretch(20, **fault)]), **limits).intervals) == {kind}
 
 
 @pytest.mark.parametrize("seconds", [0, 1])
 def test_of_a_minute_without_length_nothing_is_unstable(seconds: int) -> None:
-    assert folded(rows(swinging(CALM)), unstable_window=seconds).spells == {}
+    assert folded(rows(swinging(CALM)), unstable_window=seconds).intervals == {}
 
 
 @pytest.mark.parametrize("limits", [{"dark_video": 0}, {"dark_video": 0, "dark_fps": 0}])
@@ -128,7 +133,7 @@ def test_no_picture_is_judged_where_a_setting_expects_none(
 ) -> None:
     """Of a stream that is sound alone its BLACKOUT is silenced: a usual rate of 0 is one."""
     known = folded(rows([*stretch(calm), *stretch(600, **fault), *stretch(30, **fault, audio=0.0)]), **limits)
-    assert "AUDIO_LOST" in known.spells
+    assert "AUDIO_LOST" in known.intervals
 
 
 @pytest.mark.parametrize(
@@ -143,7 +148,7 @@ def test_no_picture_is_judged_where_a_setting_expects_none(
     ],
 )
 def test_what_is_just_within_its_limit_raises_nothing(almost: dict[str, Any]) -> None:
-    assert seen(stretch(90, **almost)).spells == {}
+    assert seen(stretch(90, **almost)).intervals == {}
 
 
 @pytest.mark.parametrize(
@@ -159,36 +164,36 @@ def test_what_is_just_within_its_limit_raises_nothing(almost: dict[str, Any]) ->
     ],
 )
 def test_the_level_and_not_its_neighbour_is_raised(fault: dict[str, Any], kinds: set[str]) -> None:
-    assert set(seen(stretch(40, **fault)).spells) == kinds
+    assert set(seen(stretch(40, **fault)).intervals) == kinds
 
 
 def test_a_fault_clears_ten_points_over_the_level_that_raised_it() -> None:
     low = stretch(12, video=0.69 * 4.5e6)
-    assert "VIDEO_LOW" in seen(low, stretch(100, video=0.79 * 4.5e6)).spells
-    assert "VIDEO_LOW" not in seen(low, stretch(100, video=0.81 * 4.5e6)).spells
+    assert "VIDEO_LOW" in seen(low, stretch(100, video=0.79 * 4.5e6)).intervals
+    assert "VIDEO_LOW" not in seen(low, stretch(100, video=0.81 * 4.5e6)).intervals
     starved = stretch(12, video=0.49 * 4.5e6)
-    assert "VIDEO_STARVED" in seen(starved, stretch(100, video=0.59 * 4.5e6)).spells
-    assert "VIDEO_STARVED" not in seen(starved, stretch(100, video=0.61 * 4.5e6)).spells
+    assert "VIDEO_STARVED" in seen(starved, stretch(100, video=0.59 * 4.5e6)).intervals
+    assert "VIDEO_STARVED" not in seen(starved, stretch(100, video=0.61 * 4.5e6)).intervals
 
 
 def test_a_good_run_that_breaks_begins_anew() -> None:
     mute = stretch(8, audio=0.0)
     known = seen(mute, stretch(4), stretch(1, audio=0.0), stretch(5))
-    assert "AUDIO_LOST" in known.spells
+    assert "AUDIO_LOST" in known.intervals
     assert past(known) == []
 
 
 def test_what_is_missing_neither_raises_nor_clears() -> None:
-    assert "AUDIO_LOST" not in seen(stretch(2, audio=0.0), stretch(1, audio=None), stretch(2, audio=0.0)).spells
-    assert "AUDIO_LOST" in seen(stretch(8, audio=0.0), stretch(60, audio=None)).spells
+    assert "AUDIO_LOST" not in seen(stretch(2, audio=0.0), stretch(1, audio=None), stretch(2, audio=0.0)).intervals
+    assert "AUDIO_LOST" in seen(stretch(8, audio=0.0), stretch(60, audio=None)).intervals
 
 
 @pytest.mark.parametrize("evidence", [{"status": 5}, {"fps": 28.0}, {"audio": 0.79 * 128e3}])
 def test_few_bits_of_a_variable_rate_are_a_fault_only_where_something_suffers(evidence: dict[str, Any]) -> None:
     history = rows([*swinging(CALM), *stretch(20, video=0.4 * 4.5e6)])
-    assert folded(history).spells == {}
+    assert folded(history).intervals == {}
     starved = folded(rows([*swinging(CALM), *stretch(20, video=0.4 * 4.5e6, **evidence)]))
-    assert {"VIDEO_STARVED", "VIDEO_LOW"} <= set(starved.spells)
+    assert {"VIDEO_STARVED", "VIDEO_LOW"} <= set(starved.intervals)
 
 
 @pytest.mark.parametrize(
@@ -201,18 +206,18 @@ def test_a_key_frame_now_and_then_is_no_pattern(counted: tuple[int, int], kind: 
     window = 10 if status == 3 else 6
     sparse = [*stretch(hits - 1, status=status), *stretch(window - hits + 1)] * 20
     dense = [*stretch(hits, status=status), *stretch(window - hits)] * 20
-    assert kind not in seen(sparse).spells
-    assert kind in seen(dense).spells
+    assert kind not in seen(sparse).intervals
+    assert kind in seen(dense).intervals
 
 
 def test_severe_key_frames_are_critical_after_a_minute() -> None:
-    assert seen(stretch(30, status=4)).spells["KEYFRAME_SEVERE"].severity is Severity.WARNING
-    assert seen(stretch(31, status=4)).spells["KEYFRAME_SEVERE"].severity is Severity.CRITICAL
+    assert seen(stretch(30, status=4)).intervals["KEYFRAME_SEVERE"].severity is Severity.WARNING
+    assert seen(stretch(31, status=4)).intervals["KEYFRAME_SEVERE"].severity is Severity.CRITICAL
 
 
 def test_loss_is_critical_when_three_of_six_last_or_at_the_fourth_burst() -> None:
     def severity(*parts: list[dict[str, Any]]) -> Severity:
-        return seen(*parts).spells["PACKET_LOSS"].severity
+        return seen(*parts).intervals["PACKET_LOSS"].severity
 
     burst = [*stretch(2, status=5), *stretch(20)]
     assert severity(stretch(10, status=5)) is Severity.WARNING
@@ -223,42 +228,42 @@ def test_loss_is_critical_when_three_of_six_last_or_at_the_fourth_burst() -> Non
 
 def test_a_fault_stays_as_loud_as_it_was() -> None:
     known = seen(stretch(20, status=5), stretch(15), stretch(1, status=5))
-    assert known.spells["PACKET_LOSS"].severity is Severity.CRITICAL
+    assert known.intervals["PACKET_LOSS"].severity is Severity.CRITICAL
 
 
 def test_a_constant_rate_that_swings_for_a_minute_is_unstable_and_one_step_is_not() -> None:
     saw = [USUAL | {"video": 4.5e6 * (1.0 if place % 6 < 3 else 0.45)} for place in range(90)]
-    assert "BITRATE_UNSTABLE" in seen(saw).spells
-    assert "BITRATE_UNSTABLE" not in seen(saw, stretch(90)).spells
-    assert "BITRATE_UNSTABLE" not in seen(stretch(60, video=0.45 * 4.5e6)).spells
-    assert "BITRATE_UNSTABLE" not in seen(stretch(15, video=0.0)).spells
+    assert "BITRATE_UNSTABLE" in seen(saw).intervals
+    assert "BITRATE_UNSTABLE" not in seen(saw, stretch(90)).intervals
+    assert "BITRATE_UNSTABLE" not in seen(stretch(60, video=0.45 * 4.5e6)).intervals
+    assert "BITRATE_UNSTABLE" not in seen(stretch(15, video=0.0)).intervals
 
 
 @pytest.mark.parametrize("share", [0.6, 0.3])
 def test_a_fault_does_not_become_the_usual(share: float) -> None:
     """Half an hour of it, and it is still held against what was usual before; so is the good that follows."""
     known = seen(stretch(900, video=share * 4.5e6))
-    assert known.usual.video == 4.5e6
-    assert "VIDEO_LOW" in known.spells
-    assert seen(stretch(900, video=share * 4.5e6), stretch(10)).usual.video == 4.5e6
+    assert known.baseline.video == 4.5e6
+    assert "VIDEO_LOW" in known.intervals
+    assert seen(stretch(900, video=share * 4.5e6), stretch(10)).baseline.video == 4.5e6
 
 
 def test_a_higher_rate_becomes_the_usual() -> None:
-    assert seen(stretch(300, video=6e6)).usual.video == 6e6
+    assert seen(stretch(300, video=6e6)).baseline.video == 6e6
 
 
 def test_the_usual_frame_rate_and_sound_are_not_learnt_from_faults() -> None:
     known = seen(stretch(900, fps=15.0, audio=0.0))
-    assert (known.usual.fps, known.usual.audio) == (30.0, 128e3)
+    assert (known.baseline.fps, known.baseline.audio) == (30.0, 128e3)
 
 
 @pytest.mark.parametrize("fault", [fault for _, fault, _, _ in ROWS])
 def test_a_run_that_warms_up_raises_nothing(fault: dict[str, Any]) -> None:
     grace = rows(stretch(15, **fault))
-    assert folded(grace).spells == {}
+    assert folded(grace).intervals == {}
     gap = 40.0
     again = [row._replace(time=row.time + EVERY * CALM + gap) for row in grace]
-    assert set(folded([*rows(stretch(CALM)), *again]).spells) <= {"RECONNECTING"}
+    assert set(folded([*rows(stretch(CALM)), *again]).intervals) <= {"RECONNECTING"}
 
 
 def test_a_silence_between_samples_is_told_though_nobody_asked_meanwhile() -> None:
@@ -266,17 +271,17 @@ def test_a_silence_between_samples_is_told_though_nobody_asked_meanwhile() -> No
     before = rows(stretch(CALM))
     back = [row._replace(time=row.time + EVERY * CALM + away) for row in rows(stretch(6))]
     left, returned = (datetime.fromtimestamp(row.time, UTC) for row in (before[-1], back[0]))
-    assert folded([*before, *back[:5]]).spells["RECONNECTING"].raised
+    assert folded([*before, *back[:5]]).intervals["RECONNECTING"].is_raised
     known = folded([*before, *back])
-    assert known.spells == {}
+    assert known.intervals == {}
     assert [(one.kind, one.since, one.until) for one in past(known)] == [("RECONNECTING", left, returned)]
 
 
 def test_a_fault_outlasts_a_silence_for_nothing_proves_that_it_is_over() -> None:
     mute = rows([*stretch(CALM), *stretch(10, audio=0.0)])
     back = [row._replace(time=row.time + EVERY * (CALM + 10) + 60.0) for row in rows(stretch(6))]
-    assert "AUDIO_LOST" in folded([*mute, *back[:5]]).spells
-    assert "AUDIO_LOST" not in folded([*mute, *back]).spells
+    assert "AUDIO_LOST" in folded([*mute, *back[:5]]).intervals
+    assert "AUDIO_LOST" not in folded([*mute, *back]).intervals
 
 
 def test_a_run_of_bad_samples_does_not_reach_over_a_silence() -> None:
@@ -284,7 +289,7 @@ def test_a_run_of_bad_samples_does_not_reach_over_a_silence() -> None:
     back = [
         row._replace(time=mute[-1].time + 60.0 + EVERY * place) for place, row in enumerate(rows(stretch(3, audio=0.0)))
     ]
-    assert "AUDIO_LOST" not in folded([*mute, *back]).spells
+    assert "AUDIO_LOST" not in folded([*mute, *back]).intervals
 
 
 @pytest.mark.parametrize("fault", [fault for _, fault, _, _ in ROWS])
@@ -293,11 +298,11 @@ def test_a_late_sample_is_folded_in_where_it_belongs(fault: dict[str, Any]) -> N
     every = rows([*stretch(CALM), *[*stretch(7, **fault), *stretch(5)] * 15])
     for late in (CALM + 9, CALM + 70, CALM + 133):
         readings = merge(Readings(), samples([*every[:late], *every[late + 1 :]]))
-        known = judged(
-            judged(SignalAnalysis(), readings, Thresholds()), merge(readings, samples([every[late]])), Thresholds()
+        known = detect(
+            detect(SignalAnalysis(), readings, Thresholds()), merge(readings, samples([every[late]])), Thresholds()
         )
         whole = folded(every)
-        assert (known.spells, known.past, known.seen) == (whole.spells, whole.past, whole.seen)
+        assert (known.intervals, known.past, known.features) == (whole.intervals, whole.past, whole.features)
 
 
 def test_a_slow_cadence_is_no_silence() -> None:

@@ -17,22 +17,16 @@ from livedeck.monitor import (
     Readings,
     Thresholds,
 )
-from livedeck.monitor.detection.detect import SignalAnalysis
-from livedeck.monitor.detection.health import DataQuality, assess
-from livedeck.monitor.detection.patterns import SignalSignature, classify, pattern_of
-from livedeck.monitor.kinds.diagnosis import diagnose
+from livedeck.monitor.detection.detect import detect
+from livedeck.monitor.detection.health import assess
+from livedeck.monitor.detection.patterns import SignalSignature, classify, diagnose, pattern_of
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.kinds.kind import EventCase
 from livedeck.monitor.model.state import Pattern
+from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
 from livedeck.monitor.signal.series import merge
 from livedeck.simulator.engine.encoder import SHAPES, qos
-from monitor.stage import NOW, judged, model, samples
-
-KINDS = (
-    *("NO_INGEST", "BLACKOUT", "VIDEO_LOW", "VIDEO_STARVED", "FPS_LOW", "FPS_COLLAPSE", "AUDIO_LOST", "AUDIO_LOW"),
-    *("AUDIO_HIGH", "KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS", "BITRATE_UNSTABLE", "UNKNOWN_STATUS"),
-    *("RECONNECTING", "LATE_START", "RESTREAM_DOWN", "QOS_STALE", "API_BLIND", "AUTH_FAILED", "RATE_LIMITED"),
-    *("CLOCK_SKEW", "HISTORY_FAILED", "PLATFORM", "UNKNOWN_DATA", "FUTURE_SAMPLES"),
-)
-"""Those of monitoring.md, and the two that the monitor adds."""
+from monitor.stage import NOW, model, samples
 
 
 def on_air(shape: str, *, calm: int = 300, faulty: int = 90, seed: int = 1) -> EventState:
@@ -44,12 +38,13 @@ def on_air(shape: str, *, calm: int = 300, faulty: int = 90, seed: int = 1) -> E
         rows.append(Reading(begin + 2.0 * place, *sample))
     readings = merge(Readings(), samples(rows))
     phase = Phase(BroadcastState.ON_AIR, NOW - timedelta(hours=1), Ingest(IngestState.RECEIVING))
-    verdict = assess(judged(SignalAnalysis(), readings, Thresholds()), phase, DataQuality(), NOW)
-    shown = pattern_of(phase, readings, verdict)
-    return EventState(model(), NOW, phase, QosState(readings), verdict, pattern=shown)
+    analysis = detect(SignalAnalysis(), readings, Thresholds())
+    assessment = assess(EventCase(analysis, phase, DataQuality(), NOW), Thresholds())
+    pattern = pattern_of(phase, readings, assessment)
+    return EventState(model(), NOW, phase, QosState(readings), assessment, pattern=pattern)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALARM_KINDS)
 def test_every_kind_is_told_in_three_short_sentences(kind: str) -> None:
     told = diagnose(kind)
     for sentence in (told.cause, told.viewers, told.advice):
@@ -59,24 +54,24 @@ def test_every_kind_is_told_in_three_short_sentences(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("signs", "pattern"),
+    ("signature", "pattern"),
     [
         (SignalSignature(), Pattern.NONE),
-        (SignalSignature(video=0.5, audio=0.7, fps=0.8, lossy=True), Pattern.NETWORK),
+        (SignalSignature(video=0.5, audio=0.7, fps=0.8, is_lossy=True), Pattern.NETWORK),
         (SignalSignature(video=0.4, audio=0.7, fps=0.8), Pattern.NETWORK),
         (SignalSignature(fps=0.75), Pattern.OVERLOAD),
-        (SignalSignature(fps=0.75, lossy=True, bursts=1), Pattern.OVERLOAD),
-        (SignalSignature(audio=0.0, mute=True), Pattern.AUDIO),
-        (SignalSignature(video=0.0, fps=0.0, dark=True), Pattern.CAMERA),
-        (SignalSignature(video=0.0, audio=0.0, fps=0.0, dark=True, mute=True), Pattern.GONE),
+        (SignalSignature(fps=0.75, is_lossy=True, bursts=1), Pattern.OVERLOAD),
+        (SignalSignature(audio=0.0, is_mute=True), Pattern.AUDIO),
+        (SignalSignature(video=0.0, fps=0.0, is_dark=True), Pattern.CAMERA),
+        (SignalSignature(video=0.0, audio=0.0, fps=0.0, is_dark=True, is_mute=True), Pattern.GONE),
         (SignalSignature(video=0.6), Pattern.STEP),
-        (SignalSignature(keys=True), Pattern.KEYS),
-        (SignalSignature(lossy=True, bursts=3), Pattern.BURSTS),
-        (SignalSignature(lossy=True, bursts=2), Pattern.NETWORK),
+        (SignalSignature(has_key_complaints=True), Pattern.KEYS),
+        (SignalSignature(is_lossy=True, bursts=3), Pattern.BURSTS),
+        (SignalSignature(is_lossy=True, bursts=2), Pattern.NETWORK),
     ],
 )
-def test_each_pattern_has_its_signs(signs: SignalSignature, pattern: Pattern) -> None:
-    assert classify(signs) is pattern
+def test_each_pattern_has_its_signs(signature: SignalSignature, pattern: Pattern) -> None:
+    assert classify(signature) is pattern
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -9,17 +9,32 @@ import pytest
 
 from livedeck.client import Event
 from livedeck.monitor import BroadcastState, Finding, Ingest, IngestState, Phase, Severity, Thresholds
-from livedeck.monitor.detection.detect import SignalAnalysis
-from livedeck.monitor.detection.restreams import RestreamHistory, of_restreams, told, update
-from livedeck.monitor.kinds.ingest import late_start_finding, silence_finding
+from livedeck.monitor.detection.detect import detect
+from livedeck.monitor.detection.health import find
+from livedeck.monitor.detection.restreams import restream_episodes, update
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.kinds.kind import EventCase
+from livedeck.monitor.signal.analysis import DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.monitor.signal.series import merge
-from monitor.stage import NOW, after, at, judged, model, samples, signal
+from monitor.stage import NOW, after, at, model, samples, signal
 
 T = Thresholds()
 
 
 def moment(seconds: float) -> datetime:
     return NOW + timedelta(seconds=seconds)
+
+
+def findings(
+    kind: str,
+    phase: Phase,
+    analysis: SignalAnalysis | None = None,
+    quality: DataQuality | None = None,
+    restreams: RestreamHistory | None = None,
+) -> list[Finding]:
+    """Of that kind, in that event at NOW."""
+    case = EventCase(analysis or SignalAnalysis(), phase, quality or DataQuality(), NOW, restreams or RestreamHistory())
+    return list(find(ALARM_KINDS[kind], case, T))
 
 
 @pytest.mark.parametrize(
@@ -36,42 +51,44 @@ def moment(seconds: float) -> datetime:
 )
 def test_a_start_that_nobody_makes_is_said_thrice(left: float, severity: Severity | None, stage: int) -> None:
     phase = Phase(BroadcastState.LATE if left < 0 else BroadcastState.SCHEDULED, moment(left))
-    found = [(one.severity, one.stage, one.since) for one in late_start_finding(phase, NOW, T)]
+    found = [(finding.severity, finding.stage, finding.since) for finding in findings("LATE_START", phase)]
     assert found == ([(severity, stage, moment(left - 300))] if severity else [])
 
 
-def away(used: float, window: float = 600.0) -> tuple[Finding, ...]:
-    """A stream whose encoder left so many seconds ago."""
+def away(used: float, window: float = 600.0) -> Finding:
+    """Of a stream whose encoder left so many seconds ago."""
     ingest = Ingest(IngestState.INTERRUPTED, moment(-used), moment(window - used))
-    return silence_finding(SignalAnalysis(), Phase(BroadcastState.RECONNECTING, moment(-900), ingest), NOW, None, T)
+    (finding,) = findings("RECONNECTING", Phase(BroadcastState.RECONNECTING, moment(-900), ingest))
+    return finding
 
 
 @pytest.mark.parametrize(("used", "stage"), [(20, 0), (299, 0), (300, 1), (479, 1), (480, 2), (599, 2), (600, 3)])
 def test_a_window_that_runs_out_is_said_at_half_at_four_fifths_and_at_its_end(used: float, stage: int) -> None:
-    (finding,) = away(used)
+    finding = away(used)
     assert (finding.kind, finding.stage, finding.since) == ("RECONNECTING", stage, moment(-used))
 
 
 def test_no_window_at_all_is_used_up_at_once() -> None:
-    assert away(20, window=0.0)[0].stage == 3
+    assert away(20, window=0.0).stage == 3
 
 
-def live(known: SignalAnalysis, empty: float | None, began: float = -600.0) -> list[str]:
-    warm = Phase(BroadcastState.ON_AIR, moment(began), Ingest(IngestState.WARMING_UP))
-    found = silence_finding(known, warm, NOW, None if empty is None else moment(empty), T)
-    return [finding.kind for finding in found]
+def has_no_ingest(analysis: SignalAnalysis, empty: float | None, began: float = -600.0) -> bool:
+    """`empty`: when the last answer without samples came; `began`: when the stream went live."""
+    warming_up = Phase(BroadcastState.ON_AIR, moment(began), Ingest(IngestState.WARMING_UP))
+    quality = DataQuality(last_empty_at=None if empty is None else moment(empty))
+    return bool(findings("NO_INGEST", warming_up, analysis, quality))
 
 
 def test_a_stream_that_never_sent_is_told_until_ten_seconds_of_samples_came() -> None:
     def begun(count: int) -> SignalAnalysis:
-        return judged(SignalAnalysis(), merge(after(0, count=1), samples(signal(count))), T)
+        return detect(SignalAnalysis(), merge(after(0, count=1), samples(signal(count))), T)
 
-    none = Phase(BroadcastState.ON_AIR, moment(-600), Ingest(IngestState.NONE))
-    assert [one.kind for one in silence_finding(SignalAnalysis(), none, NOW, NOW, T)] == ["NO_INGEST"]
-    assert live(begun(5), empty=-10.0) == ["NO_INGEST"]
-    assert live(begun(6), empty=-10.0) == []
-    assert live(begun(5), empty=None) == []  # nobody saw that it was silent
-    assert live(begun(5), empty=-10.0, began=-30.0) == []  # nor for long
+    nothing = Phase(BroadcastState.ON_AIR, moment(-600), Ingest(IngestState.NONE))
+    assert findings("NO_INGEST", nothing, quality=DataQuality(last_empty_at=NOW))
+    assert has_no_ingest(begun(5), empty=-10.0)
+    assert not has_no_ingest(begun(6), empty=-10.0)
+    assert not has_no_ingest(begun(5), empty=None)  # nobody saw that it was silent
+    assert not has_no_ingest(begun(5), empty=-10.0, began=-30.0)  # nor for long
 
 
 def restream(name: str, status: str | None = "connected", **fields: Any) -> dict[str, Any]:
@@ -83,62 +100,73 @@ def listed(*restreams: dict[str, Any]) -> Event:
 
 
 def follow(*answers: tuple[float, Event], on_air: float | None = -600.0) -> RestreamHistory:
-    """What is known after those lists; `on_air`: since when the main stream arrives."""
-    known = RestreamHistory()
-    begun = None if on_air is None else moment(on_air).timestamp()
+    """After those lists; `on_air`: since when the main stream arrives."""
+    history = RestreamHistory()
+    on_air_since = None if on_air is None else moment(on_air).timestamp()
     for seconds, event in answers:
-        known = update(known, event, moment(seconds).timestamp(), begun, T)
-    return known
+        history = update(history, event, moment(seconds).timestamp(), on_air_since, T)
+    return history
+
+
+def down(history: RestreamHistory) -> list[Finding]:
+    """The restreams that are down."""
+    on_air = Phase(BroadcastState.ON_AIR, moment(-600), Ingest(IngestState.RECEIVING))
+    return findings("RESTREAM_DOWN", on_air, restreams=history)
 
 
 def test_a_restream_is_down_after_its_delay_since_the_platform_says_so() -> None:
     event = listed(restream("a", "disconnected", updated_at=at(0)), restream("b"))
-    assert of_restreams(follow((14, event))) == ()
-    (finding,) = of_restreams(follow((15, event)))
+    assert down(follow((14, event))) == []
+    (finding,) = down(follow((15, event)))
     assert (finding.kind, finding.target, finding.target_name) == ("RESTREAM_DOWN", "a", "A")
     assert (finding.severity, finding.since, finding.actual) == (Severity.WARNING, NOW, "A disconnected")
 
 
 def test_where_the_platform_does_not_say_since_when_it_is_when_we_first_saw_it() -> None:
-    well, down = listed(restream("a", updated_at=at(-900))), listed(restream("a", "disconnected", updated_at=at(-900)))
-    assert of_restreams(follow((0, well), (15, down), (29, down))) == ()
-    assert of_restreams(follow((0, well), (15, down), (30, down)))[0].since == moment(15)
+    connected, disconnected = (
+        listed(restream("a", updated_at=at(-900))),
+        listed(restream("a", "disconnected", updated_at=at(-900))),
+    )
+    assert down(follow((0, connected), (15, disconnected), (29, disconnected))) == []
+    assert down(follow((0, connected), (15, disconnected), (30, disconnected)))[0].since == moment(15)
 
 
 def test_all_restreams_down_is_critical() -> None:
-    down = [restream(name, "disconnected", updated_at=at(0)) for name in ("a", "b")]
+    both = [restream(name, "disconnected", updated_at=at(0)) for name in ("a", "b")]
     off = restream("c", "disconnected", enabled=False)
-    assert [one.severity for one in of_restreams(follow((20, listed(*down, off))))] == [Severity.CRITICAL] * 2
-    assert [one.severity for one in of_restreams(follow((20, listed(*down, restream("c")))))] == [Severity.WARNING] * 2
+    assert [finding.severity for finding in down(follow((20, listed(*both, off))))] == [Severity.CRITICAL] * 2
+    assert [finding.severity for finding in down(follow((20, listed(*both, restream("c")))))] == [Severity.WARNING] * 2
 
 
 @pytest.mark.parametrize("enabled", [False, None])
 def test_a_restream_that_is_not_enabled_owes_nothing(enabled: bool | None) -> None:
-    assert of_restreams(follow((20, listed(restream("a", "disconnected", enabled=enabled))))) == ()
+    assert down(follow((20, listed(restream("a", "disconnected", enabled=enabled))))) == []
 
 
 def test_without_the_main_stream_nobody_can_say_that_a_restream_is_down() -> None:
     event = listed(restream("a", "disconnected", updated_at=at(-900)))
-    assert of_restreams(follow((20, event), (60, event), on_air=None)) == ()
-    assert of_restreams(follow((20, event), on_air=10.0)) == ()
-    assert of_restreams(follow((25, event), on_air=10.0))[0].since == moment(10)
+    assert down(follow((20, event), (60, event), on_air=None)) == []
+    assert down(follow((20, event), on_air=10.0)) == []
+    assert down(follow((25, event), on_air=10.0))[0].since == moment(10)
 
 
 def test_a_status_that_is_missing_tells_nothing() -> None:
-    down, unknown = listed(restream("a", "disconnected", updated_at=at(0))), listed(restream("a", None))
-    assert of_restreams(follow((60, unknown))) == ()
-    assert len(of_restreams(follow((20, down), (60, unknown), (300, unknown)))) == 1
+    disconnected, unknown = listed(restream("a", "disconnected", updated_at=at(0))), listed(restream("a", None))
+    assert down(follow((60, unknown))) == []
+    assert len(down(follow((20, disconnected), (60, unknown), (300, unknown)))) == 1
 
 
 def test_a_restream_is_well_after_half_a_minute_or_when_it_is_switched_off() -> None:
-    down, well = listed(restream("a", "disconnected", updated_at=at(0))), listed(restream("a"))
-    assert len(of_restreams(follow((20, down), (35, well), (64, well)))) == 1
-    over = follow((20, down), (35, well), (65, well))
-    assert of_restreams(over) == ()
-    assert [(one.target, one.since, one.until) for one in told(over)] == [("a", NOW, moment(35))]
+    disconnected, connected = listed(restream("a", "disconnected", updated_at=at(0))), listed(restream("a"))
+    assert len(down(follow((20, disconnected), (35, connected), (64, connected)))) == 1
+    over = follow((20, disconnected), (35, connected), (65, connected))
+    assert down(over) == []
+    assert [(episode.target, episode.since, episode.until) for episode in restream_episodes(over)] == [
+        ("a", NOW, moment(35))
+    ]
     stamped = listed(restream("a", updated_at=at(22)))
-    assert len(of_restreams(follow((20, down), (35, stamped), (51, stamped)))) == 1
-    assert of_restreams(follow((20, down), (35, stamped), (52, stamped))) == ()
-    off = follow((20, down), (35, listed(restream("a", "disconnected", enabled=False))))
-    assert of_restreams(off) == ()
-    assert [one.until for one in told(off)] == [moment(35)]
+    assert len(down(follow((20, disconnected), (35, stamped), (51, stamped)))) == 1
+    assert down(follow((20, disconnected), (35, stamped), (52, stamped))) == []
+    off = follow((20, disconnected), (35, listed(restream("a", "disconnected", enabled=False))))
+    assert down(off) == []
+    assert [episode.until for episode in restream_episodes(off)] == [moment(35)]

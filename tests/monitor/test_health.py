@@ -19,16 +19,23 @@ from livedeck.monitor import (
     Severity,
     Thresholds,
 )
-from livedeck.monitor.detection.detect import SignalAnalysis
-from livedeck.monitor.detection.health import DataQuality, assess
+from livedeck.monitor.detection.detect import detect
+from livedeck.monitor.detection.health import assess
+from livedeck.monitor.kinds.kind import EventCase
+from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
 from livedeck.monitor.signal.series import merge
-from monitor.stage import NOW, after, judged, samples, signal
+from monitor.stage import NOW, after, samples, signal
 
 ON_AIR = Phase(BroadcastState.ON_AIR, NOW - timedelta(seconds=900), Ingest(IngestState.RECEIVING))
 
 
 def judge(readings: Readings, phase: Phase = ON_AIR, freshness: Freshness = Freshness.FRESH) -> HealthAssessment:
-    return assess(judged(SignalAnalysis(), readings, Thresholds()), phase, DataQuality(freshness), NOW)
+    return assess_signal(readings, phase, DataQuality(freshness))
+
+
+def assess_signal(readings: Readings, phase: Phase, quality: DataQuality) -> HealthAssessment:
+    analysis = detect(SignalAnalysis(), readings, Thresholds())
+    return assess(EventCase(analysis, phase, quality, NOW), Thresholds())
 
 
 def kinds(verdict: HealthAssessment) -> list[str]:
@@ -154,11 +161,11 @@ def test_what_we_cannot_ask_is_stale_and_has_no_score() -> None:
 
 
 def test_a_stale_event_says_why_and_since_when() -> None:
-    trust = DataQuality(Freshness.STALE, NOW - timedelta(seconds=40), "get QoS of event one: " + "no answer " * 100)
-    (finding,) = assess(judged(SignalAnalysis(), after(count=12), Thresholds()), ON_AIR, trust, NOW).findings
+    quality = DataQuality(Freshness.STALE, NOW - timedelta(seconds=40), "get QoS of event one: " + "no answer " * 100)
+    (finding,) = assess_signal(after(count=12), ON_AIR, quality).findings
     assert finding.actual.startswith("get QoS of event one: no answer")
     assert len(finding.actual) <= 200
-    assert finding.since == trust.since
+    assert finding.since == quality.since
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def scheduled(seconds: float | None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("status", "seen", "tally", "ingest"),
+    ("status", "evidence", "tally", "ingest"),
     [
         ("live", proof(0, -1), BroadcastState.ON_AIR, IngestState.RECEIVING),
         ("live", proof(0, -15), BroadcastState.ON_AIR, IngestState.RECEIVING),
@@ -60,9 +60,9 @@ def scheduled(seconds: float | None) -> dict[str, Any]:
     ],
 )
 def test_a_stream_is_what_its_status_and_the_samples_say(
-    status: str | None, seen: IngestEvidence | None, tally: BroadcastState, ingest: IngestState
+    status: str | None, evidence: IngestEvidence | None, tally: BroadcastState, ingest: IngestState
 ) -> None:
-    phase = derive(model(stream=stream(status)), seen, NOW)
+    phase = derive(model(stream=stream(status)), evidence, NOW)
     assert (phase.tally, phase.ingest.state) == (tally, ingest)
 
 
@@ -107,15 +107,15 @@ def test_a_stream_that_sends_before_the_list_says_so_began_with_its_first_sample
 
 
 def test_an_answer_that_never_comes_ages_it_does_not_become_a_lost_encoder() -> None:
-    event, seen = model(), proof(0, -1)
+    event, evidence = model(), proof(0, -1)
     for later in (60, 3600, 86_400):
-        assert derive(event, seen, NOW + timedelta(seconds=later)).tally is BroadcastState.ON_AIR
+        assert derive(event, evidence, NOW + timedelta(seconds=later)).tally is BroadcastState.ON_AIR
 
 
 def test_the_window_is_judged_at_the_last_answer_and_ends_where_the_samples_say() -> None:
-    seen = proof(0, -100)
+    evidence = proof(0, -100)
     for later in (20, 550):
-        phase = derive(model(), seen, NOW + timedelta(seconds=later))
+        phase = derive(model(), evidence, NOW + timedelta(seconds=later))
         assert (phase.tally, phase.ingest.window_ends) == (BroadcastState.RECONNECTING, NOW + timedelta(seconds=500))
 
 
@@ -139,8 +139,8 @@ def test_a_window_that_ends_before_it_begins_is_none(window: int) -> None:
 
 
 def test_a_slow_cadence_is_no_gap() -> None:
-    seen = IngestEvidence(NOW, NOW - timedelta(seconds=80), NOW - timedelta(seconds=900), cadence=30.0)
-    assert derive(model(), seen, NOW).tally is BroadcastState.ON_AIR
+    evidence = IngestEvidence(NOW, NOW - timedelta(seconds=80), NOW - timedelta(seconds=900), cadence=30.0)
+    assert derive(model(), evidence, NOW).tally is BroadcastState.ON_AIR
 
 
 def test_a_completed_event_tells_how_long_it_was_on_air() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedeck.monitor import Reading, Readings
-from livedeck.monitor.signal.series import cadence, known_mean, merge, occurrences, run_start
+from livedeck.monitor.signal.series import cadence, mean_measured, merge, peak_count, run_start
 from monitor.stage import NOW, after, samples, signal
 
 number = st.none() | st.floats(0, 1e7)
@@ -66,8 +66,8 @@ def test_zero_is_not_missing() -> None:
     known = gathered([Reading(0.0, 0.0, None, 0.0, 0), Reading(2.0, None, 0.0, None, None)])
     assert known[0] == (0.0, 0.0, None, 0.0, 0)
     assert known.last == (2.0, None, 0.0, None, None)
-    assert known_mean(known.video) == 0.0
-    assert known_mean(known.fps[1:]) is None
+    assert mean_measured(known.video) == 0.0
+    assert mean_measured(known.fps[1:]) is None
 
 
 def test_the_cadence_is_learnt_from_the_last_samples_and_not_upset_by_a_gap() -> None:
@@ -89,7 +89,7 @@ def test_a_run_older_than_what_is_kept_has_no_known_beginning() -> None:
 
 def test_a_status_is_counted_where_it_was_worst_in_the_last_minute() -> None:
     known = after(60, count=20, status=5)
-    assert occurrences(known, 5, window=6, memory=60.0) == 6
+    assert peak_count(known, 5, window=6, seconds=60.0) == 6
     calm_again = merge(known, samples(signal(15, end=30.0)))
-    assert occurrences(calm_again, 5, window=6, memory=60.0) == 6
-    assert occurrences(calm_again, 5, window=6, memory=10.0) == 0
+    assert peak_count(calm_again, 5, window=6, seconds=60.0) == 6
+    assert peak_count(calm_again, 5, window=6, seconds=10.0) == 0

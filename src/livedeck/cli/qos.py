@@ -13,7 +13,7 @@ from livedeck.cli.wiring import SystemClock, make_api
 from livedeck.client import Api, ApiError, Event, NotFound, Rejected
 from livedeck.monitor import Clock, Freshness, Reading, Readings
 from livedeck.monitor.polling.connection import skew
-from livedeck.monitor.signal.series import cadence, count_future, merge, of_samples
+from livedeck.monitor.signal.series import cadence, count_future, merge, sample_freshness
 from livedeck.presentation import serialization
 from livedeck.presentation.qos import SAMPLE_HEAD, newest_readings, sample_text
 from livedeck.settings import Settings, load
@@ -67,7 +67,7 @@ class Follower:
     def freshness(self) -> Freshness:
         """How far the samples tell of now."""
         age = self.age()
-        return Freshness.NEVER if age is None else of_samples(age, cadence(self.readings), self._thresholds)
+        return Freshness.NEVER if age is None else sample_freshness(age, cadence(self.readings), self._thresholds)
 
     async def _try(self, say: Callable[[str], None]) -> float:
         """Ask once. Returns the seconds to wait before the next time."""

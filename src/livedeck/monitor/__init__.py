@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from livedeck.monitor.alarms.ack_sync import sync_acknowledgements
 from livedeck.monitor.alarms.operator import AlarmRefused
+from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.history import History, HistoryReader
-from livedeck.monitor.kinds.diagnosis import diagnose
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, AlarmTransition, Diagnosis
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
 from livedeck.monitor.model.records import (

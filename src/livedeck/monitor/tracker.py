@@ -12,12 +12,13 @@ import structlog
 
 from livedeck.client import Api, ApiError, Event, QosSamples, RateLimited
 from livedeck.monitor.detection import patterns
-from livedeck.monitor.detection.detect import MOST, SignalAnalysis, detect, episodes
-from livedeck.monitor.detection.health import DataQuality, assess
+from livedeck.monitor.detection.detect import detect, episodes
+from livedeck.monitor.detection.health import assess, find, is_worse
 from livedeck.monitor.detection.phase import IngestEvidence, derive
-from livedeck.monitor.detection.restreams import RESTREAM_DOWN, RestreamHistory, of_restreams, told, update
+from livedeck.monitor.detection.restreams import restream_episodes, update
 from livedeck.monitor.history import History
-from livedeck.monitor.kinds.ingest import is_worse
+from livedeck.monitor.kinds.kind import EventCase
+from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.snapshot import RoomList, RoomsState
 from livedeck.monitor.model.snapshot import ingest_rooms as listed
@@ -27,14 +28,12 @@ from livedeck.monitor.model.state import (
     ConnectionStatus,
     Episode,
     EventState,
-    Finding,
     Freshness,
     Grade,
     Health,
     HealthAssessment,
     IngestState,
     Pattern,
-    Phase,
     QosState,
 )
 from livedeck.monitor.model.thresholds import Cadence, Thresholds
@@ -43,8 +42,8 @@ from livedeck.monitor.polling.connection import server_time
 from livedeck.monitor.polling.poller import PollResult
 from livedeck.monitor.polling.schedule import LIST, ROOMS, fit_rate_limit, qos_interval
 from livedeck.monitor.signal import series
-from livedeck.monitor.signal import series as freshness
-from livedeck.monitor.signal.series import KEPT
+from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, RestreamHistory, SignalAnalysis
+from livedeck.monitor.signal.series import MAX_SAMPLES
 
 _BATCH = 32
 
@@ -129,11 +128,11 @@ def ingest(
     if not len(readings):
         return replace(watch, empty=moment)
     if len(watch.past):
-        gap = freshness.late_limit(series.cadence(readings), thresholds)
+        gap = series.late_limit(series.cadence(readings), thresholds)
         readings, watch = series.prepend(watch.past, readings, gap), replace(watch, past=Readings())
     if readings is not watch.readings:
         cadence = series.cadence(readings)
-        run = series.run_start(readings, freshness.late_limit(cadence, thresholds))
+        run = series.run_start(readings, series.late_limit(cadence, thresholds))
         frozen = series.is_frozen(brought, watch.readings)
         watch = replace(watch, readings=readings, cadence=cadence, run=run, frozen=frozen)
     return _relayed(watch, link, thresholds)
@@ -156,7 +155,7 @@ async def analyze(watch: EventTracker, thresholds: Thresholds) -> EventTracker:
 
 def _relayed(watch: EventTracker, link: ConnectionStatus, thresholds: Thresholds) -> EventTracker:
     """Its restreams, as they were last listed."""
-    if not watch.event.restreams and not watch.restreams.spells:
+    if not watch.event.restreams and not watch.restreams.intervals:
         return watch
     listed = server_time(link, watch.listed.wall)
     phase = derive(watch.event, _evidence(watch, link), listed, thresholds)
@@ -178,18 +177,18 @@ def evaluate(
     now = server_time(link, moment.wall)
     phase = derive(watch.event, _evidence(watch, link), now, thresholds)
     interval = qos_interval(watch.event, phase, now, cadence)
-    answer = freshness.of_answer(_age(watch.answered, moment), interval or cadence.qos, thresholds)
+    answer = series.answer_freshness(_age(watch.answered, moment), interval or cadence.qos, thresholds)
     samples = _of_samples(watch, now, thresholds)
-    qos = _qos(watch, freshness.worst(answer, samples), asked=interval is not None)
+    qos = _qos(watch, series.least_fresh(answer, samples), asked=interval is not None)
     trust = _trust(watch, answer, samples, link, qos)
-    besides = of_restreams(watch.restreams) if phase.tally.expects_signal else ()
+    case = EventCase(watch.detection, phase, trust, now, watch.restreams)
     dark = _in_the_dark(watch, link, moment, thresholds)
     if dark:
         verdict = HealthAssessment(Health(grade=Grade.NONE if phase.tally in _NEVER_JUDGED else Grade.STALE))
-    elif last and _same_case(last, phase, qos, besides):
+    elif last and _same_case(last, qos, case, thresholds):
         verdict = last.assessment
     else:
-        verdict = assess(watch.detection, phase, trust, now, thresholds=thresholds, besides=besides)
+        verdict = assess(case, thresholds)
     doubtful = dark or (interval is not None and trust.freshness is Freshness.STALE)
     if last and last.assessment is verdict:
         faults, shown = last.episodes, last.pattern
@@ -204,8 +203,8 @@ def evaluate(
 
 
 def _episodes(watch: EventTracker) -> tuple[Episode, ...]:
-    faults = (*episodes(watch.detection), *told(watch.restreams))
-    return tuple(sorted(faults, key=lambda one: (one.since, one.kind, one.target))[-MOST:])
+    faults = (*episodes(watch.detection), *restream_episodes(watch.restreams))
+    return tuple(sorted(faults, key=lambda one: (one.since, one.kind, one.target))[-MAX_EPISODES:])
 
 
 def _trust(
@@ -247,9 +246,9 @@ def _evidence(watch: EventTracker, link: ConnectionStatus) -> IngestEvidence | N
     return IngestEvidence(
         as_of=server_time(link, watch.answered.wall),
         newest=datetime.fromtimestamp(newest.time, UTC) if newest else None,
-        first=None if watch.run is None else datetime.fromtimestamp(watch.run, UTC),
+        run_started_at=None if watch.run is None else datetime.fromtimestamp(watch.run, UTC),
         cadence=watch.cadence,
-        frozen=watch.frozen,
+        is_frozen=watch.frozen,
     )
 
 
@@ -258,12 +257,12 @@ def _of_samples(watch: EventTracker, now: datetime, thresholds: Thresholds) -> F
     newest = watch.readings.last
     if newest is None:
         return Freshness.FRESH
-    return freshness.of_samples(now.timestamp() - newest.time, watch.cadence, thresholds)
+    return series.sample_freshness(now.timestamp() - newest.time, watch.cadence, thresholds)
 
 
 def _in_the_dark(watch: EventTracker, link: ConnectionStatus, moment: ClockReading, thresholds: Thresholds) -> bool:
     """Whether the event itself may have changed unseen."""
-    unlisted = freshness.of_answer(_age(watch.listed, moment), link.interval, thresholds)
+    unlisted = series.answer_freshness(_age(watch.listed, moment), link.interval, thresholds)
     return link.state is ConnectionState.BLIND or unlisted is Freshness.STALE
 
 
@@ -279,9 +278,10 @@ def _believed(answer: Freshness, samples: Freshness, watch: EventTracker) -> Fre
     return Freshness.FRESH if samples is Freshness.FRESH else Freshness.LATE
 
 
-def _same_case(last: EventState, phase: Phase, qos: QosState, besides: tuple[Finding, ...]) -> bool:
+def _same_case(last: EventState, qos: QosState, case: EventCase, thresholds: Thresholds) -> bool:
     """Whether the verdict rests on the same samples; of a receiving stream it rests on nothing else."""
-    before, receiving = last.phase, IngestState.RECEIVING
+    before, phase, receiving = last.phase, case.phase, IngestState.RECEIVING
+    restreams = tuple(finding for finding in last.assessment.findings if finding.kind == RESTREAM_KIND.name)
     return (
         before.ingest.state is receiving is phase.ingest.state
         and before.tally is phase.tally
@@ -289,7 +289,7 @@ def _same_case(last: EventState, phase: Phase, qos: QosState, besides: tuple[Fin
         and last.qos.freshness is qos.freshness
         and last.qos.future_samples == qos.future_samples
         and last.assessment.health.grade is not Grade.STALE
-        and besides == tuple(one for one in last.assessment.findings if one.kind == RESTREAM_DOWN)
+        and restreams == tuple(find(RESTREAM_KIND, case, thresholds))
     )
 
 
@@ -346,7 +346,7 @@ class WorldTracker:
         """Put what was recorded of a stream before what is heard of it, as soon as the stream is known."""
         until = connection.server_time(self.link, now).timestamp() + self._thresholds.ahead
         if begun := self._begun():
-            past = await history.samples(begun, until, newest=KEPT)
+            past = await history.samples(begun, until, newest=MAX_SAMPLES)
             self._watches |= {key: preload(self._watches[key], readings) for key, readings in past.items()}
 
     async def hear(self, answer: PollResult) -> bool:

@@ -7,18 +7,26 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from math import inf
 
-from livedeck.monitor.alarms import faults, lifecycle, operator, suppression
+from livedeck.monitor.alarms import faults, lifecycle, operator
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.alarms.suppression import hidden_by, priority
 from livedeck.monitor.history import History
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.kinds.kind import IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState
 from livedeck.monitor.model.state import Clock, EventState
 from livedeck.monitor.model.thresholds import AlarmLimits, Thresholds
 
 _DEFAULTS = Thresholds()
 
-_PLATFORM = AlarmKey(DECK, suppression.PLATFORM)
+_SHARED = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.shared)
+
+_INCIDENTS = tuple(
+    (AlarmKey(DECK, kind.name), kind, kind.detector)
+    for kind in ALARM_KINDS.values()
+    if isinstance(kind.detector, IncidentDetector)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +108,7 @@ def _followed(board: AlarmStore, sight: MonitorState, thresholds: Thresholds) ->
         alarm = board.alarms.get(key)
         if key in kept:
             after[key] = lifecycle.expire(board.alarms[key], now, rules)
-        elif key != _PLATFORM:
+        elif not any(key == incident for incident, *_ in _INCIDENTS):
             after[key] = lifecycle.advance(key, alarm, past.get(key, []), wrong.get(key), now=now, rules=rules)
     return after
 
@@ -108,16 +116,25 @@ def _followed(board: AlarmStore, sight: MonitorState, thresholds: Thresholds) ->
 def _with_incident(
     board: AlarmStore, alarms: Mapping[AlarmKey, Alarm], sight: MonitorState, rules: AlarmLimits
 ) -> dict[AlarmKey, Alarm]:
-    """The alarms, and the PLATFORM incident that they make together."""
-    known = board.alarms.get(_PLATFORM)
+    """The alarms, and the incident that they make together."""
+    after = dict(alarms)
     broadcasts = on_air(sight.states) - {DECK}
-    found = suppression.find(known if known and known.is_ongoing else None, alarms.values(), broadcasts, rules)
-    fault = faults.of_incident(found) if found else None
-    if known and sight.unlisted:
-        return {**alarms, _PLATFORM: known}
-    if known:
-        return {**alarms, _PLATFORM: lifecycle.update(known, fault, sight.now, rules)}
-    return {**alarms, _PLATFORM: lifecycle.raise_alarm(_PLATFORM, fault, sight.now, rules)} if fault else dict(alarms)
+    shared = [
+        alarm
+        for alarm in alarms.values()
+        if alarm.is_ongoing and alarm.event_id in broadcasts and alarm.kind in _SHARED
+    ]
+    for key, kind, detector in _INCIDENTS:
+        known = board.alarms.get(key)
+        found = detector.observe(known.affects if known and known.is_ongoing else (), shared, broadcasts, rules)
+        fault = faults.of_incident(kind, found) if found else None
+        if known and sight.unlisted:
+            after[key] = known
+        elif known:
+            after[key] = lifecycle.update(known, fault, sight.now, rules)
+        elif fault:
+            after[key] = lifecycle.raise_alarm(key, fault, sight.now, rules)
+    return after
 
 
 def _bounded(alarms: Mapping[AlarmKey, Alarm], sight: MonitorState, rules: AlarmLimits) -> dict[AlarmKey, Alarm]:

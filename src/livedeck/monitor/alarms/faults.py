@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from livedeck.monitor.alarms.suppression import Incident
-from livedeck.monitor.kinds import deck
-from livedeck.monitor.kinds.diagnosis import diagnose
+from livedeck.monitor.detection.patterns import diagnose
+from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.ingest import QOS_STALE
+from livedeck.monitor.kinds.kind import AlarmKind, DeckCase, DeckDetector, Incident
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, Diagnosis
 from livedeck.monitor.model.state import (
     BroadcastState,
@@ -68,9 +68,9 @@ class ActiveFault(NamedTuple):
 
 def active_faults(sight: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
     """Every fault that is there now. While the link is in trouble, the silence of an event is no fault of its own."""
+    case = DeckCase(sight.link, sight.history_fault)
     faults = {
-        AlarmKey(DECK, finding.kind): _fault(finding, "platform", sight)
-        for finding in deck.findings(sight.link, sight.history_fault, thresholds)
+        AlarmKey(DECK, finding.kind): _fault(finding, "platform", sight) for finding in _find_deck(case, thresholds)
     }
     blamed = _blamed(sight, thresholds.recovery)
     for state in sight.states:
@@ -124,10 +124,16 @@ def newest_samples(sight: MonitorState, before: Mapping[str, datetime]) -> dict[
     return newest
 
 
-def of_incident(incident: Incident) -> ActiveFault:
-    """The PLATFORM incident as a fault of the deck."""
-    finding, affects, since = incident
-    return ActiveFault(finding, since, "platform", diagnose(finding.kind), affects)
+def of_incident(kind: AlarmKind, incident: Incident) -> ActiveFault:
+    """The incident as a fault of the deck."""
+    finding = kind.finding(incident.observation)
+    return ActiveFault(finding, incident.since, "platform", kind.diagnosis, incident.affects)
+
+
+def _find_deck(case: DeckCase, thresholds: Thresholds) -> Iterator[Finding]:
+    for kind in ALARM_KINDS.values():
+        if isinstance(kind.detector, DeckDetector) and (seen := kind.detector.observe(case, thresholds)):
+            yield kind.finding(seen)
 
 
 def unjudged_keys(alarms: Iterable[Alarm], sight: MonitorState) -> Iterator[AlarmKey]:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from livedeck.monitor.alarms.faults import TOGETHER, ActiveFault
 from livedeck.monitor.alarms.operator import unshelved
-from livedeck.monitor.kinds.diagnosis import held
+from livedeck.monitor.detection.patterns import keep_diagnosis
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, AlarmTransition
 from livedeck.monitor.model.state import Severity
 from livedeck.monitor.model.thresholds import AlarmLimits
@@ -120,7 +120,7 @@ def _again(alarm: Alarm, fault: ActiveFault, rules: AlarmLimits) -> Alarm:
 
 
 def _lasts(alarm: Alarm, fault: ActiveFault) -> Alarm:
-    told = _told(alarm, fault._replace(diagnosis=held(alarm.diagnosis, fault.diagnosis)))
+    told = _told(alarm, fault._replace(diagnosis=keep_diagnosis(alarm.diagnosis, fault.diagnosis)))
     return replace(told, needs_ack=True, acknowledged_until=None) if worse(told, alarm) else told
 
 

@@ -1,1 +1,1 @@
-"""Faults, phase and health found in what is known of an event."""
+"""What is found in the samples of an event: its faults, phase, health and pattern."""

@@ -1,4 +1,4 @@
-"""The faults of a stream, found by folding over its samples in their order (monitoring.md, "Alarms").
+"""The faults of a stream, found by folding over its samples in their order (monitoring.md, "Detection").
 
 The same samples give the same faults, whether they came one by one or a hundred at once. Samples that came late are
 folded in where they belong: from the last checkpoint before them on.
@@ -7,22 +7,19 @@ folded in where they belong: from the last checkpoint before them on.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
-from livedeck.monitor.kinds.rules import RECONNECTING, RULES, Rule, is_normal
+from livedeck.monitor.kinds import ALARM_KINDS, is_normal
+from livedeck.monitor.kinds.kind import RECONNECTING, AlarmKind, SampleDetector
 from livedeck.monitor.model.readings import Readings
-from livedeck.monitor.model.state import Episode, Severity
+from livedeck.monitor.model.state import Episode
 from livedeck.monitor.model.thresholds import Hold, Thresholds
 from livedeck.monitor.signal import series
-from livedeck.monitor.signal import series as freshness
-from livedeck.monitor.signal.features import Baseline, SampleFeatures, StreamMemory
+from livedeck.monitor.signal.analysis import MAX_EPISODES, Checkpoint, SignalAnalysis, make_episode
+from livedeck.monitor.signal.features import Burst, SampleFeatures
 from livedeck.monitor.signal.hysteresis import (
-    BAD,
-    GOOD,
     Evidence,
     FaultInterval,
     Level,
@@ -32,189 +29,161 @@ from livedeck.monitor.signal.hysteresis import (
 )
 from livedeck.text.values import age
 
-MOST = 200
-
-"""Episodes kept of a stream."""
-
-
-_STEP, _MARKS = 64, 4
+_CHECKPOINT_SAMPLES, _MAX_CHECKPOINTS = 64, 4
 
 """Samples between checkpoints, and how many of them are kept: some minutes of lateness are folded in at little cost."""
 
 
-_STATUSES = {rule.kind: rule.status for rule in RULES if rule.status is not None}
-
-
-class Checkpoint(NamedTuple):
-    """All that the fold knew after so many samples. Never changed once made."""
-
-    memory: StreamMemory
-    spells: Mapping[str, FaultInterval]
-    past: tuple[Episode, ...]
-    seen: SampleFeatures | None
-    samples: int
-
-
-@dataclass(frozen=True, slots=True)
-class SignalAnalysis:
-    """What the samples tell. `spells`: by kind, those that stand; `past`: those that are over, in the order of their
-    end; `seen`: the newest sample in its context; `first`: when the stream began to send (epoch s)."""
-
-    readings: Readings = field(default_factory=Readings)
-    spells: Mapping[str, FaultInterval] = field(default_factory=dict)
-    past: tuple[Episode, ...] = ()
-    seen: SampleFeatures | None = None
-    first: float | None = None
-    marks: tuple[Checkpoint, ...] = (Checkpoint(StreamMemory(), {}, (), None, 0),)
-
-    @property
-    def usual(self) -> Baseline:
-        """What is usual for the stream, as the newest sample was held against it."""
-        return self.seen.usual if self.seen else Baseline()
+SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
+    (kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, SampleDetector)
+)
 
 
 def detect(
-    known: SignalAnalysis, readings: Readings, thresholds: Thresholds, limit: int | None = None
+    analysis: SignalAnalysis, readings: Readings, thresholds: Thresholds, limit: int | None = None
 ) -> SignalAnalysis:
-    """The analysis of `readings`, of which `known` covers a part; where they are the same, `known` itself.
+    """The analysis of `readings`, of which `analysis` covers a part; where they are the same, `analysis` itself.
 
     Costs some 30 us a new sample; where some came late, also those since the checkpoint before them. After `limit`
     samples it stops: the result then covers the first of the readings only, and another call goes on from there.
     """
-    if readings is known.readings:
-        return known
-    changed = series.first_change(known.readings, readings)
-    marks = [mark for mark in known.marks if mark.memory.last < changed] or [known.marks[0]]
-    fold = _Fold(marks[-1], thresholds)
-    start = bisect_right(readings.time, marks[-1].memory.last)
+    if readings is analysis.readings:
+        return analysis
+    changed = series.first_change(analysis.readings, readings)
+    checkpoints = [point for point in analysis.checkpoints if point.memory.last_time < changed]
+    checkpoints = checkpoints or [analysis.checkpoints[0]]
+    fold = _Fold(checkpoints[-1], thresholds)
+    start = bisect_right(readings.time, checkpoints[-1].memory.last_time)
     if limit is not None:
         readings = series.head(readings, start + limit)
     for index in range(start, len(readings)):
-        fold.take(readings, index)
-        if fold.samples % _STEP == 0:
-            marks.append(fold.mark())
-    end = fold.mark()
-    standing = {kind: spell for kind, spell in end.spells.items() if spell.raised}
-    kept = _kept(marks, whole=len(readings) < series.KEPT)
+        fold.add_sample(readings, index)
+        if fold.samples % _CHECKPOINT_SAMPLES == 0:
+            checkpoints.append(fold.checkpoint())
+    end = fold.checkpoint()
+    raised = {kind: interval for kind, interval in end.intervals.items() if interval.is_raised}
+    kept = _keep(checkpoints, reach_back=len(readings) < series.MAX_SAMPLES)
     if kept[-1].samples != end.samples:
         kept = (*kept, end)
-    return SignalAnalysis(readings, standing, end.past, end.seen, end.memory.first, kept)
+    return SignalAnalysis(readings, raised, end.past, end.features, end.memory.first_time, kept)
 
 
-def _kept(marks: list[Checkpoint], *, whole: bool) -> tuple[Checkpoint, ...]:
+def _keep(checkpoints: list[Checkpoint], *, reach_back: bool) -> tuple[Checkpoint, ...]:
     """The newest checkpoints, and the very beginning while the samples still reach back to it."""
-    steps = [mark for mark in marks if mark.samples % _STEP == 0]
-    start = [mark for mark in steps if mark.samples == 0 and whole]
-    return (*start, *[mark for mark in steps if mark.samples][-_MARKS:]) or (marks[-1],)
+    whole = [point for point in checkpoints if point.samples % _CHECKPOINT_SAMPLES == 0]
+    start = [point for point in whole if point.samples == 0 and reach_back]
+    return (*start, *[point for point in whole if point.samples][-_MAX_CHECKPOINTS:]) or (checkpoints[-1],)
 
 
-def episodes(known: SignalAnalysis) -> tuple[Episode, ...]:
+def episodes(analysis: SignalAnalysis) -> tuple[Episode, ...]:
     """Present and past faults, the oldest first."""
-    present = [episode(kind, spell, None) for kind, spell in known.spells.items()]
-    return tuple(sorted((*known.past, *present), key=lambda one: (one.since, one.kind))[-MOST:])
+    present = [make_episode(kind, interval, None) for kind, interval in analysis.intervals.items()]
+    every = sorted((*analysis.past, *present), key=lambda episode: (episode.since, episode.kind))
+    return tuple(every[-MAX_EPISODES:])
 
 
-def episode(kind: str, spell: FaultInterval, until: float | None, target: str = "") -> Episode:
-    """A fault as it is told; `until` None: it stands."""
-    end = None if until is None else moment(until)
-    return Episode(kind, spell.severity, target, moment(spell.since), end, *spell.words)
-
-
-def moment(seconds: float) -> datetime:
-    """Epoch seconds as a datetime."""
-    return datetime.fromtimestamp(seconds, UTC)
+class _Rule(NamedTuple):
+    kind: AlarmKind
+    detector: SampleDetector
+    hold: Hold
 
 
 class _Fold:
-    """The fold at work: it starts as a copy of a checkpoint, and takes sample after sample."""
+    """The fold: it starts as a copy of a checkpoint, and takes sample after sample."""
 
     def __init__(self, start: Checkpoint, thresholds: Thresholds) -> None:
         self.samples = start.samples
         self._thresholds = thresholds
-        self._memory, self._spells = start.memory.copy(), dict(start.spells)
-        self._past, self._seen = start.past, start.seen
-        self._rules = [(rule, rule.hold(thresholds)) for rule in RULES]
+        self._memory, self._intervals = start.memory.copy(), dict(start.intervals)
+        self._past, self._features = start.past, start.features
+        self._rules = [_Rule(kind, detector, detector.hold_time(thresholds)) for kind, detector in SAMPLE_KINDS]
 
-    def mark(self) -> Checkpoint:
-        """What is known now."""
-        return Checkpoint(self._memory.copy(), self._spells.copy(), self._past, self._seen, self.samples)
+    def checkpoint(self) -> Checkpoint:
+        """The state after the samples so far."""
+        return Checkpoint(self._memory.copy(), self._intervals.copy(), self._past, self._features, self.samples)
 
-    def take(self, readings: Readings, index: int) -> None:
+    def add_sample(self, readings: Readings, index: int) -> None:
         """Judge one sample, which is later than all before it."""
         memory, thresholds = self._memory, self._thresholds
-        time, last = readings.time[index], memory.last
-        pause = memory.first is None or _silence(readings, index, last, thresholds)
-        if pause:
-            self._spells = {kind: spell for kind, spell in self._spells.items() if spell.raised}
-            memory.restart(time)
-        seen = memory.see(readings, index, thresholds)
-        if pause and last > -inf:
-            self._interrupt(last, seen)
-        self._silenced(time)
-        spoilt = set() if not self._spells and is_normal(seen, thresholds) else set(self._spoilt(seen))
-        memory.learn(seen, spoilt, thresholds)
-        self._seen, self.samples = seen, self.samples + 1
+        time, last_time = readings.time[index], memory.last_time
+        is_new_run = memory.first_time is None or _was_silent(readings, index, last_time, thresholds)
+        if is_new_run:
+            self._intervals = {kind: interval for kind, interval in self._intervals.items() if interval.is_raised}
+            memory.start_run(time)
+        features = memory.add_sample(readings, index, thresholds)
+        if is_new_run and last_time > -inf:
+            self._on_return(last_time, features)
+        self._end_silence(time)
+        is_calm = not self._intervals and is_normal(features, thresholds)
+        memory.learn(features, set() if is_calm else set(self._step_kinds(features)), thresholds)
+        self._features, self.samples = features, self.samples + 1
 
-    def _interrupt(self, last: float, seen: SampleFeatures) -> None:
+    def _on_return(self, last_time: float, features: SampleFeatures) -> None:
         """The encoder was away, and is back with this sample."""
-        known = self._spells.get(RECONNECTING)
-        words = f"no samples for {age(seen.time - last)}", "the encoder's stream"
-        spell = known or FaultInterval(last, last, Severity.CRITICAL, words, raised=True)
-        self._spells[RECONNECTING] = spell._replace(good=seen.time, words=words)
+        evidence = Evidence(f"no samples for {age(features.time - last_time)}", "the encoder's stream")
+        interval = self._intervals.get(RECONNECTING) or FaultInterval(
+            last_time, last_time, ALARM_KINDS[RECONNECTING].severity, evidence, is_raised=True
+        )
+        self._intervals[RECONNECTING] = interval._replace(good_since=features.time, evidence=evidence)
 
-    def _silenced(self, time: float) -> None:
-        silence = self._spells.get(RECONNECTING)
-        if silence and has_cleared(silence, time, self._thresholds.silence_off):
-            self._end(RECONNECTING, silence)
+    def _end_silence(self, time: float) -> None:
+        interval = self._intervals.get(RECONNECTING)
+        if interval and has_cleared(interval, time, self._thresholds.silence_off):
+            self._end(RECONNECTING, interval)
 
-    def _spoilt(self, seen: SampleFeatures) -> Iterator[str]:
-        """Step every kind; tells which rates are not to be learnt."""
-        warm = seen.time - self._memory.run >= self._thresholds.warm_up
-        for rule, hold in self._rules:
-            sign = rule.sign(seen, self._thresholds)
-            spell = self._spells.get(rule.kind)
-            if spell is None and sign != BAD:
+    def _step_kinds(self, features: SampleFeatures) -> Iterator[str]:
+        """Step every kind; gives the rates that are excluded from the baseline."""
+        is_warm = features.time - self._memory.run_start >= self._thresholds.warm_up
+        for rule in self._rules:
+            level = rule.detector.classify(features, self._thresholds)
+            interval = self._intervals.get(rule.kind.name)
+            if interval is None and level is not Level.BAD:
                 continue
-            if spell is not None or warm:
-                self._step(rule, hold, spell, sign, seen)
-            if rule.spoils:
-                yield rule.spoils
+            if level is Level.BAD:
+                if interval is not None or is_warm:
+                    self._intervals[rule.kind.name] = self._after_bad_sample(rule, interval, features)
+            elif interval is not None:
+                self._step_other_sample(rule, interval, level, features.time)
+            if rule.detector.excluded_from_baseline:
+                yield rule.detector.excluded_from_baseline
 
-    def _step(self, rule: Rule, hold: Hold, spell: FaultInterval | None, sign: Level, seen: SampleFeatures) -> None:
-        if sign != BAD:
-            self._ease(rule, hold, spell, sign, seen.time)
-            return
-        words = rule.words(seen, self._thresholds)
-        spell = on_bad_sample(spell or self._begun(rule, seen, words), seen.time, words, hold)
-        if rule.louder and rule.louder(spell, seen, self._thresholds):
-            spell = spell._replace(severity=rule.loud)
-        self._spells[rule.kind] = spell
+    def _after_bad_sample(self, rule: _Rule, interval: FaultInterval | None, features: SampleFeatures) -> FaultInterval:
+        kind, detector, hold = rule
+        evidence = detector.describe(features, self._thresholds)
+        if interval is None:
+            burst = self._burst(detector)
+            since = burst.first if burst else features.time
+            interval = FaultInterval(since, features.time, kind.severity, evidence)
+        interval = on_bad_sample(interval, features.time, evidence, hold)
+        if detector.escalates and detector.escalates(interval, features, self._thresholds):
+            interval = interval._replace(severity=kind.escalated_severity)
+        return interval
 
-    def _begun(self, rule: Rule, seen: SampleFeatures, words: Evidence) -> FaultInterval:
-        burst = self._memory.bursts.get(rule.status) if rule.status is not None else None
-        return FaultInterval(burst.first if burst else seen.time, seen.time, rule.severity, words)
-
-    def _ease(self, rule: Rule, hold: Hold, spell: FaultInterval | None, sign: Level, time: float) -> None:
-        burst = self._memory.bursts.get(rule.status) if rule.status is not None else None
-        eased = on_other_sample(spell, sign, time, burst.last if burst else time) if spell else None
-        if eased is None:
-            self._spells.pop(rule.kind, None)
-        elif sign == GOOD and has_cleared(eased, time, hold.off):
-            self._end(rule.kind, eased)
+    def _step_other_sample(self, rule: _Rule, interval: FaultInterval, level: Level, time: float) -> None:
+        kind, detector, hold = rule
+        burst = self._burst(detector)
+        after = on_other_sample(interval, level, time, burst.last if burst else time)
+        if after is None:
+            del self._intervals[kind.name]
+        elif level is Level.GOOD and has_cleared(after, time, hold.off):
+            self._end(kind.name, after)
+            if detector.counted_status is not None:
+                self._memory.bursts.pop(detector.counted_status, None)
         else:
-            self._spells[rule.kind] = eased
+            self._intervals[kind.name] = after
 
-    def _end(self, kind: str, spell: FaultInterval) -> None:
-        del self._spells[kind]
-        if kind in _STATUSES:
-            self._memory.bursts.pop(_STATUSES[kind], None)
-        self._past = (*self._past, episode(kind, spell, spell.good))[-MOST:]
+    def _burst(self, detector: SampleDetector) -> Burst | None:
+        return None if detector.counted_status is None else self._memory.bursts.get(detector.counted_status)
+
+    def _end(self, kind: str, interval: FaultInterval) -> None:
+        del self._intervals[kind]
+        self._past = (*self._past, make_episode(kind, interval, interval.good_since))[-MAX_EPISODES:]
 
 
-def _silence(readings: Readings, index: int, last: float, thresholds: Thresholds) -> bool:
+def _was_silent(readings: Readings, index: int, last_time: float, thresholds: Thresholds) -> bool:
     """Whether the encoder was away before this sample; of the second sample nobody can say."""
-    gap = readings.time[index] - last
+    gap = readings.time[index] - last_time
     if gap <= thresholds.late_after:
         return False
     cadence = series.cadence_before(readings, index)
-    return cadence is not None and gap > freshness.late_limit(cadence, thresholds)
+    return cadence is not None and gap > series.late_limit(cadence, thresholds)

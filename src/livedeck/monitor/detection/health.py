@@ -1,133 +1,119 @@
-"""The health of one event: 0 to 100, and the component that lost (monitoring.md, "Three axes per event"). Pure."""
+"""The health of one event: 0 to 100, and the lowest component; and everything that is wrong with it
+(monitoring.md, "Health"). Pure."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import NamedTuple
 
-from livedeck.monitor.detection.detect import SignalAnalysis
-from livedeck.monitor.kinds import ingest
+from livedeck.monitor.detection.detect import SAMPLE_KINDS
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.kinds.kind import AlarmKind, EventCase, EventDetector
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import (
-    BroadcastState,
+    Component,
     Finding,
     Freshness,
     Grade,
     Health,
     HealthAssessment,
     IngestState,
-    Phase,
     Severity,
 )
 from livedeck.monitor.model.thresholds import Curve, Thresholds
+from livedeck.monitor.signal.analysis import SignalAnalysis
 from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS
-from livedeck.monitor.signal.series import known_mean, missing, occurrences
+from livedeck.monitor.signal.series import mean_measured, missing_fields, peak_count
 from livedeck.text.values import bits, frames
 
-_DEFAULTS = Thresholds()
+_EVENT_KINDS = tuple(kind for kind in ALARM_KINDS.values() if not kind.is_of_deck)
 
-_OFF_AIR = frozenset({BroadcastState.DRAFT, BroadcastState.SCHEDULED, BroadcastState.LATE, BroadcastState.COMPLETED})
-
-
-_AXES = {
-    "BLACKOUT": "video",
-    "VIDEO_STARVED": "video",
-    "VIDEO_LOW": "video",
-    "BITRATE_UNSTABLE": "video",
-    "FPS_COLLAPSE": "fps",
-    "FPS_LOW": "fps",
-    "AUDIO_LOST": "audio",
-    "AUDIO_LOW": "audio",
-    "AUDIO_HIGH": "audio",
-    "KEYFRAME_SEVERE": "key",
-    "KEYFRAME_DRIFT": "key",
-    "PACKET_LOSS": "loss",
-}
-
-"""The component that each kind belongs to."""
+_SCORED_KINDS = sorted(
+    (kind for kind, _ in SAMPLE_KINDS if kind.component is not Component.NONE),
+    key=lambda kind: list(Component).index(kind.component),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class DataQuality:
-    """How far the last answer may be believed: STALE where we cannot ask or its time stands still, LATE where its
-    samples are.
+def assess(case: EventCase, thresholds: Thresholds) -> HealthAssessment:
+    """What is to be said of an event.
 
-    `since`: the last good answer, or the first failure where there was none (server time). `error`: why the last try
-    failed, or empty. `ahead`: how many of its samples were left out, being dated in the future. `empty`: the last
-    good answer without any sample (server time).
+    Only believed samples of an event on air get a score, and only where they measured a picture; while we cannot ask
+    it is STALE, and where the encoder sends nothing NO DATA.
     """
-
-    freshness: Freshness = Freshness.FRESH
-    since: datetime | None = None
-    error: str = ""
-    ahead: int = 0
-    empty: datetime | None = None
-
-
-def assess(
-    known: SignalAnalysis,
-    phase: Phase,
-    trust: DataQuality,
-    now: datetime,
-    *,
-    thresholds: Thresholds = _DEFAULTS,
-    besides: tuple[Finding, ...] = (),
-) -> HealthAssessment:
-    """The verdict on an event at `now` (server time). `besides`: what is wrong that no sample tells.
-
-    Only believed samples of an event on air get a score, and only where they tell of a picture; while we cannot ask it
-    is STALE, and where the encoder sends nothing NO DATA.
-    """
-    future = ingest.of_future(trust.ahead)
-    if phase.tally in _OFF_AIR:
-        return HealthAssessment(findings=(*ingest.late_start_finding(phase, now, thresholds), *future))
-    if trust.freshness is Freshness.STALE:
-        return HealthAssessment(Health(grade=Grade.STALE), (ingest.stale_finding(trust.error, trust.since),))
-    silence = ingest.silence_finding(known, phase, trust.since or now, trust.empty, thresholds)
-    found = (*silence, *ingest.of_samples(known), *besides, *future)
-    if phase.ingest.state is not IngestState.RECEIVING:
-        warming = phase.ingest.state is IngestState.WARMING_UP
-        return HealthAssessment(Health(grade=Grade.WARM_UP if warming else Grade.NO_DATA), found)
-    normal = known.usual
-    limit = None if normal.video is None else normal.video * thresholds.low_video
-    return HealthAssessment(_health(known, trust.freshness, thresholds), found, normal.fps, normal.video, limit)
+    findings = _find_all(case, thresholds)
+    if case.is_off_air:
+        return HealthAssessment(findings=findings)
+    if case.is_stale:
+        return HealthAssessment(Health(grade=Grade.STALE), findings)
+    if case.phase.ingest.state is not IngestState.RECEIVING:
+        is_warming_up = case.phase.ingest.state is IngestState.WARMING_UP
+        return HealthAssessment(Health(grade=Grade.WARM_UP if is_warming_up else Grade.NO_DATA), findings)
+    baseline = case.analysis.baseline
+    limit = None if baseline.video is None else baseline.video * thresholds.low_video
+    health = _measure_health(case.analysis, case.quality.freshness, thresholds)
+    return HealthAssessment(health, findings, baseline.fps, baseline.video, limit)
 
 
-class _Component(NamedTuple):
+def is_worse(before: HealthAssessment, after: HealthAssessment) -> bool:
+    """Whether something is wrong that was not, or less so."""
+    severities = {(finding.kind, finding.target): finding.severity for finding in before.findings}
+    for finding in after.findings:
+        known = severities.get((finding.kind, finding.target))
+        if known is None or finding.severity.rank < known.rank:
+            return True
+    return False
+
+
+def find(kind: AlarmKind, case: EventCase, thresholds: Thresholds) -> Iterator[Finding]:
+    """The findings of that kind, by its detector. What is not judged has none that samples show."""
+    if isinstance(kind.detector, EventDetector):
+        yield from map(kind.finding, kind.detector.observe(case, thresholds))
+    elif case.is_judged and (interval := case.analysis.intervals.get(kind.name)):
+        since = datetime.fromtimestamp(interval.since, UTC)
+        yield Finding(kind.name, interval.severity, *interval.evidence, since)
+
+
+def _find_all(case: EventCase, thresholds: Thresholds) -> tuple[Finding, ...]:
+    """The loudest first. A fault that stood when the samples stopped stands."""
+    findings = (finding for kind in _EVENT_KINDS for finding in find(kind, case, thresholds))
+    return tuple(sorted(findings, key=lambda finding: finding.severity.rank))
+
+
+class _Score(NamedTuple):
     score: int
-    name: str
+    component: Component
     detail: str
 
 
-def _health(known: SignalAnalysis, freshness: Freshness, thresholds: Thresholds) -> Health:
-    readings = known.readings
-    absent = missing(readings, thresholds.window)
-    late = [_Component(thresholds.late_score, "late", "samples late")] if freshness is Freshness.LATE else []
-    unknown = [_Component(thresholds.unknown_score, "unknown", f"{', '.join(absent)} missing")] if absent else []
-    measured = [*_measured(known, thresholds), *_delivery(readings, thresholds)]
-    components = [*measured, *late, *unknown, *_standing(known, thresholds)]
-    lost = min(components, key=lambda component: component.score)
-    if "video" in absent and lost.score >= thresholds.fair:  # what is known to be bad is said, but nothing better
-        return Health(None, Grade.NO_DATA, unknown[0].name, unknown[0].detail)
-    if lost.score == 100:
+def _measure_health(analysis: SignalAnalysis, freshness: Freshness, thresholds: Thresholds) -> Health:
+    readings = analysis.readings
+    missing = missing_fields(readings, thresholds.window)
+    late = [_Score(thresholds.late_score, Component.LATE, "samples late")] if freshness is Freshness.LATE else []
+    detail = f"{', '.join(missing)} missing"
+    unknown = [_Score(thresholds.unknown_score, Component.UNKNOWN, detail)] if missing else []
+    measured = [*_score_rates(analysis, thresholds), *_score_delivery(readings, thresholds)]
+    lowest = min([*measured, *late, *unknown, *_score_faults(analysis, thresholds)], key=lambda score: score.score)
+    if "video" in missing and lowest.score >= thresholds.fair:  # what is known to be bad is said, but nothing better
+        return Health(None, Grade.NO_DATA, Component.UNKNOWN, detail)
+    if lowest.score == 100:
         return Health(100, Grade.GOOD)
-    return Health(lost.score, _grade(lost.score, thresholds), lost.name, lost.detail)
+    return Health(lowest.score, _grade(lowest.score, thresholds), lowest.component, lowest.detail)
 
 
-def _standing(known: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Component]:
+def _score_faults(analysis: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Score]:
     """A fault that is not over yet, whatever the newest samples say. A status that nobody knows is not green either."""
-    strange = known.spells.get("UNKNOWN_STATUS")
-    if strange:
-        yield _Component(thresholds.unknown_score, "unknown", strange.words[0])
-    for kind, axis in _AXES.items():
-        spell = known.spells.get(kind)
-        if spell and spell.severity is not Severity.INFO:
-            yield _Component(thresholds.fault_score, axis, spell.words[0])
+    for kind in _SCORED_KINDS:
+        interval = analysis.intervals.get(kind.name)
+        if interval is None:
+            continue
+        if kind.component is Component.UNKNOWN:
+            yield _Score(thresholds.unknown_score, kind.component, interval.evidence.actual)
+        elif interval.severity is not Severity.INFO:
+            yield _Score(thresholds.fault_score, kind.component, interval.evidence.actual)
 
 
 def _grade(score: int, thresholds: Thresholds) -> Grade:
@@ -136,26 +122,8 @@ def _grade(score: int, thresholds: Thresholds) -> Grade:
     return Grade.FAIR if score >= thresholds.fair else Grade.POOR
 
 
-def _measured(known: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Component]:
-    """Video, audio and frame rate, each where it was measured at all. A still picture needs few bits."""
-    readings, normal = known.readings, known.usual
-    start = bisect_left(readings.time, readings.time[-1] - thresholds.window) if readings.time else 0
-    video, audio, fps = _now(readings.video, start), _now(readings.audio, start), _now(readings.fps, start)
-    if video:
-        needed = normal.video if known.seen and known.seen.short else None
-        score = _rated(video, needed, thresholds.dark_video, thresholds.video_curve)
-        yield _Component(
-            score, "video", f"video {bits(video.shown)}" + (f"/{bits(normal.video)}" if normal.video else "")
-        )
-    if audio:
-        yield _Component(_audible(audio, thresholds), "audio", f"audio {bits(audio.shown)}")
-    if fps:
-        score = _rated(fps, normal.fps, thresholds.dark_fps, thresholds.fps_curve)
-        yield _Component(score, "fps", f"fps {frames(fps.shown)}" + (f"/{normal.fps:.0f}" if normal.fps else ""))
-
-
-class _Now(NamedTuple):
-    """A measured value of this moment: the mean of the newest seconds, and the very newest."""
+class _Rate(NamedTuple):
+    """A measured rate: the mean of the newest seconds, and the very newest sample."""
 
     mean: float
     newest: float
@@ -166,40 +134,58 @@ class _Now(NamedTuple):
         return self.mean if self.newest else 0.0
 
 
-def _now(column: array[float], start: int) -> _Now | None:
-    mean = known_mean(column[start:])
+def _score_rates(analysis: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Score]:
+    """Video, audio and frame rate, each where it was measured at all. A still picture needs few bits."""
+    readings, baseline = analysis.readings, analysis.baseline
+    start = bisect_left(readings.time, readings.time[-1] - thresholds.window) if readings.time else 0
+    video, audio, fps = (_rate(column, start) for column in (readings.video, readings.audio, readings.fps))
+    if video:
+        needed = baseline.video if analysis.features and analysis.features.is_shortage else None
+        usual = f"/{bits(baseline.video)}" if baseline.video else ""
+        score = _score_rate(video, needed, thresholds.dark_video, thresholds.video_curve)
+        yield _Score(score, Component.VIDEO, f"video {bits(video.shown)}{usual}")
+    if audio:
+        yield _Score(_score_audio(audio, thresholds), Component.AUDIO, f"audio {bits(audio.shown)}")
+    if fps:
+        nominal = f"/{baseline.fps:.0f}" if baseline.fps else ""
+        score = _score_rate(fps, baseline.fps, thresholds.dark_fps, thresholds.fps_curve)
+        yield _Score(score, Component.FPS, f"fps {frames(fps.shown)}{nominal}")
+
+
+def _rate(column: array[float], start: int) -> _Rate | None:
+    mean = mean_measured(column[start:])
     if mean is None:
         return None
-    newest = known_mean(column[-1:])
-    return _Now(mean, mean if newest is None else newest)
+    newest = mean_measured(column[-1:])
+    return _Rate(mean, mean if newest is None else newest)
 
 
-def _rated(value: _Now, normal: float | None, dark: float, curve: Curve) -> int:
-    if value.newest < dark:
+def _score_rate(rate: _Rate, usual: float | None, dark: float, curve: Curve) -> int:
+    if rate.newest < dark:
         return 0
-    return round(_on(curve, value.mean / normal)) if normal else 100
+    return round(_interpolate(curve, rate.mean / usual)) if usual else 100
 
 
-def _audible(audio: _Now, thresholds: Thresholds) -> int:
+def _score_audio(audio: _Rate, thresholds: Thresholds) -> int:
     if audio.newest == 0:
         return 0
     return 100 if audio.mean >= thresholds.low_audio else thresholds.low_audio_score
 
 
-def _on(curve: Curve, ratio: float) -> float:
+def _interpolate(curve: Curve, ratio: float) -> float:
     for (low, under), (high, over) in pairwise(curve):
         if ratio < high:
             return under + (over - under) * (ratio - low) / (high - low)
     return curve[-1][1]
 
 
-def _delivery(readings: Readings, thresholds: Thresholds) -> Iterator[_Component]:
+def _score_delivery(readings: Readings, thresholds: Thresholds) -> Iterator[_Score]:
     """Key frames and loss, by how often the platform complained lately."""
     rows = (
-        (KEY_DRIFT, thresholds.drift_share.window, thresholds.drift_scores, "key", "key>20%"),
-        (KEY_SEVERE, thresholds.severe_share.window, thresholds.severe_scores, "key", "key>50%"),
-        (LOSS, thresholds.loss_share.window, thresholds.loss_scores, "loss", "loss"),
+        (KEY_DRIFT, thresholds.drift_share.window, thresholds.drift_scores, Component.KEY, "key>20%"),
+        (KEY_SEVERE, thresholds.severe_share.window, thresholds.severe_scores, Component.KEY, "key>50%"),
+        (LOSS, thresholds.loss_share.window, thresholds.loss_scores, Component.LOSS, "loss"),
     )
-    for status, window, scores, name, word in rows:
-        hits = occurrences(readings, status, window, thresholds.memory)
-        yield _Component(scores[min(hits, len(scores) - 1)], name, f"{word} {hits}/{window}")
+    for status, window, scores, component, word in rows:
+        hits = peak_count(readings, status, window, thresholds.memory)
+        yield _Score(scores[min(hits, len(scores) - 1)], component, f"{word} {hits}/{window}")

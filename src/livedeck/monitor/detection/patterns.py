@@ -1,99 +1,179 @@
-"""Which of the known faults the samples look like (monitoring.md, "Causes by pattern"). Pure."""
+"""Which of the known fault patterns the samples look like, and the diagnosis of an alarm (monitoring.md, "Fault
+patterns"). Pure.
+
+The samples often tell more than the kind: where their pattern explains a kind, its diagnosis is used.
+"""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from statistics import median
+from types import MappingProxyType
 from typing import NamedTuple
 
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.model.alarm import Diagnosis
 from livedeck.monitor.model.readings import Readings
-from livedeck.monitor.model.state import HealthAssessment, IngestState, Pattern, Phase
+from livedeck.monitor.model.state import EventState, HealthAssessment, IngestState, Pattern, Phase
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS
-from livedeck.monitor.signal.series import known_mean
+from livedeck.monitor.signal.series import mean_measured
 
 _DEFAULTS = Thresholds()
 
-_KEYS = frozenset({KEY_DRIFT, KEY_SEVERE})
+_KEY_STATUSES = frozenset({KEY_DRIFT, KEY_SEVERE})
 
-_ROWS = 5  # samples that tell what the signal is like now: one odd one must not
+_NEWEST_SAMPLES = 5  # tell what the signal is like now: one odd one must not
 
-_LATELY = 300.0  # s; in which bursts are counted
+_BURST_SECONDS = 300.0  # in which bursts are counted
 
-_BURSTS = 3  # so many, with calm between them, are a saw-tooth
+_MIN_BURSTS = 3  # so many, with calm between them, are a saw-tooth
 
-_LOW = 0.85  # of the usual, above any level of alarm: beyond what a scene does to a steady encoder
+_LOW_SHARE = 0.85  # of the usual, above any level of alarm: beyond what a scene does to a steady encoder
 
-_SPARSE = 10  # every tenth sample of an hour tells the usual sound
+_AUDIO_STEP = 10  # every tenth sample of an hour tells the usual sound
 
 
 class SignalSignature(NamedTuple):
-    """How the signal looks now: each rate's share of what it should be (1 where nobody can say), and the complaints."""
+    """How the signal looks now: each rate's share of what it should be (1 where nobody can say), and the complaints.
+
+    `bursts`: how often loss began lately. `has_key_complaints`: key-frame statuses in the last minute.
+    """
 
     video: float = 1.0
     audio: float = 1.0
     fps: float = 1.0
-    dark: bool = False
-    mute: bool = False
-    lossy: bool = False
+    is_dark: bool = False
+    is_mute: bool = False
+    is_lossy: bool = False
     bursts: int = 0
-    keys: bool = False
+    has_key_complaints: bool = False
 
 
-def pattern_of(phase: Phase, rows: Readings, verdict: HealthAssessment, thresholds: Thresholds = _DEFAULTS) -> Pattern:
-    """The pattern that an event's signal shows now, `verdict` being what is found of it."""
-    if phase.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED, IngestState.UNKNOWN}:
+def pattern_of(
+    phase: Phase, readings: Readings, assessment: HealthAssessment, thresholds: Thresholds = _DEFAULTS
+) -> Pattern:
+    """The pattern that an event's signal shows now."""
+    if phase.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED, IngestState.UNKNOWN} or not len(readings):
         return Pattern.GONE
-    return classify(_signs(rows, verdict, thresholds), thresholds) if len(rows) else Pattern.GONE
+    return classify(_signature(readings, assessment, thresholds), thresholds)
 
 
-def classify(signs: SignalSignature, thresholds: Thresholds = _DEFAULTS) -> Pattern:
+def classify(signature: SignalSignature, thresholds: Thresholds = _DEFAULTS) -> Pattern:
     """The first row that fits, the most telling first."""
-    video, audio, fps = signs.video < _LOW, signs.audio < _LOW, signs.fps < thresholds.low_fps
+    video, audio = signature.video < _LOW_SHARE, signature.audio < _LOW_SHARE
+    fps = signature.fps < thresholds.low_fps
     rows = (
-        (signs.dark and signs.mute, Pattern.GONE),
-        (signs.dark, Pattern.CAMERA),
+        (signature.is_dark and signature.is_mute, Pattern.GONE),
+        (signature.is_dark, Pattern.CAMERA),
         (fps and not (video or audio), Pattern.OVERLOAD),
-        (signs.lossy and signs.bursts >= _BURSTS, Pattern.BURSTS),
-        (signs.lossy or (video and audio and fps), Pattern.NETWORK),
-        (signs.mute and not (video or fps), Pattern.AUDIO),
-        (signs.keys and not (video or audio or fps), Pattern.KEYS),
+        (signature.is_lossy and signature.bursts >= _MIN_BURSTS, Pattern.BURSTS),
+        (signature.is_lossy or (video and audio and fps), Pattern.NETWORK),
+        (signature.is_mute and not (video or fps), Pattern.AUDIO),
+        (signature.has_key_complaints and not (video or audio or fps), Pattern.KEYS),
         (video and not (audio or fps), Pattern.STEP),
     )
     return next((pattern for fits, pattern in rows if fits), Pattern.NONE)
 
 
-def _signs(rows: Readings, verdict: HealthAssessment, thresholds: Thresholds) -> SignalSignature:
-    newest = rows[-1]
-    recent = range(bisect_left(rows.time, newest.time - thresholds.memory), len(rows))
-    calm = [index for index in recent if rows.status[index] != LOSS]
-    now = (calm or recent)[-_ROWS:]
+def diagnose(kind: str, state: EventState | None = None) -> Diagnosis:
+    """What to tell the operator of an alarm of that kind; `state`: the event as it is now, None for the deck's own."""
+    known = ALARM_KINDS.get(kind)
+    if known is None:
+        return _UNKNOWN
+    if state is not None and state.pattern in known.explained_by:
+        return PATTERN_DIAGNOSES[state.pattern]
+    return known.diagnosis
+
+
+def keep_diagnosis(before: Diagnosis, after: Diagnosis) -> Diagnosis:
+    """The diagnosis of an ongoing fault: on its way out it leaves few signs, so what more of them named is kept."""
+    is_weaker = after in _GENERAL or (
+        after == PATTERN_DIAGNOSES[Pattern.BURSTS] and before != PATTERN_DIAGNOSES[Pattern.NETWORK]
+    )
+    return before if is_weaker and before in _OF_PATTERNS else after
+
+
+def _signature(readings: Readings, assessment: HealthAssessment, thresholds: Thresholds) -> SignalSignature:
+    newest = readings[-1]
+    recent = range(bisect_left(readings.time, newest.time - thresholds.memory), len(readings))
+    lossless = [index for index in recent if readings.status[index] != LOSS]
+    indexes = (lossless or recent)[-_NEWEST_SAMPLES:]
     return SignalSignature(
-        video=_share(rows.video, now, verdict.baseline_video),
-        audio=_share(rows.audio, now, _usual(rows.audio)),
-        fps=_share(rows.fps, now, verdict.nominal_fps),
-        dark=newest.video is not None and newest.video < thresholds.dark_video,
-        mute=newest.audio == 0,
-        lossy=len(calm) < len(recent),
-        bursts=_bursts(rows),
-        keys=any(rows.status[index] in _KEYS for index in recent),
+        video=_share(readings.video, indexes, assessment.baseline_video),
+        audio=_share(readings.audio, indexes, _usual_audio(readings.audio)),
+        fps=_share(readings.fps, indexes, assessment.nominal_fps),
+        is_dark=newest.video is not None and newest.video < thresholds.dark_video,
+        is_mute=newest.audio == 0,
+        is_lossy=len(lossless) < len(recent),
+        bursts=_count_bursts(readings),
+        has_key_complaints=any(readings.status[index] in _KEY_STATUSES for index in recent),
     )
 
 
-def _share(column: array[float], indexes: Iterable[int], whole: float | None) -> float:
+def _share(column: array[float], indexes: Iterable[int], expected: float | None) -> float:
     """Of what it should be; 1 where nobody can say."""
-    known = known_mean(array("d", [column[index] for index in indexes]))
-    return 1.0 if known is None or not whole else known / whole
+    mean = mean_measured(array("d", [column[index] for index in indexes]))
+    return 1.0 if mean is None or not expected else mean / expected
 
 
-def _usual(column: array[float]) -> float | None:
-    heard = [value for value in column[::_SPARSE] if value > 0]  # NaN is not
-    return median(heard) if heard else None
+def _usual_audio(column: array[float]) -> float | None:
+    audible = [value for value in column[::_AUDIO_STEP] if value > 0]  # NaN is not
+    return median(audible) if audible else None
 
 
-def _bursts(rows: Readings) -> int:
+def _count_bursts(readings: Readings) -> int:
     """How often loss began lately."""
-    lossy = [status == LOSS for status in rows.status[bisect_left(rows.time, rows.time[-1] - _LATELY) :]]
+    start = bisect_left(readings.time, readings.time[-1] - _BURST_SECONDS)
+    lossy = [status == LOSS for status in readings.status[start:]]
     return bytes([False, *lossy]).count(b"\0\1")
+
+
+PATTERN_DIAGNOSES: Mapping[Pattern, Diagnosis] = MappingProxyType(
+    {
+        Pattern.NETWORK: Diagnosis(
+            cause="Network: the line from the encoder is too thin or loses packets.",
+            viewers="Freezes, blocks and stops to buffer.",
+            advice="Test the upload speed; lower the bit rate or take the spare line.",
+        ),
+        Pattern.BURSTS: Diagnosis(
+            cause="Wireless burst loss: the line drops packets again and again and recovers between.",
+            viewers="A short freeze or broken blocks, every time.",
+            advice="Change from Wi-Fi or mobile to a cable, or move nearer; lower the bit rate until then.",
+        ),
+        Pattern.OVERLOAD: Diagnosis(
+            cause="Encoder overload: frames fall while the line carries everything.",
+            viewers="Motion judders.",
+            advice="Close what else runs on the encoder; choose a faster preset or 720p.",
+        ),
+        Pattern.AUDIO: Diagnosis(
+            cause="Audio path: the sound is silent or gone before the encoder; the line is well.",
+            viewers="A picture without sound.",
+            advice="Check mute, the mixer's output and the encoder's audio input.",
+        ),
+        Pattern.CAMERA: Diagnosis(
+            cause="Camera lost: the sound still comes, the picture does not.",
+            viewers="A black or frozen picture with sound.",
+            advice="Check the camera's power and cable and the encoder's video input; show a slate meanwhile.",
+        ),
+        Pattern.STEP: Diagnosis(
+            cause="The encoder changed its profile, or the picture is static.",
+            viewers="A softer picture, or nothing if the picture stands still.",
+            advice="Look at the picture; if it moves, set the encoder's bit rate back.",
+        ),
+        Pattern.KEYS: ALARM_KINDS["KEYFRAME_DRIFT"].diagnosis,
+        Pattern.GONE: Diagnosis(
+            cause="The encoder is disconnected, or connected and sends nothing at all.",
+            viewers="A frozen or empty player.",
+            advice="Telephone the encoder's operator: restart the encoder, check its line and power.",
+        ),
+    }
+)
+
+_UNKNOWN = Diagnosis("Unknown.", "Unknown.", "Look at the picture.")
+
+_GENERAL = frozenset(kind.diagnosis for kind in ALARM_KINDS.values())
+
+_OF_PATTERNS = frozenset(PATTERN_DIAGNOSES.values())

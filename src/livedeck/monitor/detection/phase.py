@@ -1,4 +1,4 @@
-"""What an event is to its audience, derived: the platform has no such field (decisions.md, "States"). Pure."""
+"""What an event is to its audience, derived: the platform has no such field (monitoring.md, "Tally"). Pure."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from livedeck.monitor.signal.series import late_limit
 _DEFAULTS = Thresholds()
 
 
-_LONGEST = 366 * 86_400
+_MAX_WINDOW_SECONDS = 366 * 86_400
 
-"""Seconds of a reconnect window that count at most: the platform's number must not lead out of the calendar."""
+"""Of a reconnect window: the platform's number must not lead out of the calendar."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestEvidence:
     """What the QoS answers prove, in server time.
 
-    `as_of`: the last good answer. `newest`: the newest sample, None where the answer was empty. `first`: where the
-    present run of samples began, None where that is older than what is kept. `cadence`: seconds between samples.
-    `frozen`: samples come, but their time stands still.
+    `as_of`: the last good answer. `newest`: the newest sample, None where the answer was empty. `run_started_at`: where
+    the present run of samples began, None where that is older than what is kept. `cadence`: seconds between samples.
+    `is_frozen`: samples come, but their time stands still.
     """
 
     as_of: datetime
     newest: datetime | None = None
-    first: datetime | None = None
+    run_started_at: datetime | None = None
     cadence: float | None = None
-    frozen: bool = False
+    is_frozen: bool = False
 
 
 def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresholds: Thresholds = _DEFAULTS) -> Phase:
@@ -52,55 +52,58 @@ def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresho
 
     The gap is measured at the last good answer, never at `now`: an answer that did not come is no proof that the
     encoder left, and nor is a time that stands still while samples come. The window is the event's
-    `reconnect_window` (platform-api.md, 2).
+    `reconnect_window` (platform-api.md, "Live event").
     """
     stream = event.stream
     if stream is None:
-        return _waiting(_scheduled(event), now) if _scheduled(event) else Phase(BroadcastState.DRAFT, ingest=_nothing())
+        start = _scheduled(event)
+        return _waiting(start, now) if start else Phase(BroadcastState.DRAFT, ingest=Ingest(IngestState.NONE))
     if stream.status == "finished" or stream.finished_at:
-        return _ended(event, stream, now)
-    told = event.reconnect_window
-    window = thresholds.reconnect_window if told is None else float(min(max(0, told), _LONGEST))
+        return _finished(event, stream, now)
+    window = _window_seconds(event, thresholds)
     ingest = _ingest(evidence, window, thresholds)
     if stream.status == "pending" and not _arrives(ingest):
-        ingest = _nothing() if ingest.state is IngestState.UNKNOWN else ingest
+        ingest = Ingest(IngestState.NONE) if ingest.state is IngestState.UNKNOWN else ingest
         return _waiting(_scheduled(event) or stream.started_at, now, ingest)
-    start, seen = stream.started_at, ingest.since
-    begun = seen or start if stream.status == "pending" else start or seen  # of a pending one only the plan is told
-    return Phase(_broadcast(stream, evidence, window, ingest), begun, ingest)
+    started_at, since = stream.started_at, ingest.since
+    began = (since or started_at) if stream.status == "pending" else (started_at or since)  # pending: only planned
+    return Phase(_broadcast_state(stream, evidence, window, ingest), began, ingest)
 
 
 def _scheduled(event: Event) -> datetime | None:
     return event.scheduled.time if event.scheduled else None
 
 
-def _nothing() -> Ingest:
-    return Ingest(IngestState.NONE)
+def _window_seconds(event: Event, thresholds: Thresholds) -> float:
+    if event.reconnect_window is None:
+        return thresholds.reconnect_window
+    return float(min(max(0, event.reconnect_window), _MAX_WINDOW_SECONDS))
 
 
 def _waiting(start: datetime | None, now: datetime, ingest: Ingest | None = None) -> Phase:
-    late = start is not None and start < now
-    return Phase(BroadcastState.LATE if late else BroadcastState.SCHEDULED, start, ingest or _nothing())
+    is_late = start is not None and start < now
+    tally = BroadcastState.LATE if is_late else BroadcastState.SCHEDULED
+    return Phase(tally, start, ingest or Ingest(IngestState.NONE))
 
 
-def _ended(event: Event, stream: Stream, now: datetime) -> Phase:
-    start, end, again = stream.started_at, stream.finished_at, _scheduled(event)
-    if end and again and again > end and event.type != "one-time":
-        return _waiting(again, now)
-    length = max(0.0, (end - start).total_seconds()) if start and end else None
-    return Phase(BroadcastState.COMPLETED, end, Ingest(IngestState.ENDED, since=end), length)
+def _finished(event: Event, stream: Stream, now: datetime) -> Phase:
+    start, end, next_start = stream.started_at, stream.finished_at, _scheduled(event)
+    if end and next_start and next_start > end and event.type != "one-time":
+        return _waiting(next_start, now)
+    elapsed = max(0.0, (end - start).total_seconds()) if start and end else None
+    return Phase(BroadcastState.COMPLETED, end, Ingest(IngestState.ENDED, since=end), elapsed)
 
 
 def _ingest(evidence: IngestEvidence | None, window: float, thresholds: Thresholds) -> Ingest:
     if evidence is None:
         return Ingest(IngestState.UNKNOWN)
-    newest = evidence.newest
+    newest, run_started_at = evidence.newest, evidence.run_started_at
     if newest is None:
-        return _nothing()
-    if not evidence.frozen and _gap(evidence, newest) > late_limit(evidence.cadence, thresholds):
+        return Ingest(IngestState.NONE)
+    if not evidence.is_frozen and _gap(evidence, newest) > late_limit(evidence.cadence, thresholds):
         return Ingest(IngestState.INTERRUPTED, since=newest, window_ends=newest + timedelta(seconds=window))
-    warming = evidence.first is not None and (newest - evidence.first).total_seconds() < thresholds.warm_up
-    return Ingest(IngestState.WARMING_UP if warming else IngestState.RECEIVING, since=evidence.first)
+    is_warming_up = run_started_at is not None and (newest - run_started_at).total_seconds() < thresholds.warm_up
+    return Ingest(IngestState.WARMING_UP if is_warming_up else IngestState.RECEIVING, since=run_started_at)
 
 
 def _gap(evidence: IngestEvidence, newest: datetime) -> float:
@@ -111,7 +114,7 @@ def _arrives(ingest: Ingest) -> bool:
     return ingest.state in {IngestState.WARMING_UP, IngestState.RECEIVING}
 
 
-def _broadcast(stream: Stream, evidence: IngestEvidence | None, window: float, ingest: Ingest) -> BroadcastState:
+def _broadcast_state(stream: Stream, evidence: IngestEvidence | None, window: float, ingest: Ingest) -> BroadcastState:
     if _arrives(ingest):
         return BroadcastState.ON_AIR
     if evidence and evidence.newest:

@@ -1,21 +1,19 @@
-"""RESTREAM_DOWN: the copies of an event's stream that do not reach their platforms (monitoring.md, "Alarms"). Pure.
+"""The fold over an event's restreams, as the event list shows them: RESTREAM_DOWN (monitoring.md, "Alarm kinds"). Pure.
 
-It is a fold over the answers of the event list, as `detection` is one over the samples.
+It is a fold over the answers of the event list, as `detect` is one over the samples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 
 from livedeck.client import Event, EventRestream
-from livedeck.monitor.detection.detect import MOST, episode, moment
-from livedeck.monitor.model.state import Episode, Finding, Severity
+from livedeck.monitor.kinds.restream import RESTREAM_KIND
+from livedeck.monitor.model.state import Episode
 from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.monitor.signal.analysis import MAX_EPISODES, RestreamHistory, make_episode
 from livedeck.monitor.signal.hysteresis import (
-    BAD,
-    DEADBAND,
-    GOOD,
+    Evidence,
     FaultInterval,
     Level,
     has_cleared,
@@ -24,105 +22,95 @@ from livedeck.monitor.signal.hysteresis import (
 )
 from livedeck.text.values import safe
 
-RESTREAM_DOWN = "RESTREAM_DOWN"
-
-
 CONNECTED = "connected"
 
 
-@dataclass(frozen=True, slots=True)
-class RestreamHistory:
-    """By id: `spells`, pending ones too; `well`: when it was last seen connected (epoch s, server clock).
-
-    `names`: what people call them. `past`: those that are over. `listed`: the last answer.
-    """
-
-    spells: Mapping[str, FaultInterval] = field(default_factory=dict)
-    well: Mapping[str, float] = field(default_factory=dict)
-    names: Mapping[str, str] = field(default_factory=dict)
-    past: tuple[Episode, ...] = ()
-    listed: float = 0.0
-
-
 def update(
-    known: RestreamHistory, event: Event, as_of: float, on_air: float | None, thresholds: Thresholds
+    history: RestreamHistory, event: Event, as_of: float, on_air_since: float | None, thresholds: Thresholds
 ) -> RestreamHistory:
-    """What is known after the event was listed at `as_of`; `on_air`: since when its own stream arrives well, or None
-    where it does not (epoch s, server clock). Without that nobody can say whether a restream would connect.
+    """The history after the event was listed at `as_of`; `on_air_since`: since when its own stream arrives well, or
+    None where it does not (epoch s, server clock). Without that nobody can say whether a restream would connect.
 
     A restream is down since the platform changed it (`updated_at`, and `created_at` before the first change), unless
-    it was seen well after that: then the stamp does not tell, and it is down since that was first seen. It is well
-    since a stamp later than the last list, or since it was first seen well.
+    it was seen connected after that: then it is down since that was first seen. It is connected since a change later
+    than the last list, or since it was first seen so.
     """
-    enabled = [one for one in event.restreams or () if one.id and one.enabled]
-    spells = {one.id: _stepped(known, one, as_of, on_air, thresholds) for one in enabled}
-    standing = {key: spell for key, spell in spells.items() if key and spell and not _over(spell, as_of, thresholds)}
-    if standing and len(standing) == len(enabled) and all(spell.raised for spell in standing.values()):
-        standing = {key: spell._replace(severity=Severity.CRITICAL) for key, spell in standing.items()}
-    ended = _ended(known, standing, as_of)
+    enabled = {restream.id: restream for restream in event.restreams or () if restream.id and restream.enabled}
+    stepped = {
+        restream_id: _step(history, restream, as_of, on_air_since, thresholds)
+        for restream_id, restream in enabled.items()
+    }
+    off_seconds = thresholds.restream_hold.off
+    intervals = {
+        restream_id: interval
+        for restream_id, interval in stepped.items()
+        if interval and not has_cleared(interval, as_of, off_seconds)
+    }
+    if intervals and len(intervals) == len(enabled) and all(interval.is_raised for interval in intervals.values()):
+        critical = RESTREAM_KIND.escalated_severity
+        intervals = {key: interval._replace(severity=critical) for key, interval in intervals.items()}
+    ended = _ended_episodes(history, intervals, as_of)
     return RestreamHistory(
-        spells=standing,
-        well={one.id: as_of if one.status == CONNECTED else known.well.get(one.id, 0.0) for one in enabled if one.id},
-        names={one.id: safe(one.name or one.id) for one in enabled if one.id},
-        past=(*known.past, *ended)[-MOST:] if ended else known.past,
-        listed=as_of,
+        intervals=intervals,
+        last_connected={
+            restream_id: as_of if restream.status == CONNECTED else history.last_connected.get(restream_id, 0.0)
+            for restream_id, restream in enabled.items()
+        },
+        names={restream_id: safe(restream.name or restream_id) for restream_id, restream in enabled.items()},
+        past=(*history.past, *ended)[-MAX_EPISODES:] if ended else history.past,
+        listed_at=as_of,
     )
 
 
-def of_restreams(known: RestreamHistory) -> tuple[Finding, ...]:
-    """One finding a restream that is down."""
-    return tuple(
-        Finding(RESTREAM_DOWN, spell.severity, *spell.words, moment(spell.since), key, known.names[key])
-        for key, spell in known.spells.items()
-        if spell.raised
-    )
-
-
-def told(known: RestreamHistory) -> Iterable[Episode]:
+def restream_episodes(history: RestreamHistory) -> Iterator[Episode]:
     """Present and past faults."""
-    yield from known.past
-    for key, spell in known.spells.items():
-        if spell.raised:
-            yield episode(RESTREAM_DOWN, spell, None, key)
+    yield from history.past
+    for restream_id, interval in history.intervals.items():
+        if interval.is_raised:
+            yield make_episode(RESTREAM_KIND.name, interval, None, restream_id)
 
 
-def _stepped(
-    known: RestreamHistory, one: EventRestream, as_of: float, on_air: float | None, thresholds: Thresholds
+def _step(
+    history: RestreamHistory,
+    restream: EventRestream,
+    as_of: float,
+    on_air_since: float | None,
+    thresholds: Thresholds,
 ) -> FaultInterval | None:
-    spell, sign = known.spells.get(one.id or ""), _sign(one, on_air)
-    if sign != BAD:
-        healed = _stamp(one) if _stamp(one) > known.listed else as_of
-        return on_other_sample(spell, sign, as_of, healed) if spell else None
-    words = f"{safe(one.name or '')} {safe(one.status or '')}".strip(), CONNECTED
-    begun = _begun(one, known.well.get(one.id or "", 0.0), as_of, on_air or 0.0)
-    fresh = FaultInterval(begun, begun, Severity.WARNING, words)
-    return on_bad_sample(spell or fresh, as_of, words, thresholds.restream_hold)
+    restream_id = restream.id or ""
+    interval, changed_at = history.intervals.get(restream_id), _changed(restream)
+    level = _classify(restream, on_air_since)
+    if level is not Level.BAD:
+        good_since = changed_at if changed_at > history.listed_at else as_of
+        return on_other_sample(interval, level, as_of, good_since) if interval else None
+    evidence = Evidence(f"{safe(restream.name or '')} {safe(restream.status or '')}".strip(), CONNECTED)
+    if interval is None:
+        last_connected = history.last_connected.get(restream_id, 0.0)
+        since = min(as_of, max(changed_at, on_air_since or 0.0)) if changed_at > last_connected else as_of
+        interval = FaultInterval(since, since, RESTREAM_KIND.severity, evidence)
+    return on_bad_sample(interval, as_of, evidence, thresholds.restream_hold)
 
 
-def _sign(one: EventRestream, on_air: float | None) -> Level:
-    if one.status is None:
-        return DEADBAND
-    if one.status == CONNECTED:
-        return GOOD
-    return DEADBAND if on_air is None else BAD
+def _classify(restream: EventRestream, on_air_since: float | None) -> Level:
+    if restream.status is None:
+        return Level.DEADBAND
+    if restream.status == CONNECTED:
+        return Level.GOOD
+    return Level.DEADBAND if on_air_since is None else Level.BAD
 
 
-def _begun(one: EventRestream, well: float, as_of: float, on_air: float) -> float:
-    stamp = _stamp(one)
-    return min(as_of, max(stamp, on_air)) if stamp > well else as_of
+def _changed(restream: EventRestream) -> float:
+    """When the platform last changed it (epoch s); 0 where it does not say."""
+    changed_at = restream.updated_at or restream.created_at
+    return changed_at.timestamp() if changed_at else 0.0
 
 
-def _stamp(one: EventRestream) -> float:
-    """When the platform last changed it; 0 where it does not say."""
-    changed = one.updated_at or one.created_at
-    return changed.timestamp() if changed else 0.0
-
-
-def _over(spell: FaultInterval, as_of: float, thresholds: Thresholds) -> bool:
-    return has_cleared(spell, as_of, thresholds.restream_hold.off)
-
-
-def _ended(known: RestreamHistory, standing: Mapping[str, FaultInterval], as_of: float) -> tuple[Episode, ...]:
-    """The faults that are gone: healed, switched off or removed."""
-    gone = [(key, spell) for key, spell in known.spells.items() if spell.raised and key not in standing]
-    return tuple(episode(RESTREAM_DOWN, spell, as_of if spell.good is None else spell.good, key) for key, spell in gone)
+def _ended_episodes(
+    history: RestreamHistory, intervals: Mapping[str, FaultInterval], as_of: float
+) -> tuple[Episode, ...]:
+    """The faults that are gone: connected again, switched off or removed."""
+    return tuple(
+        make_episode(RESTREAM_KIND.name, interval, as_of if interval.good_since is None else interval.good_since, key)
+        for key, interval in history.intervals.items()
+        if interval.is_raised and key not in intervals
+    )

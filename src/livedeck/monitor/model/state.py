@@ -99,12 +99,36 @@ class Grade(StrEnum):
     NONE = ""
 
 
+class Component(StrEnum):
+    """What a health score is made of; UNKNOWN: what was not measured. NONE: nothing of it.
+
+    Where faults hold the score down equally, the first of these is named.
+    """
+
+    UNKNOWN = "unknown"
+    VIDEO = "video"
+    FPS = "fps"
+    AUDIO = "audio"
+    KEY = "key"
+    LOSS = "loss"
+    LATE = "late"
+    NONE = ""
+
+
 class Severity(StrEnum):
-    """How loud an alarm is."""
+    """How loud an alarm is, the loudest first."""
 
     CRITICAL = "critical"
     WARNING = "warning"
     INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """0 for the loudest."""
+        return _SEVERITY_RANKS[self]
+
+
+_SEVERITY_RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,13 +213,12 @@ class Pattern(StrEnum):
 class Health:
     """0 to 100, the minimum of its components; `score` is None where no fresh picture was measured.
 
-    `component` names the one that lost (`video`, `audio`, `fps`, `key`, `loss`, `late`, or `unknown` where the samples
-    lack what a good word needs), `detail` says it in short (`fps 22.1/30`); both are empty when nothing lost.
+    `component` is the lowest one, `detail` what it measured (`fps 22.1/30`); both are empty where the score is 100.
     """
 
     score: int | None = None
     grade: Grade = Grade.NONE
-    component: str = ""
+    component: Component = Component.NONE
     detail: str = ""
 
 

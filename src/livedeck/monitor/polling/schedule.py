@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from livedeck.client import Event
-from livedeck.monitor.detection.restreams import CONNECTED, RESTREAM_DOWN
+from livedeck.monitor.detection.restreams import CONNECTED
+from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.state import BroadcastState, EventState, IngestState, Phase
 from livedeck.monitor.model.thresholds import Cadence
 
@@ -98,7 +99,7 @@ def _unsure(state: EventState) -> bool:
         return False
     listed = [one for one in state.event.restreams or () if one.id and one.enabled and one.status]
     down = {one.id for one in listed if one.status != CONNECTED}
-    return down != {finding.target for finding in state.assessment.findings if finding.kind == RESTREAM_DOWN}
+    return down != {finding.target for finding in state.assessment.findings if finding.kind == RESTREAM_KIND.name}
 
 
 def _left(phase: Phase, now: datetime) -> float | None:

@@ -1,4 +1,4 @@
-"""QoS samples in columns: ordered, merged, measured, and how far they may be believed. Pure."""
+"""QoS samples in columns: ordered, merged, measured; and their freshness. Pure."""
 
 from __future__ import annotations
 
@@ -13,71 +13,73 @@ from livedeck.monitor.model.readings import NO_STATUS, Readings
 from livedeck.monitor.model.state import Freshness
 from livedeck.monitor.model.thresholds import Thresholds
 
-_ORDER = (Freshness.FRESH, Freshness.LATE, Freshness.STALE, Freshness.NEVER)
+MAX_SAMPLES = 3600
+
+"""Kept of one stream: as many as the platform answers at most (platform-api.md, "QoS answer")."""
+
+
+_CADENCE_DELTAS = 20
+
+"""The newest, of which the cadence is the median."""
+
+
+_RESOLUTION = 0.001
+
+"""Seconds to which a history may have rounded its times."""
+
+
+_FRESHNESS_ORDER = (Freshness.FRESH, Freshness.LATE, Freshness.STALE, Freshness.NEVER)
 
 
 def late_limit(cadence: float | None, thresholds: Thresholds) -> float:
-    """A gap longer than this is no mere pause between two samples; `cadence` None where it is not learnt yet."""
+    """A gap (s) longer than this is no mere pause between two samples; `cadence` None where it is not learnt yet."""
     return max(thresholds.late_after, thresholds.late_intervals * (cadence or 0.0))
 
 
-def of_answer(age: float | None, interval: float, thresholds: Thresholds) -> Freshness:
-    """OURS to keep: STALE once we failed to ask for two intervals; `age` None where there never was an answer."""
+def answer_freshness(age: float | None, interval: float, thresholds: Thresholds) -> Freshness:
+    """Ours to keep: STALE once we failed to ask for two intervals; `age` (s) None where there never was an answer."""
     if age is None:
         return Freshness.NEVER
     return Freshness.STALE if age > thresholds.answer_intervals * interval else Freshness.FRESH
 
 
-def of_samples(age: float, cadence: float | None, thresholds: Thresholds) -> Freshness:
-    """THEIRS to send: how old the newest sample is. Answers that keep bringing the same sample do not refresh it."""
+def sample_freshness(age: float, cadence: float | None, thresholds: Thresholds) -> Freshness:
+    """The platform's to send: by the `age` (s) of the newest sample, which no answer that repeats it refreshes."""
     if age > max(thresholds.stale_after, thresholds.stale_intervals * (cadence or 0.0)):
         return Freshness.STALE
     return Freshness.LATE if age > late_limit(cadence, thresholds) else Freshness.FRESH
 
 
-def worst(one: Freshness, other: Freshness) -> Freshness:
-    """The less believable of two."""
-    return max(one, other, key=_ORDER.index)
+def least_fresh(answer: Freshness, samples: Freshness) -> Freshness:
+    """The less believable of the two."""
+    return max(answer, samples, key=_FRESHNESS_ORDER.index)
 
 
-KEPT = 3600
-
-"""Samples kept of one stream: as many as the platform answers at most (decisions.md, "Responses not shown")."""
-
-
-_RECENT = 20
-
-
-_RESOLUTION = 0.001
-
-"""Seconds to which a record may have rounded its times."""
-
-
-def merge(known: Readings, samples: QosSamples, limit: int = KEPT, until: float = inf) -> Readings:
-    """`known` and `samples` of one stream as one series: ascending, one row a time, the newest `limit` rows.
+def merge(readings: Readings, samples: QosSamples, limit: int = MAX_SAMPLES, until: float = inf) -> Readings:
+    """`readings` and `samples` of one stream as one series: ascending, one row a time, the newest `limit` rows.
 
     Nothing later than `until` (epoch s) is kept: one sample of a wrong clock would be the newest for ever. Where both
-    have a time, the newer answer wins. When nothing changed, `known` itself is returned, so that who judged it need not
-    judge it again. An ascending answer is taken as it is; any other is sorted first.
+    have a time, the newer answer wins. When nothing changed, `readings` itself is returned, so that nothing is judged
+    twice. An ascending answer is taken as it is; any other is sorted first.
     """
-    fresh = _ascending(samples)
-    appended = _append(known, fresh)
-    merged = _merge(known, fresh) if appended is None else appended
+    answer = _ascending(samples)
+    appended = _append(readings, answer)
+    merged = _pick_newest(_join(readings, answer)) if appended is None else appended
     stop = bisect_right(merged.time, until)
     merged = _rows(merged, max(0, stop - limit), stop)
-    return known if _same(known, merged) else merged
+    return readings if _are_equal(readings, merged) else merged
 
 
-def prepend(past: Readings, readings: Readings, gap: float, limit: int = KEPT) -> Readings:
-    """`readings` with what an older record knows from before them, the newest `limit` rows.
+def prepend(recorded: Readings, readings: Readings, gap: float, limit: int = MAX_SAMPLES) -> Readings:
+    """`readings` with what was recorded before them, the newest `limit` rows.
 
     Without it where more than `gap` seconds lie between: what happened then is not known, and is no silence.
     """
-    older = _rows(past, 0, bisect_left(past.time, readings.time[0] - _RESOLUTION))
+    older = _rows(recorded, 0, bisect_left(recorded.time, readings.time[0] - _RESOLUTION))
     if not len(older) or readings.time[0] - older.time[-1] > gap:
         return readings
-    both = _join(older, readings)
-    return _rows(both, max(0, len(both) - limit), len(both))
+    joined = _join(older, readings)
+    return _rows(joined, max(0, len(joined) - limit), len(joined))
 
 
 def head(readings: Readings, count: int) -> Readings:
@@ -92,7 +94,7 @@ def cadence(readings: Readings) -> float | None:
 
 def cadence_before(readings: Readings, index: int) -> float | None:
     """The cadence as it was learnt before the sample of that index came."""
-    recent = readings.time[max(0, index - _RECENT - 1) : index]
+    recent = readings.time[max(0, index - _CADENCE_DELTAS - 1) : index]
     deltas = [later - earlier for earlier, later in pairwise(recent)]
     return median(deltas) if deltas else None
 
@@ -106,13 +108,13 @@ def run_start(readings: Readings, gap: float) -> float | None:
     for index in range(len(times) - 1, 0, -1):
         if times[index] - times[index - 1] > gap:
             return times[index]
-    return times[0] if 0 < len(times) < KEPT else None
+    return times[0] if 0 < len(times) < MAX_SAMPLES else None
 
 
-def occurrences(readings: Readings, status: int, window: int, memory: float) -> int:
-    """How often that QoS status stood among `window` samples in a row, at its worst in the last `memory` seconds."""
+def peak_count(readings: Readings, status: int, window: int, seconds: float) -> int:
+    """How often that QoS status stood among `window` samples in a row, at most, in the last `seconds`."""
     statuses, times = readings.status, readings.time
-    recent = bisect_left(times, times[-1] - memory) if times else 0
+    recent = bisect_left(times, times[-1] - seconds) if times else 0
     begin = max(0, recent - window + 1)
     if not statuses[begin:].count(status):
         return 0
@@ -120,22 +122,22 @@ def occurrences(readings: Readings, status: int, window: int, memory: float) -> 
     return max(statuses[max(0, end + 1 - window) : end + 1].count(status) for end in ends)
 
 
-def first_change(known: Readings, other: Readings) -> float:
-    """Time of the earliest row in which two series of one stream differ; inf where `other` only goes on.
+def first_change(before: Readings, after: Readings) -> float:
+    """Time of the earliest row in which two series of one stream differ; inf where `after` only goes on.
 
     Rows that fell off the front, because so many came, make no difference.
     """
-    start = bisect_left(known.time, other.time[0]) if len(other) else 0
-    length = min(len(known) - start, len(other))
+    start = bisect_left(before.time, after.time[0]) if len(after) else 0
+    length = min(len(before) - start, len(after))
     same = length
-    if not _alike(known, start, other, length):
-        same = bisect_left(range(1, length + 1), x=True, key=lambda rows: not _alike(known, start, other, rows))
-    ends = [rows.time[place] for rows, place in ((known, start + same), (other, same)) if place < len(rows)]
-    return inf if start + same == len(known) else min(ends)
+    if not _start_alike(before, start, after, length):
+        same = bisect_left(range(1, length + 1), x=True, key=lambda rows: not _start_alike(before, start, after, rows))
+    ends = [rows.time[index] for rows, index in ((before, start + same), (after, same)) if index < len(rows)]
+    return inf if start + same == len(before) else min(ends)
 
 
-def _alike(known: Readings, start: int, other: Readings, rows: int) -> bool:
-    return _bytes(_rows(known, start, start + rows)) == _bytes(_rows(other, 0, rows))
+def _start_alike(before: Readings, start: int, after: Readings, rows: int) -> bool:
+    return _bytes(_rows(before, start, start + rows)) == _bytes(_rows(after, 0, rows))
 
 
 def count_future(samples: QosSamples, until: float) -> int:
@@ -143,31 +145,31 @@ def count_future(samples: QosSamples, until: float) -> int:
     return sum(time > until for time in samples.time)
 
 
-def is_frozen(samples: QosSamples, known: Readings) -> bool:
+def is_frozen(samples: QosSamples, readings: Readings) -> bool:
     """Whether new samples come at a time that does not move: the newest is there twice, or is not what it was."""
     newest = max(samples.time, default=None)
     if newest is None:
         return False
-    if samples.time.count(newest) == 1 and (not len(known) or known.time[-1] != newest):
+    if samples.time.count(newest) == 1 and (not len(readings) or readings.time[-1] != newest):
         return False
     rows = {samples[index][1:] for index, time in enumerate(samples.time) if time == newest}
-    if len(known) and known.time[-1] == newest:
-        rows.add(known[-1][1:])
+    if len(readings) and readings.time[-1] == newest:
+        rows.add(readings[-1][1:])
     return len(rows) > 1
 
 
-def missing(readings: Readings, window: float) -> tuple[str, ...]:
-    """What no sample of the last `window` seconds carried, of that which makes a picture good: video, fps, status."""
-    start = bisect_left(readings.time, readings.time[-1] - window) if readings.time else 0
-    absent = {
-        "video": known_mean(readings.video[start:]) is None,
-        "fps": known_mean(readings.fps[start:]) is None,
+def missing_fields(readings: Readings, seconds: float) -> tuple[str, ...]:
+    """What no sample of the last `seconds` carried, of that which makes a picture good: video, fps, status."""
+    start = bisect_left(readings.time, readings.time[-1] - seconds) if readings.time else 0
+    is_missing = {
+        "video": mean_measured(readings.video[start:]) is None,
+        "fps": mean_measured(readings.fps[start:]) is None,
         "status": all(status == NO_STATUS for status in readings.status[start:]),
     }
-    return tuple(name for name, is_absent in absent.items() if is_absent)
+    return tuple(name for name in is_missing if is_missing[name])
 
 
-def known_mean(column: array[float]) -> float | None:
+def mean_measured(column: array[float]) -> float | None:
     """The mean of what was measured; None where nothing was. Zero is a measurement."""
     measured = [value for value in column if not isnan(value)]
     return fmean(measured) if measured else None
@@ -175,28 +177,33 @@ def known_mean(column: array[float]) -> float | None:
 
 def _ascending(samples: QosSamples) -> Readings:
     rows = Readings(samples.time, samples.bitrate_video, samples.bitrate_audio, samples.frame_rate, samples.status)
-    times = rows.time
-    if all(earlier < later for earlier, later in pairwise(times)):
+    if all(earlier < later for earlier, later in pairwise(rows.time)):
         return rows
-    last = {time: index for index, time in enumerate(times)}
-    return _pick(rows, [last[time] for time in sorted(last)])
+    return _pick_newest(rows)
 
 
-def _append(known: Readings, fresh: Readings) -> Readings | None:
+def _append(readings: Readings, answer: Readings) -> Readings | None:
     """The usual case: the answer repeats the end of what was known and goes on. None where it does not."""
-    if not len(fresh):
-        return known
-    start = bisect_left(known.time, fresh.time[0])
-    overlap = known.time[start:]
-    if overlap.tobytes() != fresh.time[: len(overlap)].tobytes():
+    if not len(answer):
+        return readings
+    start = bisect_left(readings.time, answer.time[0])
+    overlap = readings.time[start:]
+    if overlap.tobytes() != answer.time[: len(overlap)].tobytes():
         return None
-    return _join(_rows(known, 0, start), fresh)
+    return _join(_rows(readings, 0, start), answer)
 
 
-def _merge(known: Readings, fresh: Readings) -> Readings:
-    both = _join(known, fresh)
-    last = {time: index for index, time in enumerate(both.time)}
-    return _pick(both, [last[time] for time in sorted(last)])
+def _pick_newest(rows: Readings) -> Readings:
+    """One row a time, the last of them, ascending."""
+    last = {time: index for index, time in enumerate(rows.time)}
+    indexes = [last[time] for time in sorted(last)]
+    return Readings(
+        array("d", [rows.time[index] for index in indexes]),
+        array("d", [rows.video[index] for index in indexes]),
+        array("d", [rows.audio[index] for index in indexes]),
+        array("d", [rows.fps[index] for index in indexes]),
+        array("q", [rows.status[index] for index in indexes]),
+    )
 
 
 def _join(first: Readings, second: Readings) -> Readings:
@@ -209,27 +216,20 @@ def _join(first: Readings, second: Readings) -> Readings:
     )
 
 
-def _rows(rows: Readings, start: int, stop: int) -> Readings:
-    if start == 0 and stop == len(rows):
-        return rows
-    kept = slice(start, stop)
-    return Readings(rows.time[kept], rows.video[kept], rows.audio[kept], rows.fps[kept], rows.status[kept])
-
-
-def _pick(rows: Readings, indexes: list[int]) -> Readings:
+def _rows(readings: Readings, start: int, stop: int) -> Readings:
+    if start == 0 and stop == len(readings):
+        return readings
+    rows = slice(start, stop)
     return Readings(
-        array("d", [rows.time[index] for index in indexes]),
-        array("d", [rows.video[index] for index in indexes]),
-        array("d", [rows.audio[index] for index in indexes]),
-        array("d", [rows.fps[index] for index in indexes]),
-        array("q", [rows.status[index] for index in indexes]),
+        readings.time[rows], readings.video[rows], readings.audio[rows], readings.fps[rows], readings.status[rows]
     )
 
 
-def _same(one: Readings, other: Readings) -> bool:
+def _are_equal(readings: Readings, other: Readings) -> bool:
     """Equal byte for byte: NaN, which is unlike itself, counts as equal here."""
-    return one is other or _bytes(one) == _bytes(other)
+    return readings is other or _bytes(readings) == _bytes(other)
 
 
-def _bytes(rows: Readings) -> list[bytes]:
-    return [column.tobytes() for column in (rows.time, rows.video, rows.audio, rows.fps, rows.status)]
+def _bytes(readings: Readings) -> list[bytes]:
+    columns = (readings.time, readings.video, readings.audio, readings.fps, readings.status)
+    return [column.tobytes() for column in columns]

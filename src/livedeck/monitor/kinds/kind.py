@@ -1,0 +1,199 @@
+"""What an alarm kind is, and the four ways in which one is detected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple, TypeAlias
+
+from livedeck.monitor.model.alarm import Alarm, Diagnosis
+from livedeck.monitor.model.state import (
+    BroadcastState,
+    Component,
+    ConnectionStatus,
+    Finding,
+    Freshness,
+    Pattern,
+    Phase,
+    Severity,
+)
+from livedeck.monitor.model.thresholds import AlarmLimits, Hold, Thresholds
+from livedeck.monitor.signal.analysis import DataQuality, RestreamHistory, SignalAnalysis
+from livedeck.monitor.signal.features import SampleFeatures
+from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
+
+API_BLIND, PLATFORM, NO_INGEST, RECONNECTING = "API_BLIND", "PLATFORM", "NO_INGEST", "RECONNECTING"
+
+"""The parents whose children are a class of kinds: see `AlarmKind.parents`."""
+
+
+class Observation(NamedTuple):
+    """What a detector saw of its kind; the kind makes a Finding of it. The fields are those of a Finding.
+
+    `is_escalated`: the finding has the kind's escalated severity.
+    """
+
+    actual: str
+    expected: str
+    since: datetime | None = None
+    stage: int = 0
+    is_escalated: bool = False
+    target: str = ""
+    target_name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleDetector:
+    """Judges each sample. The fault is raised once bad samples have held, and over once good ones have.
+
+    `hold`: the name of a Hold among the thresholds; empty: raised and over at once. `is_immediate`: the first bad
+    sample raises it, and only the end takes time. `excluded_from_baseline`: the rate (video, audio, fps) that is not
+    learnt as usual while a sample is bad. `counted_status`: the QoS status of which the samples are counted: the fault
+    begins and ends with its burst. `escalates`: raises the severity, for as long as the fault lasts.
+    """
+
+    classify: Callable[[SampleFeatures, Thresholds], Level]
+    describe: Callable[[SampleFeatures, Thresholds], Evidence]
+    hold: str = ""
+    is_immediate: bool = False
+    excluded_from_baseline: str = ""
+    counted_status: int | None = None
+    escalates: Callable[[FaultInterval, SampleFeatures, Thresholds], bool] | None = None
+
+    def hold_time(self, thresholds: Thresholds) -> Hold:
+        """How long it must last, and its end."""
+        if not self.hold:
+            return Hold(1, 0.0, 0.0)
+        hold: Hold = getattr(thresholds, self.hold)
+        return Hold(1, 0.0, hold.off) if self.is_immediate else hold
+
+
+_OFF_AIR = frozenset({BroadcastState.DRAFT, BroadcastState.SCHEDULED, BroadcastState.LATE, BroadcastState.COMPLETED})
+
+
+@dataclass(frozen=True, slots=True)
+class EventCase:
+    """An event at the instant `now` (server time): what an EventDetector looks at."""
+
+    analysis: SignalAnalysis
+    phase: Phase
+    quality: DataQuality
+    now: datetime
+    restreams: RestreamHistory = field(default_factory=RestreamHistory)
+
+    @property
+    def last_answer(self) -> datetime:
+        """Until when it is known what the samples were (server time)."""
+        return self.quality.since or self.now
+
+    @property
+    def is_off_air(self) -> bool:
+        """Whether nobody waits for samples: it has not begun, or is over."""
+        return self.phase.tally in _OFF_AIR
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether samples are due and nothing tells how they are now."""
+        return not self.is_off_air and self.quality.freshness is Freshness.STALE
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether its samples are judged: it may be on air, and the last answer is believed."""
+        return not self.is_off_air and self.quality.freshness is not Freshness.STALE
+
+
+@dataclass(frozen=True, slots=True)
+class EventDetector:
+    """Looks at an event at an instant; each observation is a finding."""
+
+    observe: Callable[[EventCase, Thresholds], Iterable[Observation]]
+
+
+@dataclass(frozen=True, slots=True)
+class DeckCase:
+    """The deck itself: what a DeckDetector looks at. `history_error`: why nothing can be recorded, or empty."""
+
+    connection: ConnectionStatus
+    history_error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeckDetector:
+    """Looks at the deck itself: its connection, its clock, its history."""
+
+    observe: Callable[[DeckCase, Thresholds], Observation | None]
+
+
+class Incident(NamedTuple):
+    """Faults of several events with one cause: the events in the order in which they failed, and since when (this
+    machine's clock)."""
+
+    observation: Observation
+    affects: tuple[str, ...]
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentDetector:
+    """Looks at ongoing alarms of a shared kind, of events on air.
+
+    It is given the members of the present incident, those alarms, the ids of the events on air, and the limits.
+    """
+
+    observe: Callable[[Collection[str], Iterable[Alarm], Collection[str], AlarmLimits], Incident | None]
+
+
+Detector: TypeAlias = SampleDetector | EventDetector | DeckDetector | IncidentDetector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlarmKind:
+    """One kind of alarm: everything that is particular to it.
+
+    `name` stands in settings, history and JSON: it never changes. `severity`: as it begins. `component`: of the health
+    score, which a fault of this kind holds down. `hidden_by`: kinds within the same event that make it no news, the
+    widest first. `shared`: the platform, or the way to it, can do this to many events at once. `explained_by`: the
+    patterns whose diagnosis is better than its own.
+    """
+
+    name: str
+    severity: Severity
+    escalated_severity: Severity = Severity.CRITICAL
+    component: Component
+    detector: Detector
+    hidden_by: tuple[str, ...]
+    shared: bool
+    explained_by: tuple[Pattern, ...]
+    diagnosis: Diagnosis
+
+    @property
+    def is_of_deck(self) -> bool:
+        """Whether it is an alarm of the deck itself, and not of an event."""
+        return isinstance(self.detector, DeckDetector | IncidentDetector)
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """Every kind that hides it, the widest first.
+
+        Without answers nothing can be said of any event; an incident stands for the shared kinds of its events; and
+        without a stream nothing can be said of its samples.
+        """
+        if self.is_of_deck:
+            return self.hidden_by
+        incident = (PLATFORM,) if self.shared else ()
+        silence = (NO_INGEST, RECONNECTING) if isinstance(self.detector, SampleDetector) else ()
+        return (API_BLIND, *incident, *silence, *self.hidden_by)
+
+    def finding(self, observation: Observation) -> Finding:
+        """The finding of that observation."""
+        return Finding(
+            self.name,
+            self.escalated_severity if observation.is_escalated else self.severity,
+            observation.actual,
+            observation.expected,
+            observation.since,
+            observation.target,
+            observation.target_name,
+            observation.stage,
+        )

@@ -1,0 +1,88 @@
+"""What the folds over samples and over restreams have found so far, and how far the last answer may be believed.
+
+It stands below both the folds (`detection`) and the kinds of alarm, which are found in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from livedeck.monitor.model.readings import Readings
+from livedeck.monitor.model.state import Episode, Freshness
+from livedeck.monitor.signal.features import Baseline, SampleFeatures, StreamMemory
+from livedeck.monitor.signal.hysteresis import FaultInterval
+
+MAX_EPISODES = 200
+
+"""Kept of a stream."""
+
+
+class Checkpoint(NamedTuple):
+    """The fold after so many samples; never changed once made. `features`: the newest sample in its context."""
+
+    memory: StreamMemory
+    intervals: Mapping[str, FaultInterval]
+    past: tuple[Episode, ...]
+    features: SampleFeatures | None
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class SignalAnalysis:
+    """What the samples show. `intervals`: kind -> its fault, of those that are raised; `past`: the episodes that are
+    over, in the order of their end; `features`: the newest sample in its context; `first_time`: when the stream began
+    to send (epoch s)."""
+
+    readings: Readings = field(default_factory=Readings)
+    intervals: Mapping[str, FaultInterval] = field(default_factory=dict)
+    past: tuple[Episode, ...] = ()
+    features: SampleFeatures | None = None
+    first_time: float | None = None
+    checkpoints: tuple[Checkpoint, ...] = (Checkpoint(StreamMemory(), {}, (), None, 0),)
+
+    @property
+    def baseline(self) -> Baseline:
+        """What is usual for the stream, as the newest sample was compared with it."""
+        return self.features.baseline if self.features else Baseline()
+
+
+@dataclass(frozen=True, slots=True)
+class RestreamHistory:
+    """What the event list showed of an event's restreams, by id.
+
+    `intervals`: their faults, pending ones too; `last_connected`: when each was last seen connected (epoch s, server
+    clock). `names`: what people call them. `past`: the episodes that are over. `listed_at`: the last answer (epoch s).
+    """
+
+    intervals: Mapping[str, FaultInterval] = field(default_factory=dict)
+    last_connected: Mapping[str, float] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    past: tuple[Episode, ...] = ()
+    listed_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DataQuality:
+    """How far the last answer may be believed: STALE where we cannot ask or its time stands still, LATE where its
+    samples are.
+
+    `since`: the last good answer, or the first failure where there was none (server time). `error`: why the last try
+    failed, or empty. `future_samples`: how many of its samples were left out, being dated in the future.
+    `last_empty_at`: the last good answer without any sample (server time).
+    """
+
+    freshness: Freshness = Freshness.FRESH
+    since: datetime | None = None
+    error: str = ""
+    future_samples: int = 0
+    last_empty_at: datetime | None = None
+
+
+def make_episode(kind: str, interval: FaultInterval, until: float | None, target: str = "") -> Episode:
+    """The fault as an episode; `until` (epoch s) None: it is not over."""
+    end = None if until is None else datetime.fromtimestamp(until, UTC)
+    begin = datetime.fromtimestamp(interval.since, UTC)
+    return Episode(kind, interval.severity, target, begin, end, *interval.evidence)

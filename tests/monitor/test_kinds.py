@@ -1,0 +1,214 @@
+"""The table of alarm kinds is complete: whatever can be found has its entry, and an entry names what is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from importlib import resources
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from livedeck.monitor import Hold, Share, Thresholds, tuned
+from livedeck.monitor.detection.patterns import PATTERN_DIAGNOSES, diagnose
+from livedeck.monitor.kinds import ALARM_KINDS, is_normal
+from livedeck.monitor.kinds.kind import AlarmKind, EventDetector, Observation, SampleDetector
+from livedeck.monitor.model.state import Component, Pattern, Severity
+from livedeck.monitor.signal.features import Baseline, SampleFeatures
+from livedeck.monitor.signal.hysteresis import Level
+
+T = Thresholds()
+BY_FOLDS = {"restream_hold"}
+"""The holds that no SampleDetector names."""
+
+NAN = float("nan")
+
+
+def sample_detectors() -> Iterator[tuple[AlarmKind, SampleDetector]]:
+    for kind in ALARM_KINDS.values():
+        if isinstance(kind.detector, SampleDetector):
+            yield kind, kind.detector
+
+
+def test_a_kind_is_found_by_its_name() -> None:
+    assert [kind.name for kind in ALARM_KINDS.values()] == list(ALARM_KINDS)
+
+
+@pytest.mark.parametrize("kind", ALARM_KINDS.values(), ids=lambda kind: kind.name)
+def test_whatever_a_kind_names_exists(kind: AlarmKind) -> None:
+    assert set(kind.parents) <= set(ALARM_KINDS)
+    assert kind.name not in kind.parents
+    assert len(set(kind.parents)) == len(kind.parents)
+    assert Pattern.NONE not in kind.explained_by
+
+
+def test_every_hold_is_a_setting_and_every_such_setting_is_a_hold() -> None:
+    holds = {field.name for field in fields(T) if isinstance(getattr(T, field.name), Hold)}
+    named = {detector.hold for _, detector in sample_detectors() if detector.hold}
+    assert named | BY_FOLDS == holds
+
+
+def test_only_rates_are_excluded_from_the_baseline() -> None:
+    excluded = {detector.excluded_from_baseline for _, detector in sample_detectors()}
+    assert excluded <= {"", *Baseline._fields} - {"spread"}
+
+
+def test_a_hidden_kind_is_hidden_by_none_that_it_hides() -> None:
+    """Nothing is hidden for good by two kinds that hide each other."""
+
+    def ancestors(kind: str) -> set[str]:
+        parents = ALARM_KINDS[kind].parents
+        return {*parents, *(ancestor for parent in parents for ancestor in ancestors(parent))}
+
+    assert all(kind not in ancestors(kind) for kind in ALARM_KINDS)
+
+
+@pytest.mark.parametrize("kind", ALARM_KINDS.values(), ids=lambda kind: kind.name)
+def test_without_a_platform_or_a_stream_nothing_is_said_of_an_event_s_samples(kind: AlarmKind) -> None:
+    if not kind.is_of_deck:
+        assert kind.parents[0] == "API_BLIND"
+    if isinstance(kind.detector, SampleDetector):
+        assert {"NO_INGEST", "RECONNECTING"} <= set(kind.parents)
+
+
+@pytest.mark.parametrize("kind", ALARM_KINDS.values(), ids=lambda kind: kind.name)
+def test_a_finding_has_the_severity_of_its_kind(kind: AlarmKind) -> None:
+    observation = Observation("bad", "good")
+    assert (kind.finding(observation).kind, kind.finding(observation).severity) == (kind.name, kind.severity)
+    escalated = kind.finding(observation._replace(is_escalated=True))
+    assert escalated.severity is kind.escalated_severity
+    assert kind.escalated_severity.rank <= kind.severity.rank
+
+
+def test_every_fault_that_is_no_mere_information_lowers_a_component_of_the_score() -> None:
+    for kind, _ in sample_detectors():
+        assert (kind.component is Component.NONE) <= (kind.severity is Severity.INFO), kind.name
+
+
+@pytest.mark.parametrize("kind", ALARM_KINDS)
+def test_every_kind_is_told_in_three_short_sentences(kind: str) -> None:
+    diagnosis = diagnose(kind)
+    for sentence in (diagnosis.cause, diagnosis.viewers, diagnosis.advice):
+        assert sentence.endswith(".")
+        assert 0 < len(sentence) <= 100
+    assert diagnosis != diagnose("A_KIND_THAT_NOBODY_KNOWS")
+
+
+def test_every_pattern_has_a_diagnosis_and_explains_a_kind() -> None:
+    patterns = set(Pattern) - {Pattern.NONE}
+    assert set(PATTERN_DIAGNOSES) == patterns
+    assert {pattern for kind in ALARM_KINDS.values() for pattern in kind.explained_by} == patterns
+
+
+# The page that explains the kinds
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the first table under that heading of monitoring.md."""
+    page = resources.files("livedeck").joinpath("docs/monitoring.md").read_text(encoding="utf-8")
+    section = re.split(r"^#+ ", page.split(f"# {heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_the_documents_list_every_kind_with_its_severity_and_its_hold() -> None:
+    listed = {name: (hold, off, severity) for name, _, hold, off, severity in rows("Alarm kinds")}
+    assert set(listed) == set(ALARM_KINDS)
+    for kind in ALARM_KINDS.values():
+        hold, off, severity = listed[kind.name]
+        assert severity.startswith(kind.severity.value), kind.name
+        if isinstance(kind.detector, SampleDetector):
+            time = kind.detector.hold_time(T)
+            assert hold == f"{time.samples} / {time.seconds:g} s", kind.name
+            assert off == (f"{time.off:g} s" if time.off else "at once"), kind.name
+        elif isinstance(kind.detector, EventDetector):
+            assert hold == ("-" if kind.name != "RESTREAM_DOWN" else "1 / 15 s")
+
+
+def test_the_documents_list_every_parent_with_its_children() -> None:
+    by_samples = {kind.name for kind, _ in sample_detectors()}
+    words = {
+        "every kind that samples raise, and RESTREAM_DOWN": by_samples | {"RESTREAM_DOWN"},
+        "every alarm of every event, and PLATFORM": {kind.name for kind in ALARM_KINDS.values() if not kind.is_of_deck}
+        | {"PLATFORM"},
+        "the shared kinds of the events that it lists": {kind.name for kind in ALARM_KINDS.values() if kind.shared},
+    }
+    listed: dict[str, set[str]] = {}
+    for parents, children in rows("Suppression"):
+        for parent in parents.split(", "):
+            listed[parent] = listed.get(parent, set()) | words.get(children, set(children.split(", ")))
+    hidden = {parent: {kind.name for kind in ALARM_KINDS.values() if parent in kind.parents} for parent in ALARM_KINDS}
+    assert listed == {parent: children for parent, children in hidden.items() if children}
+
+
+# The fast path
+
+
+def near(*values: float) -> st.SearchStrategy[float]:
+    """Those values, what lies a hair beside them, missing, and anything."""
+    beside = [value * factor for value in values for factor in (0.999, 1.0, 1.001)]
+    return st.sampled_from([*beside, 0.0, NAN]) | st.floats(0, 1e7)
+
+
+def limit(value: float) -> st.SearchStrategy[float]:
+    """A setting as it is, none, or another."""
+    return st.just(value) | st.just(0.0) | st.floats(0, 4 * value)
+
+
+LIMITS = ("dark_video", "dark_fps", "low_video", "starved_video", "low_fps", "collapsed_fps", "low_audio")
+THRESHOLDS = st.fixed_dictionaries(
+    {name: limit(getattr(T, name)) for name in (*LIMITS, "high_audio", "unstable_cv", "deadband", "low_fps_deadband")}
+    | {name: st.fixed_dictionaries({"hits": st.integers(1, 4)}) for name in ("drift_share", "severe_share")}
+).map(lambda settings: tuned(T, settings))
+FEATURES = st.builds(
+    SampleFeatures,
+    time=st.just(0.0),
+    video=near(4.5e6, 0.7 * 4.5e6, 0.5 * 4.5e6, T.dark_video),
+    audio=near(128e3, T.low_audio, T.high_audio),
+    fps=near(30.0, 0.95 * 30.0, 0.8 * 30.0, T.dark_fps),
+    status=st.sampled_from([0, 0, 0, 0, -1, 1, 3, 4, 5]),
+    baseline=st.sampled_from([Baseline(), Baseline(4.5e6, 128e3, 30.0), Baseline(4.5e6, None, 25.0, 0.3)]),
+    is_dark=st.just(False),
+    is_shortage=st.booleans(),
+    drift_hits=st.sampled_from([0, 0, 0, 1, 10]),
+    severe_hits=st.sampled_from([0, 0, 0, 1, 6]),
+    loss_hits=st.integers(0, 6),
+    is_heavy_loss=st.booleans(),
+    loss_bursts=st.integers(0, 5),
+    variation=st.sampled_from([NAN, 0.0, 0.2, 0.26]) | st.floats(0, 3),
+)
+
+
+@settings(max_examples=2000, deadline=None)
+@given(FEATURES, THRESHOLDS)
+def test_a_normal_sample_is_bad_for_no_kind(features: SampleFeatures, thresholds: Thresholds) -> None:
+    """Whatever the settings are: the fold judges no normal sample."""
+    is_dark = features.video < thresholds.dark_video or features.fps < thresholds.dark_fps
+    features = features._replace(is_dark=is_dark)
+    levels = {kind.name: detector.classify(features, thresholds) for kind, detector in sample_detectors()}
+    assert not is_normal(features, thresholds) or Level.BAD not in levels.values(), levels
+
+
+def test_a_healthy_sample_is_normal() -> None:
+    """The property holds for a fast path that is never taken, too."""
+    healthy = SampleFeatures(
+        time=0.0,
+        video=4.5e6,
+        audio=128e3,
+        fps=30.0,
+        status=0,
+        baseline=Baseline(4.5e6, 128e3, 30.0),
+        is_dark=False,
+        is_shortage=False,
+        drift_hits=0,
+        severe_hits=0,
+        loss_hits=0,
+        is_heavy_loss=False,
+        loss_bursts=0,
+        variation=0.0,
+    )
+    assert is_normal(healthy, T)
+    assert not is_normal(healthy._replace(audio=0.0), replace(T, low_audio=0.0))
+    assert is_normal(healthy, replace(T, drift_share=Share(1, 1)))
