@@ -1,4 +1,4 @@
-"""Events with the findings that a test wants, and a board that sees them moment by moment."""
+"""Events with the findings that a test wants, and an alarm engine that is given them moment by moment."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ from livedeck.monitor import (
     Severity,
     Thresholds,
 )
-from livedeck.monitor.alarms.engine import AlarmStore, handled, step
+from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
-from livedeck.monitor.alarms.ranking import urgent_first
 from monitor.stage import NOW, model
 
 WELL = ConnectionStatus(ConnectionState.OK, NOW - timedelta(hours=1), as_of=NOW)
@@ -55,13 +54,14 @@ def state(
 
 
 class Watcher:
-    """A board before which time passes: `look` is one look at everything, some seconds after the last."""
+    """An alarm engine before which time passes: `look` is one step, some seconds after the last."""
 
-    def __init__(self, board: AlarmStore | None = None, now: datetime = NOW) -> None:
-        self.board, self.now = board or AlarmStore(), now
+    def __init__(self, restored: Iterable[Alarm] = (), now: datetime = NOW) -> None:
+        self.engine, self.now = AlarmEngine(Thresholds()), now
+        self.engine.restore(restored, now)
         self.states: tuple[EventState, ...] = ()
         self.changes: list[AlarmChange] = []
-        self.bells = 0
+        self.alert_count = 0
 
     def look(
         self, *states: EventState, after: float = 0.0, link: ConnectionStatus | None = None, fault: str = ""
@@ -70,9 +70,9 @@ class Watcher:
         self.now += timedelta(seconds=after)
         link = link or replace(WELL, as_of=self.now)
         self.states = states
-        self.board, changes, bells = step(self.board, MonitorState(states, link, self.now, fault))
+        changes, alert_count = self.engine.step(MonitorState(states, link, self.now, fault))
         self.changes += changes
-        self.bells += bells
+        self.alert_count += alert_count
         return self.shown
 
     def every(self, seconds: float, times: int, *states: EventState) -> None:
@@ -80,29 +80,27 @@ class Watcher:
         for _ in range(times):
             self.look(*states, after=seconds)
 
-    def do(self, deed: Callable[[Alarm], Alarm | None], kind: str, event: str = "one") -> None:
+    def do(self, action: Callable[[Alarm], Alarm | None], kind: str, event: str = "one") -> None:
         """What a person does to that alarm."""
-        alarm = deed(self.alarm(kind, event))
-        assert alarm is not None
-        self.board, changes = handled(self.board, alarm, self.now)
-        self.changes += changes
+        assert self.engine.handle(AlarmKey(event, kind), action, self.now)
 
     def alarm(self, kind: str, event: str = "one", target: str = "") -> Alarm:
         """That alarm, wherever it stands."""
-        return self.board.alarms[AlarmKey(event, kind, target)]
+        return self.engine.alarms[AlarmKey(event, kind, target)]
 
     @property
     def shown(self) -> tuple[Alarm, ...]:
         """What a person must read now."""
-        return urgent_first((alarm for alarm in self.board.alarms.values() if alarm.active), self.states)
+        return tuple(alarm for alarm in self.engine.ordered(self.states) if alarm.active)
 
     @property
-    def quiet(self) -> tuple[Alarm, ...]:
+    def inactive(self) -> tuple[Alarm, ...]:
         """What needs nobody now."""
-        return self.board.quiet(self.now, RULES)
+        return self.engine.inactive(self.now)
 
-    def told(self, kind: str, event: str = "one") -> list[str]:
-        """What became of that alarm, in words."""
+    def transitions(self, kind: str, event: str = "one") -> list[str]:
+        """Of that alarm, the last thing that a person did to it included."""
+        self.look(*self.states)
         return [change.transition.value for change in self.changes if change.alarm.key[:2] == (event, kind)]
 
 

@@ -27,7 +27,7 @@ from livedeck.monitor import (
     Severity,
 )
 from livedeck.monitor.alarms import operator
-from livedeck.monitor.alarms.engine import on_air, restored
+from livedeck.monitor.alarms.engine import ids_on_air
 from monitor.alarm_stage import BLIND, RULES, Watcher, state
 from monitor.stage import NOW
 
@@ -36,12 +36,12 @@ EVENTS = ("one", "two", "three", "four")
 SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.INFO)
 ACTS: dict[str, Callable[[Alarm, datetime, bool], Alarm | None]] = {
     "acknowledge": lambda alarm, now, _: operator.acknowledge(alarm, now, RULES),
-    "shelve": lambda alarm, now, air: operator.shelve(alarm, 20, "known", now, on_air=air, rules=RULES),
-    "one shot": lambda alarm, now, air: operator.shelve(alarm, None, "known", now, on_air=air, rules=RULES),
+    "shelve": lambda alarm, now, air: operator.shelve(alarm, 20, "known", now, on_air=air, limits=RULES),
+    "one shot": lambda alarm, now, air: operator.shelve(alarm, None, "known", now, on_air=air, limits=RULES),
     "unshelve": lambda alarm, now, _: operator.unshelve(alarm, now),
-    "out of service": lambda alarm, now, _: operator.out_of_service(alarm, "known", now),
-    "in service": lambda alarm, now, _: operator.in_service(alarm, now),
-    "note": lambda alarm, *_: operator.noted(alarm, "seen"),
+    "out of service": lambda alarm, now, _: operator.take_out_of_service(alarm, "known", now),
+    "in service": lambda alarm, now, _: operator.put_in_service(alarm, now),
+    "note": lambda alarm, *_: operator.add_note(alarm, "seen"),
 }
 PUT_AWAY = {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}
 
@@ -96,11 +96,11 @@ def play(step: Step, watcher: Watcher) -> Watcher:
 def restarted(step: Step, watcher: Watcher) -> Watcher:
     if not step.restart:
         return watcher
-    return Watcher(restored(watcher.board.alarms.values(), watcher.now), watcher.now)
+    return Watcher(watcher.engine.alarms.values(), watcher.now)
 
 
 def look(step: Step, watcher: Watcher) -> None:
-    watcher.changes, watcher.bells = [], 0
+    watcher.changes, watcher.alert_count = [], 0
     grade = Grade.STALE if step.stale else Grade.POOR
     states = [state(*step.wrong.get(name, ()), name=name, tally=step.tally, grade=grade) for name in EVENTS]
     moment = watcher.now + timedelta(seconds=step.after)
@@ -109,10 +109,10 @@ def look(step: Step, watcher: Watcher) -> None:
 
 def act(step: Step, watcher: Watcher) -> AlarmKey:
     """Which alarm a person did something to."""
-    alarms = sorted(watcher.board.alarms.values(), key=lambda alarm: alarm.key)
+    alarms = sorted(watcher.engine.alarms.values(), key=lambda alarm: alarm.key)
     if step.act and alarms:
         one = alarms[step.target % len(alarms)]
-        airs = one.event_id in on_air(watcher.states)
+        airs = one.event_id in ids_on_air(watcher.states)
         with suppress(AlarmRefused):
             if ACTS[step.act](one, watcher.now, airs):
                 watcher.do(lambda alarm: ACTS[step.act](alarm, watcher.now, airs), one.kind, one.event_id)
@@ -126,7 +126,7 @@ def test_every_alarm_is_in_a_state_that_its_facts_allow(steps: list[Step]) -> No
     watcher = Watcher()
     for step in steps:
         watcher = play(step, watcher)
-        for alarm in watcher.board.alarms.values():
+        for alarm in watcher.engine.alarms.values():
             expected = {
                 AlarmState.UNACKNOWLEDGED: alarm.is_ongoing and alarm.needs_ack and not alarm.parent,
                 AlarmState.ACKNOWLEDGED: alarm.is_ongoing and not alarm.needs_ack and not alarm.parent,
@@ -156,7 +156,7 @@ def said(alarm: Alarm, watcher: Watcher) -> bool:
     """Whether a person reads of it, chose not to, or reads of what hides it."""
     if alarm.active or alarm.state in PUT_AWAY:
         return True
-    above = [one for one in watcher.board.alarms.values() if one.kind == alarm.parent]
+    above = [one for one in watcher.engine.alarms.values() if one.kind == alarm.parent]
     return any(said(one, watcher) for one in above if one.is_ongoing and one.event_id in {"", alarm.event_id})
 
 
@@ -169,7 +169,7 @@ def test_no_critical_that_somebody_was_told_of_is_forgotten_until_a_person_took_
         owed.discard(act(step, watcher))
         look(step, watcher)
         for key in owed:
-            assert watcher.board.alarms[key].needs_ack, key
+            assert watcher.engine.alarms[key].needs_ack, key
         owed |= {alarm.key for alarm in watcher.shown if alarm.needs_ack and alarm.severity is Severity.CRITICAL}
 
 
@@ -180,12 +180,12 @@ def test_an_acknowledged_alarm_stays_silent_until_it_is_over_runs_out_or_gets_wo
     for step in steps:
         watcher = restarted(step, watcher)
         act(step, watcher)
-        before = watcher.board.alarms
+        before = watcher.engine.alarms
         look(step, watcher)
         for key, alarm in before.items():
             if alarm.state is not AlarmState.ACKNOWLEDGED:
                 continue
-            now = watcher.board.alarms[key]
+            now = watcher.engine.alarms[key]
             ran_out = alarm.acknowledged_until is not None and alarm.acknowledged_until <= watcher.now
             worse = now.stage > alarm.stage or SEVERITIES.index(now.severity) < SEVERITIES.index(alarm.severity)
             assert not now.needs_ack or ran_out or worse
@@ -197,8 +197,8 @@ def test_nothing_is_shelved_for_longer_than_an_hour_on_air(steps: list[Step]) ->
     watcher = Watcher()
     for step in steps:
         watcher = play(step, watcher)
-        for alarm in watcher.board.alarms.values():
-            if alarm.state is AlarmState.SHELVED and alarm.event_id in on_air(watcher.states):
+        for alarm in watcher.engine.alarms.values():
+            if alarm.state is AlarmState.SHELVED and alarm.event_id in ids_on_air(watcher.states):
                 assert watcher.now - alarm.changed < timedelta(hours=1)
 
 
@@ -208,11 +208,11 @@ def test_looking_twice_changes_nothing(steps: list[Step]) -> None:
     watcher = Watcher()
     for step in steps:
         watcher = play(step, watcher)
-        board = watcher.board
+        before = watcher.engine.alarms
         again = replace(step, after=0.0, act="", restart=False)
         look(again, watcher)
-        assert watcher.board.alarms == board.alarms
-        assert (watcher.changes, watcher.bells) == ([], 0)
+        assert watcher.engine.alarms == before
+        assert (watcher.changes, watcher.alert_count) == ([], 0)
 
 
 FAULTS = st.lists(
@@ -260,5 +260,5 @@ def facts(watcher: Watcher) -> set[tuple[object, ...]]:
     """What must not depend on how often somebody looked."""
     return {
         (alarm.key, alarm.state, alarm.since, alarm.severity, alarm.activations, alarm.flapping, alarm.escalated)
-        for alarm in watcher.board.alarms.values()
+        for alarm in watcher.engine.alarms.values()
     }

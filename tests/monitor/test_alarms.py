@@ -23,7 +23,6 @@ from livedeck.monitor import (
     Severity,
 )
 from livedeck.monitor.alarms import operator
-from livedeck.monitor.alarms.engine import restored
 from livedeck.monitor.alarms.ranking import urgent_first, worst_first
 from monitor.alarm_stage import BLIND, RULES, WELL, Watcher, critical, finding, kinds, state
 from monitor.stage import NOW
@@ -38,7 +37,7 @@ def acknowledge(watcher: Watcher, kind: str, event: str = "one") -> None:
 
 
 def shelve(watcher: Watcher, kind: str, minutes: float | None, *, on_air: bool = True) -> None:
-    watcher.do(lambda alarm: operator.shelve(alarm, minutes, "known", watcher.now, on_air=on_air, rules=RULES), kind)
+    watcher.do(lambda alarm: operator.shelve(alarm, minutes, "known", watcher.now, on_air=on_air, limits=RULES), kind)
 
 
 # An alarm follows its fault
@@ -49,7 +48,7 @@ def test_since_is_the_first_finding_and_the_words_are_the_latest() -> None:
     watcher.look(state(finding("FPS_LOW")))
     (alarm,) = watcher.look(state(finding("FPS_LOW", actual="worse")), after=9)
     assert (alarm.since, alarm.actual, alarm.state) == (NOW, "worse", UNACKNOWLEDGED)
-    assert watcher.told("FPS_LOW") == ["raised"]
+    assert watcher.transitions("FPS_LOW") == ["raised"]
 
 
 def test_an_alarm_began_when_its_finding_did_but_never_in_the_future() -> None:
@@ -66,8 +65,8 @@ def test_what_nobody_acknowledged_stays_when_it_is_over_and_goes_when_it_is_ackn
     watcher.every(600, 24, state())
     assert kinds(watcher.shown) == ["BLACKOUT"]
     acknowledge(watcher, "BLACKOUT")
-    assert (watcher.shown, kinds(watcher.quiet)) == ((), ["BLACKOUT"])
-    assert watcher.told("BLACKOUT") == ["raised", "returned", "cleared"]
+    assert (watcher.shown, kinds(watcher.inactive)) == ((), ["BLACKOUT"])
+    assert watcher.transitions("BLACKOUT") == ["raised", "returned", "cleared"]
 
 
 def test_what_was_acknowledged_is_done_when_it_is_over() -> None:
@@ -75,7 +74,7 @@ def test_what_was_acknowledged_is_done_when_it_is_over() -> None:
     watcher.look(state(critical()))
     acknowledge(watcher, "BLACKOUT")
     assert watcher.look(state(), after=10) == ()
-    assert watcher.told("BLACKOUT") == ["raised", "acknowledged", "cleared"]
+    assert watcher.transitions("BLACKOUT") == ["raised", "acknowledged", "cleared"]
 
 
 def test_a_cleared_alarm_is_listed_for_five_minutes() -> None:
@@ -84,17 +83,17 @@ def test_a_cleared_alarm_is_listed_for_five_minutes() -> None:
     acknowledge(watcher, "BLACKOUT")
     watcher.look(state(), after=1)
     watcher.look(state(), after=299)
-    assert kinds(watcher.quiet) == ["BLACKOUT"]
+    assert kinds(watcher.inactive) == ["BLACKOUT"]
     watcher.look(state(), after=1)
-    assert watcher.quiet == ()
+    assert watcher.inactive == ()
     watcher.look(state(), after=300)
-    assert watcher.board.alarms == {}
+    assert watcher.engine.alarms == {}
 
 
 def test_information_owes_nothing() -> None:
     watcher = Watcher()
     watcher.look(state(finding("UNKNOWN_STATUS", Severity.INFO)))
-    assert (kinds(watcher.shown), watcher.bells) == (["UNKNOWN_STATUS"], 0)
+    assert (kinds(watcher.shown), watcher.alert_count) == (["UNKNOWN_STATUS"], 0)
     assert watcher.look(state(), after=5) == ()
 
 
@@ -183,10 +182,10 @@ def test_an_acknowledgement_is_silent_until_it_runs_out(severity: Severity, seco
     watcher.look(bad)
     acknowledge(watcher, "AUDIO_LOST")
     watcher.every((seconds - 1) / 10, 10, bad)
-    assert (watcher.alarm("AUDIO_LOST").state, watcher.bells) == (ACKNOWLEDGED, 1)
+    assert (watcher.alarm("AUDIO_LOST").state, watcher.alert_count) == (ACKNOWLEDGED, 1)
     watcher.look(bad, after=1)
-    assert (watcher.alarm("AUDIO_LOST").state, watcher.bells) == (UNACKNOWLEDGED, 2)
-    assert watcher.told("AUDIO_LOST")[-1] == "acknowledgement ran out"
+    assert (watcher.alarm("AUDIO_LOST").state, watcher.alert_count) == (UNACKNOWLEDGED, 2)
+    assert watcher.transitions("AUDIO_LOST")[-1] == "acknowledgement ran out"
 
 
 @pytest.mark.parametrize("worse", [critical("PACKET_LOSS"), finding("PACKET_LOSS", stage=1)], ids=["severity", "stage"])
@@ -195,8 +194,8 @@ def test_what_gets_worse_asks_again(worse: Finding) -> None:
     watcher.look(state(finding("PACKET_LOSS")))
     acknowledge(watcher, "PACKET_LOSS")
     watcher.look(state(worse), after=5)
-    assert (watcher.alarm("PACKET_LOSS").state, watcher.bells) == (UNACKNOWLEDGED, 2)
-    assert watcher.told("PACKET_LOSS") == ["raised", "acknowledged", "raised"]
+    assert (watcher.alarm("PACKET_LOSS").state, watcher.alert_count) == (UNACKNOWLEDGED, 2)
+    assert watcher.transitions("PACKET_LOSS") == ["raised", "acknowledged", "raised"]
 
 
 def test_what_gets_better_stays_acknowledged() -> None:
@@ -205,14 +204,14 @@ def test_what_gets_better_stays_acknowledged() -> None:
     acknowledge(watcher, "PACKET_LOSS")
     (alarm,) = watcher.look(state(finding("PACKET_LOSS")), after=5)
     assert (alarm.state, alarm.severity) == (ACKNOWLEDGED, Severity.WARNING)
-    assert watcher.told("PACKET_LOSS")[-1] == "severity changed"
+    assert watcher.transitions("PACKET_LOSS")[-1] == "severity changed"
 
 
 def test_a_warning_that_becomes_critical_rings_again_though_nobody_acknowledged_it() -> None:
     watcher = Watcher()
     watcher.look(state(finding("PACKET_LOSS")))
     watcher.look(state(critical("PACKET_LOSS")), after=5)
-    assert (watcher.bells, watcher.told("PACKET_LOSS")) == (2, ["raised", "severity changed"])
+    assert (watcher.alert_count, watcher.transitions("PACKET_LOSS")) == (2, ["raised", "severity changed"])
 
 
 def test_there_is_nothing_to_acknowledge_twice() -> None:
@@ -230,10 +229,10 @@ def test_a_shelf_ends_by_itself_and_what_is_still_there_asks_again() -> None:
     watcher.look(bad)
     shelve(watcher, "BLACKOUT", 15)
     watcher.every(89, 10, bad)
-    assert (watcher.shown, [alarm.reason for alarm in watcher.quiet]) == ((), ["known"])
+    assert (watcher.shown, [alarm.reason for alarm in watcher.inactive]) == ((), ["known"])
     (alarm,) = watcher.look(bad, after=10)
-    assert (alarm.state, alarm.reason, watcher.bells) == (UNACKNOWLEDGED, "", 2)
-    assert watcher.told("BLACKOUT") == ["raised", "shelved", "unshelved"]
+    assert (alarm.state, alarm.reason, watcher.alert_count) == (UNACKNOWLEDGED, "", 2)
+    assert watcher.transitions("BLACKOUT") == ["raised", "shelved", "unshelved"]
 
 
 def test_a_fault_that_comes_back_stays_on_its_timed_shelf() -> None:
@@ -250,7 +249,7 @@ def test_a_one_shot_shelf_ends_with_the_fault() -> None:
     shelve(watcher, "BLACKOUT", None)
     assert watcher.look(state(critical()), after=1800) == ()
     assert watcher.look(state(), after=60) == ()
-    assert [alarm.state for alarm in watcher.quiet] == [AlarmState.CLEARED]
+    assert [alarm.state for alarm in watcher.inactive] == [AlarmState.CLEARED]
     assert kinds(watcher.look(state(critical()), after=60)) == ["BLACKOUT"]
 
 
@@ -277,7 +276,7 @@ def test_a_shelf_that_cannot_be_is_refused_in_words(minutes: float, reason: str,
     watcher = Watcher()
     (alarm,) = watcher.look(state(critical()))
     with pytest.raises(AlarmRefused, match=words):
-        operator.shelve(alarm, minutes, reason, watcher.now, on_air=True, rules=RULES)
+        operator.shelve(alarm, minutes, reason, watcher.now, on_air=True, limits=RULES)
 
 
 def test_what_is_over_cannot_be_shelved_until_it_is_over() -> None:
@@ -285,28 +284,28 @@ def test_what_is_over_cannot_be_shelved_until_it_is_over() -> None:
     watcher.look(state(critical()))
     (alarm,) = watcher.look(state(), after=5)
     with pytest.raises(AlarmRefused, match="is over"):
-        operator.shelve(alarm, None, "known", watcher.now, on_air=False, rules=RULES)
+        operator.shelve(alarm, None, "known", watcher.now, on_air=False, limits=RULES)
 
 
 def test_out_of_service_lasts_until_somebody_ends_it() -> None:
     watcher, bad = Watcher(), state(finding("AUDIO_LOW"))
     watcher.look(bad)
-    watcher.do(lambda alarm: operator.out_of_service(alarm, "no sound by intent", watcher.now), "AUDIO_LOW")
+    watcher.do(lambda alarm: operator.take_out_of_service(alarm, "no sound by intent", watcher.now), "AUDIO_LOW")
     watcher.every(3600, 24, bad, state())
-    assert (watcher.shown, [alarm.state for alarm in watcher.quiet]) == ((), [AlarmState.OUT_OF_SERVICE])
-    watcher.do(lambda alarm: operator.in_service(alarm, watcher.now), "AUDIO_LOW")
+    assert (watcher.shown, [alarm.state for alarm in watcher.inactive]) == ((), [AlarmState.OUT_OF_SERVICE])
+    watcher.do(lambda alarm: operator.put_in_service(alarm, watcher.now), "AUDIO_LOW")
     assert kinds(watcher.look(bad)) == ["AUDIO_LOW"]
     with pytest.raises(AlarmRefused, match="in service"):
-        operator.in_service(watcher.alarm("AUDIO_LOW"), watcher.now)
+        operator.put_in_service(watcher.alarm("AUDIO_LOW"), watcher.now)
 
 
 def test_a_note_stays_with_its_alarm_as_plain_text() -> None:
     watcher = Watcher()
     watcher.look(state(critical()))
-    watcher.do(lambda alarm: operator.noted(alarm, "cable\x1b[31m\nswapped"), "BLACKOUT")
+    watcher.do(lambda alarm: operator.add_note(alarm, "cable\x1b[31m\nswapped"), "BLACKOUT")
     (alarm,) = watcher.look(state(), after=5)
     assert alarm.note == "cable[31m swapped"
-    assert watcher.told("BLACKOUT") == ["raised", "noted", "returned"]
+    assert watcher.transitions("BLACKOUT") == ["raised", "noted", "returned"]
 
 
 # Coming again and again
@@ -324,7 +323,7 @@ def test_the_third_time_in_two_minutes_is_one_flapping_alarm_and_three_bells_at_
     assert not watcher.alarm("FPS_LOW").flapping
     come_and_go(watcher, 20)
     alarm = watcher.alarm("FPS_LOW")
-    assert (alarm.flapping, alarm.state, watcher.bells) == (True, UNACKNOWLEDGED, 3)
+    assert (alarm.flapping, alarm.state, watcher.alert_count) == (True, UNACKNOWLEDGED, 3)
     assert len(watcher.shown) == 1
 
 
@@ -342,7 +341,7 @@ def test_flapping_that_was_acknowledged_is_silent() -> None:
     come_and_go(watcher, 4)
     acknowledge(watcher, "FPS_LOW")
     come_and_go(watcher, 5)
-    assert (watcher.alarm("FPS_LOW").state, watcher.bells) == (ACKNOWLEDGED, 3)
+    assert (watcher.alarm("FPS_LOW").state, watcher.alert_count) == (ACKNOWLEDGED, 3)
 
 
 def test_a_warning_that_comes_four_times_in_ten_minutes_is_critical() -> None:
@@ -357,10 +356,10 @@ def test_a_warning_that_comes_four_times_in_ten_minutes_is_critical() -> None:
 def test_more_than_ten_alarms_in_ten_minutes_are_a_flood() -> None:
     watcher = Watcher()
     watcher.look(*(state(finding("FPS_LOW"), name=str(number)) for number in range(10)))
-    assert not watcher.board.flood(watcher.now, RULES)
+    assert not watcher.engine.is_flood(watcher.now)
     watcher.look(*(state(finding("FPS_LOW"), name=str(number)) for number in range(11)), after=5)
-    assert watcher.board.flood(watcher.now, RULES)
-    assert not watcher.board.flood(watcher.now + timedelta(minutes=10), RULES)
+    assert watcher.engine.is_flood(watcher.now)
+    assert not watcher.engine.is_flood(watcher.now + timedelta(minutes=10))
 
 
 # Parents
@@ -382,8 +381,8 @@ def test_a_parent_hides_its_children_of_the_same_event(parent: str, child: str) 
     other = state(finding(child), name="two")
     shown = watcher.look(state(critical(parent), finding(child)), other)
     assert [(alarm.event_id, alarm.kind) for alarm in shown] == [("one", parent), ("two", child)]
-    assert [(alarm.kind, alarm.parent) for alarm in watcher.quiet] == [(child, parent)]
-    assert watcher.bells == 2
+    assert [(alarm.kind, alarm.parent) for alarm in watcher.inactive] == [(child, parent)]
+    assert watcher.alert_count == 2
 
 
 def test_a_blackout_hides_nothing_of_the_sound() -> None:
@@ -398,7 +397,7 @@ def test_what_outlives_its_parent_asks_then_and_what_does_not_was_never_there() 
         ("BLACKOUT", AlarmState.RETURNED),
         ("FPS_LOW", UNACKNOWLEDGED),
     ]
-    assert watcher.told("FPS_LOW") == ["suppressed", "no longer suppressed"]
+    assert watcher.transitions("FPS_LOW") == ["suppressed", "no longer suppressed"]
 
 
 def test_a_parent_that_was_put_away_hides_nothing() -> None:
@@ -414,7 +413,7 @@ def test_an_acknowledgement_outlives_a_parent() -> None:
     acknowledge(watcher, "FPS_LOW")
     watcher.look(state(critical(), finding("FPS_LOW")), after=5)
     watcher.look(state(finding("FPS_LOW")), after=20)
-    assert (watcher.alarm("FPS_LOW").state, watcher.bells) == (ACKNOWLEDGED, 2)
+    assert (watcher.alarm("FPS_LOW").state, watcher.alert_count) == (ACKNOWLEDGED, 2)
 
 
 # The platform
@@ -435,8 +434,8 @@ def test_three_events_and_half_of_those_on_air_within_a_minute_are_one_incident(
     (alarm,) = watcher.look(*bad, *(state(name=f"calm-{n}") for n in range(3)), after=60)
     assert (alarm.kind, alarm.affects, alarm.since) == ("PLATFORM", tuple(names(3)), NOW)
     assert alarm.actual == "3 of 6 events on air: RECONNECTING"
-    assert {one.parent for one in watcher.quiet} == {"PLATFORM"}
-    assert watcher.bells == 1
+    assert {one.parent for one in watcher.inactive} == {"PLATFORM"}
+    assert watcher.alert_count == 1
 
 
 @pytest.mark.parametrize(
@@ -474,24 +473,24 @@ def test_a_restart_keeps_every_state_until_the_platform_has_told_more() -> None:
     watcher.look(bad)
     acknowledge(watcher, "BLACKOUT")
     shelve(watcher, "AUDIO_LOW", 30)
-    again = Watcher(restored(watcher.board.alarms.values(), watcher.now), watcher.now)
+    again = Watcher(watcher.engine.alarms.values(), watcher.now)
     again.look(link=ConnectionStatus(ConnectionState.CONNECTING, NOW), after=5)
     unheard = replace(bad, phase=Phase(BroadcastState.ON_AIR), assessment=replace(bad.assessment, findings=()))
     again.look(unheard, after=5)
     again.look(bad, after=5)
-    states = {alarm.kind: alarm.state for alarm in again.board.alarms.values()}
+    states = {alarm.kind: alarm.state for alarm in again.engine.alarms.values()}
     assert states == {
         "BLACKOUT": ACKNOWLEDGED,
         "AUDIO_LOW": AlarmState.SHELVED,
         "UNKNOWN_DATA": UNACKNOWLEDGED,
     }
-    assert (again.changes, again.bells) == ([], 0)
+    assert (again.changes, again.alert_count) == ([], 0)
 
 
 def test_an_unacknowledged_critical_outlives_a_restart_though_its_fault_did_not() -> None:
     watcher = Watcher()
     watcher.look(state(critical()))
-    again = Watcher(restored(watcher.board.alarms.values(), watcher.now), watcher.now)
+    again = Watcher(watcher.engine.alarms.values(), watcher.now)
     assert [alarm.state for alarm in again.look(state(), after=60)] == [AlarmState.RETURNED]
 
 
@@ -501,7 +500,7 @@ def test_a_shelf_that_cannot_be_trusted_comes_back_empty() -> None:
     watcher.look(state(critical()))
     shelve(watcher, "BLACKOUT", 10)
     for moment in (watcher.now + timedelta(minutes=11), watcher.now - timedelta(days=1)):
-        again = Watcher(restored(watcher.board.alarms.values(), moment), moment)
+        again = Watcher(watcher.engine.alarms.values(), moment)
         assert [alarm.state for alarm in again.look(state(critical()))] == [UNACKNOWLEDGED]
 
 
@@ -538,5 +537,5 @@ def test_alarms_and_events_stand_in_one_order_and_silence_before_bad_pictures() 
     states = [calm, told, late, state(finding("MILD"), name="mild"), state(critical(), name="bad"), silent]
     shown = watcher.look(*states, after=9)
     assert [alarm.event_id for alarm in shown] == ["gone", "bad", "late", "mild", "a-told"]
-    ranked = [one.id for one in worst_first(states, urgent_first(watcher.board.alarms.values(), states))]
+    ranked = [one.id for one in worst_first(states, urgent_first(watcher.engine.alarms.values(), states))]
     assert ranked == ["gone", "bad", "late", "mild", "a-told", "calm"]

@@ -24,7 +24,7 @@ from livedeck.monitor import (
     Snapshot,
     sync_acknowledgements,
 )
-from livedeck.monitor.alarms.operator import acknowledge, out_of_service, shelve
+from livedeck.monitor.alarms.operator import acknowledge, shelve, take_out_of_service
 from livedeck.monitor.history.history import REMEMBERED
 from ui.wall_stage import evening
 
@@ -48,7 +48,7 @@ def test_an_alarm_that_was_acknowledged_elsewhere_is_so_here_and_the_others_are_
 
 
 @pytest.mark.parametrize(
-    "away", [shelve(ONE, 10, "known", NOW, on_air=True, rules=RULES), out_of_service(ONE, "x", NOW)]
+    "away", [shelve(ONE, 10, "known", NOW, on_air=True, limits=RULES), take_out_of_service(ONE, "x", NOW)]
 )
 def test_what_was_put_away_elsewhere_is_put_away_here(away: Alarm) -> None:
     told = sync_acknowledgements(OURS, [away], RULES)
@@ -80,7 +80,7 @@ def test_what_was_acknowledged_elsewhere_and_is_over_is_done_though_that_deck_wa
         replace(_acknowledged(), target="another"),
         _acknowledged(at=NOW - timedelta(seconds=RULES.acknowledged_critical)),
         replace(_acknowledged(), changed=ONE.since - timedelta(seconds=1), acknowledged_until=None),
-        replace(shelve(ONE, 10, "known", NOW, on_air=True, rules=RULES), shelved_until=NOW),
+        replace(shelve(ONE, 10, "known", NOW, on_air=True, limits=RULES), shelved_until=NOW),
         replace(_acknowledged(), state=AlarmState.CLEARED),
     ],
     ids=["not attended", "another target", "ran out", "an episode before", "unshelved", "over there alone"],
@@ -113,7 +113,7 @@ async def test_no_shelf_is_older_than_an_hour_on_air() -> None:
     known = await evening()
     for event in known.events:
         alarm = replace(ONE, event_id=event.id)
-        shelf = shelve(alarm, None, "until it is over", NOW, on_air=True, rules=RULES)
+        shelf = shelve(alarm, None, "until it is over", NOW, on_air=True, limits=RULES)
         for hours in (0.9, 1, 72):
             ours = replace(known, at=NOW + timedelta(hours=hours), alarms=(alarm,), quiet=())
             shown = sync_acknowledgements(ours, [shelf], RULES).alarms == (alarm,)

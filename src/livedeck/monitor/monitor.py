@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
+from math import inf
 from random import Random
 from types import MappingProxyType
 from typing import Any
@@ -11,10 +12,10 @@ from typing import Any
 import structlog
 
 from livedeck.client import Api
-from livedeck.monitor.alarms import engine, operator
-from livedeck.monitor.alarms.engine import AlarmEngine
+from livedeck.monitor.alarms import operator
+from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
 from livedeck.monitor.alarms.faults import MonitorState
-from livedeck.monitor.alarms.ranking import urgent_first, worst_first
+from livedeck.monitor.alarms.ranking import worst_first
 from livedeck.monitor.history import History
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.snapshot import Snapshot
@@ -28,6 +29,11 @@ from livedeck.monitor.tracker import ClockReading, WorldTracker
 _BREATH = 0.01
 
 """Seconds of rest at least: moments are sums of floats, and one just missed must not spin the loop."""
+
+
+_RESTORE_SECONDS = 10.0
+
+"""Until a history that could not be read is asked again: each time it may be waited for."""
 
 
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
@@ -62,7 +68,8 @@ class Monitor:
         self._awake, self._handled = asyncio.Event(), asyncio.Event()
         self._focus: str | None = None
         self._rooms = False
-        self._roster = AlarmEngine(self._thresholds)
+        self._engine = AlarmEngine(self._thresholds)
+        self._restore_at = -inf  # when the alarms of the deck before are asked for again (monotonic s)
         self._urgency = RoundDebounce(clock)
         begun = _instant(clock)
         self._lookout = WorldTracker(api, begun, self._thresholds, self._cadence, overrides)
@@ -113,8 +120,8 @@ class Monitor:
 
     def shelve(self, key: AlarmKey, minutes: float | None, reason: str) -> None:
         """Put that alarm out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
-        now, on_air = self._clock.now(), key.event_id in engine.on_air(self._lookout.states)
-        self._handle(key, lambda alarm: operator.shelve(alarm, minutes, reason, now, on_air=on_air, rules=self._rules))
+        now, on_air = self._clock.now(), key.event_id in ids_on_air(self._lookout.states)
+        self._handle(key, lambda alarm: operator.shelve(alarm, minutes, reason, now, on_air=on_air, limits=self._rules))
 
     def unshelve(self, key: AlarmKey) -> None:
         """Bring that alarm back in sight. Raises AlarmRefused."""
@@ -122,18 +129,18 @@ class Monitor:
 
     def out_of_service(self, key: AlarmKey, reason: str) -> None:
         """Put that alarm out of sight until it is put in service again. Raises AlarmRefused."""
-        self._handle(key, lambda alarm: operator.out_of_service(alarm, reason, self._clock.now()))
+        self._handle(key, lambda alarm: operator.take_out_of_service(alarm, reason, self._clock.now()))
 
     def in_service(self, key: AlarmKey) -> None:
         """End that. Raises AlarmRefused."""
-        self._handle(key, lambda alarm: operator.in_service(alarm, self._clock.now()))
+        self._handle(key, lambda alarm: operator.put_in_service(alarm, self._clock.now()))
 
     def note(self, key: AlarmKey, text: str) -> None:
         """Keep these words beside that alarm. Raises AlarmRefused."""
-        self._handle(key, lambda alarm: operator.noted(alarm, text))
+        self._handle(key, lambda alarm: operator.add_note(alarm, text))
 
     def _handle(self, key: AlarmKey, deed: Callable[[Alarm], Alarm | None]) -> bool:
-        done = self._roster.handle(key, deed, self._clock.now())
+        done = self._engine.handle(key, deed, self._clock.now())
         if done:
             self._handled.set()
         return done
@@ -151,7 +158,7 @@ class Monitor:
     async def _round(self) -> Snapshot:
         """Ask what is due and look at everything; what a person did is shown without waiting for an answer."""
         if self._history:
-            await self._roster.restore(self._history, self._clock)
+            await self._restore_alarms(self._history)
             await self._lookout.recall(self._history, self._clock.now())
         self._urgency.begin()
         answers = await self._poller.round(self._plan(), self._hear, self._handled.wait(), self._urgency.end())
@@ -163,6 +170,16 @@ class Monitor:
         for change in self._last.changes:
             _log.info(f"alarm {change.transition}", kind=change.alarm.kind, event_id=change.alarm.event_id)
         return self._last
+
+    async def _restore_alarms(self, history: History) -> None:
+        """Go on from the alarms of the deck before; while they cannot be read, ask for them again now and then."""
+        if self._clock.monotonic() < self._restore_at:
+            return
+        self._restore_at = self._clock.monotonic() + _RESTORE_SECONDS
+        alarms = await history.restored()
+        if alarms is not None:
+            self._restore_at = inf
+            self._engine.restore(alarms, self._clock.now())
 
     async def _hear(self, answer: PollResult) -> None:
         if await self._lookout.hear(answer):
@@ -184,27 +201,26 @@ class Monitor:
     async def _look(self, answers: tuple[PollResult, ...]) -> Snapshot:
         """Everything at this moment, from what is known.
 
-        From the step of the roster until the history has it nothing pauses: a deed between would be shown before its
+        From the step of the alarms until the history has it nothing pauses: a deed between would be shown before its
         change is told, and a listener that is cancelled there would lose the changes.
         """
         moment = _instant(self._clock)
         await self._lookout.take(answers, moment, urgent=self._urgency.urgent)
         await asyncio.sleep(0)  # what is seen, means, and is listed as: a turn of the loop each
         fault = self._history.fault if self._history else ""
-        sight = MonitorState(self._lookout.states, self._lookout.link, moment.wall, fault)
-        changes, bells = self._roster.step(sight)
-        board = self._roster.board
-        listed = urgent_first(board.alarms.values(), sight.states)
+        state = MonitorState(self._lookout.states, self._lookout.link, moment.wall, fault)
+        changes, alert_count = self._engine.step(state)
+        ordered = self._engine.ordered(state.events)
         return Snapshot(
             seq=self._last.seq + 1,
             at=moment.wall,
-            link=sight.link,
-            events=worst_first(sight.states, listed),
-            alarms=tuple(alarm for alarm in listed if alarm.active),
-            quiet=board.quiet(moment.wall, self._rules),
+            link=state.connection,
+            events=worst_first(state.events, ordered),
+            alarms=tuple(alarm for alarm in ordered if alarm.active),
+            quiet=self._engine.inactive(moment.wall),
             changes=changes,
-            bells=bells,
-            flood=board.flood(moment.wall, self._rules),
+            bells=alert_count,
+            flood=self._engine.is_flood(moment.wall),
             rooms=self._lookout.rooms,
         )
 

@@ -1,4 +1,4 @@
-"""What is wrong now, by alarm: the findings of every event and of the deck, on this machine's clock. Pure."""
+"""Every fault by alarm key: the findings of every event and of the deck, on this machine's clock. Pure."""
 
 from __future__ import annotations
 
@@ -24,40 +24,43 @@ from livedeck.monitor.model.state import (
 )
 from livedeck.monitor.model.thresholds import Thresholds
 
-_ROUND = timedelta(seconds=1)
+_SAME_ROUND = timedelta(seconds=1)
 
 """Answers this close came together: the order in which they came tells nothing."""
 
 
-TOGETHER = timedelta(seconds=2)
+SAME_OCCURRENCE = timedelta(seconds=2)
 
 """What began this close is one occurrence: more than a clock's correction moves."""
 
 
 _MAY_SEND = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN})
 
+_DECK_SUBJECT = "platform"
+
 
 @dataclass(frozen=True, slots=True)
 class MonitorState:
-    """All that one look brought: `now` is this machine's clock, `history_fault` why nothing is recorded, or empty."""
+    """What the alarms are evaluated from. `now`: this machine's clock. `history_error`: why nothing is recorded, or
+    empty."""
 
-    states: tuple[EventState, ...]
-    link: ConnectionStatus
+    events: tuple[EventState, ...]
+    connection: ConnectionStatus
     now: datetime
-    history_fault: str = ""
+    history_error: str = ""
 
     @property
-    def unlisted(self) -> bool:
+    def is_unlisted(self) -> bool:
         """Whether the platform has not yet told which events there are."""
-        return self.link.as_of is None
+        return self.connection.as_of is None
 
-    def knows(self, event_id: str) -> bool:
-        """Whether that is the deck or an event that is not known to be gone."""
-        return self.unlisted or event_id == DECK or any(state.id == event_id for state in self.states)
+    def may_exist(self, event_id: str) -> bool:
+        """Whether that is the deck, or an event that is not known to be gone."""
+        return self.is_unlisted or event_id == DECK or any(event.id == event_id for event in self.events)
 
 
 class ActiveFault(NamedTuple):
-    """A finding, since when (this machine's clock), whose it is, and what to tell of it."""
+    """A finding, since when (this machine's clock), whose it is, its diagnosis, and the events that it affects."""
 
     finding: Finding
     since: datetime
@@ -66,110 +69,121 @@ class ActiveFault(NamedTuple):
     affects: tuple[str, ...] = ()
 
 
-def active_faults(sight: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
-    """Every fault that is there now. While the link is in trouble, the silence of an event is no fault of its own."""
-    case = DeckCase(sight.link, sight.history_fault)
-    faults = {
-        AlarmKey(DECK, finding.kind): _fault(finding, "platform", sight) for finding in _find_deck(case, thresholds)
-    }
-    blamed = _blamed(sight, thresholds.recovery)
-    for state in sight.states:
-        for finding in state.assessment.findings:
-            if finding.kind != QOS_STALE or not (blamed or _unproven(state, sight.link)):
-                key = AlarmKey(state.id, finding.kind, finding.target)
-                faults[key] = _fault(finding, _subject(state), sight, state)
+def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
+    """Every fault that is there now. While the connection is in trouble, the silence of an event is no fault of its
+    own."""
+    case = DeckCase(state.connection, state.history_error)
+    faults = {AlarmKey(DECK, finding.kind): _deck_fault(finding, state) for finding in _find_deck(case, thresholds)}
+    is_connection_to_blame = _is_connection_to_blame(state, thresholds.recovery)
+    for event in state.events:
+        for finding in event.assessment.findings:
+            is_unproven = is_connection_to_blame or _is_unanswered(event, state.connection)
+            if finding.kind != QOS_STALE or not is_unproven:
+                faults[AlarmKey(event.id, finding.kind, finding.target)] = _event_fault(finding, event, state)
     return faults
 
 
 def ended_faults(
-    alarms: Mapping[AlarmKey, Alarm], seen: Mapping[str, datetime], sight: MonitorState
+    alarms: Mapping[AlarmKey, Alarm], newest: Mapping[str, datetime], state: MonitorState
 ) -> dict[AlarmKey, list[ActiveFault]]:
-    """Faults that the samples show to be over, the oldest first: those that ended since the last look, and of `alarms`.
+    """Faults that the samples show to be over, the oldest first: those that ended since the last evaluation, and those
+    of `alarms`.
 
-    `seen`: the newest sample of each event at the last look (server clock). One from before its alarm began is no news.
+    `newest`: the newest sample of each event at the last evaluation (server clock). A fault from before its alarm began
+    is no news.
     """
     faults: dict[AlarmKey, list[ActiveFault]] = {}
-    loud = {alarm.event_id for alarm in alarms.values() if alarm.present}
-    for state in sight.states:
-        last = seen.get(state.id)
-        if last is not None and not _unjudged(state):
-            ended = (one for one in state.episodes if one.until and (one.until > last or state.id in loud))
-            for episode in ended:
-                key = AlarmKey(state.id, episode.kind, episode.target)
-                if _news(episode, last, alarms.get(key), sight.link):
-                    faults.setdefault(key, []).append(_ended(episode, sight, state))
+    with_alarm = {alarm.event_id for alarm in alarms.values() if alarm.present}
+    for event in state.events:
+        newest_before = newest.get(event.id)
+        if newest_before is None or _is_unjudged(event):
+            continue
+        for episode in event.episodes:
+            if episode.until is None or not (episode.until > newest_before or event.id in with_alarm):
+                continue
+            key = AlarmKey(event.id, episode.kind, episode.target)
+            if _is_news(episode, newest_before, alarms.get(key), state.connection):
+                faults.setdefault(key, []).append(_ended_fault(episode, event, state))
     return faults
 
 
-def _news(episode: Episode, last: datetime, alarm: Alarm | None, link: ConnectionStatus) -> bool:
-    if alarm and episode.since <= alarm.since + timedelta(seconds=link.skew) - TOGETHER:
+def _is_news(episode: Episode, newest_before: datetime, alarm: Alarm | None, connection: ConnectionStatus) -> bool:
+    if alarm and episode.since <= alarm.since + timedelta(seconds=connection.skew) - SAME_OCCURRENCE:
         return False
-    return bool(alarm and alarm.present) or (episode.until is not None and episode.until > last)
+    return bool(alarm and alarm.present) or (episode.until is not None and episode.until > newest_before)
 
 
-def _ended(episode: Episode, sight: MonitorState, state: EventState) -> ActiveFault:
-    words = episode.kind, episode.severity, episode.actual, episode.expected
-    return _fault(Finding(*words, episode.since, episode.target), _subject(state), sight, state)
-
-
-def newest_samples(sight: MonitorState, before: Mapping[str, datetime]) -> dict[str, datetime]:
+def newest_samples(state: MonitorState, before: Mapping[str, datetime]) -> dict[str, datetime]:
     """The newest sample of each event that was judged; of the others what it was `before`."""
     newest = {}
-    for state in sight.states:
-        times = state.qos.readings.time
-        if times and not _unjudged(state):
-            newest[state.id] = datetime.fromtimestamp(times[-1], UTC)
-        elif state.id in before:
-            newest[state.id] = before[state.id]
+    for event in state.events:
+        times = event.qos.readings.time
+        if times and not _is_unjudged(event):
+            newest[event.id] = datetime.fromtimestamp(times[-1], UTC)
+        elif event.id in before:
+            newest[event.id] = before[event.id]
     return newest
 
 
-def of_incident(kind: AlarmKind, incident: Incident) -> ActiveFault:
+def incident_fault(kind: AlarmKind, incident: Incident) -> ActiveFault:
     """The incident as a fault of the deck."""
     finding = kind.finding(incident.observation)
-    return ActiveFault(finding, incident.since, "platform", kind.diagnosis, incident.affects)
+    return ActiveFault(finding, incident.since, _DECK_SUBJECT, kind.diagnosis, incident.affects)
+
+
+def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState) -> Iterator[AlarmKey]:
+    """The alarms of which nothing proves that they are over: their event cannot be judged, or was not listed yet."""
+    unjudged = {event.id for event in state.events if _is_unjudged(event)}
+    for alarm in alarms:
+        if alarm.present and (alarm.event_id in unjudged or (state.is_unlisted and alarm.event_id != DECK)):
+            yield alarm.key
+
+
+def _is_unjudged(event: EventState) -> bool:
+    """Whether we cannot ask, or have not been answered since the start."""
+    is_unasked = event.phase.tally in _MAY_SEND and event.phase.ingest.state is IngestState.UNKNOWN
+    return is_unasked or event.assessment.health.grade is Grade.STALE
 
 
 def _find_deck(case: DeckCase, thresholds: Thresholds) -> Iterator[Finding]:
     for kind in ALARM_KINDS.values():
-        if isinstance(kind.detector, DeckDetector) and (seen := kind.detector.observe(case, thresholds)):
-            yield kind.finding(seen)
+        if isinstance(kind.detector, DeckDetector):
+            observation = kind.detector.observe(case, thresholds)
+            if observation:
+                yield kind.finding(observation)
 
 
-def unjudged_keys(alarms: Iterable[Alarm], sight: MonitorState) -> Iterator[AlarmKey]:
-    """The alarms of which nothing proves that they are over: their event cannot be judged, or was not listed yet."""
-    unjudged = {state.id for state in sight.states if _unjudged(state)}
-    for alarm in alarms:
-        if alarm.present and (alarm.event_id in unjudged or (sight.unlisted and alarm.event_id != DECK)):
-            yield alarm.key
+def _deck_fault(finding: Finding, state: MonitorState) -> ActiveFault:
+    return ActiveFault(finding, _local_since(finding, state), _DECK_SUBJECT, diagnose(finding.kind))
 
 
-def _unjudged(state: EventState) -> bool:
-    """We cannot ask, or have not been answered since the start."""
-    unasked = state.phase.tally in _MAY_SEND and state.phase.ingest.state is IngestState.UNKNOWN
-    return unasked or state.assessment.health.grade is Grade.STALE
+def _event_fault(finding: Finding, event: EventState, state: MonitorState) -> ActiveFault:
+    subject = event.event.name or event.id
+    return ActiveFault(finding, _local_since(finding, state), subject, diagnose(finding.kind, event))
 
 
-def _subject(state: EventState) -> str:
-    return state.event.name or state.id
+def _ended_fault(episode: Episode, event: EventState, state: MonitorState) -> ActiveFault:
+    finding = Finding(episode.kind, episode.severity, episode.actual, episode.expected, episode.since, episode.target)
+    return _event_fault(finding, event, state)
 
 
-def _fault(finding: Finding, subject: str, sight: MonitorState, state: EventState | None = None) -> ActiveFault:
-    since = sight.now
-    if finding.since is not None:
-        since = min(sight.now, finding.since - timedelta(seconds=sight.link.skew))
-    return ActiveFault(finding, since, subject, diagnose(finding.kind, state))
+def _local_since(finding: Finding, state: MonitorState) -> datetime:
+    """By this machine's clock, and never in the future."""
+    if finding.since is None:
+        return state.now
+    return min(state.now, finding.since - timedelta(seconds=state.connection.skew))
 
 
-def _unproven(state: EventState, link: ConnectionStatus) -> bool:
+def _is_unanswered(event: EventState, connection: ConnectionStatus) -> bool:
     """Whether nothing at all was answered since asking for this event began to fail: it may be no fault of its own."""
-    failed = state.qos.failing_since
-    return failed is not None and (link.as_of is None or link.as_of < failed - _ROUND)
+    failing_since = event.qos.failing_since
+    return failing_since is not None and (connection.as_of is None or connection.as_of < failing_since - _SAME_ROUND)
 
 
-def _blamed(sight: MonitorState, recovery: float) -> bool:
+def _is_connection_to_blame(state: MonitorState, recovery_seconds: float) -> bool:
     """After an outage every event is silent until it was asked again; and where nothing answers, none is to blame."""
-    link = sight.link
-    just_back = link.recovered_at is not None and (sight.now - link.recovered_at).total_seconds() < recovery
-    mute = link.as_of is not None and (sight.now - link.as_of).total_seconds() > recovery
-    return link.state is not ConnectionState.OK or just_back or mute
+    connection = state.connection
+    recovery = timedelta(seconds=recovery_seconds)
+    is_just_back = connection.recovered_at is not None and state.now - connection.recovered_at < recovery
+    is_mute = connection.as_of is not None and state.now - connection.as_of > recovery
+    return connection.state is not ConnectionState.OK or is_just_back or is_mute

@@ -1,4 +1,4 @@
-"""What a person does to an alarm: acknowledge, shelve, take out of service, note (monitoring.md, "Alarms"). Pure."""
+"""What a person does to an alarm: acknowledge, shelve, take out of service, note (monitoring.md, "Operator"). Pure."""
 
 from __future__ import annotations
 
@@ -11,74 +11,73 @@ from livedeck.monitor.model.state import Severity
 from livedeck.monitor.model.thresholds import AlarmLimits
 from livedeck.text.values import safe
 
-_WORDS_KEPT = 500
+_MAX_CHARS = 500
 
-"""Characters of a reason or a note."""
+"""Of a reason or a note."""
 
 
-_OWED = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED})
+_NEEDS_ACK = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED})
 
 
 class AlarmRefused(Exception):  # noqa: N818  a refusal, no error
     """What was asked of an alarm cannot be done; the text says why and what can."""
 
 
-def acknowledge(alarm: Alarm, now: datetime, rules: AlarmLimits) -> Alarm | None:
-    """Silent until it is over or the acknowledgement runs out; one that is over is done. None: nothing was owed."""
-    if alarm.state not in _OWED:
+def acknowledge(alarm: Alarm, now: datetime, limits: AlarmLimits) -> Alarm | None:
+    """Silent until it is over or the acknowledgement runs out; one that is over is done. None: it needed none."""
+    if alarm.state not in _NEEDS_ACK:
         return None
     if not alarm.is_ongoing:
         return replace(alarm, state=AlarmState.CLEARED, changed=now, needs_ack=False)
     until = None
     if alarm.severity is not Severity.INFO:
-        critical = alarm.severity is Severity.CRITICAL
-        seconds = rules.acknowledged_critical if critical else rules.acknowledged_warning
-        until = now + timedelta(seconds=seconds)
+        is_critical = alarm.severity is Severity.CRITICAL
+        until = now + timedelta(seconds=limits.acknowledged_critical if is_critical else limits.acknowledged_warning)
     return replace(alarm, state=AlarmState.ACKNOWLEDGED, changed=now, needs_ack=False, acknowledged_until=until)
 
 
 def shelve(
-    alarm: Alarm, minutes: float | None, reason: str, now: datetime, *, on_air: bool, rules: AlarmLimits
+    alarm: Alarm, minutes: float | None, reason: str, now: datetime, *, on_air: bool, limits: AlarmLimits
 ) -> Alarm:
     """Out of sight for so many minutes, or (None) until it is over. Raises AlarmRefused."""
     _refuse_out_of_service(alarm)
-    most = rules.shelved_most / 60
+    maximum = limits.shelved_most / 60
     if minutes is None and not alarm.is_ongoing:
         raise AlarmRefused(f"{alarm.kind} is over: acknowledge it, or shelve it for a time")
     if minutes is not None and not (isfinite(minutes) and minutes > 0):
         raise AlarmRefused("shelve for more than 0 minutes")
-    if on_air and minutes is not None and minutes > most:
-        raise AlarmRefused(f"on air at most {most:.0f} min")
-    until = _later(now, minutes) if minutes is not None else None
-    return _put_away(alarm, AlarmState.SHELVED, _reason(reason), now, until)
+    if on_air and minutes is not None and minutes > maximum:
+        raise AlarmRefused(f"on air at most {maximum:.0f} min")
+    until = _after_minutes(now, minutes) if minutes is not None else None
+    return _put_away(alarm, AlarmState.SHELVED, _cleaned_reason(reason), now, until)
 
 
 def unshelve(alarm: Alarm, now: datetime) -> Alarm:
     """In sight again, and to be acknowledged if it is there. Raises AlarmRefused."""
     if alarm.state is not AlarmState.SHELVED:
         raise AlarmRefused(f"{alarm.kind} is not shelved")
-    return unshelved(alarm, now)
+    return bring_back(alarm, now)
 
 
-def out_of_service(alarm: Alarm, reason: str, now: datetime) -> Alarm:
+def take_out_of_service(alarm: Alarm, reason: str, now: datetime) -> Alarm:
     """Out of sight until it is put in service again. Raises AlarmRefused."""
     _refuse_out_of_service(alarm)
-    return _put_away(alarm, AlarmState.OUT_OF_SERVICE, _reason(reason), now, None)
+    return _put_away(alarm, AlarmState.OUT_OF_SERVICE, _cleaned_reason(reason), now, None)
 
 
-def in_service(alarm: Alarm, now: datetime) -> Alarm:
+def put_in_service(alarm: Alarm, now: datetime) -> Alarm:
     """In sight again, and to be acknowledged if it is there. Raises AlarmRefused."""
     if alarm.state is not AlarmState.OUT_OF_SERVICE:
         raise AlarmRefused(f"{alarm.kind} is in service")
-    return unshelved(alarm, now)
+    return bring_back(alarm, now)
 
 
-def noted(alarm: Alarm, text: str) -> Alarm:
+def add_note(alarm: Alarm, text: str) -> Alarm:
     """With these words beside it; empty words take them away."""
-    return replace(alarm, note=safe(text.strip(), _WORDS_KEPT))
+    return replace(alarm, note=safe(text.strip(), _MAX_CHARS))
 
 
-def unshelved(alarm: Alarm, now: datetime) -> Alarm:
+def bring_back(alarm: Alarm, now: datetime) -> Alarm:
     """What was put away, in sight again."""
     state = AlarmState.UNACKNOWLEDGED if alarm.is_ongoing else AlarmState.CLEARED
     return replace(alarm, state=state, changed=now, needs_ack=alarm.is_ongoing, shelved_until=None, reason="")
@@ -102,14 +101,14 @@ def _put_away(alarm: Alarm, state: AlarmState, reason: str, now: datetime, until
     )
 
 
-def _reason(text: str) -> str:
-    reason = safe(text.strip(), _WORDS_KEPT)
+def _cleaned_reason(text: str) -> str:
+    reason = safe(text.strip(), _MAX_CHARS)
     if not reason:
         raise AlarmRefused("say why: a reason is needed")
     return reason
 
 
-def _later(now: datetime, minutes: float) -> datetime:
+def _after_minutes(now: datetime, minutes: float) -> datetime:
     try:
         return now + timedelta(minutes=minutes)
     except OverflowError:

@@ -8,6 +8,10 @@ from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import API_BLIND
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, AlarmState
 
+_PARENTS = {kind.name: kind.parents for kind in ALARM_KINDS.values()}
+
+_OF_DECK = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck)
+
 _PUT_AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
 
@@ -25,21 +29,21 @@ def priority(kind: str) -> int:
 
 
 def _parents(kind: str, event_id: str) -> tuple[str, ...]:
-    """A kind of another version, that the history remembers, is known by its event alone."""
-    if kind in ALARM_KINDS:
-        return ALARM_KINDS[kind].parents
+    """Of a kind of another version, that the history remembers, the event alone is known."""
+    if kind in _PARENTS:
+        return _PARENTS[kind]
     return () if event_id == DECK else (API_BLIND,)
 
 
 def _hides(parent: str, alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> bool:
-    other = alarms.get(AlarmKey(DECK if ALARM_KINDS[parent].is_of_deck else alarm.event_id, parent))
+    other = alarms.get(AlarmKey(DECK if parent in _OF_DECK else alarm.event_id, parent))
     if other is None or not other.is_ongoing or other.state in _PUT_AWAY:
         return False
     return not other.affects or alarm.event_id in other.affects
 
 
 def _depth(kind: str) -> int:
-    return 1 + max(map(_depth, ALARM_KINDS[kind].parents), default=-1)
+    return 1 + max(map(_depth, _PARENTS[kind]), default=-1)
 
 
 _PRIORITIES = {kind: _depth(kind) for kind in ALARM_KINDS}
