@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livedeck.monitor import Hold, Share, Thresholds, tuned
+from livedeck.monitor import Hold, Share, Thresholds, with_overrides
 from livedeck.monitor.detection.patterns import PATTERN_DIAGNOSES, diagnose
 from livedeck.monitor.kinds import ALARM_KINDS, is_normal
 from livedeck.monitor.kinds.kind import AlarmKind, EventDetector, Observation, SampleDetector
@@ -161,7 +161,7 @@ LIMITS = ("dark_video", "dark_fps", "low_video", "starved_video", "low_fps", "co
 THRESHOLDS = st.fixed_dictionaries(
     {name: limit(getattr(T, name)) for name in (*LIMITS, "high_audio", "unstable_cv", "deadband", "low_fps_deadband")}
     | {name: st.fixed_dictionaries({"hits": st.integers(1, 4)}) for name in ("drift_share", "severe_share")}
-).map(lambda settings: tuned(T, settings))
+).map(lambda settings: with_overrides(T, settings))
 FEATURES = st.builds(
     SampleFeatures,
     time=st.just(0.0),

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from livedeck.monitor import Hold, Share, Thresholds, tuned
+from livedeck.monitor import Hold, Share, Thresholds, with_overrides
 
 T = Thresholds()
 
 
 def test_what_is_not_named_stays() -> None:
-    assert tuned(T, {}) == T
-    assert tuned(T, {"low_video": 0.6}) == replace(T, low_video=0.6)
-    assert tuned(T, {"low_hold": {"off": 60}}) == replace(T, low_hold=Hold(3, 15.0, 60.0))
-    assert tuned(T, {"loss_share": {"hits": 2, "window": 5}}) == replace(T, loss_share=Share(2, 5))
-    assert tuned(T, {"usual_fps": [25, 50]}) == replace(T, usual_fps=(25.0, 50.0))
-    assert tuned(T, {"fps_curve": [[0, 0], [1, 100]]}) == replace(T, fps_curve=((0.0, 0.0), (1.0, 100.0)))
+    assert with_overrides(T, {}) == T
+    assert with_overrides(T, {"low_video": 0.6}) == replace(T, low_video=0.6)
+    assert with_overrides(T, {"low_hold": {"off": 60}}) == replace(T, low_hold=Hold(3, 15.0, 60.0))
+    assert with_overrides(T, {"loss_share": {"hits": 2, "window": 5}}) == replace(T, loss_share=Share(2, 5))
+    assert with_overrides(T, {"usual_fps": [25, 50]}) == replace(T, usual_fps=(25.0, 50.0))
+    assert with_overrides(T, {"fps_curve": [[0, 0], [1, 100]]}) == replace(T, fps_curve=((0.0, 0.0), (1.0, 100.0)))
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_what_is_not_named_stays() -> None:
 )
 def test_a_setting_that_makes_no_sense_is_named_with_what_is_allowed(mapping: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
-        tuned(T, mapping)
+        with_overrides(T, mapping)

@@ -42,7 +42,7 @@ from livedeck.monitor.model.state import (
     QosState,
     Severity,
 )
-from livedeck.monitor.model.thresholds import AlarmLimits, Cadence, Hold, Share, Thresholds, tuned
+from livedeck.monitor.model.thresholds import AlarmLimits, Cadence, Hold, Share, Thresholds, with_overrides
 from livedeck.monitor.monitor import Monitor
 from livedeck.monitor.polling.connection import stale
 from livedeck.monitor.polling.known_streams import KnownStream, current_stream, known_streams, remembered_streams
@@ -105,5 +105,5 @@ __all__ = [
     "remembered_streams",
     "stale",
     "sync_acknowledgements",
-    "tuned",
+    "with_overrides",
 ]

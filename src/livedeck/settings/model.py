@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from livedeck.environment import PREFIX, history_path
-from livedeck.monitor import Cadence, Thresholds, tuned
+from livedeck.monitor import Cadence, Thresholds, with_overrides
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
 
@@ -33,7 +33,7 @@ _USUAL = Cadence()
 
 
 def _sound(limits: dict[str, Any]) -> dict[str, Any]:
-    tuned(Thresholds(), limits)
+    with_overrides(Thresholds(), limits)
     return limits
 
 
@@ -206,7 +206,7 @@ class Settings(DisplaySettings, PlatformSettings):
     def limits(self, event_id: str = "") -> Thresholds:
         """The thresholds of that event, or of every event that has none of its own."""
         event = self.events.get(event_id)
-        return tuned(tuned(Thresholds(), self.thresholds), event.thresholds if event else {})
+        return with_overrides(with_overrides(Thresholds(), self.thresholds), event.thresholds if event else {})
 
     def overrides(self) -> Mapping[str, Thresholds]:
         """Event id -> its own thresholds."""

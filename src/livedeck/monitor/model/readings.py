@@ -48,9 +48,9 @@ class Readings:
         status = self.status[index]
         return Reading(
             self.time[index],
-            _known(self.video[index]),
-            _known(self.audio[index]),
-            _known(self.fps[index]),
+            _or_none(self.video[index]),
+            _or_none(self.audio[index]),
+            _or_none(self.fps[index]),
             None if status == NO_STATUS else status,
         )
 
@@ -60,7 +60,7 @@ class Readings:
         return self[-1] if len(self.time) else None
 
 
-def _known(value: float) -> float | None:
+def _or_none(value: float) -> float | None:
     return None if value != value else value  # noqa: PLR0124  NaN is the one value unlike itself
 
 

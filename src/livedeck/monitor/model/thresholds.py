@@ -1,4 +1,4 @@
-"""Every number that the monitor judges by, with its unit and its reason. Who builds a monitor may pass others."""
+"""Every number that the monitor judges by, with its unit and its reason. A monitor may be given others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlarmLimits:
-    """Seconds, counts and shares."""
+    """The limits of alarms and of what is done to them (monitoring.md, "Alarm lifecycle"): seconds, counts, shares."""
 
     acknowledged_critical: float = 300.0  # s; an acknowledgement is a promise to act, and promises are forgotten
     acknowledged_warning: float = 1800.0  # s; a warning may wait for a pause in the programme
@@ -57,7 +57,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """The limits of monitoring.md, "Freshness first" and "Alarms". Seconds, bit/s and frames/s throughout."""
+    """The limits of freshness, health and alarms (monitoring.md). Seconds, bit/s and frames/s throughout."""
 
     late_after: float = 15.0  # s; samples this old are late, and the encoder is missed
     late_intervals: float = 3.0  # ... or this many of its own intervals, for a slow cadence
@@ -71,7 +71,7 @@ class Thresholds:
     skew_swing: float = 1.0  # s under that until it counts as gone, or the guess would come and go
     skew_critical: float = 10.0  # s; countdowns are corrected, but whoever goes by this machine's clock is late
 
-    reconnect_window: float = 600.0  # s; where the event names none (platform-api.md, 8)
+    reconnect_window: float = 600.0  # s; where the event names none (platform-api.md, "Live event")
     warm_up: float = 30.0  # s; an encoder's first samples swing, and a new stream has none yet
 
     window: float = 10.0  # s; the score is the mean of these: one odd frame count is not a fault
@@ -139,7 +139,7 @@ class Thresholds:
 
     def __post_init__(self) -> None:
         if self.fps_percentile > 1:
-            raise _wrong("fps_percentile", "a share from 0 to 1", self.fps_percentile)
+            raise _not_allowed("fps_percentile", "a share from 0 to 1", self.fps_percentile)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,70 +167,71 @@ class Cadence:
 _Table = TypeVar("_Table", bound="Thresholds | Hold | Share | AlarmLimits")
 
 
-def tuned(base: Thresholds, mapping: Mapping[str, object]) -> Thresholds:
-    """`base` with what `mapping` names: names of Thresholds; a Hold, Share or Attention is a table, given in part.
+def with_overrides(base: Thresholds, overrides: Mapping[str, object]) -> Thresholds:
+    """`base` with the overrides, by names of Thresholds; a Hold, Share or AlarmLimits is a table, given in part.
 
     Raises ValueError that says the path of the key and what is allowed there.
     """
-    return _tuned(base, mapping, "")
+    return _override(base, overrides, "")
 
 
-def _tuned(base: _Table, mapping: object, path: str) -> _Table:
-    if not isinstance(mapping, Mapping):
-        raise _wrong(path.rstrip("."), f"a table of {_names(base)}", mapping)
-    known = {field.name: getattr(base, field.name) for field in fields(base)}
-    for key in mapping:
-        if key not in known:
-            close = get_close_matches(str(key), known, n=1)
+def _override(base: _Table, overrides: object, path: str) -> _Table:
+    if not isinstance(overrides, Mapping):
+        raise _not_allowed(path.rstrip("."), f"a table of {_names(base)}", overrides)
+    values = {field.name: getattr(base, field.name) for field in fields(base)}
+    for key in overrides:
+        if key not in values:
+            close = get_close_matches(str(key), values, n=1)
             hint = f"did you mean {close[0]}?" if close else f"allowed: {_names(base)}"
             raise ValueError(f"{path}{key}: there is no such threshold; {hint}")
-    return replace(base, **{key: _value(known[key], value, f"{path}{key}") for key, value in mapping.items()})
+    return replace(base, **{key: _parse(values[key], value, f"{path}{key}") for key, value in overrides.items()})
 
 
 def _names(table: Thresholds | Hold | Share | AlarmLimits) -> str:
     return ", ".join(field.name for field in fields(table))
 
 
-def _value(known: Any, value: object, path: str) -> Any:
-    """The value as the type of the one it replaces."""
-    match known:
+def _parse(default: Any, value: object, path: str) -> Any:
+    """The value, of the type of the default that it replaces."""
+    match default:
         case Hold() | Share() | AlarmLimits():
-            return _tuned(known, value, f"{path}.")
-        case tuple() if known and isinstance(known[0], tuple):
-            return _curve(value, path)
+            return _override(default, value, f"{path}.")
+        case tuple() if default and isinstance(default[0], tuple):
+            return _parse_curve(value, path)
         case tuple():
-            return tuple(_value(known[0], one, f"{path}[{place}]") for place, one in enumerate(_list(value, path)))
+            items = enumerate(_parse_list(value, path))
+            return tuple(_parse(default[0], item, f"{path}[{index}]") for index, item in items)
         case int():
             if type(value) is not int or value < 1:
-                raise _wrong(path, "a whole number from 1", value)
+                raise _not_allowed(path, "a whole number from 1", value)
             return value
         case _:
-            return _number(value, path)
+            return _parse_number(value, path)
 
 
-def _number(value: object, path: str) -> float:
+def _parse_number(value: object, path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e9:
-        raise _wrong(path, "a number from 0 to 1e9", value)
+        raise _not_allowed(path, "a number from 0 to 1e9", value)
     return float(value)
 
 
-def _list(value: object, path: str) -> list[object]:
+def _parse_list(value: object, path: str) -> list[object]:
     if not isinstance(value, list | tuple) or not value:
-        raise _wrong(path, "a list", value)
+        raise _not_allowed(path, "a list", value)
     return list(value)
 
 
-def _curve(value: object, path: str) -> Curve:
+def _parse_curve(value: object, path: str) -> Curve:
     """Points, ascending by ratio."""
     points = [
-        tuple(_number(one, f"{path}[{place}]") for one in _list(point, f"{path}[{place}]"))
-        for place, point in enumerate(_list(value, path))
+        tuple(_parse_number(number, f"{path}[{index}]") for number in _parse_list(point, f"{path}[{index}]"))
+        for index, point in enumerate(_parse_list(value, path))
     ]
     ratios = [point[0] for point in points]
     if any(len(point) != 2 for point in points) or sorted(set(ratios)) != ratios:
-        raise _wrong(path, "a list of [ratio, score], the ratios ascending", value)
+        raise _not_allowed(path, "a list of [ratio, score], the ratios ascending", value)
     return tuple((ratio, score) for ratio, score in points)
 
 
-def _wrong(path: str, allowed: str, value: object) -> ValueError:
+def _not_allowed(path: str, allowed: str, value: object) -> ValueError:
     return ValueError(f"{path}: {allowed} is allowed here, not {value!r:.60}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from livedeck.monitor import Episode, Reading, Readings, Severity, Thresholds, tuned
+from livedeck.monitor import Episode, Reading, Readings, Severity, Thresholds, with_overrides
 from livedeck.monitor.detection.detect import SAMPLE_KINDS, detect, episodes
 from livedeck.monitor.signal.analysis import SignalAnalysis
 from livedeck.monitor.signal.series import merge
@@ -41,7 +41,7 @@ def seen(*parts: list[dict[str, Any]]) -> SignalAnalysis:
 
 
 def folded(readings: list[Reading], **limits: object) -> SignalAnalysis:
-    return detect(SignalAnalysis(), merge(Readings(), samples(readings)), tuned(Thresholds(), limits))
+    return detect(SignalAnalysis(), merge(Readings(), samples(readings)), with_overrides(Thresholds(), limits))
 
 
 def past(known: SignalAnalysis) -> list[Episode]:
