@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from itertools import chain, compress, count, repeat, starmap, zip_longest
 from operator import ne
-
-from rich.cells import cell_len, set_cell_size
 
 
 class StyleRole(StrEnum):
@@ -50,6 +49,18 @@ class StyleRole(StrEnum):
 Segment = tuple[str, StyleRole]
 
 Line = list[Segment]
+
+
+def cell_len(text: str) -> int:
+    """Terminal cells of a text; a wide character takes two."""
+    return len(text) if text.isascii() and text.isprintable() else _measured_cells(text)
+
+
+@lru_cache(maxsize=4096)
+def _measured_cells(text: str) -> int:
+    from rich.cells import cell_len as measure  # not before something is drawn: operations know no terminal
+
+    return measure(text)
 
 
 def width(line: Iterable[Segment]) -> int:
@@ -120,6 +131,8 @@ def _characters(text: str) -> Iterable[str]:
 
 
 def _cut(line: Sequence[Segment], cells: int, ellipsis: str) -> Line:
+    from rich.cells import set_cell_size
+
     kept: Line = []
     left = cells - len(ellipsis)
     for text, role in line:

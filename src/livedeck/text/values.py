@@ -39,6 +39,14 @@ def duration(seconds: float) -> str:
     return f"{days}d {clock}" if days else f"{clock}:{rest % 60:02}"
 
 
+def position(seconds: float | None) -> str:
+    """A place in a video: `00:30:04.5`."""
+    if seconds is None:
+        return UNKNOWN
+    fraction = f"{seconds % 1:.3f}"[1:].rstrip("0").rstrip(".")
+    return duration(seconds) + fraction
+
+
 def short_duration(seconds: float) -> str:
     """`MM:SS` under an hour, `HH:MM:SS` from there on."""
     whole = max(0, int(seconds))

@@ -17,14 +17,6 @@ from livedeck.ui.videos.library import PARTS, CachedList
 Text = Callable[[Any], str]
 
 
-def position(seconds: float | None) -> str:
-    """A place in a video: `00:30:04.5`."""
-    if seconds is None:
-        return values.UNKNOWN
-    part = f"{seconds % 1:.3f}"[1:].rstrip("0").rstrip(".")
-    return values.duration(seconds) + part
-
-
 def dated(at: datetime | None) -> str:
     """A moment of the platform, in UTC."""
     return f"{at:%d %b %Y %H:%M}" if at else values.UNKNOWN
@@ -103,7 +95,13 @@ POSTERS = _sheet(
     (
         Column("active", "PLAYER", 9, 0, _active, lambda one, _: "a" if one.active else "b"),
         _column(
-            "time", "MADE FROM", 13, 0, lambda one: position(one.from_time), value=lambda one: one.from_time, right=True
+            "time",
+            "MADE FROM",
+            13,
+            0,
+            lambda one: values.position(one.from_time),
+            value=lambda one: one.from_time,
+            right=True,
         ),
         _column("status", "STATUS", 9, 2, lambda one: _said(one.status or values.UNKNOWN, 20)),
         _column("type", "TYPE", 7, 3, lambda one: _said(one.type or values.UNKNOWN, 20)),
@@ -164,13 +162,15 @@ CUES = _sheet(
         _column(
             "line", "LINE", 5, 4, lambda one: str(one.line), value=lambda one: one.line, right=True, ink=StyleRole.DIM
         ),
-        _column("begins", "BEGINS", 12, 0, lambda one: position(one.start), value=lambda one: one.start, right=True),
+        _column(
+            "begins", "BEGINS", 12, 0, lambda one: values.position(one.start), value=lambda one: one.start, right=True
+        ),
         _column(
             "ends",
             "ENDS",
             12,
             2,
-            lambda one: position(one.end),
+            lambda one: values.position(one.end),
             value=lambda one: one.end,
             right=True,
             ink=StyleRole.DIM,
@@ -309,7 +309,10 @@ def panel(one: Any, cells: int, *, stale: bool) -> list[Line]:
             lines = _thing(one)
         case Cue():
             return [
-                _labelled("cue", [(f"{position(one.start)} to {position(one.end)}, line {one.line}", StyleRole.TEXT)])
+                _labelled(
+                    "cue",
+                    [(f"{values.position(one.start)} to {values.position(one.end)}, line {one.line}", StyleRole.TEXT)],
+                )
             ] + [clip([(f"   {values.safe(text, 300)}", StyleRole.STRONG)], cells) for text in one.text.split("\n")]
         case _:
             return [[(" nothing selected", StyleRole.DIM)]]
@@ -336,8 +339,8 @@ def _video(one: Video) -> list[Line]:
 
 def _poster(one: Poster) -> list[Line]:
     shown = {True: "shown in the player and in lists", False: "kept, not shown", None: values.UNKNOWN}[one.active]
-    made = position(one.from_time)
-    until = f" to {position(one.to_time)}" if one.to_time not in {None, one.from_time} else ""
+    made = values.position(one.from_time)
+    until = f" to {values.position(one.to_time)}" if one.to_time not in {None, one.from_time} else ""
     return [
         _fact("poster", f"of {made}{until}, {shown}", StyleRole.STRONG),
         _fact("id", one.id or "none: the default picture"),
