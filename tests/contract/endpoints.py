@@ -2,6 +2,7 @@
 
 `path` is as the document writes it, without the address before it; the poster upload counts twice, for a video and for
 an event. `client`: the method that sends it. `action`: what a person does to have it sent, by its name in the registry.
+`operation`: of a write, by its name in the catalogue.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ class Row(NamedTuple):
     chapter: str
     client: str
     action: str
+    operation: str = ""
 
     @property
     def shape(self) -> tuple[str, str]:
@@ -43,44 +45,104 @@ _MEETING = "Meeting rooms and relay profiles"
 
 ROWS = (
     Row("GET", _POSTERS, "Posters of a video", "api.posters.list", "screen.videos"),
-    Row("POST", _POSTERS, "Posters of a video", "api.posters.create", "poster.make"),
+    Row("POST", _POSTERS, "Posters of a video", "api.posters.create", "poster.make", "poster.make"),
     Row("GET", f"{_POSTERS}/:poster_id", "Posters of a video", "api.posters.get", "poster.delete"),
-    Row("POST", f"{_POSTERS}/:poster_id/active", "Posters of a video", "api.posters.set_active", "poster.activate"),
-    Row("DELETE", f"{_POSTERS}/:poster_id", "Posters of a video", "api.posters.delete", "poster.delete"),
-    Row("POST", "/v2/poster", "Posters of a video", "api.posters.upload_for_video", "poster.upload"),
-    Row("POST", "/v2/poster", "Posters of a video", "api.posters.upload_for_event", "event.poster"),
+    Row(
+        "POST",
+        f"{_POSTERS}/:poster_id/active",
+        "Posters of a video",
+        "api.posters.set_active",
+        "poster.activate",
+        "poster.activate",
+    ),
+    Row(
+        "DELETE", f"{_POSTERS}/:poster_id", "Posters of a video", "api.posters.delete", "poster.delete", "poster.delete"
+    ),
+    Row("POST", "/v2/poster", "Posters of a video", "api.posters.upload_for_video", "poster.upload", "poster.upload"),
+    Row("POST", "/v2/poster", "Posters of a video", "api.posters.upload_for_event", "event.poster", "event.poster"),
     Row("GET", _SUBTITLES, "Subtitles", "api.subtitles.list", "screen.videos"),
-    Row("POST", _SUBTITLES, "Subtitles", "api.subtitles.upload", "subtitle.upload"),
-    Row("POST", f"{_SUBTITLES}/auto", "Subtitles", "api.subtitles.generate", "subtitle.recognise"),
-    Row("PATCH", f"{_SUBTITLES}/reorder", "Subtitles", "api.subtitles.reorder", "order.send"),
+    Row("POST", _SUBTITLES, "Subtitles", "api.subtitles.upload", "subtitle.upload", "subtitle.upload"),
+    Row(
+        "POST", f"{_SUBTITLES}/auto", "Subtitles", "api.subtitles.generate", "subtitle.recognise", "subtitle.recognise"
+    ),
+    Row("PATCH", f"{_SUBTITLES}/reorder", "Subtitles", "api.subtitles.reorder", "order.send", "subtitle.reorder"),
     Row("GET", f"{_SUBTITLES}/:subtitle_id", "Subtitles", "api.subtitles.get", "subtitle.read"),
-    Row("PATCH", f"{_SUBTITLES}/:subtitle_id", "Subtitles", "api.subtitles.update", "subtitle.edit"),
-    Row("POST", f"{_SUBTITLES}/:subtitle_id/copy", "Subtitles", "api.subtitles.copy", "subtitle.copy"),
-    Row("DELETE", f"{_SUBTITLES}/:subtitle_id", "Subtitles", "api.subtitles.delete", "subtitle.delete"),
+    Row("PATCH", f"{_SUBTITLES}/:subtitle_id", "Subtitles", "api.subtitles.update", "subtitle.edit", "subtitle.edit"),
+    Row("POST", f"{_SUBTITLES}/:subtitle_id/copy", "Subtitles", "api.subtitles.copy", "subtitle.copy", "subtitle.copy"),
+    Row(
+        "DELETE",
+        f"{_SUBTITLES}/:subtitle_id",
+        "Subtitles",
+        "api.subtitles.delete",
+        "subtitle.delete",
+        "subtitle.delete",
+    ),
     Row("GET", _ANNOTATIONS, "Annotations", "api.annotations.list", "screen.videos"),
     Row("GET", f"{_ANNOTATIONS}/:annotation_id", "Annotations", "api.annotations.get", "annotation.edit"),
-    Row("POST", _ANNOTATIONS, "Annotations", "api.annotations.create", "annotation.new"),
-    Row("PUT", f"{_ANNOTATIONS}/:annotation_id", "Annotations", "api.annotations.update", "annotation.edit"),
-    Row("DELETE", f"{_ANNOTATIONS}/:annotation_id", "Annotations", "api.annotations.delete", "annotation.delete"),
-    Row("POST", "/additional-material", "Additional materials", "api.materials.upload", "material.upload"),
+    Row("POST", _ANNOTATIONS, "Annotations", "api.annotations.create", "annotation.new", "annotation.new"),
+    Row(
+        "PUT",
+        f"{_ANNOTATIONS}/:annotation_id",
+        "Annotations",
+        "api.annotations.update",
+        "annotation.edit",
+        "annotation.edit",
+    ),
+    Row(
+        "DELETE",
+        f"{_ANNOTATIONS}/:annotation_id",
+        "Annotations",
+        "api.annotations.delete",
+        "annotation.delete",
+        "annotation.delete",
+    ),
+    Row(
+        "POST",
+        "/additional-material",
+        "Additional materials",
+        "api.materials.upload",
+        "material.upload",
+        "material.upload",
+    ),
     Row("GET", f"{_MATERIALS}/:material_id/link", "Additional materials", "api.materials.link", "material.link"),
-    Row("PUT", f"{_MATERIALS}/:material_id", "Additional materials", "api.materials.rename", "material.rename"),
-    Row("PATCH", f"{_MATERIALS}/reorder", "Additional materials", "api.materials.reorder", "order.send"),
-    Row("DELETE", f"{_MATERIALS}/:material_id", "Additional materials", "api.materials.delete", "material.delete"),
-    Row("POST", _EVENTS, "Live events", "api.events.create", "event.new"),
-    Row("PUT", _EVENT, "Live events", "api.events.update", "event.edit"),
+    Row(
+        "PUT",
+        f"{_MATERIALS}/:material_id",
+        "Additional materials",
+        "api.materials.rename",
+        "material.rename",
+        "material.rename",
+    ),
+    Row(
+        "PATCH",
+        f"{_MATERIALS}/reorder",
+        "Additional materials",
+        "api.materials.reorder",
+        "order.send",
+        "material.reorder",
+    ),
+    Row(
+        "DELETE",
+        f"{_MATERIALS}/:material_id",
+        "Additional materials",
+        "api.materials.delete",
+        "material.delete",
+        "material.delete",
+    ),
+    Row("POST", _EVENTS, "Live events", "api.events.create", "event.new", "event.create"),
+    Row("PUT", _EVENT, "Live events", "api.events.update", "event.edit", "event.edit"),
     Row("GET", _EVENT, "Live events", "api.events.get", "event.edit"),
     Row("GET", _EVENTS, "Live events", "api.events.list", "screen.events"),
     Row("GET", f"{_EVENT}/videos", "Live events", "api.events.videos", "screen.videos"),
-    Row("PUT", f"{_EVENT}/enable", "Live events", "api.events.enable", "event.enable"),
-    Row("PUT", f"{_EVENT}/complete", "Live events", "api.events.complete", "event.complete"),
-    Row("POST", f"{_EVENT}/stream", "Live events", "api.streams.schedule", "stream.schedule"),
-    Row("PUT", f"{_EVENT}/stream", "Live events", "api.streams.reschedule", "stream.reschedule"),
-    Row("DELETE", _EVENT, "Live events", "api.events.delete", "event.delete"),
-    Row("PUT", f"{_EVENT}/move", "Live events", "api.events.move", "event.move"),
+    Row("PUT", f"{_EVENT}/enable", "Live events", "api.events.enable", "event.enable", "event.enable"),
+    Row("PUT", f"{_EVENT}/complete", "Live events", "api.events.complete", "event.complete", "event.complete"),
+    Row("POST", f"{_EVENT}/stream", "Live events", "api.streams.schedule", "stream.schedule", "stream.schedule"),
+    Row("PUT", f"{_EVENT}/stream", "Live events", "api.streams.reschedule", "stream.reschedule", "stream.reschedule"),
+    Row("DELETE", _EVENT, "Live events", "api.events.delete", "event.delete", "event.delete"),
+    Row("PUT", f"{_EVENT}/move", "Live events", "api.events.move", "event.move", "event.move"),
     Row("GET", f"{_EVENT}/qos", "Live events", "api.qos.get", "screen.qos"),
     Row("GET", f"{_EVENT}/stream/:stream_id/chat.json", "Live events", "api.chat.export", "chat.export"),
-    Row("POST", _ROOMS, _MEETING, "api.rooms.create", "room.new"),
+    Row("POST", _ROOMS, _MEETING, "api.rooms.create", "room.new", "room.new"),
     Row("GET", f"{_ROOMS}/{{room_id}}", _MEETING, "api.rooms.get", "relay.edit"),
     Row("GET", _ROOMS, _MEETING, "api.rooms.list", "screen.rooms"),
     Row(
@@ -89,8 +151,9 @@ ROWS = (
         _MEETING,
         "api.relays.update",
         "relay.edit",
+        "relay.edit",
     ),
-    Row("DELETE", f"{_ROOMS}/{{room_id}}", _MEETING, "api.rooms.delete", "room.delete"),
+    Row("DELETE", f"{_ROOMS}/{{room_id}}", _MEETING, "api.rooms.delete", "room.delete", "room.delete"),
 )
 
 BY_WAY_OF = {

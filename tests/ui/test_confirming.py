@@ -9,7 +9,7 @@ import pytest
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import EventDraft
-from livedeck.ui.kit.dialogs.confirm import Confirm, short_name
+from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.dialog import EARLY
 from ui.stage import known, linked
 from ui.writing import Stage, writing
@@ -157,18 +157,3 @@ async def test_an_event_that_is_gone_is_not_acted_on() -> None:
         await stage.idle()
         assert "it is not there any more" in stage.text()
         assert not stage.writes
-
-
-@pytest.mark.parametrize(
-    ("name", "typed"),
-    [
-        ("Choir, hall B", "choir"),
-        ("A to Z of jazz", "jazz"),
-        ("東京 2026", "2026"),
-        ("東京", "-id9"),
-        ("", "-id9"),
-        ("«Été» live", "live"),
-    ],
-)
-def test_the_short_name_can_be_typed_on_any_keyboard(name: str, typed: str) -> None:
-    assert short_name(name, "some-id9") == typed

@@ -16,7 +16,7 @@ from livedeck.ui.general.welcome import (
     DEMO,
     ENVIRONMENT,
     FILE,
-    SHEET,
+    SCHEMA,
     TYPED,
     Platform,
     Welcome,
@@ -86,11 +86,11 @@ async def test_answers_that_do_not_work_come_back_with_the_reason_and_those_that
     ],
 )
 def test_a_token_can_come_from_elsewhere(source: str, place: str, settings: dict[str, object]) -> None:
-    entries = {**SHEET.blank(), "base_url": "https://p.example", "source": source, "place": place}
+    entries = {**SCHEMA.empty(), "base_url": "https://p.example", "source": source, "place": place}
     assert platform(entries) == Platform({"base_url": "https://p.example", **settings})
 
 
 @pytest.mark.parametrize("source", [TYPED, FILE, COMMAND])
 def test_a_source_without_its_token_is_refused_in_words(source: str) -> None:
     with pytest.raises(ValueError, match="token"):
-        platform({**SHEET.blank(), "base_url": "https://p.example", "source": source})
+        platform({**SCHEMA.empty(), "base_url": "https://p.example", "source": source})

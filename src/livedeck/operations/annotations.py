@@ -1,53 +1,145 @@
-"""What can be done with the annotations of a video."""
+"""The operations on the annotations of a video, and their forms."""
 
 from __future__ import annotations
 
-from livedeck.client import Annotation, AnnotationDraft, Api, collect
-from livedeck.monitor import Video
-from livedeck.operations.diff import Change
-from livedeck.operations.operation import Operation, Target
-from livedeck.operations.videos import ObjectTarget, deleting, editing, making
+from dataclasses import dataclass
+
+from livedeck.client import Annotation, AnnotationDraft, collect
+from livedeck.operations.diff import Change, ParsedForm
+from livedeck.operations.operation import (
+    Confirmation,
+    ConfirmLevel,
+    Conflicts,
+    Platform,
+    SendContext,
+    Target,
+)
+from livedeck.operations.schema import Field, FieldKind, FieldValues, FormSchema, draft_maker
+from livedeck.operations.videos import CreateExtra, ExtraOperation, confirm, confirm_edit, has_values, video_title
 from livedeck.text import values
 
-FACTS = {
-    "annotation_type": "type",
-    "title": "title",
-    "link": "link",
-    "start_time": "beginning",
-    "end_time": "end",
-    "annotation_poster_id": "poster",
-}
+_TYPE = Field(
+    "type", "Type", FieldKind.CHOICE, choices=("text", "video"), required=True, hint="cannot be changed later"
+)
+
+_FIELDS = (
+    Field("title", "Title", required=True),
+    Field("start_time", "From", FieldKind.NUMBER, hint="whole number", required=True),
+    Field("end_time", "To", FieldKind.NUMBER, hint="whole number", required=True),
+    Field("link", "Link", hint="where a click leads"),
+    Field("annotation_poster_id", "Poster", hint="id of a picture; empty for none", nullable=True),
+)
+
+CREATE_FORM = FormSchema((_TYPE, *_FIELDS), draft_maker(AnnotationDraft))
+
+EDIT_FORM = FormSchema(_FIELDS, draft_maker(AnnotationDraft))
+"""Without the type, which stays (platform-api.md, 4)."""
 
 
-def seen(api: Api, video: Video, one: Annotation) -> ObjectTarget:
-    """That annotation as it is shown."""
-    state = f"shown from {one.start_time} to {one.end_time} in {values.safe(video.title, 40)}"
-    target = Target("annotation", one.id, values.safe(one.title or one.id, 60), state)
-    return ObjectTarget(target, one, lambda: api.annotations.get(video.id, one.id), FACTS)
+def edit_entries(annotation: Annotation) -> FieldValues:
+    """An annotation as its form shows it."""
+    return {
+        "title": annotation.title or "",
+        "start_time": "" if annotation.start_time is None else str(annotation.start_time),
+        "end_time": "" if annotation.end_time is None else str(annotation.end_time),
+        "link": annotation.link or "",
+        "annotation_poster_id": annotation.annotation_poster_id or "",
+    }
 
 
-def new(api: Api, video: Video, draft: AnnotationDraft, edits: tuple[Change, ...]) -> Operation[object]:
-    """Lay one over the video."""
-    target = Target("annotation", "", values.safe(draft.title, 60))
-    return making(
-        "annotation.new",
-        target,
-        lambda: collect(api.annotations.iterate(video.id)),
-        lambda: api.annotations.create(video.id, draft),
-        like=lambda one: one.title == draft.title,
-        edits=edits,
-    )
+@dataclass(frozen=True, slots=True)
+class CreateAnnotation(CreateExtra[Annotation]):
+    """Lay an annotation over a video."""
+
+    name = "annotation.new"
+    verb = "new"
+    kind = "annotation"
+    level = ConfirmLevel.NONE
+    help = "Lay an annotation over the video"
+    schema = CREATE_FORM
+
+    form: ParsedForm[AnnotationDraft]
+
+    @property
+    def target(self) -> Target:
+        return Target("annotation", "", values.safe(self.form.draft.title, 60))
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return self.form.changes
+
+    async def read(self, platform: Platform) -> tuple[Annotation, ...]:
+        return await collect(platform.api.annotations.iterate(self.video.id))
+
+    async def send(self, context: SendContext[tuple[Annotation, ...]], /) -> object:
+        return await context.api.annotations.create(self.video.id, self.form.draft)
+
+    def is_like(self, extra: Annotation) -> bool:
+        return extra.title == self.form.draft.title
 
 
-def edit(
-    api: Api, video: Video, one: Annotation, draft: AnnotationDraft, edits: tuple[Change, ...]
-) -> Operation[object]:
-    """Change what the draft sets."""
-    call = lambda: api.annotations.update(video.id, one.id, draft)  # noqa: E731
-    return editing(seen(api, video, one), call, draft.body(), edits)
+class AnnotationOperation(ExtraOperation[Annotation]):
+    """A change of an annotation."""
+
+    kind = "annotation"
+    facts = {  # noqa: RUF012  nobody changes it
+        "annotation_type": "type",
+        "title": "title",
+        "link": "link",
+        "start_time": "beginning",
+        "end_time": "end",
+        "annotation_poster_id": "poster",
+    }
+
+    @property
+    def target(self) -> Target:
+        extra = self.extra
+        state = f"shown from {extra.start_time} to {extra.end_time} in {video_title(self.video)}"
+        return Target("annotation", extra.id, values.safe(extra.title or extra.id, 60), state)
+
+    async def read(self, platform: Platform) -> Annotation:
+        return await platform.api.annotations.get(self.video.id, self.extra.id)
 
 
-def delete(api: Api, video: Video, one: Annotation) -> Operation[object]:
-    """Delete it for good."""
-    effect = "It is deleted for good. Viewers see it no more."
-    return deleting(seen(api, video, one), lambda: api.annotations.delete(video.id, one.id), effect)
+@dataclass(frozen=True, slots=True)
+class EditAnnotation(AnnotationOperation):
+    """Change fields of an annotation; what the form did not change is not sent."""
+
+    name = "annotation.edit"
+    verb = "edit"
+    level = ConfirmLevel.ASK
+    help = "Change the annotation"
+    schema = EDIT_FORM
+
+    form: ParsedForm[AnnotationDraft]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return self.form.changes
+
+    def confirmation(self, _current: Annotation, conflicts: Conflicts, /) -> Confirmation:
+        return confirm_edit(self, conflicts)
+
+    async def send(self, context: SendContext[Annotation], /) -> object:
+        return await context.api.annotations.update(self.video.id, self.extra.id, self.form.draft)
+
+    def verify(self, _before: Annotation, after: Annotation | None, /) -> bool:
+        return has_values(after, self.form.draft.body())
+
+
+class DeleteAnnotation(AnnotationOperation):
+    """Delete an annotation for good."""
+
+    name = "annotation.delete"
+    verb = "delete"
+    level = ConfirmLevel.ASK
+    help = "Delete the annotation for good"
+
+    def confirmation(self, _current: Annotation, conflicts: Conflicts, /) -> Confirmation:
+        return confirm(self, conflicts, "It is deleted for good. Viewers see it no more.")
+
+    async def send(self, context: SendContext[Annotation], /) -> None:
+        await context.api.annotations.delete(self.video.id, self.extra.id)
+
+    def verify(self, _before: Annotation, after: Annotation | None, /) -> bool:
+        return after is None

@@ -1,88 +1,113 @@
-"""What a form would change, field by field, before it is sent. Pure."""
+"""What a filled form would change, field by field, before it is sent. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from livedeck.operations.schema import Field, FieldValues, FormSchema, Kind, row_title, shown
+from livedeck.operations.schema import (
+    Field,
+    FieldKind,
+    FieldValues,
+    FormResult,
+    FormSchema,
+    format_entry,
+    row_title,
+    schema_of_rows,
+)
 from livedeck.text import times, values
 from livedeck.text.segments import Segment, StyleRole
 from livedeck.text.times import TimeReference
 
+D_co = TypeVar("D_co", covariant=True)
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One field, before and after, in words; secrets masked. Empty: it was not there, or will not be."""
+    """One field before and after, in words; secrets masked. Empty: it was not there, or will not be."""
 
     name: str
     before: str
     after: str
 
 
-def edits(
-    sheet: FormSchema, initial: FieldValues, entries: FieldValues, names: Iterable[str], present: TimeReference
-) -> tuple[Change, ...]:
-    """Each change by the label of its field, before and after; secrets masked."""
-    wanted = set(names)
-    return tuple(
-        edit
-        for one in sheet.fields
-        if one.name in wanted
-        for edit in _edits(one, initial.get(one.name), entries[one.name], present)
+@dataclass(frozen=True, slots=True)
+class ParsedForm(Generic[D_co]):
+    """What a filled form means: the draft to send, its values by dotted name, and the changes in words.
+
+    `entries`: all that stands in the form.
+    """
+
+    entries: FieldValues
+    draft: D_co
+    values: Mapping[str, Any]
+    changes: tuple[Change, ...]
+
+
+def parse_form(
+    schema: FormSchema[D_co],
+    initial: FieldValues,
+    result: FormResult,
+    reference: TimeReference,
+    *,
+    always: Iterable[str] = (),
+) -> ParsedForm[D_co]:
+    """What was changed, and the fields of `always`, and nothing else. Raises Invalid and ValueError."""
+    names = {*result.changed, *always}
+    parsed = schema.parse(result.entries, names, reference)
+    changes = tuple(
+        change
+        for field in schema.fields
+        if field.name in names
+        for change in _field_changes(field, initial.get(field.name), result.entries[field.name], reference)
     )
+    return ParsedForm(result.entries, schema.draft(parsed), parsed, changes)
 
 
-def _edits(one: Field, before: Any, after: Any, present: TimeReference) -> Iterator[Change]:
-    if one.kind is Kind.ROWS:
-        yield from _row_edits(one, before or (), after)
-    elif one.kind is Kind.MOMENT:
-        yield Change(one.label, _moment(before, present), _moment(after, present))
+def _field_changes(field: Field, before: Any, after: Any, reference: TimeReference) -> Iterator[Change]:
+    if field.kind is FieldKind.ROWS:
+        yield from _row_changes(field, before or (), after)
+    elif field.kind is FieldKind.DATETIME:
+        yield Change(field.label, _format_typed_time(before, reference), _format_typed_time(after, reference))
     else:
-        yield Change(one.label, shown(one, before), shown(one, after))
+        yield Change(field.label, format_entry(field, before), format_entry(field, after))
 
 
-def _moment(text: str, present: TimeReference) -> str:
-    """What a typed moment means, so that nobody agrees to `in 20 min` an hour later."""
-    return times.describe(times.parse(text, present), present) if text else "none"
+def _format_typed_time(text: str, reference: TimeReference) -> str:
+    """The instant, so that nobody agrees to `in 20 min` an hour later."""
+    return times.describe(times.parse(text, reference), reference) if text else "none"
 
 
-def _row_edits(
-    one: Field, before: tuple[Mapping[str, Any], ...], after: tuple[Mapping[str, Any], ...]
+def _row_changes(
+    field: Field, before: tuple[Mapping[str, Any], ...], after: tuple[Mapping[str, Any], ...]
 ) -> Iterator[Change]:
-    assert one.of is not None, f"{one.name} has rows of nothing"
-    known = {row["id"]: row for row in before if row.get("id")}
+    schema = schema_of_rows(field)
+    left = {row["id"]: row for row in before if row.get("id")}
     for row in after:
-        old = known.pop(row.get("id", ""), None)
+        old = left.pop(row.get("id", ""), None)
         if old is None:
-            yield Change(
-                f"new {one.of.noun}",
-                "",
-                f"{row_title(one, row)}  {values.safe(str(row['url']), 60)}  {_keys(one.of, row)}",
+            secrets = " ".join(
+                format_entry(column, row[column.name]) for column in schema.fields if column.kind is FieldKind.HIDDEN
             )
-        else:
-            for field in one.of.fields:
-                if row[field.name] != old[field.name]:
-                    yield Change(
-                        f"{row_title(one, row)}: {field.label}",
-                        shown(field, old[field.name]),
-                        shown(field, row[field.name]),
-                    )
-    for gone in known.values():
-        yield Change(f"{one.of.noun} removed", row_title(one, gone), "")
+            text = f"{row_title(field, row)}  {values.safe(str(row['url']), 60)}  {secrets}"
+            yield Change(f"new {schema.noun}", "", text)
+            continue
+        for column in schema.fields:
+            was, will = old[column.name], row[column.name]
+            if was != will:
+                label = f"{row_title(field, row)}: {column.label}"
+                yield Change(label, format_entry(column, was), format_entry(column, will))
+    for row in left.values():
+        yield Change(f"{schema.noun} removed", row_title(field, row), "")
 
 
-def _keys(sheet: FormSchema, row: Mapping[str, Any]) -> str:
-    return " ".join(shown(field, row[field.name]) for field in sheet.fields if field.kind is Kind.HIDDEN)
+def change_lines(changes: Iterable[Change]) -> tuple[Segment, ...]:
+    """A line for each change: what was, an arrow, what will be."""
+    return tuple((_change_line(change), StyleRole.TEXT) for change in changes)
 
 
-def lines(changes: Iterable[Change]) -> tuple[Segment, ...]:
-    """One line a change: what was, an arrow, what will be."""
-    return tuple((_line(edit), StyleRole.TEXT) for edit in changes)
-
-
-def _line(edit: Change) -> str:
-    if edit.before and edit.after:
-        return f"{edit.name}:  {edit.before}  →  {edit.after}"
-    return f"{edit.name}:  {edit.before or edit.after}"
+def _change_line(change: Change) -> str:
+    if change.before and change.after:
+        return f"{change.name}:  {change.before}  →  {change.after}"
+    return f"{change.name}:  {change.before or change.after}"

@@ -1,211 +1,104 @@
-"""What can be done with a live event and its stream."""
+"""The operations on live events and their streams, and their forms."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any
 
 from livedeck.client import (
-    Api,
     Event,
     EventDraft,
     EventRestream,
     EventRestreamDraft,
-    Progress,
     RecordDraft,
     ScheduleDraft,
     Secret,
     VideoDraft,
 )
-from livedeck.monitor import BroadcastState, EventState, Snapshot
-from livedeck.operations.diff import Change, lines
-from livedeck.operations.operation import Operation, Target
-from livedeck.operations.schema import Entry, Field, FieldValues, FormSchema, Kind, draft_of
+from livedeck.monitor import BroadcastState, EventState
+from livedeck.operations.diff import Change, ParsedForm, change_lines
+from livedeck.operations.operation import (
+    Confirmation,
+    ConfirmLevel,
+    Conflicts,
+    Operation,
+    Platform,
+    SendContext,
+    Target,
+    conflict_lines,
+    short_name,
+)
+from livedeck.operations.posters import PICTURE_FORM
+from livedeck.operations.schema import Entry, Field, FieldKind, FieldValues, FormSchema, draft_maker
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import times, values
 from livedeck.text.segments import Segment, StyleRole
-from livedeck.ui.kit.dialogs.confirm import Confirmation, short_name
 
 WAITING = frozenset({BroadcastState.SCHEDULED, BroadcastState.LATE})
-
 """Only time lies between the two."""
 
-
-QUIET = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED, *WAITING})
-
+WITHOUT_AUDIENCE = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED, *WAITING})
 """No audience is cut off. A tally that is not known is none of them: unknown is not green."""
 
-
-ENDED = "finished"
-
-
-@dataclass(frozen=True, slots=True)
-class EventView:
-    """The platform's object, and what the monitor made of it when it was shown (None: it was not)."""
-
-    event: Event
-    state: EventState | None
-
-    @property
-    def tally(self) -> BroadcastState:
-        """What it is to the audience, as far as anybody knows."""
-        return self.state.phase.tally if self.state else BroadcastState.UNKNOWN
-
-    @property
-    def on_air(self) -> bool:
-        """Whether an audience may be watching, as far as anybody knows."""
-        stream = self.event.stream
-        running = bool(stream and not stream.finished_at and stream.status not in {"pending", ENDED})
-        return running or (self.state is not None and self.tally not in QUIET)
-
-
-@dataclass(frozen=True, slots=True)
-class EventTarget:
-    """An event frozen when the key was pressed, and the way to see it again. `known`: the last snapshot."""
-
-    api: Api
-    known: Callable[[], Snapshot | None]
-    seen: EventView
-    target: Target
-
-    @classmethod
-    def of(
-        cls, api: Api, known: Callable[[], Snapshot | None], state: EventState, moment: RenderTime, seq: int
-    ) -> EventTarget:
-        """That event, as it is shown at that moment."""
-        name = values.safe(state.event.name or "", 60) or state.id
-        shown = f"{words(state, moment)}, as of {state.as_of:%H:%M:%S}Z"
-        return cls(api, known, EventView(state.event, state), Target("event", state.id, name, shown, seq))
-
-    async def look(self) -> EventView:
-        """The event as the platform has it now, by the id that was shown. Raises ApiError."""
-        event = await self.api.events.get(self.target.id)
-        snapshot = self.known()
-        return EventView(event, snapshot.find(self.target.id) if snapshot else None)
-
-
-def words(state: EventState, moment: RenderTime) -> str:
-    """Its state as the screen shows it: `ON AIR for 01:02:48, health 100 GOOD, 4 of 4 restreams connected`."""
-    phase, health = state.phase, state.assessment.health
-    said = [phase.tally.value]
-    if phase.reference_time is not None and phase.tally is not BroadcastState.COMPLETED:
-        since = moment.server_seconds_since(phase.reference_time)
-        said[0] += f" for {values.duration(since)}" if since >= 0 else f", T-{values.duration(-since)}"
-    if phase.tally.expects_signal:
-        said.append(f"health {values.NO_DATA if health.score is None else health.score} {health.grade}".rstrip())
-        said += _restreams(state.event)
-    return ", ".join(said)
-
-
-def _restreams(event: Event) -> list[str]:
-    wanted = [one for one in event.restreams or () if one.enabled is not False]
-    connected = sum(one.status == "connected" for one in wanted)
-    return [f"{connected} of {len(wanted)} restreams connected"] if wanted else []
-
-
-def differences(seen: EventView, now: EventView) -> tuple[str, ...]:
-    """What matters to whoever acts on it and is otherwise than it was seen: `its name was "A" and is "B" now`."""
-    said = seen.event.model_fields_set & now.event.model_fields_set
-    texts = {
-        "name": f"its name was {_name(seen.event)} and is {_name(now.event)} now",
-        "type": f"its type was {_word(seen.event.type)} and is {_word(now.event.type)} now",
-        "parent_id": "it was moved to another project or folder",
-        "scheduled": f"its start was {_start(seen.event)} and is {_start(now.event)} now",
-    }
-    changed = (name for name in texts if name in said and getattr(seen.event, name) != getattr(now.event, name))
-    return (*(texts[name] for name in changed), *_stream(seen, now))
-
-
-def _name(event: Event) -> str:
-    return f'"{values.safe(event.name or "", 60)}"'
-
-
-def _word(word: str | None) -> str:
-    return values.safe(word or values.UNKNOWN, 20)
-
-
-def _start(event: Event) -> str:
-    time = event.scheduled.time if event.scheduled else None
-    return f"{time:%d %b %H:%M:%S}Z" if time else "not set"
-
-
-def _stream(seen: EventView, now: EventView) -> tuple[str, ...]:
-    """What is otherwise with the stream; of several words for it the plainest."""
-    if seen.tally is not now.tally and not {seen.tally, now.tally} <= WAITING:
-        return (f"it was {seen.tally} and is {now.tally} now",)
-    one, other = seen.event.stream, now.event.stream
-    if (one.id if one else None) != (other.id if other else None):
-        return ("its stream is another one now",)
-    if one and other and one.status != other.status:
-        return (f"its stream was {_word(one.status)} and is {_word(other.status)} now",)
-    return ()
-
+FINISHED = "finished"
+"""The platform's word for a stream that is over."""
 
 PRESETS = ("360p", "480p", "720p", "1080p", "1440p", "2160p")
 
-
-RESTREAM = FormSchema(
+RESTREAM_FORM = FormSchema(
     (
         Field("name", "Name", required=True),
         Field("url", "Address", required=True, hint="rtmp:// or rtmps://, without the key"),
-        Field("key", "Stream key", Kind.HIDDEN, required=True, hint="never shown"),
+        Field("key", "Stream key", FieldKind.HIDDEN, required=True, hint="never shown"),
         Field("description", "Description"),
-        Field("enabled", "Enabled", Kind.FLAG),
+        Field("enabled", "Enabled", FieldKind.FLAG),
     ),
-    draft_of(EventRestreamDraft, {}),
+    draft_maker(EventRestreamDraft),
     noun="restream",
-    least={"name": "-", "url": "rtmp://localhost/", "key": Secret("-")},
+    sample={"name": "-", "url": "rtmp://localhost/", "key": Secret("-")},
 )
 
+_NAME = Field("name", "Name", required=True)
+
+_TYPE = Field(
+    "type", "Type", FieldKind.CHOICE, choices=("one-time", "recurring"), required=True, hint="cannot be changed later"
+)
 
 _FIELDS = (
-    Field("name", "Name", required=True),
-    Field("parent_id", "Project or folder", hint="its id; empty for none", empties=True),
-    Field("scheduled.time", "Start", Kind.MOMENT, hint="18:30, in 20 min, 2026-11-21 18:30Z", empties=True),
-    Field("auto_start", "Start by itself", Kind.FLAG, hint="when the encoder sends", section="Ingest"),
-    Field("reconnect_window", "Reconnect window", Kind.NUMBER, hint="seconds", section="Ingest"),
-    Field("latency_mode", "Latency", Kind.CHOICE, choices=("standard", "reduced"), section="Ingest"),
+    Field("parent_id", "Project or folder", hint="its id; empty for none", nullable=True),
+    Field("scheduled.time", "Start", FieldKind.DATETIME, hint="18:30, in 20 min, 2026-11-21 18:30Z", nullable=True),
+    Field("auto_start", "Start by itself", FieldKind.FLAG, hint="when the encoder sends", section="Ingest"),
+    Field("reconnect_window", "Reconnect window", FieldKind.NUMBER, hint="seconds", section="Ingest"),
+    Field("latency_mode", "Latency", FieldKind.CHOICE, choices=("standard", "reduced"), section="Ingest"),
     Field(
         "video.presets",
         "Qualities",
-        Kind.WORDS,
+        FieldKind.MULTI_CHOICE,
         choices=PRESETS,
         hint="none: the platform's",
-        empties=True,
+        nullable=True,
         section="Ingest",
     ),
-    Field("protected", "Encrypted", Kind.FLAG, hint="stream encryption", section="Ingest"),
-    Field("time_shift", "Time shift", Kind.FLAG, hint="viewers may go back", section="Ingest"),
-    Field("record.parent_id", "Recording goes to", hint="id of project or folder", empties=True, section="Ingest"),
-    Field("restreams", "", Kind.ROWS, section="Restreams", of=RESTREAM),
-    Field("chat_active", "Chat", Kind.FLAG, section="Chat"),
-    Field("show_members", "Show members", Kind.FLAG, section="Chat"),
-    Field("chat_after_stream", "After the stream", Kind.FLAG, section="Chat"),
-    Field("chat_preview", "In video preview", Kind.FLAG, section="Chat"),
+    Field("protected", "Encrypted", FieldKind.FLAG, hint="stream encryption", section="Ingest"),
+    Field("time_shift", "Time shift", FieldKind.FLAG, hint="viewers may go back", section="Ingest"),
+    Field("record.parent_id", "Recording goes to", hint="id of project or folder", nullable=True, section="Ingest"),
+    Field("restreams", "", FieldKind.ROWS, section="Restreams", row_schema=RESTREAM_FORM),
+    Field("chat_active", "Chat", FieldKind.FLAG, section="Chat"),
+    Field("show_members", "Show members", FieldKind.FLAG, section="Chat"),
+    Field("chat_after_stream", "After the stream", FieldKind.FLAG, section="Chat"),
+    Field("chat_preview", "In video preview", FieldKind.FLAG, section="Chat"),
 )
 
+_DRAFT = draft_maker(EventDraft, {"scheduled": ScheduleDraft, "record": RecordDraft, "video": VideoDraft})
 
-_TYPE = Field(
-    "type", "Type", Kind.CHOICE, choices=("one-time", "recurring"), required=True, hint="cannot be changed later"
-)
+CREATE_FORM = FormSchema((_NAME, _TYPE, *_FIELDS), _DRAFT)
 
+EDIT_FORM = FormSchema((_NAME, *_FIELDS), _DRAFT)
+"""Without `type`, which cannot be changed (decisions.md, "Requests")."""
 
-_DRAFT = draft_of(EventDraft, {"scheduled": ScheduleDraft, "record": RecordDraft, "video": VideoDraft})
-
-
-NEW = FormSchema((_FIELDS[0], _TYPE, *_FIELDS[1:]), _DRAFT)
-
-"""To make one. `type` is asked for."""
-
-
-CHANGE = FormSchema(_FIELDS, _DRAFT)
-
-"""To change one. `type` cannot be changed (decisions.md, "Requests")."""
-
-
-DEFAULTS: FieldValues = NEW.blank() | {
+CREATE_DEFAULTS: FieldValues = CREATE_FORM.empty() | {
     "type": "one-time",
     "auto_start": False,
     "protected": False,
@@ -217,12 +110,29 @@ DEFAULTS: FieldValues = NEW.blank() | {
     "chat_after_stream": True,
     "chat_preview": True,
 }
-
 """What the platform makes of a field that is not sent (platform-api.md, 4, "Create event request fields")."""
 
 
-def entries_of(event: Event, zone: tzinfo | None) -> FieldValues:
-    """The event as the form shows it; what the platform did not say is unknown, not empty."""
+def _parent_id(fields: Mapping[str, Any]) -> str:
+    return str(fields["parent_id"])
+
+
+MOVE_FORM = FormSchema((Field("parent_id", "Project or folder", hint="its id", required=True),), _parent_id)
+
+
+def _started_at(fields: Mapping[str, Any]) -> datetime:
+    started_at = fields["started_at"]
+    assert isinstance(started_at, datetime)
+    return started_at
+
+
+SCHEDULE_FORM = FormSchema(
+    (Field("started_at", "Begins", FieldKind.DATETIME, hint="18:30, in 20 min", required=True),), _started_at
+)
+
+
+def edit_entries(event: Event, zone: tzinfo | None) -> FieldValues:
+    """The event as its form shows it; what the platform did not say is unknown, not empty."""
     start = event.scheduled.time if event.scheduled else None
     return {
         "name": event.name or "",
@@ -235,7 +145,7 @@ def entries_of(event: Event, zone: tzinfo | None) -> FieldValues:
         "protected": event.protected,
         "time_shift": event.time_shift,
         "record.parent_id": (event.record.parent_id if event.record else None) or "",
-        "restreams": tuple(_row(restream) for restream in event.restreams or ()),
+        "restreams": tuple(_restream_row(restream) for restream in event.restreams or ()),
         "chat_active": event.chat_active,
         "show_members": event.show_members,
         "chat_after_stream": event.chat_after_stream,
@@ -243,7 +153,7 @@ def entries_of(event: Event, zone: tzinfo | None) -> FieldValues:
     }
 
 
-def _row(restream: EventRestream) -> Mapping[str, Entry]:
+def _restream_row(restream: EventRestream) -> Mapping[str, Entry]:
     return {
         "id": restream.id or "",
         "name": restream.name or "",
@@ -254,8 +164,8 @@ def _row(restream: EventRestream) -> Mapping[str, Entry]:
     }
 
 
-def facts(event: Event) -> Mapping[str, object]:
-    """What the platform says of each field of the form, so that it can be held against what was sent."""
+def platform_values(event: Event) -> Mapping[str, object]:
+    """What the platform says of each field of the form, to be compared with what was sent."""
     return {
         "name": event.name,
         "parent_id": event.parent_id,
@@ -275,213 +185,439 @@ def facts(event: Event) -> Mapping[str, object]:
     }
 
 
-def stands(event: Event, wanted: Mapping[str, object]) -> bool:
-    """Whether all of that is so: a moment within the second, qualities in any order, restreams by what was sent."""
-    now = facts(event)
-    return all(_same(now[name], value) for name, value in wanted.items() if name in now)
+def has_values(event: Event, expected: Mapping[str, object]) -> bool:
+    """Whether all of that is so: a time within the second, qualities in any order, restreams by what was sent."""
+    current = platform_values(event)
+    return all(_is_same(current[name], value) for name, value in expected.items() if name in current)
 
 
-def _same(now: Any, wanted: Any) -> bool:
-    if isinstance(wanted, datetime) and isinstance(now, datetime):
-        return abs((now - wanted).total_seconds()) < 1
-    if isinstance(wanted, tuple):
-        return sorted(map(_event_sheet_plain, now or ()), key=repr) == sorted(map(_event_sheet_plain, wanted), key=repr)
-    return bool(now == wanted)
+def _is_same(current: Any, expected: Any) -> bool:
+    if isinstance(expected, datetime) and isinstance(current, datetime):
+        return abs((current - expected).total_seconds()) < 1
+    if isinstance(expected, tuple):
+        return sorted(map(_comparable, current or ()), key=repr) == sorted(map(_comparable, expected), key=repr)
+    return bool(current == expected)
 
 
-def _event_sheet_plain(one: object) -> object:
-    if isinstance(one, EventRestream | EventRestreamDraft):
-        return one.name, (one.url or "").rstrip("/"), one.key, one.enabled is not False, one.description or ""
-    return one
+def _comparable(item: object) -> object:
+    if isinstance(item, EventRestream | EventRestreamDraft):
+        return item.name, (item.url or "").rstrip("/"), item.key, item.enabled is not False, item.description or ""
+    return item
 
 
-Newest = tuple[Event, ...]
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """The platform's object, and what the monitor makes of it (None: it does not know it)."""
 
-"""The newest events of the workspace."""
+    event: Event
+    state: EventState | None = None
 
+    @property
+    def tally(self) -> BroadcastState:
+        """What it is to the audience, as far as anybody knows."""
+        return self.state.phase.tally if self.state else BroadcastState.UNKNOWN
 
-def create(api: Api, draft: EventDraft, edits: tuple[Change, ...]) -> Operation[Newest]:
-    """Make it. Whether it was made shows by an event of that name that was not there before."""
-
-    async def look() -> Newest:
-        return (await api.events.list(per_page=100)).items
-
-    async def send(_: Progress) -> Event:
-        return await api.events.create(draft)
-
-    def made(before: Newest, after: Newest | None) -> bool:
-        known = {event.id for event in before}
-        return any(event.id not in known and event.name == draft.name for event in after or ())
-
-    target = Target("event", "", values.safe(draft.name, 60))
-    return Operation("event.create", "create", target, (), look, lambda *_: (), lambda *_: None, send, made, edits)
+    @property
+    def is_on_air(self) -> bool:
+        """Whether an audience may be watching, as far as anybody knows."""
+        stream = self.event.stream
+        is_running = bool(stream and not stream.finished_at and stream.status not in {"pending", FINISHED})
+        return is_running or (self.state is not None and self.tally not in WITHOUT_AUDIENCE)
 
 
-Ask = Callable[[EventView, tuple[str, ...]], Confirmation | None]
+@dataclass(frozen=True, slots=True)
+class EventTarget:
+    """An event as it was shown when the operation was asked for."""
 
-Call = Callable[[], Awaitable[object]]
+    target: Target
+    view: EventView
 
-Shown = Callable[[EventView, EventView | None], bool | None]
+    @classmethod
+    def of_event(cls, event: Event) -> EventTarget:
+        """An event that was read, and that nobody monitors."""
+        return cls(Target("event", event.id, _target_name(event)), EventView(event))
 
-
-def complete(one: EventTarget) -> Operation[EventView]:
-    """End it."""
-    effect = "Ingest stops, viewers are cut off, the recording closes. It cannot be resumed."
-    quiet = "It ends for good: ingest accepts no more streams."
-    return _act(one, "complete", lambda: one.api.events.complete(one.target.id), _completed, _risky(one, effect, quiet))
-
-
-def enable(one: EventTarget) -> Operation[EventView]:
-    """Let streams in."""
-    effect = "Ingest accepts a stream from now on, and viewers can watch it."
-    return _act(one, "enable", lambda: one.api.events.enable(one.target.id), _touched, _plain(one, "enable", effect))
-
-
-def delete(one: EventTarget) -> Operation[EventView]:
-    """Delete it for good."""
-    quiet = "It is deleted for good, its settings and stream keys with it. Its recordings stay."
-    ask = _risky(one, f"Viewers are cut off at once. {quiet}", quiet, verb="delete")
-    return _act(one, "delete", lambda: one.api.events.delete(one.target.id), lambda _, after: after is None, ask)
+    @classmethod
+    def of_state(cls, state: EventState, render_time: RenderTime, seq: int) -> EventTarget:
+        """An event as the snapshot of that number shows it at that time."""
+        shown = f"{describe_state(state, render_time)}, as of {state.as_of:%H:%M:%S}Z"
+        return cls(Target("event", state.id, _target_name(state.event), shown, seq), EventView(state.event, state))
 
 
-def move(one: EventTarget, parent_id: str) -> Operation[EventView]:
-    """Put it into another project or folder."""
-    was, there = (values.safe(place or "none", 60) for place in (one.seen.event.parent_id, parent_id))
-    effect = f"It moves from {was} to {there}. Who sees and manages it may change with that."
-
-    def moved(_: EventView, after: EventView | None) -> bool:
-        return after is not None and after.event.parent_id == parent_id
-
-    ask = _risky(one, effect, effect, verb="move")
-    act = _act(one, "move", lambda: one.api.events.move(one.target.id, parent_id), moved, ask)
-    return replace(act, edits=(Change("Project or folder", was, there),))
+def _target_name(event: Event) -> str:
+    return values.safe(event.name or "", 60) or event.id
 
 
-def update(
-    one: EventTarget, draft: EventDraft, wanted: Mapping[str, object], edits: tuple[Change, ...]
-) -> Operation[EventView]:
-    """Change what the draft sets. `wanted`: the same by dotted names; `edits`: the same in words."""
-
-    def changed(seen: EventView, now: EventView) -> tuple[str, ...]:
-        return (*differences(seen, now), *_overtaken(seen, now, wanted))
-
-    def updated(_: EventView, after: EventView | None) -> bool:
-        return after is not None and stands(after.event, wanted)
-
-    ask = _plain(one, "save", "This is sent and nothing else:", lines(edits))
-    act = _act(one, "edit", lambda: one.api.events.update(one.target.id, draft), updated, ask)
-    return replace(act, differences=changed, edits=edits)
-
-
-def poster(one: EventTarget, url: str) -> Operation[EventView]:
-    """Give it the picture at that address."""
-
-    def changed(before: EventView, after: EventView | None) -> bool:
-        old, new = before.event.poster, after.event.poster if after else None
-        return new is not None and (old is None or (new.id, new.original) != (old.id, old.original))
-
-    ask = _willing(one, "poster", f"Its picture becomes {values.link(url)}.")
-    return _act(one, "poster", lambda: one.api.posters.upload_for_event(one.target.id, url), changed, ask)
+def describe_state(state: EventState, render_time: RenderTime) -> str:
+    """Its state as the screen shows it: `ON AIR for 01:02:48, health 100 GOOD, 4 of 4 restreams connected`."""
+    phase, health = state.phase, state.assessment.health
+    parts = [phase.tally.value]
+    if phase.reference_time is not None and phase.tally is not BroadcastState.COMPLETED:
+        elapsed = render_time.server_seconds_since(phase.reference_time)
+        parts[0] += f" for {values.duration(elapsed)}" if elapsed >= 0 else f", T-{values.duration(-elapsed)}"
+    if phase.tally.expects_signal:
+        parts.append(f"health {values.NO_DATA if health.score is None else health.score} {health.grade}".rstrip())
+        enabled = [restream for restream in state.event.restreams or () if restream.enabled is not False]
+        connected = sum(restream.status == "connected" for restream in enabled)
+        parts += [f"{connected} of {len(enabled)} restreams connected"] if enabled else []
+    return ", ".join(parts)
 
 
-def schedule(one: EventTarget, at: datetime) -> Operation[EventView]:
-    """Give it a stream that begins then."""
-
-    def scheduled(before: EventView, after: EventView | None) -> bool:
-        old, new = before.event.stream, after.event.stream if after else None
-        return new is not None and (old is None or new.id != old.id)
-
-    effect = f"A stream is scheduled for {_moment(at)}. It takes the place of the present one."
-    ask = _willing(one, "schedule", effect)
-    act = _act(one, "schedule", lambda: one.api.streams.schedule(one.target.id, at), scheduled, ask, noun="stream")
-    return replace(act, edits=(Change("Stream begins", "", _moment(at)),))
-
-
-def reschedule(one: EventTarget, at: datetime) -> Operation[EventView]:
-    """Move its stream to another time."""
-    stream = one.seen.event.stream
-    was = _moment(stream.started_at) if stream and stream.started_at else "not set"
-
-    def moved(_: EventView, after: EventView | None) -> bool:
-        now = after.event.stream if after else None
-        return bool(now and now.started_at and abs((now.started_at - at).total_seconds()) < 1)
-
-    ask = _willing(one, "reschedule", f"Its stream moves from {was} to {_moment(at)}.")
-    act = _act(one, "reschedule", lambda: one.api.streams.reschedule(one.target.id, at), moved, ask, noun="stream")
-    return replace(act, edits=(Change("Stream begins", was, _moment(at)),))
+def event_conflicts(before: EventView, now: EventView) -> Conflicts:
+    """What matters to whoever acts on an event and is otherwise than before: `its name was "A" and is "B" now`."""
+    reported = before.event.model_fields_set & now.event.model_fields_set
+    texts = {
+        "name": f"its name was {_quoted_name(before.event)} and is {_quoted_name(now.event)} now",
+        "type": f"its type was {_word(before.event.type)} and is {_word(now.event.type)} now",
+        "parent_id": "it was moved to another project or folder",
+        "scheduled": f"its start was {_start(before.event)} and is {_start(now.event)} now",
+    }
+    changed = (name for name in texts if name in reported and getattr(before.event, name) != getattr(now.event, name))
+    return (*(texts[name] for name in changed), *_stream_conflicts(before, now))
 
 
-def _act(
-    one: EventTarget, verb: str, call: Call, shown: Shown, ask: Ask, *, noun: str = "event"
-) -> Operation[EventView]:
-    async def send(_: Progress) -> object:
-        return await call()
-
-    return Operation(f"{noun}.{verb}", verb, one.target, one.seen, one.look, differences, ask, send, shown)
+def _quoted_name(event: Event) -> str:
+    return f'"{values.safe(event.name or "", 60)}"'
 
 
-def _risky(one: EventTarget, effect: str, quiet: str, *, verb: str = "complete") -> Ask:
-    """Asked always; on air the short name has to be typed."""
-
-    def ask(sight: EventView, changes: tuple[str, ...]) -> Confirmation:
-        return _question(one, sight, changes, verb, effect if sight.on_air else quiet, typed=sight.on_air)
-
-    return ask
+def _word(word: str | None) -> str:
+    return values.safe(word or values.UNKNOWN, 20)
 
 
-def _plain(one: EventTarget, verb: str, effect: str, more: tuple[Segment, ...] = ()) -> Ask:
-    """Asked always; nobody is cut off."""
-    return lambda sight, changes: _question(one, sight, changes, verb, effect, more=more)
+def _start(event: Event) -> str:
+    time = event.scheduled.time if event.scheduled else None
+    return f"{time:%d %b %H:%M:%S}Z" if time else "not set"
 
 
-def _willing(one: EventTarget, verb: str, effect: str) -> Ask:
-    """A form was consent enough, unless an audience is there or something changed meanwhile."""
-    ask = _plain(one, verb, effect)
-    return lambda sight, changes: ask(sight, changes) if changes or sight.on_air else None
+def _stream_conflicts(before: EventView, now: EventView) -> Conflicts:
+    """What is otherwise with the stream; of several words for it the plainest."""
+    if before.tally is not now.tally and not {before.tally, now.tally} <= WAITING:
+        return (f"it was {before.tally} and is {now.tally} now",)
+    old, new = before.event.stream, now.event.stream
+    if (old.id if old else None) != (new.id if new else None):
+        return ("its stream is another one now",)
+    if old and new and old.status != new.status:
+        return (f"its stream was {_word(old.status)} and is {_word(new.status)} now",)
+    return ()
 
 
-def _question(
-    one: EventTarget,
-    sight: EventView,
-    changes: tuple[str, ...],
-    verb: str,
-    effect: str,
-    *,
-    more: tuple[Segment, ...] = (),
-    typed: bool = False,
-) -> Confirmation:
-    """What, its state, the effect; and before all of it what has changed since the person looked."""
-    name = values.safe(sight.event.name or "", 60) or one.target.id
-    news: tuple[Segment, ...] = tuple((f"▲ Since you looked: {change}.", StyleRole.WARNING) for change in changes)
-    state = () if changes else ((f"It is {one.target.state}.", StyleRole.TEXT),)
-    word = short_name(name, one.target.id) if typed else ""
-    return Confirmation(
-        f'{verb.capitalize()} "{name}"?', (*news, *state, (effect, StyleRole.TEXT), *more), verb.capitalize(), word
-    )
-
-
-def _completed(before: EventView, after: EventView | None) -> bool | None:
-    """Its stream ended; without one a later date is all there is, and while one runs that tells nothing."""
-    stream = after.event.stream if after else None
-    if stream and (stream.finished_at or stream.status == ENDED):
-        return True
-    touched = _touched(before, after)
-    return None if touched and before.on_air else touched
-
-
-def _touched(before: EventView, after: EventView | None) -> bool:
+def _is_touched(before: EventView, after: EventView | None) -> bool:
     """Whether the platform dates a change later than before: the only trace of what no field shows."""
     earlier, later = before.event.updated_at, after.event.updated_at if after else None
     return later is not None and (earlier is None or later > earlier)
 
 
-def _overtaken(seen: EventView, now: EventView, wanted: Mapping[str, object]) -> tuple[str, ...]:
-    """Fields that are about to be overwritten and that somebody else changed meanwhile."""
-    before, after = facts(seen.event), facts(now.event)
-    told = {"name", "scheduled.time", "parent_id"}  # `differences` says these
-    names = [name for name in wanted if name in before and name not in told and before[name] != after[name]]
-    return tuple(f"somebody else changed {name}" for name in names)
-
-
-def _moment(at: datetime) -> str:
+def _format_time(at: datetime) -> str:
     return f"{at:%d %b %Y %H:%M:%S}Z"
+
+
+NewestEvents = tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CreateEvent(Operation[NewestEvents]):
+    """Make an event. Whether it was made shows by one of that name that was not there before."""
+
+    name = "event.create"
+    verb = "create"
+    kind = "event"
+    level = ConfirmLevel.NONE
+    help = "Make an event, as a draft"
+    schema = CREATE_FORM
+
+    form: ParsedForm[EventDraft]
+
+    @property
+    def target(self) -> Target:
+        return Target("event", "", values.safe(self.form.draft.name, 60))
+
+    @property
+    def seen(self) -> NewestEvents:
+        return ()
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return self.form.changes
+
+    async def read(self, platform: Platform) -> NewestEvents:
+        return (await platform.api.events.list(per_page=100)).items
+
+    def confirmation(self, _current: NewestEvents, _conflicts: Conflicts, /) -> Confirmation:
+        lines = change_lines(self.changes)
+        return Confirmation(f'Create "{self.target.name}"?', lines, "Create", ConfirmLevel.NONE)
+
+    async def send(self, context: SendContext[NewestEvents], /) -> Event:
+        return await context.api.events.create(self.form.draft)
+
+    def verify(self, before: NewestEvents, after: NewestEvents | None, /) -> bool:
+        known = {event.id for event in before}
+        return any(event.id not in known and event.name == self.form.draft.name for event in after or ())
+
+
+@dataclass(frozen=True, slots=True)
+class EventOperation(Operation[EventView]):
+    """A change of an event that is there."""
+
+    kind = "event"
+
+    event: EventTarget
+
+    @property
+    def target(self) -> Target:
+        return self.event.target
+
+    @property
+    def seen(self) -> EventView:
+        return self.event.view
+
+    async def read(self, platform: Platform) -> EventView:
+        event = await platform.api.events.get(self.target.id)
+        snapshot = platform.snapshot()
+        return EventView(event, snapshot.find(self.target.id) if snapshot else None)
+
+    def conflicts(self, before: EventView, now: EventView, /) -> Conflicts:
+        return event_conflicts(before, now)
+
+    def _confirmation(
+        self,
+        current: EventView,
+        conflicts: Conflicts,
+        effect: str,
+        level: ConfirmLevel,
+        *,
+        button: str = "",
+        details: tuple[Segment, ...] = (),
+    ) -> Confirmation:
+        """What, its state or what has changed since it was shown, and the effect. `button`: if not the verb."""
+        name = _target_name(current.event)
+        word = (button or self.verb).capitalize()
+        lines = (*conflict_lines(self.target, conflicts), (effect, StyleRole.TEXT), *details)
+        return Confirmation(f'{word} "{name}"?', lines, word, level, short_name(name, self.target.id))
+
+
+def _level_by_audience(current: EventView) -> ConfirmLevel:
+    """Of what cuts an audience off: its name has to be typed while there is one."""
+    return ConfirmLevel.TYPE_NAME if current.is_on_air else ConfirmLevel.ASK
+
+
+def _level_after_form(current: EventView, conflicts: Conflicts) -> ConfirmLevel:
+    """Of what was typed into a form of its own: asked where an audience is there, or something has changed."""
+    return ConfirmLevel.ASK if conflicts or current.is_on_air else ConfirmLevel.NONE
+
+
+class CompleteEvent(EventOperation):
+    """End an event."""
+
+    name = "event.complete"
+    verb = "complete"
+    level = ConfirmLevel.TYPE_NAME
+    help = "End the event: ingest stops, viewers are cut off"
+
+    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
+        effect = "It ends for good: ingest accepts no more streams."
+        if current.is_on_air:
+            effect = "Ingest stops, viewers are cut off, the recording closes. It cannot be resumed."
+        return self._confirmation(current, conflicts, effect, _level_by_audience(current))
+
+    async def send(self, context: SendContext[EventView], /) -> None:
+        await context.api.events.complete(self.target.id)
+
+    def verify(self, before: EventView, after: EventView | None, /) -> bool | None:
+        """Its stream ended; without one a later date is all there is, and while one runs that tells nothing."""
+        stream = after.event.stream if after else None
+        if stream and (stream.finished_at or stream.status == FINISHED):
+            return True
+        is_touched = _is_touched(before, after)
+        return None if is_touched and before.is_on_air else is_touched
+
+
+class EnableEvent(EventOperation):
+    """Let streams in."""
+
+    name = "event.enable"
+    verb = "enable"
+    level = ConfirmLevel.ASK
+    help = "Let streams in, and viewers watch"
+
+    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
+        effect = "Ingest accepts a stream from now on, and viewers can watch it."
+        return self._confirmation(current, conflicts, effect, ConfirmLevel.ASK)
+
+    async def send(self, context: SendContext[EventView], /) -> None:
+        await context.api.events.enable(self.target.id)
+
+    def verify(self, before: EventView, after: EventView | None, /) -> bool:
+        return _is_touched(before, after)
+
+
+class DeleteEvent(EventOperation):
+    """Delete an event for good."""
+
+    name = "event.delete"
+    verb = "delete"
+    level = ConfirmLevel.TYPE_NAME
+    help = "Delete the event for good"
+
+    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
+        effect = "It is deleted for good, its settings and stream keys with it. Its recordings stay."
+        if current.is_on_air:
+            effect = f"Viewers are cut off at once. {effect}"
+        return self._confirmation(current, conflicts, effect, _level_by_audience(current))
+
+    async def send(self, context: SendContext[EventView], /) -> None:
+        await context.api.events.delete(self.target.id)
+
+    def verify(self, _before: EventView, after: EventView | None, /) -> bool:
+        return after is None
+
+
+@dataclass(frozen=True, slots=True)
+class MoveEvent(EventOperation):
+    """Put an event into another project or folder."""
+
+    name = "event.move"
+    verb = "move"
+    level = ConfirmLevel.TYPE_NAME
+    help = "Put the event into another project or folder"
+    schema = MOVE_FORM
+
+    parent_id: str
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        before, after = (values.safe(parent or "none", 60) for parent in (self.seen.event.parent_id, self.parent_id))
+        return (Change("Project or folder", before, after),)
+
+    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
+        (change,) = self.changes
+        effect = f"It moves from {change.before} to {change.after}. Who sees and manages it may change with that."
+        return self._confirmation(current, conflicts, effect, _level_by_audience(current))
+
+    async def send(self, context: SendContext[EventView], /) -> Event:
+        return await context.api.events.move(self.target.id, self.parent_id)
+
+    def verify(self, _before: EventView, after: EventView | None, /) -> bool:
+        return after is not None and after.event.parent_id == self.parent_id
+
+
+@dataclass(frozen=True, slots=True)
+class EditEvent(EventOperation):
+    """Change fields of an event; what the form did not change is not sent."""
+
+    name = "event.edit"
+    verb = "edit"
+    level = ConfirmLevel.ASK
+    help = "Change any field of the event, its restreams too"
+    schema = EDIT_FORM
+
+    form: ParsedForm[EventDraft]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return self.form.changes
+
+    def conflicts(self, before: EventView, now: EventView, /) -> Conflicts:
+        """The fields, too, that are about to be overwritten and that somebody else changed meanwhile."""
+        old, new = platform_values(before.event), platform_values(now.event)
+        said = {"name", "scheduled.time", "parent_id"}  # `event_conflicts` says these
+        overtaken = [name for name in self.form.values if name in old and name not in said and old[name] != new[name]]
+        return (*event_conflicts(before, now), *(f"somebody else changed {name}" for name in overtaken))
+
+    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
+        return self._confirmation(
+            current,
+            conflicts,
+            "This is sent and nothing else:",
+            ConfirmLevel.ASK,
+            button="save",
+            details=change_lines(self.changes),
+        )
+
+    async def send(self, context: SendContext[EventView], /) -> Event:
+        return await context.api.events.update(self.target.id, self.form.draft)
+
+    def verify(self, _before: EventView, after: EventView | None, /) -> bool:
+        return after is not None and has_values(after.event, self.form.values)
+
+
+@dataclass(frozen=True, slots=True)
+class SetEventPoster(EventOperation):
+    """Give an event the picture at an address."""
+
+    name = "event.poster"
+    verb = "poster"
+    level = ConfirmLevel.ASK
+    help = "Give the event the picture at an address"
+    schema = PICTURE_FORM
+
+    url: str
+
+    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
+        effect = f"Its picture becomes {values.link(self.url)}."
+        return self._confirmation(current, conflicts, effect, _level_after_form(current, conflicts))
+
+    async def send(self, context: SendContext[EventView], /) -> object:
+        return await context.api.posters.upload_for_event(self.target.id, self.url)
+
+    def verify(self, before: EventView, after: EventView | None, /) -> bool:
+        old, new = before.event.poster, after.event.poster if after else None
+        return new is not None and (old is None or (new.id, new.original) != (old.id, old.original))
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleStream(EventOperation):
+    """Give an event a stream that begins at a time."""
+
+    name = "stream.schedule"
+    verb = "schedule"
+    level = ConfirmLevel.ASK
+    help = "Schedule a stream of the event"
+    schema = SCHEDULE_FORM
+
+    started_at: datetime
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return (Change("Stream begins", "", _format_time(self.started_at)),)
+
+    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
+        effect = f"A stream is scheduled for {_format_time(self.started_at)}. It takes the place of the present one."
+        return self._confirmation(current, conflicts, effect, _level_after_form(current, conflicts))
+
+    async def send(self, context: SendContext[EventView], /) -> object:
+        return await context.api.streams.schedule(self.target.id, self.started_at)
+
+    def verify(self, before: EventView, after: EventView | None, /) -> bool:
+        old, new = before.event.stream, after.event.stream if after else None
+        return new is not None and (old is None or new.id != old.id)
+
+
+@dataclass(frozen=True, slots=True)
+class RescheduleStream(EventOperation):
+    """Move the stream of an event to another time."""
+
+    name = "stream.reschedule"
+    verb = "reschedule"
+    level = ConfirmLevel.ASK
+    help = "Move the event's stream to another time"
+    schema = SCHEDULE_FORM
+
+    started_at: datetime
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        stream = self.seen.event.stream
+        before = _format_time(stream.started_at) if stream and stream.started_at else "not set"
+        return (Change("Stream begins", before, _format_time(self.started_at)),)
+
+    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
+        (change,) = self.changes
+        effect = f"Its stream moves from {change.before} to {change.after}."
+        return self._confirmation(current, conflicts, effect, _level_after_form(current, conflicts))
+
+    async def send(self, context: SendContext[EventView], /) -> object:
+        return await context.api.streams.reschedule(self.target.id, self.started_at)
+
+    def verify(self, _before: EventView, after: EventView | None, /) -> bool:
+        stream = after.event.stream if after else None
+        return bool(stream and stream.started_at and abs((stream.started_at - self.started_at).total_seconds()) < 1)

@@ -1,79 +1,207 @@
-"""What can be done with the additional materials of a video. No endpoint reads one: its link tells that it is there."""
+"""The operations on the additional materials of a video. No endpoint reads one: its link tells that it is there."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from livedeck.client import Api, Progress
+from livedeck.client import NotFound
 from livedeck.monitor import KnownMaterial, Video
 from livedeck.operations.diff import Change
-from livedeck.operations.operation import Operation, Target
-from livedeck.operations.videos import Ask, CreatedTarget, asking, gone, unless_changed
+from livedeck.operations.operation import (
+    Confirmation,
+    ConfirmLevel,
+    Conflicts,
+    Operation,
+    Platform,
+    SendContext,
+    Target,
+)
+from livedeck.operations.schema import Field, FormSchema
+from livedeck.operations.videos import FILE, Ids, Reorder, confirm, confirmed_by_form, video_title
 from livedeck.text import values
 
+UPLOAD_FORM = FormSchema((FILE, Field("title", "Title", hint="empty: the name of the file")), dict)
 
-def target_of(one: KnownMaterial) -> Target:
+
+def _title(fields: Mapping[str, Any]) -> str:
+    return str(fields["title"])
+
+
+RENAME_FORM = FormSchema((Field("title", "Title", required=True),), _title)
+
+CONCURRENT_READS = 8
+
+
+def material_target(material: KnownMaterial) -> Target:
     """That material as it is shown."""
-    name = values.safe(one.title or one.file_name or one.id, 60)
-    return Target(
-        "material", one.id, name, f"a file beside the video, {values.safe(one.file_name or 'name unknown', 60)}"
-    )
+    name = values.safe(material.title or material.file_name or material.id, 60)
+    state = f"a file beside the video, {values.safe(material.file_name or 'name unknown', 60)}"
+    return Target("material", material.id, name, state)
 
 
-def upload(api: Api, video: Video, file: Path, title: str) -> Operation[object]:
-    """Put a file beside the video, read while it is sent."""
-    target = Target("material", "", f"{values.safe(file.name, 60)} for {values.safe(video.title, 40)}")
-    unseen = CreatedTarget(lambda: api.posters.list(video.id, per_page=1))
+@dataclass(slots=True)
+class _UploadProgress:
+    """Whether every byte went out: only then may the platform have the file."""
 
-    async def send(progress: Progress) -> object:
-        def told(done: int, whole: int | None) -> None:
-            unseen.sent = done == whole
-            progress(done, whole)
-
-        return await api.materials.upload(video.id, file, file.name, title, progress=told)
-
-    edits = (Change("File", "", values.safe(file.name, 60)), Change("Title", "", values.safe(title, 60)))
-    return _act("upload", target, unseen, send, ask=_unasked, edits=edits)
+    is_complete: bool = False
 
 
-def rename(api: Api, one: KnownMaterial, title: str) -> Operation[object]:
-    """Give it another title."""
-    target, unseen = target_of(one), CreatedTarget(lambda: api.materials.link(one.id))
+@dataclass(frozen=True, slots=True)
+class UploadMaterial(Operation[bool]):
+    """Put a file beside a video, read while it is sent."""
 
-    async def send(_: Progress) -> object:
-        unseen.sent = True
-        return await api.materials.rename(one.id, title)
+    name = "material.upload"
+    verb = "upload"
+    kind = "material"
+    level = ConfirmLevel.NONE
+    help = "Put a file beside the video"
+    schema = UPLOAD_FORM
 
-    edits = (Change("Title", values.safe(one.title, 60), values.safe(title, 60)),)
-    ask = unless_changed(target, "rename", f'Its title becomes "{values.safe(title, 60)}".')
-    return _act("rename", target, unseen, send, ask=ask, edits=edits)
+    video: Video
+    file: Path
+    title: str
+    _sent: _UploadProgress = field(default_factory=_UploadProgress, init=False, compare=False, repr=False)
+
+    @property
+    def target(self) -> Target:
+        return Target("material", "", f"{values.safe(self.file.name, 60)} for {video_title(self.video)}")
+
+    @property
+    def seen(self) -> bool:
+        return True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return (Change("File", "", values.safe(self.file.name, 60)), Change("Title", "", values.safe(self.title, 60)))
+
+    @property
+    def can_verify(self) -> bool:
+        return not self._sent.is_complete
+
+    async def read(self, platform: Platform) -> bool:
+        """Only whether the video is there."""
+        await platform.api.posters.list(self.video.id, per_page=1)
+        return True
+
+    def confirmation(self, _current: bool, _conflicts: Conflicts, /) -> Confirmation:
+        return confirmed_by_form(self)
+
+    async def send(self, context: SendContext[bool], /) -> object:
+        def progress(done: int, total: int | None) -> None:
+            self._sent.is_complete = done == total
+            context.progress(done, total)
+
+        return await context.api.materials.upload(
+            self.video.id, self.file, self.file.name, self.title, progress=progress
+        )
+
+    def verify(self, _before: bool, _after: bool | None, /) -> bool:
+        return False
 
 
-def delete(api: Api, one: KnownMaterial) -> Operation[object]:
-    """Delete it for good. That it is gone shows by its link."""
-    target = target_of(one)
-    unseen = CreatedTarget(lambda: api.materials.link(one.id))
+@dataclass(frozen=True, slots=True)
+class MaterialOperation(Operation[bool]):
+    """A change of a material, which is read as True where it is there."""
 
-    async def send(_: Progress) -> object:
-        await api.materials.delete(one.id)
+    kind = "material"
+
+    material: KnownMaterial
+
+    @property
+    def target(self) -> Target:
+        return material_target(self.material)
+
+    @property
+    def seen(self) -> bool:
+        return True
+
+    async def read(self, platform: Platform) -> bool:
+        await platform.api.materials.link(self.material.id)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class RenameMaterial(MaterialOperation):
+    """Give a material another title. Nothing tells its title afterwards."""
+
+    name = "material.rename"
+    verb = "rename"
+    level = ConfirmLevel.NONE
+    help = "Give the material another title"
+    schema = RENAME_FORM
+
+    title: str
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return (Change("Title", values.safe(self.material.title, 60), values.safe(self.title, 60)),)
+
+    @property
+    def can_verify(self) -> bool:
+        return False
+
+    def confirmation(self, _current: bool, _conflicts: Conflicts, /) -> Confirmation:
+        return confirmed_by_form(self, f'Its title becomes "{values.safe(self.title, 60)}".')
+
+    async def send(self, context: SendContext[bool], /) -> object:
+        return await context.api.materials.rename(self.material.id, self.title)
+
+    def verify(self, _before: bool, _after: bool | None, /) -> None:
         return None
 
-    return _act("delete", target, unseen, send, ask=asking(target, "delete", "It is deleted for good, with its file."))
+
+class DeleteMaterial(MaterialOperation):
+    """Delete a material for good."""
+
+    name = "material.delete"
+    verb = "delete"
+    level = ConfirmLevel.ASK
+    help = "Delete the material and its file for good"
+
+    def confirmation(self, _current: bool, conflicts: Conflicts, /) -> Confirmation:
+        return confirm(self, conflicts, "It is deleted for good, with its file.")
+
+    async def send(self, context: SendContext[bool], /) -> None:
+        await context.api.materials.delete(self.material.id)
+
+    def verify(self, _before: bool, after: bool | None, /) -> bool:
+        return after is None
 
 
-def _unasked(_: object, __: tuple[str, ...]) -> None:
-    """A form was consent enough."""
+class ReorderMaterials(Reorder):
+    """Put the known materials into another order. Their links tell which are there; nothing tells the order."""
 
+    name = "material.reorder"
+    kind = "material"
+    help = "Send the order of the materials"
 
-def _act(
-    verb: str,
-    target: Target,
-    unseen: CreatedTarget,
-    send: Callable[[Progress], Awaitable[object]],
-    *,
-    ask: Ask,
-    edits: tuple[Change, ...] = (),
-) -> Operation[object]:
-    shown = gone if verb == "delete" else lambda *_: False
-    return Operation(f"material.{verb}", verb, target, False, unseen.look, lambda *_: (), ask, send, shown, edits)
+    @property
+    def can_verify(self) -> bool:
+        return False
+
+    async def read(self, platform: Platform) -> Ids:
+        gate = asyncio.Semaphore(CONCURRENT_READS)
+
+        async def is_there(material_id: str) -> bool:
+            async with gate:
+                try:
+                    await platform.api.materials.link(material_id)
+                except NotFound:
+                    return False
+                return True
+
+        answers = await asyncio.gather(*map(is_there, self.shown))
+        return tuple(material_id for material_id, there in zip(self.shown, answers, strict=True) if there)
+
+    async def send(self, context: SendContext[Ids], /) -> Ids:
+        """The order that was sent, as the answer."""
+        order = self.complete_order(context.current)
+        await context.api.materials.reorder(order)
+        return order
+
+    def verify(self, _before: Ids, _after: Ids | None, /) -> None:
+        return None

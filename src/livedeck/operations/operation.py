@@ -1,27 +1,28 @@
-"""A change that somebody wants, whole, and what became of it. Frozen values; performing.py takes them down the road."""
+"""A change of the platform as one frozen value: what it says, how it is sent, and how its effect is seen."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from livedeck.client import ApiError, Progress
-
-if TYPE_CHECKING:
-    from livedeck.operations.diff import Change
-    from livedeck.ui.kit.dialogs.confirm import Confirmation
-
+from livedeck.client import Api, ApiError, Progress
+from livedeck.monitor import Snapshot
+from livedeck.operations.diff import Change
+from livedeck.operations.schema import FormSchema
+from livedeck.text import values
+from livedeck.text.segments import Segment, StyleRole
 
 T = TypeVar("T")
 
 
 class Verdict(StrEnum):
-    """What became of a change. APPLIED, NOT_APPLIED and UNKNOWN: its answer was lost, or it was stopped, and it was
-    read again.
+    """What became of an operation.
 
-    FAILED: sent, and not accepted. REFUSED: never sent. CANCELLED: by the person.
+    DONE: the platform answered. APPLIED, NOT_APPLIED, UNKNOWN: the answer was lost, or the wait was stopped, and the
+    object was read again. FAILED: sent, and not accepted. REFUSED: never sent. CANCELLED: not confirmed.
     """
 
     DONE = "done"
@@ -35,7 +36,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OperationResult:
-    """The verdict, in words, with the error and the answer that there were."""
+    """The verdict with its words for a person, the error and the platform's answer, where there were any."""
 
     verdict: Verdict
     text: str = ""
@@ -43,16 +44,42 @@ class OperationResult:
     answer: object = None
 
     @property
-    def done(self) -> bool:
-        """Whether it happened."""
+    def has_happened(self) -> bool:
+        """Whether the platform was changed, as far as is known."""
         return self.verdict in {Verdict.DONE, Verdict.APPLIED}
+
+
+class ConfirmLevel(StrEnum):
+    """How an operation is confirmed, by how far a mistake would reach.
+
+    NONE: its form was the confirmation. ASK: yes or no. TYPE_NAME: a word has to be typed.
+    """
+
+    NONE = "none"
+    ASK = "ask"
+    TYPE_NAME = "type name"
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What is said before an operation is sent. `lines`: paragraphs. `button`, `cancel`: the words of yes and no.
+
+    `word`: what has to be typed where the level is TYPE_NAME.
+    """
+
+    title: str
+    lines: tuple[Segment, ...]
+    button: str
+    level: ConfirmLevel = ConfirmLevel.ASK
+    word: str = ""
+    cancel: str = "Cancel"
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is acted on, frozen when the key was pressed. `kind`: `event`, `room`, ...; `id` empty: not made yet.
+    """What an operation changes, frozen when it was asked for. `id` is empty for what is not made yet.
 
-    `state`: as it was shown, in words. `seq`: of the snapshot that showed it.
+    `kind`: `event`, `room`, `relay profile`, ... `state`: as it was shown, in words. `seq`: of the snapshot shown.
     """
 
     kind: str
@@ -63,23 +90,94 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation(Generic[T]):
-    """A change that somebody wants.
+class Platform:
+    """Where operations read: the API, and the monitor's last snapshot; None where nothing is monitored."""
 
-    `name`: of the action in the registry. `verb`: `complete`. `seen`: the object as it was shown. `look`: reads it
-    again; raises ApiError, NotFound where it is gone. `differences`: what is otherwise than it was seen, in words;
-    empty where nothing that matters is. `question`: what to ask, of the object and those differences; None where a form
-    was consent enough. `send`: the one call. `applied`: whether the object before, and the object read afterwards
-    (None: gone), show that it happened; None where they do not tell. `edits`: for the record.
+    api: Api
+    snapshot: Callable[[], Snapshot | None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class SendContext(Generic[T]):
+    """What an operation is sent with. `current`: the object as it was read right before."""
+
+    api: Api
+    current: T
+    progress: Progress
+
+
+Conflicts = tuple[str, ...]
+"""What is otherwise than it was shown, in words: `its name was "A" and is "B" now`."""
+
+
+class Operation(ABC, Generic[T]):
+    """One change of one object, which is read as a T. Each kind of change is a frozen dataclass of its own.
+
+    `name`: in the catalogue. `verb`: what is told of it. `kind`: of its target. `level`: the highest that it can ask
+    for. `help`: a sentence without its full stop. `schema`: the form that it is made from. `audit_name`: in the audit,
+    where that is not its name.
     """
 
-    name: str
-    verb: str
-    target: Target
-    seen: T
-    look: Callable[[], Awaitable[T]]
-    differences: Callable[[T, T], tuple[str, ...]]
-    question: Callable[[T, tuple[str, ...]], Confirmation | None]
-    send: Callable[[Progress], Awaitable[object]]
-    applied: Callable[[T, T | None], bool | None]
-    edits: tuple[Change, ...] = ()
+    __slots__ = ()
+
+    name: ClassVar[str]
+    verb: ClassVar[str]
+    kind: ClassVar[str]
+    level: ClassVar[ConfirmLevel]
+    help: ClassVar[str]
+    schema: ClassVar[FormSchema[Any] | None] = None
+    audit_name: ClassVar[str] = ""
+
+    @property
+    @abstractmethod
+    def target(self) -> Target:
+        """What is changed."""
+
+    @property
+    @abstractmethod
+    def seen(self) -> T:
+        """The object as it was shown."""
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The fields that change, for the audit."""
+        return ()
+
+    @property
+    def can_verify(self) -> bool:
+        """Whether reading again can tell what became of it after its answer was lost."""
+        return True
+
+    @abstractmethod
+    async def read(self, platform: Platform) -> T:
+        """Read the object again. Raises ApiError, NotFound where it is gone."""
+
+    def conflicts(self, before: T, now: T, /) -> Conflicts:  # noqa: ARG002  for objects that nobody else changes
+        """What matters and is otherwise than before."""
+        return ()
+
+    @abstractmethod
+    def confirmation(self, current: T, conflicts: Conflicts, /) -> Confirmation:
+        """What to say of the object and of those conflicts, and how to ask."""
+
+    @abstractmethod
+    async def send(self, context: SendContext[T], /) -> object:
+        """Make the one call; its answer. Raises ApiError."""
+
+    @abstractmethod
+    def verify(self, before: T, after: T | None, /) -> bool | None:
+        """Whether it happened, by the object before and after (None: gone); None where they do not tell."""
+
+
+def conflict_lines(target: Target, conflicts: Conflicts) -> tuple[Segment, ...]:
+    """What a confirmation begins with: what has changed since the object was shown, else its state."""
+    if conflicts:
+        return tuple((f"▲ Since you looked: {conflict}.", StyleRole.WARNING) for conflict in conflicts)
+    return ((f"It is {target.state}.", StyleRole.TEXT),) if target.state else ()
+
+
+def short_name(name: str, identity: str) -> str:
+    """The word to type for an object: the first of its name that any keyboard can type, else the end of its id."""
+    words = "".join(char if char.isalnum() else " " for char in values.safe(name)).casefold().split()
+    typable = next((word for word in words if word.isascii() and len(word) > 2), "")
+    return typable or identity.casefold()[-4:]

@@ -1,74 +1,168 @@
-"""What can be done with the posters of a video."""
+"""The operations on the posters of a video, and their forms."""
 
 from __future__ import annotations
 
-from livedeck.client import Api, Poster, collect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from livedeck.client import Poster, collect
 from livedeck.monitor import Video
-from livedeck.operations.operation import Operation, Target
-from livedeck.operations.videos import ObjectTarget, asking, changing, deleting, making
+from livedeck.operations.operation import (
+    Confirmation,
+    ConfirmLevel,
+    Conflicts,
+    Platform,
+    SendContext,
+    Target,
+)
+from livedeck.operations.schema import Field, FormSchema
+from livedeck.operations.videos import CreateExtra, ExtraOperation, confirm, video_title
 from livedeck.text import values
-from livedeck.ui.videos.view import position
+
+_POSITION = re.compile(r"(?:(?:(\d{1,3}):)?([0-5]?\d):)?(\d{1,6}(?:\.\d{1,3})?)")
 
 
-def seen(api: Api, video: Video, one: Poster) -> ObjectTarget:
-    """That poster as it is shown. One without an id is the default picture, and nothing can be done with it."""
-    identity = one.id or ""
-    state = "shown in the player and in lists" if one.active else "kept, not shown"
-    target = Target("poster", identity, f"{position(one.from_time)} of {values.safe(video.title, 40)}", state)
-    return ObjectTarget(target, one, lambda: api.posters.get(video.id, identity), {"active": "shown"})
+def parse_position(text: str) -> float:
+    """Seconds into a video: `1:02:03.5`, `62:03` or seconds. Raises ValueError."""
+    found = _POSITION.fullmatch(text.strip())
+    if found is None or (found[2] and float(found[3]) >= 60):
+        raise ValueError("should be seconds, or H:MM:SS")
+    return int(found[1] or 0) * 3600 + int(found[2] or 0) * 60 + float(found[3])
 
 
-def make(api: Api, video: Video, at: float) -> Operation[object]:
-    """A poster of the frame at that time in seconds."""
-    target = Target("poster", "", f"{position(at)} of {values.safe(video.title, 40)}")
+def frame_form(duration: float | None) -> FormSchema[float]:
+    """From which frame of a video of so many seconds (None: not known) a poster is made."""
 
-    def like(one: Poster) -> bool:
-        return one.from_time is not None and abs(one.from_time - at) < 1
+    def parse(fields: Mapping[str, Any]) -> float:
+        position = parse_position(str(fields["from_time"]))
+        if duration is not None and position > duration:
+            raise ValueError(f"is behind the end of the video, which lasts {duration:g} s")
+        return position
 
-    return making(
-        "poster.make",
-        target,
-        lambda: collect(api.posters.iterate(video.id)),
-        lambda: api.posters.create(video.id, at),
-        like=like,
-    )
+    return FormSchema((Field("from_time", "Time", hint="seconds, or H:MM:SS", required=True),), parse)
 
 
-def upload(api: Api, video: Video, url: str) -> Operation[object]:
-    """A poster from the picture at that address."""
-    target = Target("poster", "", f"{values.link(url)} for {values.safe(video.title, 40)}")
-    return making(
-        "poster.upload",
-        target,
-        lambda: collect(api.posters.iterate(video.id)),
-        lambda: api.posters.upload_for_video(video.id, url),
-        like=lambda _: True,
-    )
+def _parse_url(fields: Mapping[str, Any]) -> str:
+    url = str(fields["poster_url"]).strip()
+    if not url.startswith(("https://", "http://")):
+        raise ValueError("should begin with https://")
+    return url
 
 
-def activate(api: Api, video: Video, one: Poster) -> Operation[object]:
-    """Show it."""
-    it = seen(api, video, one)
-    effect = "Viewers see it from now on in the player and in lists, in place of the present one."
+PICTURE_FORM = FormSchema(
+    (Field("poster_url", "Picture", hint="https:// address of the image", required=True),), _parse_url
+)
 
-    def shown(_: Poster, after: Poster | None) -> bool:
+
+@dataclass(frozen=True, slots=True)
+class CreatePoster(CreateExtra[Poster]):
+    """Make a poster of the frame at a position in seconds."""
+
+    name = "poster.make"
+    verb = "make"
+    kind = "poster"
+    level = ConfirmLevel.NONE
+    help = "Make a poster of the frame at a time"
+    schema = frame_form(None)
+
+    position: float
+
+    @property
+    def target(self) -> Target:
+        return Target("poster", "", f"{values.position(self.position)} of {video_title(self.video)}")
+
+    async def read(self, platform: Platform) -> tuple[Poster, ...]:
+        return await _posters(platform, self.video)
+
+    async def send(self, context: SendContext[tuple[Poster, ...]], /) -> object:
+        return await context.api.posters.create(self.video.id, self.position)
+
+    def is_like(self, extra: Poster) -> bool:
+        return extra.from_time is not None and abs(extra.from_time - self.position) < 1
+
+
+@dataclass(frozen=True, slots=True)
+class UploadPoster(CreateExtra[Poster]):
+    """Make a poster of the picture at an address."""
+
+    name = "poster.upload"
+    verb = "upload"
+    kind = "poster"
+    level = ConfirmLevel.NONE
+    help = "Give the video the picture at an address"
+    schema = PICTURE_FORM
+
+    url: str
+
+    @property
+    def target(self) -> Target:
+        return Target("poster", "", f"{values.link(self.url)} for {video_title(self.video)}")
+
+    async def read(self, platform: Platform) -> tuple[Poster, ...]:
+        return await _posters(platform, self.video)
+
+    async def send(self, context: SendContext[tuple[Poster, ...]], /) -> object:
+        return await context.api.posters.upload_for_video(self.video.id, self.url)
+
+    def is_like(self, _extra: Poster) -> bool:
+        return True
+
+
+async def _posters(platform: Platform, video: Video) -> tuple[Poster, ...]:
+    return await collect(platform.api.posters.iterate(video.id))
+
+
+class PosterOperation(ExtraOperation[Poster]):
+    """A change of a poster that has an id: one without is the default picture, and nothing can be done with it."""
+
+    kind = "poster"
+    facts = {"active": "shown"}  # noqa: RUF012  nobody changes it
+
+    @property
+    def target(self) -> Target:
+        state = "shown in the player and in lists" if self.extra.active else "kept, not shown"
+        name = f"{values.position(self.extra.from_time)} of {video_title(self.video)}"
+        return Target("poster", self.extra.id or "", name, state)
+
+    async def read(self, platform: Platform) -> Poster:
+        return await platform.api.posters.get(self.video.id, self.target.id)
+
+
+class ActivatePoster(PosterOperation):
+    """Show a poster in the player and in lists."""
+
+    name = "poster.activate"
+    verb = "activate"
+    level = ConfirmLevel.ASK
+    help = "Show this poster in the player and in lists"
+
+    def confirmation(self, _current: Poster, conflicts: Conflicts, /) -> Confirmation:
+        effect = "Viewers see it from now on in the player and in lists, in place of the present one."
+        return confirm(self, conflicts, effect, button="show")
+
+    async def send(self, context: SendContext[Poster], /) -> None:
+        await context.api.posters.set_active(self.video.id, self.target.id)
+
+    def verify(self, _before: Poster, after: Poster | None, /) -> bool:
         return after is not None and after.active is True
 
-    return changing(
-        it,
-        "activate",
-        lambda: api.posters.set_active(video.id, it.target.id),
-        shown=shown,
-        ask=asking(it.target, "show", effect),
-    )
 
+class DeletePoster(PosterOperation):
+    """Delete a poster for good."""
 
-def delete(api: Api, video: Video, one: Poster) -> Operation[object]:
-    """Delete it for good."""
-    it = seen(api, video, one)
-    effect = (
-        "It is deleted for good. The platform shows another one in its place."
-        if one.active
-        else "It is deleted for good."
-    )
-    return deleting(it, lambda: api.posters.delete(video.id, it.target.id), effect)
+    name = "poster.delete"
+    verb = "delete"
+    level = ConfirmLevel.ASK
+    help = "Delete the poster for good"
+
+    def confirmation(self, _current: Poster, conflicts: Conflicts, /) -> Confirmation:
+        another = " The platform shows another one in its place." if self.extra.active else ""
+        return confirm(self, conflicts, f"It is deleted for good.{another}")
+
+    async def send(self, context: SendContext[Poster], /) -> None:
+        await context.api.posters.delete(self.video.id, self.target.id)
+
+    def verify(self, _before: Poster, after: Poster | None, /) -> bool:
+        return after is None

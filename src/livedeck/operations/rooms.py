@@ -1,4 +1,4 @@
-"""What can be done with a meeting room and a relay profile of it."""
+"""The operations on meeting rooms and their relay profiles, their forms, and edits that wait for a relay to end."""
 
 from __future__ import annotations
 
@@ -6,32 +6,36 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from livedeck.client import Api, NotFound, Progress, RelayDraft, RelayProfile, Room, RoomDraft
+from livedeck.client import NotFound, RelayDraft, RelayProfile, Room, RoomDraft
 from livedeck.monitor import RoomsState, Severity
-from livedeck.operations.diff import Change, lines
-from livedeck.operations.operation import Operation, Target
-from livedeck.operations.schema import Field, FieldValues, FormSchema, Kind, draft_of
-from livedeck.presentation.rooms import ACTIVE, EMPTY_STATUSES, MAX_RELAYS, WaitingEdit, display_name, relay_profiles
+from livedeck.operations.diff import Change, ParsedForm, change_lines
+from livedeck.operations.operation import (
+    Confirmation,
+    ConfirmLevel,
+    Conflicts,
+    Operation,
+    Platform,
+    SendContext,
+    Target,
+    conflict_lines,
+    short_name,
+)
+from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, draft_maker
+from livedeck.presentation.rooms import ACTIVE, EMPTY_STATUSES, MAX_RELAYS, display_name, relay_profiles
 from livedeck.text import values
 from livedeck.text.segments import Segment, StyleRole
-from livedeck.ui.kit.dialogs.confirm import Confirmation, short_name
-from livedeck.ui.kit.dialogs.form import FormResult
 
-TOO_MANY = 400289
-
+TOO_MANY_PROFILES = 400289
 """The platform's code for more profiles than a room takes (platform-api.md, 7)."""
 
+ROOM_TYPES = ("permanent_meeting", "instant_meeting")
 
-TYPES = ("permanent_meeting", "instant_meeting")
-
-
-Service = Callable[[str], str]
-
+ServiceOf = Callable[[str], str]
 """The platform that an address belongs to."""
 
 
-def relay(service: Service) -> FormSchema:
-    """One profile: all that can be sent of it. `service` is the platform's to work out, and said as one types."""
+def relay_form(service_of: ServiceOf) -> FormSchema[RelayDraft]:
+    """Of one profile: all that can be sent of it. The service follows from the address, and is said as one types."""
     return FormSchema(
         (
             Field("name", "Name", required=True, hint="1 to 128 characters"),
@@ -40,264 +44,318 @@ def relay(service: Service) -> FormSchema:
                 "Address",
                 required=True,
                 hint="rtmp:// or rtmps://, without the key",
-                means=lambda url: f"platform {service(url)}",
+                describe=lambda url: f"platform {service_of(url)}",
             ),
-            Field("stream_key", "Stream key", Kind.HIDDEN, required=True, hint="never shown"),
+            Field("stream_key", "Stream key", FieldKind.HIDDEN, required=True, hint="never shown"),
         ),
-        draft_of(RelayDraft, {}),
+        draft_maker(RelayDraft),
         noun="relay profile",
     )
 
 
-def room(service: Service) -> FormSchema:
-    """A room and its profiles, which are made together."""
+def room_form(service_of: ServiceOf) -> FormSchema[RoomDraft]:
+    """Of a room and its profiles, which are made together."""
     return FormSchema(
         (
             Field("name", "Name", required=True),
             Field("owner_id", "Owner", required=True, hint="id of a user of the workspace"),
-            Field("type", "Type", Kind.CHOICE, required=True, choices=TYPES),
+            Field("type", "Type", FieldKind.CHOICE, required=True, choices=ROOM_TYPES),
             Field(
                 "restreams",
                 "",
-                Kind.ROWS,
+                FieldKind.ROWS,
                 section="Relay profiles: made now or never, none can be added later",
-                of=relay(service),
-                most=MAX_RELAYS,
+                row_schema=relay_form(service_of),
+                max_rows=MAX_RELAYS,
             ),
         ),
-        draft_of(RoomDraft, {}),
-        least={"owner_id": "-", "name": "-"},
-        codes={TOO_MANY: "restreams"},
+        draft_maker(RoomDraft),
+        sample={"owner_id": "-", "name": "-"},
+        field_by_code={TOO_MANY_PROFILES: "restreams"},
     )
 
 
-def entries_of(profile: RelayProfile) -> FieldValues:
-    """The profile as its form shows it."""
+def relay_entries(profile: RelayProfile) -> FieldValues:
+    """A profile as its form shows it."""
     return {"name": profile.name or "", "url": profile.url or "", "stream_key": profile.stream_key or ""}
 
 
-Newest = tuple[Room, ...]
+def service_for(profile: RelayProfile, service_of: ServiceOf) -> ServiceOf:
+    """The platform of an address: of the profile's own the platform's word, else what will be worked out."""
 
-"""The newest rooms of the workspace."""
+    def service(url: str) -> str:
+        own = profile.service if url == profile.url else None
+        return values.safe(own or service_of(url), 20)
+
+    return service
 
 
 @dataclass(frozen=True, slots=True)
-class RoomSubject:
-    """A room frozen when the key was pressed, and the way to see it again."""
+class RoomTarget:
+    """A room as it was shown when the operation was asked for."""
 
-    api: Api
-    room: Room
     target: Target
+    room: Room
 
     @classmethod
-    def of(cls, api: Api, room: Room, as_of: datetime | None, seq: int) -> RoomSubject:
-        """That room as it is shown."""
-        shown = f"{values.safe(room.status or values.UNKNOWN, 20)}{_as_of(as_of)}"
-        return cls(api, room, Target("room", room.id, display_name(room)[:60], shown, seq))
-
-    async def look(self) -> Room:
-        """The room as the platform has it now. Raises ApiError."""
-        return await self.api.rooms.get(self.room.id)
+    def of(cls, room: Room, as_of: datetime | None = None, seq: int = 0) -> RoomTarget:
+        """A room as the snapshot of that number shows it; `as_of` None: as it was read."""
+        state = f"{values.safe(room.status or values.UNKNOWN, 20)}{_as_of(as_of)}"
+        return cls(Target("room", room.id, display_name(room)[:60], state, seq), room)
 
 
 @dataclass(frozen=True, slots=True)
-class RelaySubject:
-    """A relay profile of that room, likewise."""
+class RelayTarget:
+    """A relay profile of a room, likewise."""
 
-    api: Api
+    target: Target
     room: Room
     profile: RelayProfile
-    target: Target
 
     @classmethod
-    def of(cls, api: Api, room: Room, profile: RelayProfile, as_of: datetime | None, seq: int) -> RelaySubject:
-        """That profile as it is shown."""
-        shown = f"a relay profile of {display_name(room)[:60]}{_as_of(as_of)}"
-        return cls(api, room, profile, Target("relay profile", profile.id, display_name(profile)[:60], shown, seq))
-
-    def service_of(self, url: str) -> str:
-        """The platform that an address belongs to: of its own one the platform's word, else what will be worked out."""
-        own = self.profile.service if url == self.profile.url else None
-        return values.safe(own or self.api.service_of(url), 20)
-
-    async def look(self) -> RelayProfile:
-        """The profile as the platform has it now. Raises NotFound where its room has no such any more, ApiError."""
-        room = await self.api.rooms.get(self.room.id)
-        found = next((one for one in room.restreams or () if one.id == self.profile.id), None)
-        if found is None:
-            raise NotFound(f"get relay profile {self.target.name}: its room has no such any more", status=404)
-        return found
+    def of(cls, room: Room, profile: RelayProfile, as_of: datetime | None = None, seq: int = 0) -> RelayTarget:
+        """A profile as the snapshot of that number shows it; `as_of` None: as it was read."""
+        state = f"a relay profile of {display_name(room)[:60]}{_as_of(as_of)}"
+        return cls(Target("relay profile", profile.id, display_name(profile)[:60], state, seq), room, profile)
 
 
-def _as_of(moment: datetime | None) -> str:
-    return f", as of {moment:%H:%M:%S}Z" if moment else ""
+def _as_of(as_of: datetime | None) -> str:
+    return f", as of {as_of:%H:%M:%S}Z" if as_of else ""
 
 
-def create(api: Api, draft: RoomDraft, edits: tuple[Change, ...]) -> Operation[Newest]:
-    """Make it with its profiles. Whether it was made shows by a room of that name that was not there before."""
+NewestRooms = tuple[Room, ...]
 
-    async def look() -> Newest:
-        return (await api.rooms.list(per_page=100, order="created_at.desc")).items
 
-    async def send(_: Progress) -> Room:
-        return await api.rooms.create(draft)
+@dataclass(frozen=True, slots=True)
+class CreateRoom(Operation[NewestRooms]):
+    """Make a room with its profiles. Whether it was made shows by one of that name that was not there before."""
 
-    def made(before: Newest, after: Newest | None) -> bool:
+    name = "room.new"
+    verb = "create"
+    kind = "room"
+    level = ConfirmLevel.NONE
+    help = "Make a room with up to 15 relay profiles, all or nothing"
+    schema = room_form(lambda _: values.UNKNOWN)
+
+    form: ParsedForm[RoomDraft]
+
+    @property
+    def target(self) -> Target:
+        return Target("room", "", values.safe(self.form.draft.name, 60))
+
+    @property
+    def seen(self) -> NewestRooms:
+        return ()
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return self.form.changes
+
+    async def read(self, platform: Platform) -> NewestRooms:
+        return (await platform.api.rooms.list(per_page=100, order="created_at.desc")).items
+
+    def confirmation(self, _current: NewestRooms, _conflicts: Conflicts, /) -> Confirmation:
+        lines = change_lines(self.changes)
+        return Confirmation(f'Create "{self.target.name}"?', lines, "Create", ConfirmLevel.NONE)
+
+    async def send(self, context: SendContext[NewestRooms], /) -> Room:
+        return await context.api.rooms.create(self.form.draft)
+
+    def verify(self, before: NewestRooms, after: NewestRooms | None, /) -> bool:
         known = {room.id for room in before}
-        return any(room.id not in known and room.name == draft.name for room in after or ())
-
-    target = Target("room", "", values.safe(draft.name, 60))
-    return Operation("room.new", "create", target, (), look, lambda *_: (), lambda *_: None, send, made, edits)
+        return any(room.id not in known and room.name == self.form.draft.name for room in after or ())
 
 
-def delete(one: RoomSubject) -> Operation[Room]:
-    """End it, with all that hangs on it."""
+@dataclass(frozen=True, slots=True)
+class DeleteRoom(Operation[Room]):
+    """End a room, with all that hangs on it."""
 
-    async def send(_: Progress) -> None:
-        await one.api.rooms.delete(one.room.id)
+    name = "room.delete"
+    verb = "delete"
+    kind = "room"
+    level = ConfirmLevel.TYPE_NAME
+    help = "End the room: everybody is out, relays stop, its profiles are gone"
 
-    def ask(room: Room, changes: tuple[str, ...]) -> Confirmation:
-        title = display_name(room)[:60]
-        named = ", ".join(display_name(profile)[:40] for profile in relay_profiles(room))
+    room: RoomTarget
+
+    @property
+    def target(self) -> Target:
+        return self.room.target
+
+    @property
+    def seen(self) -> Room:
+        return self.room.room
+
+    async def read(self, platform: Platform) -> Room:
+        return await platform.api.rooms.get(self.target.id)
+
+    def conflicts(self, before: Room, now: Room, /) -> Conflicts:
+        texts = []
+        if before.name != now.name:
+            texts.append(f'its name was "{display_name(before)[:60]}" and is "{display_name(now)[:60]}" now')
+        if before.status != now.status:
+            was, is_ = (values.safe(room.status or values.UNKNOWN, 20) for room in (before, now))
+            texts.append(f"it was {was} and is {is_} now")
+        old, new = relay_profiles(before), relay_profiles(now)
+        if [profile.id for profile in old] != [profile.id for profile in new]:
+            texts.append(f"it had {len(old)} relay profiles and has {len(new)} now")
+        return tuple(texts)
+
+    def confirmation(self, current: Room, conflicts: Conflicts, /) -> Confirmation:
+        title = display_name(current)[:60]
+        names = ", ".join(display_name(profile)[:40] for profile in relay_profiles(current))
         gone = (
-            f"Its relay profiles are gone for good, with their keys: {named}." if named else "It has no relay profiles."
+            f"Its relay profiles are gone for good, with their keys: {names}." if names else "It has no relay profiles."
         )
-        body: tuple[Segment, ...] = (
+        effect: tuple[Segment, ...] = (
             ("Everybody inside is put out, and every relay that runs is stopped.", StyleRole.TEXT),
             (gone, StyleRole.TEXT),
             ("There is no way to delete a single profile: this is the whole room.", StyleRole.DIM),
         )
-        word = "" if room.status in EMPTY_STATUSES else short_name(title, room.id)
-        return Confirmation(f'Delete the room "{title}"?', (*_news(one.target, changes), *body), "Delete", word)
+        level = ConfirmLevel.ASK if current.status in EMPTY_STATUSES else ConfirmLevel.TYPE_NAME
+        lines = (*conflict_lines(self.target, conflicts), *effect)
+        return Confirmation(f'Delete the room "{title}"?', lines, "Delete", level, short_name(title, current.id))
 
-    return Operation(
-        "room.delete", "delete", one.target, one.room, one.look, _unlike, ask, send, lambda _, after: after is None
-    )
+    async def send(self, context: SendContext[Room], /) -> None:
+        await context.api.rooms.delete(self.target.id)
+
+    def verify(self, _before: Room, after: Room | None, /) -> bool:
+        return after is None
 
 
-def update(
-    one: RelaySubject, draft: RelayDraft, edits: tuple[Change, ...], why: tuple[Segment, ...] = ()
-) -> Operation[RelayProfile]:
-    """Change what the draft sets. `why`: what is said before all else."""
-    wanted = draft.body()
+@dataclass(frozen=True, slots=True)
+class EditRelay(Operation[RelayProfile]):
+    """Change fields of a relay profile; what the form did not change is not sent.
 
-    async def send(_: Progress) -> RelayProfile:
-        return await one.api.relays.update(one.room.id, one.profile.id, draft)
+    `service_of`: the platform of an address, which is never sent. `reason`: what is said first, while nothing has
+    changed since.
+    """
 
-    def ask(profile: RelayProfile, changes: tuple[str, ...]) -> Confirmation:
-        body: tuple[Segment, ...] = (
+    name = "relay.edit"
+    verb = "edit"
+    kind = "relay profile"
+    level = ConfirmLevel.ASK
+    help = "Change a relay profile; it applies when the relay is next started"
+    schema = relay_form(lambda _: values.UNKNOWN)
+
+    relay: RelayTarget
+    form: ParsedForm[RelayDraft]
+    service_of: ServiceOf
+    reason: tuple[Segment, ...] = ()
+
+    @property
+    def target(self) -> Target:
+        return self.relay.target
+
+    @property
+    def seen(self) -> RelayProfile:
+        return self.relay.profile
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return self.form.changes
+
+    async def read(self, platform: Platform) -> RelayProfile:
+        room = await platform.api.rooms.get(self.relay.room.id)
+        found = next((profile for profile in room.restreams or () if profile.id == self.target.id), None)
+        if found is None:
+            raise NotFound(f"get relay profile {self.target.name}: its room has no such any more", status=404)
+        return found
+
+    def conflicts(self, before: RelayProfile, now: RelayProfile, /) -> Conflicts:
+        """What somebody else has changed; a key is never told."""
+        facts = {"name": "name", "url": "address"}
+        texts = [
+            f'its {fact} was "{values.safe(getattr(before, field) or "", 60)}"'
+            f' and is "{values.safe(getattr(now, field) or "", 60)}" now'
+            for field, fact in facts.items()
+            if getattr(before, field) != getattr(now, field)
+        ]
+        return (*texts, *(("its stream key is another one now",) if before.stream_key != now.stream_key else ()))
+
+    def confirmation(self, current: RelayProfile, conflicts: Conflicts, /) -> Confirmation:
+        lines: tuple[Segment, ...] = (
+            *(self.reason if self.reason and not conflicts else conflict_lines(self.target, conflicts)),
             ("This is sent and nothing else:", StyleRole.TEXT),
-            *lines(edits),
-            *_moves(one.api, profile, wanted),
+            *change_lines(self.changes),
+            *self._service_change(current),
             ("It applies at the next start of the relay, which happens inside the room.", StyleRole.TEXT),
         )
-        news = why if why and not changes else _news(one.target, changes)
-        return Confirmation(f'Save "{display_name(profile)[:60]}"?', (*news, *body), "Save")
+        return Confirmation(f'Save "{display_name(current)[:60]}"?', lines, "Save")
 
-    def updated(_: RelayProfile, after: RelayProfile | None) -> bool:
-        return after is not None and all(getattr(after, field) == value for field, value in wanted.items())
+    def _service_change(self, current: RelayProfile) -> tuple[Segment, ...]:
+        url = self.form.values.get("url")
+        before, after = values.safe(current.service or values.UNKNOWN, 20), self.service_of(url) if url else ""
+        if not url or before == after:
+            return ()
+        return ((f"Platform, worked out from the address:  {before}  →  {after}", StyleRole.TEXT),)
 
-    return Operation("relay.edit", "edit", one.target, one.profile, one.look, _otherwise, ask, send, updated, edits)
+    async def send(self, context: SendContext[RelayProfile], /) -> RelayProfile:
+        return await context.api.relays.update(self.relay.room.id, self.target.id, self.form.draft)
 
-
-def _moves(api: Api, profile: RelayProfile, wanted: Mapping[str, object]) -> tuple[Segment, ...]:
-    """The platform follows from the address: it is never sent."""
-    if "url" not in wanted:
-        return ()
-    was, will = values.safe(profile.service or values.UNKNOWN, 20), api.service_of(str(wanted["url"]))
-    return ((f"Platform, worked out from the address:  {was}  →  {will}", StyleRole.TEXT),) if was != will else ()
-
-
-def _news(target: Target, changes: tuple[str, ...]) -> tuple[Segment, ...]:
-    if changes:
-        return tuple((f"▲ Since you looked: {change}.", StyleRole.WARNING) for change in changes)
-    return ((f"It is {target.state}.", StyleRole.TEXT),)
-
-
-def _unlike(seen: Room, now: Room) -> tuple[str, ...]:
-    """What is otherwise with a room, for whoever is about to end it."""
-    texts = []
-    if seen.name != now.name:
-        texts.append(f'its name was "{display_name(seen)[:60]}" and is "{display_name(now)[:60]}" now')
-    if seen.status != now.status:
-        was, is_ = (values.safe(room.status or values.UNKNOWN, 20) for room in (seen, now))
-        texts.append(f"it was {was} and is {is_} now")
-    if [one.id for one in relay_profiles(seen)] != [one.id for one in relay_profiles(now)]:
-        texts.append(f"it had {len(relay_profiles(seen))} relay profiles and has {len(relay_profiles(now))} now")
-    return tuple(texts)
-
-
-def _otherwise(seen: RelayProfile, now: RelayProfile) -> tuple[str, ...]:
-    """What somebody else has changed of a profile; a key is never told."""
-    shown = {"name": "name", "url": "address"}
-    texts = [
-        f'its {word} was "{values.safe(getattr(seen, field) or "", 60)}"'
-        f' and is "{values.safe(getattr(now, field) or "", 60)}" now'
-        for field, word in shown.items()
-        if getattr(seen, field) != getattr(now, field)
-    ]
-    return (*texts, *(("its stream key is another one now",) if seen.stream_key != now.stream_key else ()))
+    def verify(self, _before: RelayProfile, after: RelayProfile | None, /) -> bool:
+        expected = self.form.draft.body()
+        return after is not None and all(getattr(after, name) == value for name, value in expected.items())
 
 
 @dataclass(frozen=True, slots=True)
 class DeferredEdit:
-    """One of them. It lives as long as the deck: it may hold a key.
+    """An edit that was refused at `since` because its relay broadcasts, and waits for that to end; it may hold a key.
 
-    `since`: of the refusal. `active`: whether the room was seen active since; only then does its end tell anything.
+    `was_active`: whether the room was seen active since; only then does its end tell anything.
     """
 
-    one: RelaySubject
-    filled: FormResult
+    relay: RelayTarget
+    result: FormResult
     since: datetime
-    active: bool = False
+    was_active: bool = False
 
 
 class DeferredEdits:
-    """`waiting`: by the id of the profile, the oldest first."""
+    """The edits that wait. They live as long as this: they may hold keys."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, DeferredEdit] = {}
-        self._offered: list[str] = []
+        self._ready: list[str] = []
 
     @property
     def waiting(self) -> Mapping[str, DeferredEdit]:
-        """What waits now."""
+        """By the id of their profile, the oldest first."""
         return self._waiting
 
-    def keep(self, one: RelaySubject, filled: FormResult, now: datetime) -> None:
-        """Let that edit wait until the room is seen to have ended its relays."""
-        self._waiting[one.profile.id] = DeferredEdit(one, filled, now, one.room.status == ACTIVE)
+    def of_room(self, room: Room | None) -> DeferredEdit | None:
+        """The edit of a profile of that room that waits longest."""
+        return next((edit for edit in self._waiting.values() if room and edit.relay.room.id == room.id), None)
+
+    def defer(self, edit: DeferredEdit) -> None:
+        """Let that edit wait until its room is seen to have ended its relays."""
+        self._waiting[edit.relay.profile.id] = replace(edit, was_active=edit.relay.room.status == ACTIVE)
 
     def drop(self, profile_id: str) -> None:
-        """That edit waits no longer."""
+        """The edit of that profile waits no longer."""
         self._waiting.pop(profile_id, None)
 
-    def heed(self, state: RoomsState) -> Iterator[tuple[str, Severity]]:
-        """Look whether a relay is over: its room was active, and is not any more. Gives what is to be told."""
-        for key, one in list(self._waiting.items()):
-            if state.as_of is None or state.as_of < one.since:
+    def check_ready(self, rooms: RoomsState) -> Iterator[tuple[str, Severity]]:
+        """Whether a relay is over: its room was active, and is not any more. Gives what is to be told."""
+        for profile_id, edit in list(self._waiting.items()):
+            if rooms.as_of is None or rooms.as_of < edit.since:
                 continue
-            room = state.find(one.one.room.id)
+            room = rooms.find(edit.relay.room.id)
             if room is None:
-                self.drop(key)
-                yield f"{one.one.target.name}: its room is gone, and with it the edit that waited", Severity.WARNING
-            elif one.active and room.status != ACTIVE:
-                self._waiting[key] = replace(one, active=False)
-                self._offered.append(key)
-                edit = f"the edit of {one.one.target.name} that waits can be applied"
-                yield f"{display_name(room)[:60]} is no longer active: {edit}", Severity.INFO
+                self.drop(profile_id)
+                yield f"{edit.relay.target.name}: its room is gone, and with it the edit that waited", Severity.WARNING
+            elif edit.was_active and room.status != ACTIVE:
+                self._waiting[profile_id] = replace(edit, was_active=False)
+                self._ready.append(profile_id)
+                text = f"the edit of {edit.relay.target.name} that waits can be applied"
+                yield f"{display_name(room)[:60]} is no longer active: {text}", Severity.INFO
             elif room.status == ACTIVE:
-                self._waiting[key] = replace(one, active=True)
+                self._waiting[profile_id] = replace(edit, was_active=True)
 
-    def offer(self) -> str | None:
+    def next_ready(self) -> str | None:
         """The next edit to be asked about, once: the id of its profile."""
-        while self._offered:
-            key = self._offered.pop(0)
-            if key in self._waiting:
-                return key
+        while self._ready:
+            profile_id = self._ready.pop(0)
+            if profile_id in self._waiting:
+                return profile_id
         return None
-
-    def shown(self, room: Room | None, key: str) -> WaitingEdit | None:
-        """The edit that waits longest of those of that room, and the key that applies it."""
-        known = [one for one in self._waiting.values() if room and one.one.room.id == room.id]
-        return WaitingEdit(known[0].one.target.name, known[0].since, key) if known else None

@@ -1,4 +1,4 @@
-"""What a form asks for, in values: fields, what was entered, and what is wrong with it. Pure."""
+"""What a form asks for, as values: fields, entries, and what is wrong with them. Pure."""
 
 from __future__ import annotations
 
@@ -6,36 +6,32 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from livedeck.client import Draft, Invalid, Secret
-from livedeck.text import times
-from livedeck.text import values as wording
+from livedeck.text import times, values
 from livedeck.text.times import TimeReference
 
+D_co = TypeVar("D_co", covariant=True)
+
 Entry = str | bool | Secret | None | tuple[Any, ...]
-
-"""What stands in a field: text, a yes or no, words chosen, rows (each a mapping), a key that is kept as it is.
-
-None: nobody knows what is there.
-"""
-
+"""What stands in a field: text, yes or no, chosen words, rows (mappings), a key that is kept. None: not known."""
 
 FieldValues = Mapping[str, Entry]
+"""Entries by the name of their field."""
 
-"""By the name of the field."""
 
-
-class Kind(StrEnum):
+class FieldKind(StrEnum):
     """How a field is filled in."""
 
     TEXT = "text"
     NUMBER = "number"
     HIDDEN = "hidden"
-    MOMENT = "moment"
+    DATETIME = "datetime"
     CHOICE = "choice"
     FLAG = "flag"
-    WORDS = "words"
+    MULTI_CHOICE = "multi choice"
     ROWS = "rows"
 
 
@@ -43,138 +39,150 @@ class Kind(StrEnum):
 class Field:
     """One line of a form.
 
-    `name`: its place in the draft, as `scheduled.time`. `hint`: unit or meaning. `choices`: of CHOICE and WORDS.
-    `empties`: an empty text takes the value back (null); elsewhere it is sent as it is. `section`: the head it stands
-    under. `of`: the form of each of the ROWS; `most`: how many there may be, 0 any. `means`: what a sound entry amounts
-    to, said as one types.
+    `name`: its place in the draft, as `scheduled.time`. `hint`: unit or meaning. `nullable`: empty is sent as null.
+    `section`: the head it stands under. `row_schema`: of each of the ROWS, at most `max_rows` of them (0: any number).
+    `describe`: says what a valid entry amounts to.
     """
 
     name: str
     label: str
-    kind: Kind = Kind.TEXT
+    kind: FieldKind = FieldKind.TEXT
     hint: str = ""
     required: bool = False
     choices: tuple[str, ...] = ()
-    empties: bool = False
+    nullable: bool = False
     section: str = ""
-    of: FormSchema | None = None
-    most: int = 0
-    means: Callable[[str], str] | None = None
+    row_schema: FormSchema[Any] | None = None
+    max_rows: int = 0
+    describe: Callable[[str], str] | None = None
 
     @property
-    def blank(self) -> Entry:
-        """What stands in it while nobody knows or typed anything."""
-        return {Kind.FLAG: None, Kind.WORDS: (), Kind.ROWS: ()}.get(self.kind, "")
+    def empty(self) -> Entry:
+        """The entry of an empty field."""
+        return {FieldKind.FLAG: None, FieldKind.MULTI_CHOICE: (), FieldKind.ROWS: ()}.get(self.kind, "")
 
 
 @dataclass(frozen=True, slots=True)
-class FormSchema:
-    """What a form is made from. `draft`: makes the client's draft of dotted names; it raises Invalid.
+class FormSchema(Generic[D_co]):
+    """The fields of a form, and what is made of them.
 
-    `noun`: of one row, where the sheet describes rows: `restream`. `title`: the field that a row is called by.
-    `least`: sound values without which no draft can be made, to try a single field with. `codes`: the field that an
-    error of that code is about, where the platform names none.
+    `draft`: makes a draft from values by their dotted names; raises Invalid or ValueError. `noun`: of a row, as
+    `restream`, `title_field`: what a row is called by. `sample`: valid values without which no draft can be made, to
+    check a single field with. `field_by_code`: the field that an error of the platform is about, where it names none.
     """
 
     fields: tuple[Field, ...]
-    draft: Callable[[Mapping[str, object]], object]
+    draft: Callable[[Mapping[str, Any]], D_co]
     noun: str = ""
-    title: str = "name"
-    least: Mapping[str, object] = field(default_factory=dict)
-    codes: Mapping[int, str] = field(default_factory=dict)
+    title_field: str = "name"
+    sample: Mapping[str, object] = field(default_factory=dict)
+    field_by_code: Mapping[int, str] = field(default_factory=dict)
 
     def field(self, name: str) -> Field:
         """The field of that name."""
-        return next(one for one in self.fields if one.name == name)
+        return next(field for field in self.fields if field.name == name)
 
-    def blank(self) -> dict[str, Entry]:
+    def empty(self) -> dict[str, Entry]:
         """The entries of an empty form."""
-        return {one.name: one.blank for one in self.fields}
+        return {field.name: field.empty for field in self.fields}
 
-    def fault(self, one: Field, entry: Entry, present: TimeReference) -> str:
-        """What is wrong with this entry, in the words of its limit; empty where nothing is."""
-        if entry == one.blank or entry is None:
-            return "is required" if one.required else ""
+    def check_field(self, field: Field, entry: Entry, reference: TimeReference) -> str:
+        """What is wrong with that entry, in the words of its limit; empty where nothing is."""
+        if entry == field.empty or entry is None:
+            return "is required" if field.required else ""
         try:
-            self.draft({**self.least, one.name: value(one, entry, present)})
+            self.draft({**self.sample, field.name: parse_entry(field, entry, reference)})
         except Invalid as error:
             return error.limit
         except ValueError as error:
             return str(error)
         return ""
 
-    def faults(
-        self, entries: FieldValues, present: TimeReference, names: Iterable[str] | None = None
+    def check(
+        self, entries: FieldValues, reference: TimeReference, names: Iterable[str] | None = None
     ) -> dict[str, str]:
-        """What is wrong with these fields, or with all; the first in the order of the form comes first."""
-        asked = [one for one in self.fields if names is None or one.name in set(names)]
-        found = {one.name: self.fault(one, entries[one.name], present) for one in asked}
-        return {name: fault for name, fault in found.items() if fault}
+        """What is wrong with these fields (None: all), by name, in the order of the form."""
+        checked = [field for field in self.fields if names is None or field.name in set(names)]
+        errors = {field.name: self.check_field(field, entries[field.name], reference) for field in checked}
+        return {name: error for name, error in errors.items() if error}
 
-    def values(self, entries: FieldValues, names: Iterable[str], present: TimeReference) -> dict[str, object]:
-        """What these fields mean. Raises ValueError and Invalid for what cannot be meant."""
-        wanted = set(names)
-        return {one.name: value(one, entries[one.name], present) for one in self.fields if one.name in wanted}
+    def parse(self, entries: FieldValues, names: Iterable[str], reference: TimeReference) -> dict[str, Any]:
+        """The values of these fields. Raises ValueError and Invalid."""
+        parsed = set(names)
+        return {
+            field.name: parse_entry(field, entries[field.name], reference)
+            for field in self.fields
+            if field.name in parsed
+        }
 
 
-def changed(entries: FieldValues, initial: FieldValues) -> tuple[str, ...]:
-    """The names of the fields in which something else stands now."""
+def changed_names(entries: FieldValues, initial: FieldValues) -> tuple[str, ...]:
+    """The names of the fields whose entries differ."""
     return tuple(name for name, entry in entries.items() if entry != initial.get(name))
 
 
-def value(one: Field, entry: Entry, present: TimeReference) -> object:
-    """What this entry means to the client. Raises ValueError, in words, for what means nothing."""
-    if one.empties and entry in {"", ()}:
+def parse_entry(field: Field, entry: Entry, reference: TimeReference) -> object:
+    """The value that the client takes for that entry. Raises ValueError, in words, where it means nothing."""
+    if field.nullable and entry in {"", ()}:
         return None
-    match one.kind:
-        case Kind.NUMBER:
-            return _whole(str(entry))
-        case Kind.HIDDEN:
+    match field.kind:
+        case FieldKind.NUMBER:
+            return _whole_number(str(entry))
+        case FieldKind.HIDDEN:
             return entry if isinstance(entry, Secret) else Secret(str(entry))
-        case Kind.MOMENT:
-            return times.parse(str(entry), present)
-        case Kind.ROWS:
-            return tuple(_row(one, row, present) for row in _rows(entry))
+        case FieldKind.DATETIME:
+            return times.parse(str(entry), reference)
+        case FieldKind.ROWS:
+            return tuple(_row_draft(field, row, reference) for row in (entry if isinstance(entry, tuple) else ()))
     return entry
 
 
-def _rows(entry: Entry) -> tuple[Mapping[str, Any], ...]:
-    return entry if isinstance(entry, tuple) else ()
+def _row_draft(field: Field, row: Mapping[str, Any], reference: TimeReference) -> object:
+    schema = schema_of_rows(field)
+    filled = [column for column in schema.fields if row[column.name] not in {None, ""}]
+    return schema.draft({column.name: parse_entry(column, row[column.name], reference) for column in filled})
 
 
-def _row(one: Field, row: Mapping[str, Any], present: TimeReference) -> object:
-    """A row as its draft."""
-    assert one.of is not None, f"{one.name} has rows of nothing"
-    given = {inner.name: row[inner.name] for inner in one.of.fields if row[inner.name] not in {None, ""}}
-    return one.of.draft({name: value(one.of.field(name), entry, present) for name, entry in given.items()})
-
-
-def _whole(text: str) -> int:
+def _whole_number(text: str) -> int:
     try:
         return int(text.strip())
     except ValueError:
         raise ValueError("should be a whole number") from None
 
 
-def shown(one: Field, entry: Any) -> str:
-    """An entry in words for a person, as a list of changes shows it; secrets are masked."""
+def parse_path(text: object) -> Path:
+    """A path as somebody typed it, with `~` for their home."""
+    typed = Path(str(text).strip())
+    try:
+        return typed.expanduser()
+    except RuntimeError:  # there is no such home: the file will not be found, and that is said
+        return typed
+
+
+def format_entry(field: Field, entry: Any) -> str:
+    """An entry in words, as a list of changes shows it; secrets are masked."""
     if entry is None:
-        return wording.UNKNOWN
+        return values.UNKNOWN
     if isinstance(entry, bool):
         return "yes" if entry else "no"
-    if one.kind is Kind.HIDDEN:
+    if field.kind is FieldKind.HIDDEN:
         return str(entry if isinstance(entry, Secret) else Secret(str(entry))) if entry else "none"
-    if one.kind is Kind.ROWS:
-        return ", ".join(row_title(one, row) for row in entry) or "none"
+    if field.kind is FieldKind.ROWS:
+        return ", ".join(row_title(field, row) for row in entry) or "none"
     if isinstance(entry, tuple):
         return " ".join(entry) or "left to the platform"
-    return wording.safe(entry, 60) or "none"
+    return values.safe(entry, 60) or "none"
 
 
-def row_title(one: Field, row: Mapping[str, Any]) -> str:
+def row_title(field: Field, row: Mapping[str, Any]) -> str:
     """What a row is called."""
-    assert one.of is not None, f"{one.name} has rows of nothing"
-    return wording.safe(str(row.get(one.of.title) or "unnamed"), 40)
+    return values.safe(str(row.get(schema_of_rows(field).title_field) or "unnamed"), 40)
+
+
+def schema_of_rows(field: Field) -> FormSchema[Any]:
+    """The schema of the rows of a field of ROWS."""
+    assert field.row_schema is not None, f"{field.name} has rows without a schema"
+    return field.row_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,66 +197,103 @@ class FieldErrors:
     by_row: Mapping[str, Mapping[int, Mapping[str, str]]] = field(default_factory=dict)
 
 
-def field_errors(invalid: object, sheet: FormSchema) -> FieldErrors:
-    """`invalid_params` at the fields that they name. The document leaves their shape open: any is taken."""
-    found: dict[str, list[str]] = {}
-    rows: dict[str, dict[int, dict[str, str]]] = {}
-    rest: list[str] = []
-    for name, reason in _named(invalid):
-        place = next((one.name for one in sheet.fields if _within(name, one.name)), None)
-        if place is None:
-            rest.append(wording.safe(f"{name} {reason}".strip(), 120))
-            continue
-        found.setdefault(place, []).append(wording.safe(_numbered(name, place, reason), 120))
-        if within := _ROW.fullmatch(name.removeprefix(place)):
-            rows.setdefault(place, {}).setdefault(int(within[1]), {})[within[2]] = wording.safe(reason, 120)
-    return FieldErrors({place: "; ".join(said) for place, said in found.items()}, tuple(rest), rows)
+@dataclass(frozen=True, slots=True)
+class FormState:
+    """A form before it is filled in. `initial`: what is so now; `entered`: what was typed before, where it is back.
+
+    `errors`, `note`: what was said of that. `button`: the word that saves. `allow_unchanged`: whether it may be saved
+    though nothing differs.
+    """
+
+    title: str
+    schema: FormSchema[Any]
+    initial: FieldValues
+    entered: FieldValues | None = None
+    errors: FieldErrors = FieldErrors()
+    button: str = "Save"
+    note: str = ""
+    allow_unchanged: bool = False
+
+    @property
+    def saved(self) -> FieldValues:
+        """What is not lost when the form is left: of what was sent and not taken only what the platform has."""
+        is_refused = self.note or self.errors != FieldErrors()
+        return self.initial if is_refused else self.entered or self.initial
+
+
+@dataclass(frozen=True, slots=True)
+class FormResult:
+    """A form as it was saved: all its entries, and the names of the fields that differ."""
+
+    entries: FieldValues
+    changed: tuple[str, ...]
 
 
 _ROW = re.compile(r"\[(\d{1,4})\]\.(\w+)")
-
 """What follows the name of a field of ROWS: `[3].url`."""
 
 
-def _named(invalid: object) -> Iterable[tuple[str, str]]:
-    if isinstance(invalid, Mapping):
-        return [(str(name), str(reason)) for name, reason in invalid.items()]
-    items = invalid if isinstance(invalid, list) else []
+def field_errors(invalid_params: object, schema: FormSchema[Any]) -> FieldErrors:
+    """`invalid_params` at the fields that they name. The document leaves their shape open: any is taken."""
+    by_field: dict[str, list[str]] = {}
+    by_row: dict[str, dict[int, dict[str, str]]] = {}
+    rest: list[str] = []
+    for name, reason in _named_reasons(invalid_params):
+        owner = next((field.name for field in schema.fields if _is_within(name, field.name)), None)
+        if owner is None:
+            rest.append(values.safe(f"{name} {reason}".strip(), 120))
+            continue
+        by_field.setdefault(owner, []).append(values.safe(_with_row_number(name, owner, reason), 120))
+        if within := _ROW.fullmatch(name.removeprefix(owner)):
+            by_row.setdefault(owner, {}).setdefault(int(within[1]), {})[within[2]] = values.safe(reason, 120)
+    return FieldErrors({owner: "; ".join(reasons) for owner, reasons in by_field.items()}, tuple(rest), by_row)
+
+
+def _named_reasons(invalid_params: object) -> Iterable[tuple[str, str]]:
+    if isinstance(invalid_params, Mapping):
+        return [(str(name), str(reason)) for name, reason in invalid_params.items()]
+    items = invalid_params if isinstance(invalid_params, list) else []
     pairs = [(item.get("name"), item.get("reason")) if isinstance(item, Mapping) else ("", item) for item in items]
-    return [(_of_header(str(name or "")), str(reason or "is not accepted")) for name, reason in pairs]
+    return [(_without_header_prefix(str(name or "")), str(reason or "is not accepted")) for name, reason in pairs]
 
 
-def _of_header(name: str) -> str:
+def _without_header_prefix(name: str) -> str:
     """Uploads carry fields in headers: `X-Poster-URL` is the field `poster_url`."""
     bare = name.removeprefix("X-")
     return name if bare == name else bare.replace("-", "_").casefold()
 
 
-def _within(name: str, place: str) -> bool:
-    return name == place or name.startswith((f"{place}.", f"{place}["))
+def _is_within(name: str, owner: str) -> bool:
+    return name == owner or name.startswith((f"{owner}.", f"{owner}["))
 
 
-def _numbered(name: str, place: str, reason: str) -> str:
+def _with_row_number(name: str, owner: str, reason: str) -> str:
     """`restreams[1].url` of the field `restreams`: `2 url must be ...`."""
-    inner = name.removeprefix(place).replace("[", "").replace("].", " ").replace("]", "").lstrip(".")
+    inner = name.removeprefix(owner).replace("[", "").replace("].", " ").replace("]", "").lstrip(".")
     number, _, rest = inner.partition(" ")
     if number.isdecimal():
         inner = f"{int(number) + 1} {rest}".strip()
     return f"{inner} {reason}".strip()
 
 
-def draft_of(kind: type[Draft], parts: Mapping[str, type[Draft]]) -> Callable[[Mapping[str, object]], Draft]:
-    """A maker of drafts from dotted names: `record.parent_id` is put into the draft that `parts` has for `record`."""
+DraftType = TypeVar("DraftType", bound=Draft)
 
-    def make(values: Mapping[str, object]) -> Draft:
+
+def draft_maker(
+    kind: type[DraftType], parts: Mapping[str, type[Draft]] | None = None
+) -> Callable[[Mapping[str, Any]], DraftType]:
+    """A maker of drafts from dotted names: `record.parent_id` is put into the draft that `parts` has for `record`."""
+    nested = parts or {}
+
+    def make(dotted: Mapping[str, Any]) -> DraftType:
         inner: dict[str, dict[str, object]] = {}
         plain: dict[str, object] = {}
-        for name, one in values.items():
+        for name, value in dotted.items():
             head, dot, tail = name.partition(".")
             if dot:
-                inner.setdefault(head, {})[tail] = one
+                inner.setdefault(head, {})[tail] = value
             else:
-                plain[name] = one
-        return kind(**plain, **{head: parts[head](**fields) for head, fields in inner.items()})
+                plain[name] = value
+        return kind(**plain, **{head: nested[head](**fields) for head, fields in inner.items()})
 
     return make

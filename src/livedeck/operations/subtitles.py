@@ -1,96 +1,257 @@
-"""What can be done with the subtitle tracks of a video."""
+"""The operations on the subtitle tracks of a video, and their forms."""
 
 from __future__ import annotations
 
-from livedeck.client import Api, Subtitle, SubtitleDraft, SubtitleFile, collect, cues_out_of_order
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from livedeck.client import Subtitle, SubtitleDraft, SubtitleFile, collect, cues_out_of_order
 from livedeck.monitor import Video
-from livedeck.operations.diff import Change
-from livedeck.operations.operation import Operation, Target
-from livedeck.operations.videos import Ask, ObjectTarget, asking, deleting, editing, making
+from livedeck.operations.diff import Change, ParsedForm
+from livedeck.operations.operation import (
+    Confirmation,
+    ConfirmLevel,
+    Conflicts,
+    Platform,
+    SendContext,
+    Target,
+)
+from livedeck.operations.schema import Field, FieldValues, FormSchema, draft_maker
+from livedeck.operations.videos import (
+    FILE,
+    CreateExtra,
+    ExtraOperation,
+    Ids,
+    Reorder,
+    confirm,
+    confirm_edit,
+    confirmed_by_form,
+    has_values,
+    video_title,
+)
 from livedeck.text import values
 from livedeck.text.segments import StyleRole
-from livedeck.ui.kit.dialogs.confirm import Confirmation
 
-FACTS = {"language": "language", "description": "description", "file_name": "file"}
+_LANGUAGE = Field("language", "Language", hint="ISO 639-1: en, de, uk", required=True)
+
+_DESCRIPTION = Field("description", "Description", hint="as viewers see it")
+
+_draft = draft_maker(SubtitleDraft)
 
 
-def named(one: Subtitle) -> str:
+def _upload_draft(fields: Mapping[str, Any]) -> SubtitleDraft:
+    return _draft({name: value for name, value in fields.items() if name != FILE.name})
+
+
+UPLOAD_FORM = FormSchema((FILE, _LANGUAGE, _DESCRIPTION), _upload_draft)
+"""The file itself is read when the form is sent."""
+
+EDIT_FORM = FormSchema((_LANGUAGE, _DESCRIPTION), _draft)
+
+
+def _parse_languages(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The codes that were typed, each once. Raises Invalid for one that is none."""
+    codes = tuple(dict.fromkeys(str(fields["languages"]).replace(",", " ").split()))
+    for code in codes:
+        SubtitleDraft(language=code)
+    return codes
+
+
+RECOGNISE_FORM = FormSchema(
+    (Field("languages", "Languages", hint="ISO 639-1, one track each: en de", required=True),), _parse_languages
+)
+
+
+def edit_entries(track: Subtitle) -> FieldValues:
+    """A track as its form shows it."""
+    return {"language": track.language or "", "description": track.description or ""}
+
+
+def track_name(track: Subtitle) -> str:
     """A track in a few words."""
-    return values.safe(f"{one.language or ''} {one.description or ''}".strip() or one.id, 60)
+    return values.safe(f"{track.language or ''} {track.description or ''}".strip() or track.id, 60)
 
 
-def seen(api: Api, video: Video, one: Subtitle) -> ObjectTarget:
-    """That track as it is shown."""
-    state = f"a track of {values.safe(video.title, 40)}" + (
-        ", still being recognised" if one.status == "pending" else ""
-    )
-    target = Target("subtitle", one.id, named(one), state)
-    return ObjectTarget(target, one, lambda: api.subtitles.get(video.id, one.id), FACTS)
+async def _tracks(platform: Platform, video: Video) -> tuple[Subtitle, ...]:
+    """Every track of a video in the order that viewers see. Raises ApiError."""
+    return await collect(platform.api.subtitles.iterate(video.id, order="position.asc"))
 
 
-def upload(api: Api, video: Video, language: str, description: str, file: SubtitleFile) -> Operation[object]:
-    """A track of a file that was checked. What is odd about its times is asked about."""
-    target = Target("subtitle", "", f"{values.safe(file.name, 60)} ({language}, {len(file.cues)} cues)")
+@dataclass(frozen=True, slots=True)
+class UploadSubtitle(CreateExtra[Subtitle]):
+    """Make a track of a file that was checked. What is odd about its times is asked about."""
 
-    def like(one: Subtitle) -> bool:
-        return (one.language, one.file_name) == (language, file.name)
+    name = "subtitle.upload"
+    verb = "upload"
+    kind = "subtitle"
+    level = ConfirmLevel.ASK
+    help = "Upload a WebVTT or SRT file, checked before it leaves"
+    schema = UPLOAD_FORM
 
-    return making(
-        "subtitle.upload",
-        target,
-        lambda: collect(api.subtitles.iterate(video.id, order="position.asc")),
-        lambda: api.subtitles.upload(video.id, language, description, file),
-        like=like,
-        ask=_odd(video, target, file),
-        edits=(Change("File", "", values.safe(file.name, 60)), Change("Language", "", language)),
-    )
+    language: str
+    description: str
+    file: SubtitleFile
 
+    @property
+    def target(self) -> Target:
+        file = self.file
+        return Target("subtitle", "", f"{values.safe(file.name, 60)} ({self.language}, {len(file.cues)} cues)")
 
-def _odd(video: Video, target: Target, file: SubtitleFile) -> Ask:
-    found = cues_out_of_order(file.cues, video.duration)
-    if not found:
-        return lambda *_: None
-    told = tuple((f"▲ {text[0].upper()}{text[1:]}.", StyleRole.WARNING) for text in found)
-    body = (*told, ("Players may show such cues late, stacked, or not at all.", StyleRole.TEXT))
-    return lambda *_: Confirmation(f"Upload {target.name} as it is?", body, "Upload")
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return (Change("File", "", values.safe(self.file.name, 60)), Change("Language", "", self.language))
 
+    async def read(self, platform: Platform) -> tuple[Subtitle, ...]:
+        return await _tracks(platform, self.video)
 
-def recognise(api: Api, video: Video, languages: tuple[str, ...]) -> Operation[object]:
-    """A track for each language: all of them, or none."""
-    target = Target("subtitle", "", f"{' '.join(languages)} of {values.safe(video.title, 40)}")
-    return making(
-        "subtitle.recognise",
-        target,
-        lambda: collect(api.subtitles.iterate(video.id, order="position.asc")),
-        lambda: api.subtitles.generate(video.id, languages),
-        like=lambda one: one.language in languages,
-    )
+    def confirmation(self, _current: tuple[Subtitle, ...], _conflicts: Conflicts, /) -> Confirmation:
+        faults = cues_out_of_order(self.file.cues, self.video.duration)
+        if not faults:
+            return confirmed_by_form(self)
+        warnings = tuple((f"▲ {fault[0].upper()}{fault[1:]}.", StyleRole.WARNING) for fault in faults)
+        lines = (*warnings, ("Players may show such cues late, stacked, or not at all.", StyleRole.TEXT))
+        return Confirmation(f"Upload {self.target.name} as it is?", lines, "Upload")
 
+    async def send(self, context: SendContext[tuple[Subtitle, ...]], /) -> object:
+        return await context.api.subtitles.upload(self.video.id, self.language, self.description, self.file)
 
-def edit(api: Api, video: Video, one: Subtitle, draft: SubtitleDraft, edits: tuple[Change, ...]) -> Operation[object]:
-    """Change what the draft sets."""
-    call = lambda: api.subtitles.update(video.id, one.id, draft)  # noqa: E731
-    return editing(seen(api, video, one), call, draft.body(), edits)
+    def is_like(self, extra: Subtitle) -> bool:
+        return (extra.language, extra.file_name) == (self.language, self.file.name)
 
 
-def copy(api: Api, video: Video, one: Subtitle) -> Operation[object]:
-    """A second one like it, which comes last."""
-    it = seen(api, video, one)
+@dataclass(frozen=True, slots=True)
+class RecogniseSpeech(CreateExtra[Subtitle]):
+    """Make a track for each language: all of them, or none."""
 
-    def like(other: Subtitle) -> bool:
-        return (other.language, other.description) == (one.language, one.description)
+    name = "subtitle.recognise"
+    verb = "recognise"
+    kind = "subtitle"
+    level = ConfirmLevel.NONE
+    help = "Have the speech recognised, a track for each language"
+    schema = RECOGNISE_FORM
 
-    return making(
-        "subtitle.copy",
-        it.target,
-        lambda: collect(api.subtitles.iterate(video.id, order="position.asc")),
-        lambda: api.subtitles.copy(video.id, one.id),
-        like=like,
-        ask=asking(it.target, "copy", "A second track like it comes behind the last one. Viewers see both."),
-    )
+    languages: tuple[str, ...]
+
+    @property
+    def target(self) -> Target:
+        return Target("subtitle", "", f"{' '.join(self.languages)} of {video_title(self.video)}")
+
+    async def read(self, platform: Platform) -> tuple[Subtitle, ...]:
+        return await _tracks(platform, self.video)
+
+    async def send(self, context: SendContext[tuple[Subtitle, ...]], /) -> object:
+        return await context.api.subtitles.generate(self.video.id, self.languages)
+
+    def is_like(self, extra: Subtitle) -> bool:
+        return extra.language in self.languages
 
 
-def delete(api: Api, video: Video, one: Subtitle) -> Operation[object]:
-    """Delete it for good."""
-    effect = "It is deleted for good, with its file. Viewers lose it at once."
-    return deleting(seen(api, video, one), lambda: api.subtitles.delete(video.id, one.id), effect)
+def track_target(video: Video, track: Subtitle) -> Target:
+    """A track as it is shown."""
+    pending = ", still being recognised" if track.status == "pending" else ""
+    return Target("subtitle", track.id, track_name(track), f"a track of {video_title(video)}{pending}")
+
+
+@dataclass(frozen=True, slots=True)
+class CopySubtitle(CreateExtra[Subtitle]):
+    """Make a second track like one that is there; it comes last."""
+
+    name = "subtitle.copy"
+    verb = "copy"
+    kind = "subtitle"
+    level = ConfirmLevel.ASK
+    help = "Make a second track like this one"
+
+    track: Subtitle
+
+    @property
+    def target(self) -> Target:
+        return track_target(self.video, self.track)
+
+    async def read(self, platform: Platform) -> tuple[Subtitle, ...]:
+        return await _tracks(platform, self.video)
+
+    def confirmation(self, _current: tuple[Subtitle, ...], conflicts: Conflicts, /) -> Confirmation:
+        return confirm(self, conflicts, "A second track like it comes behind the last one. Viewers see both.")
+
+    async def send(self, context: SendContext[tuple[Subtitle, ...]], /) -> object:
+        return await context.api.subtitles.copy(self.video.id, self.track.id)
+
+    def is_like(self, extra: Subtitle) -> bool:
+        return (extra.language, extra.description) == (self.track.language, self.track.description)
+
+
+class SubtitleOperation(ExtraOperation[Subtitle]):
+    """A change of a track."""
+
+    kind = "subtitle"
+    facts = {"language": "language", "description": "description", "file_name": "file"}  # noqa: RUF012  nobody changes it
+
+    @property
+    def target(self) -> Target:
+        return track_target(self.video, self.extra)
+
+    async def read(self, platform: Platform) -> Subtitle:
+        return await platform.api.subtitles.get(self.video.id, self.extra.id)
+
+
+@dataclass(frozen=True, slots=True)
+class EditSubtitle(SubtitleOperation):
+    """Change language or description of a track; what the form did not change is not sent."""
+
+    name = "subtitle.edit"
+    verb = "edit"
+    level = ConfirmLevel.ASK
+    help = "Change language or description of the track"
+    schema = EDIT_FORM
+
+    form: ParsedForm[SubtitleDraft]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return self.form.changes
+
+    def confirmation(self, _current: Subtitle, conflicts: Conflicts, /) -> Confirmation:
+        return confirm_edit(self, conflicts)
+
+    async def send(self, context: SendContext[Subtitle], /) -> object:
+        return await context.api.subtitles.update(self.video.id, self.extra.id, self.form.draft)
+
+    def verify(self, _before: Subtitle, after: Subtitle | None, /) -> bool:
+        return has_values(after, self.form.draft.body())
+
+
+class DeleteSubtitle(SubtitleOperation):
+    """Delete a track for good."""
+
+    name = "subtitle.delete"
+    verb = "delete"
+    level = ConfirmLevel.ASK
+    help = "Delete the track for good"
+
+    def confirmation(self, _current: Subtitle, conflicts: Conflicts, /) -> Confirmation:
+        return confirm(self, conflicts, "It is deleted for good, with its file. Viewers lose it at once.")
+
+    async def send(self, context: SendContext[Subtitle], /) -> None:
+        await context.api.subtitles.delete(self.video.id, self.extra.id)
+
+    def verify(self, _before: Subtitle, after: Subtitle | None, /) -> bool:
+        return after is None
+
+
+class ReorderSubtitles(Reorder):
+    """Put the tracks of a video into another order."""
+
+    name = "subtitle.reorder"
+    kind = "subtitle"
+    help = "Send the order of the tracks"
+
+    async def read(self, platform: Platform) -> Ids:
+        return tuple(track.id for track in await _tracks(platform, self.video))
+
+    async def send(self, context: SendContext[Ids], /) -> object:
+        return await context.api.subtitles.reorder(self.video.id, self.complete_order(context.current))
+
+    def verify(self, before: Ids, after: Ids | None, /) -> bool:
+        return after == self.complete_order(before)

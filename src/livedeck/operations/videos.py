@@ -1,270 +1,172 @@
-"""What the changes on the extras of a video share, and rows put into another order."""
+"""What the operations on the extras of a video share, and the order of rows."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
-from livedeck.client import Api, Incomplete, Model, NotFound, Progress, collect
+from livedeck.client import Model
 from livedeck.monitor import Video
-from livedeck.operations.diff import Change, lines
-from livedeck.operations.operation import Operation, Target
+from livedeck.operations.diff import Change, change_lines
+from livedeck.operations.operation import Confirmation, ConfirmLevel, Conflicts, Operation, Target, conflict_lines
+from livedeck.operations.schema import Field
 from livedeck.text import values
 from livedeck.text.segments import Segment, StyleRole
-from livedeck.ui.kit.dialogs.confirm import Confirmation
 
 M = TypeVar("M", bound=Model)
 
-T = TypeVar("T")
+FILE = Field("file", "File", hint="its path on this machine", required=True)
 
 
-Ask = Callable[[Any, tuple[str, ...]], Confirmation | None]
+def video_title(video: Video) -> str:
+    """Its title, short enough for a sentence."""
+    return values.safe(video.title, 40)
 
-Call = Callable[[], Awaitable[object]]
+
+def confirm(
+    operation: Operation[Any],
+    conflicts: Conflicts,
+    effect: str,
+    *,
+    button: str = "",
+    level: ConfirmLevel = ConfirmLevel.ASK,
+    details: tuple[Segment, ...] = (),
+) -> Confirmation:
+    """What, its state or what has changed since it was shown, and the effect. `button`: where it is not the verb."""
+    target, word = operation.target, (button or operation.verb).capitalize()
+    lines = (*conflict_lines(target, conflicts), (effect, StyleRole.TEXT), *details)
+    return Confirmation(f'{word} {target.kind} "{target.name}"?', lines, word, level)
+
+
+def confirm_edit(operation: Operation[Any], conflicts: Conflicts) -> Confirmation:
+    """The same of an edit: it shows what is sent."""
+    details = change_lines(operation.changes)
+    return confirm(operation, conflicts, "This is sent and nothing else:", button="save", details=details)
+
+
+def confirmed_by_form(operation: Operation[Any], effect: str = "") -> Confirmation:
+    """What is shown, and not asked: a form was the confirmation."""
+    target, word = operation.target, operation.verb.capitalize()
+    lines = (*(((effect, StyleRole.TEXT),) if effect else ()), *change_lines(operation.changes))
+    return Confirmation(f'{word} {target.kind} "{target.name}"?', lines, word, ConfirmLevel.NONE)
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectTarget:
-    """An extra frozen when the key was pressed. `look`: reads it again. `facts`: the fields that matter, in words."""
+class ExtraOperation(Operation[M]):
+    """A change of an extra that is there. `extra`: as it was shown. `facts`: the fields that matter, in words."""
 
-    target: Target
-    it: Any
-    look: Callable[[], Awaitable[Any]]
-    facts: Mapping[str, str] = field(default_factory=dict)
+    facts: ClassVar[Mapping[str, str]] = {}
 
-    def differences(self, seen: Any, now: Any) -> tuple[str, ...]:
-        """What is otherwise: `its title was "A" and is "B" now`, `it was shown and is not any more`."""
-        if not self.facts:
-            return ()
-        both = seen.model_fields_set & now.model_fields_set
-        unlike = [name for name in self.facts if name in both and getattr(seen, name) != getattr(now, name)]
-        return tuple(_otherwise(self.facts[name], getattr(seen, name), getattr(now, name)) for name in unlike)
+    video: Video
+    extra: M
+
+    @property
+    def seen(self) -> M:
+        return self.extra
+
+    def conflicts(self, before: M, now: M, /) -> Conflicts:
+        reported = before.model_fields_set & now.model_fields_set
+        names = (name for name in self.facts if name in reported and getattr(before, name) != getattr(now, name))
+        return tuple(_conflict(self.facts[name], getattr(before, name), getattr(now, name)) for name in names)
 
 
-def _otherwise(fact: str, seen: object, now: object) -> str:
+def _conflict(fact: str, before: object, now: object) -> str:
+    """`its title was "A" and is "B" now`, `it was shown and is not any more`."""
     if isinstance(now, bool):
         return f"it was not {fact} and is now" if now else f"it was {fact} and is not any more"
-    return f"its {fact} was {_quoted(seen)} and is {_quoted(now)} now"
+    return f"its {fact} was {_quoted(before)} and is {_quoted(now)} now"
 
 
 def _quoted(value: object) -> str:
     return f'"{values.safe(value, 60)}"' if isinstance(value, str) else values.safe(str(value), 20)
 
 
-def changing(
-    one: ObjectTarget,
-    verb: str,
-    call: Call,
-    *,
-    shown: Callable[[Any, Any], bool],
-    ask: Ask,
-    edits: tuple[Change, ...] = (),
-) -> Operation[Any]:
-    """An act on one extra that is there."""
-
-    async def send(_: Progress) -> object:
-        return await call()
-
-    name = f"{one.target.kind}.{verb}"
-    return Operation(name, verb, one.target, one.it, one.look, one.differences, ask, send, shown, edits)
+def has_values(extra: Model | None, expected: Mapping[str, object]) -> bool:
+    """Whether the extra is there, and these fields of it are so."""
+    return extra is not None and all(getattr(extra, name) == value for name, value in expected.items())
 
 
-def editing(one: ObjectTarget, call: Call, wanted: Mapping[str, object], edits: tuple[Change, ...]) -> Operation[Any]:
-    """An act that sets fields of an extra, shown before they are sent. `wanted`: what they are to be."""
+@dataclass(frozen=True, slots=True)
+class CreateExtra(Operation[tuple[M, ...]]):
+    """Makes an extra. That it was made shows by one like it that was not there before."""
 
-    def stands(_: object, after: object) -> bool:
-        return after is not None and all(getattr(after, name) == value for name, value in wanted.items())
+    video: Video
 
-    return changing(one, "edit", call, shown=stands, ask=saving(one.target, edits), edits=edits)
+    @property
+    def seen(self) -> tuple[M, ...]:
+        return ()
 
+    def confirmation(self, _current: tuple[M, ...], _conflicts: Conflicts, /) -> Confirmation:
+        return confirmed_by_form(self)
 
-def deleting(one: ObjectTarget, call: Call, effect: str) -> Operation[Any]:
-    """An act that deletes an extra, asked with that effect."""
-    return changing(one, "delete", call, shown=gone, ask=asking(one.target, "delete", effect))
+    def is_like(self, extra: M) -> bool:
+        """Whether that extra may be the one that was made."""
+        raise NotImplementedError
 
-
-def making(
-    name: str,
-    target: Target,
-    look: Callable[[], Awaitable[tuple[Any, ...]]],
-    call: Call,
-    *,
-    like: Callable[[Any], bool],
-    ask: Ask = lambda *_: None,
-    edits: tuple[Change, ...] = (),
-) -> Operation[Any]:
-    """An act that makes an extra. That it was made shows by one like it that was not there before."""
-
-    async def send(_: Progress) -> object:
-        return await call()
-
-    def made(before: tuple[Any, ...], after: tuple[Any, ...] | None) -> bool:
-        known = {one.id for one in before}
-        return any(one.id not in known and like(one) for one in after or ())
-
-    verb = name.partition(".")[2]
-    return Operation(name, verb, target, (), look, lambda *_: (), ask, send, made, edits)
+    def verify(self, before: tuple[M, ...], after: tuple[M, ...] | None, /) -> bool:
+        known = {_id(extra) for extra in before}
+        return any(_id(extra) not in known and self.is_like(extra) for extra in after or ())
 
 
-def gone(_: object, after: object) -> bool:
-    """Whether it was deleted."""
-    return after is None
-
-
-def asking(target: Target, verb: str, *effect: str, more: tuple[Segment, ...] = ()) -> Ask:
-    """A question: what, what has changed since, its state, the effect."""
-
-    def ask(_: object, changes: tuple[str, ...]) -> Confirmation:
-        news: tuple[Segment, ...] = tuple((f"▲ Since you looked: {change}.", StyleRole.WARNING) for change in changes)
-        state: tuple[Segment, ...] = (
-            ((f"It is {target.state}.", StyleRole.TEXT),) if target.state and not changes else ()
-        )
-        told = tuple((text, StyleRole.TEXT) for text in effect)
-        word = verb.capitalize()
-        return Confirmation(f'{word} {target.kind} "{target.name}"?', (*news, *state, *told, *more), word)
-
-    return ask
-
-
-def saving(target: Target, edits: tuple[Change, ...]) -> Ask:
-    """A question that shows what is sent."""
-    return asking(target, "save", "This is sent and nothing else:", more=lines(edits))
-
-
-def unless_changed(target: Target, verb: str, effect: str) -> Ask:
-    """No question, a form was consent enough, unless something is otherwise than it was seen."""
-    ask = asking(target, verb, effect)
-    return lambda seen, changes: ask(seen, changes) if changes else None
-
-
-@dataclass(slots=True)
-class CreatedTarget:
-    """What no endpoint reads (decisions.md, "What has no endpoint"): only before it is sent is there a look to take.
-
-    `check`: raises ApiError where it may not be sent. `sent`: it went out whole, so nobody can tell what became of it.
-    """
-
-    check: Callable[[], Awaitable[object]]
-    sent: bool = False
-
-    async def look(self) -> bool:
-        """True where it is there. Raises Unfinished once it was sent: then there is no knowing."""
-        if self.sent:
-            raise Incomplete("no endpoint tells what became of it")
-        await self.check()
-        return True
-
-
-AT_ONCE = 8
+def _id(extra: Any) -> object:
+    return extra.id
 
 
 Ids = tuple[str, ...]
 
 
-@dataclass(slots=True)
-class Ordering:
-    """What is wanted, and the rows as they were read last: what is sent names every one of these and no other.
+@dataclass(frozen=True, slots=True)
+class Reorder(Operation[Ids]):
+    """Puts rows into another order. What is sent names every row that is there and no other.
 
-    `names`: of the rows, by their id.
+    `order`: as wanted. `shown`: the rows as they were shown. `names`: of the rows, by their id.
     """
 
-    wanted: Ids
-    seen: Ids
+    verb = "order"
+    level = ConfirmLevel.ASK
+    audit_name = "order.send"
+
+    video: Video
+    order: Ids
+    shown: Ids
     names: Mapping[str, str]
-    latest: Ids = field(default=())
-    sent: bool = False
 
-    def order(self) -> Ids:
-        """The rows that are there, in the order that is wanted; those that came meanwhile are last."""
-        there = set(self.latest)
-        known = set(self.wanted)
-        return (*(one for one in self.wanted if one in there), *(one for one in self.latest if one not in known))
+    @property
+    def target(self) -> Target:
+        name = f"{len(self.order)} rows of {video_title(self.video)}"
+        return Target(self.kind, f"order of {self.video.id}", name)
 
-    def differences(self, before: Ids, now: Ids) -> tuple[str, ...]:
+    @property
+    def seen(self) -> Ids:
+        return self.shown
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        order = ", ".join(self.names.get(row_id, row_id) for row_id in self.order)
+        return (Change("Order", "", values.safe(order, 400)),)
+
+    def conflicts(self, before: Ids, now: Ids, /) -> Conflicts:
         """Rows that went, came, or were moved by somebody else."""
-        gone = [self.names.get(one, one) for one in before if one not in set(now)]
-        come = sum(one not in set(before) for one in now)
-        stayed = [one for one in before if one in set(now)]
-        moved = stayed != [one for one in now if one in set(before)]
-        said = [f"gone: {values.safe(', '.join(gone), 120)}"] if gone else []
-        said += [f"{come} came, and will be last"] if come else []
-        return (*said, *(("somebody else moved rows",) if moved else ()))
+        old, new = set(before), set(now)
+        gone = [self.names.get(row_id, row_id) for row_id in before if row_id not in new]
+        come = len(new - old)
+        is_moved = [row_id for row_id in before if row_id in new] != [row_id for row_id in now if row_id in old]
+        texts = [f"gone: {values.safe(', '.join(gone), 120)}"] if gone else []
+        texts += [f"{come} came, and will be last"] if come else []
+        return (*texts, *(("somebody else moved rows",) if is_moved else ()))
 
-    def ask(self, _: Ids, changes: tuple[str, ...]) -> Confirmation | None:
-        """Nothing is asked where all is as it was seen: the rows were put in order by hand."""
-        if not changes:
-            return None
-        news: tuple[Segment, ...] = tuple((f"▲ Since you looked: {change}.", StyleRole.WARNING) for change in changes)
-        told = f"{len(self.order())} rows are sent in your order, whole."
-        return Confirmation("Send the order all the same?", (*news, (told, StyleRole.TEXT)), "Send")
+    def confirmation(self, current: Ids, conflicts: Conflicts, /) -> Confirmation:
+        """Asked only where something has changed: the rows were put in order by hand."""
+        effect = f"{len(self.complete_order(current))} rows are sent in your order, whole."
+        level = ConfirmLevel.ASK if conflicts else ConfirmLevel.NONE
+        lines = (*conflict_lines(self.target, conflicts), (effect, StyleRole.TEXT))
+        return Confirmation("Send the order all the same?", lines, "Send", level)
 
-
-def of_tracks(api: Api, video: Video, wanted: Ids, seen: Ids, names: Mapping[str, str]) -> Operation[Ids]:
-    """The order of the subtitle tracks."""
-    ordering = Ordering(wanted, seen, names)
-
-    async def look() -> Ids:
-        ordering.latest = tuple(one.id for one in await collect(api.subtitles.iterate(video.id, order="position.asc")))
-        return ordering.latest
-
-    def applied(_: Ids, after: Ids | None) -> bool:
-        return after == ordering.order()
-
-    return _act(
-        "subtitle", video, ordering, look=look, call=lambda ids: api.subtitles.reorder(video.id, ids), applied=applied
-    )
-
-
-def of_materials(api: Api, video: Video, wanted: Ids, seen: Ids, names: Mapping[str, str]) -> Operation[Ids]:
-    """The order of the materials that the deck knows of. Their links tell which are there; nothing tells the order."""
-    ordering = Ordering(wanted, seen, names)
-
-    async def look() -> Ids:
-        if ordering.sent:
-            raise Incomplete("no endpoint tells the order of materials")
-        ordering.latest = await there(api, seen)
-        return ordering.latest
-
-    async def call(ids: Sequence[str]) -> object:
-        ordering.sent = True
-        await api.materials.reorder(ids)
-        return ids
-
-    return _act("material", video, ordering, look=look, call=call, applied=lambda *_: False)
-
-
-async def there(api: Api, ids: Sequence[str]) -> Ids:
-    """Those of these materials that have a link. Raises ApiError."""
-    gate = asyncio.Semaphore(AT_ONCE)
-
-    async def known(identity: str) -> bool:
-        async with gate:
-            try:
-                await api.materials.link(identity)
-            except NotFound:
-                return False
-            return True
-
-    found = await asyncio.gather(*map(known, ids))
-    return tuple(one for one, is_there in zip(ids, found, strict=True) if is_there)
-
-
-def _act(
-    kind: str,
-    video: Video,
-    ordering: Ordering,
-    *,
-    look: Callable[[], Awaitable[Ids]],
-    call: Callable[[Sequence[str]], Awaitable[object]],
-    applied: Callable[[Ids, Ids | None], bool],
-) -> Operation[Ids]:
-    async def send(_: Progress) -> object:
-        return await call(ordering.order())
-
-    target = Target(kind, f"order of {video.id}", f"{len(ordering.wanted)} rows of {values.safe(video.title, 40)}")
-    edits = (Change("Order", "", values.safe(", ".join(ordering.names.get(one, one) for one in ordering.wanted), 400)),)
-    return Operation(
-        "order.send", "order", target, ordering.seen, look, ordering.differences, ordering.ask, send, applied, edits
-    )
+    def complete_order(self, current: Ids) -> Ids:
+        """The rows that are there now, in the order that is wanted; those that came meanwhile are last."""
+        there, ordered = set(current), set(self.order)
+        return (
+            *(row_id for row_id in self.order if row_id in there),
+            *(row_id for row_id in current if row_id not in ordered),
+        )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import structlog
 from textual.app import App
@@ -25,9 +25,11 @@ from livedeck.ui.kit import themes
 from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
 from livedeck.ui.shell.action import Action, ActionRegistry, FeatureScreen, Keymap
 from livedeck.ui.shell.context import Context, Identity, Opener, ScreenType
-from livedeck.ui.shell.desk import Desk
 from livedeck.ui.shell.preferences import Displayed, PreferencesStore, ViewState
 from livedeck.ui.shell.screen import TALL, BaseScreen
+
+if TYPE_CHECKING:
+    from livedeck.ui.shell.confirmer import Confirmer
 
 log = structlog.get_logger()
 
@@ -103,7 +105,6 @@ class Deck(ExactApp):
         self.fault = ""
         self.snapshot_signal: Signal[None] = Signal(self, "snapshot")
         self.clock, self._log_file = clock, log_file
-        self.desk = Desk(self, history)
         self.downloads, self.opener = downloads, opener
         self._selected_id: str | None = None  # None: the first event
         self._follows_first = self._blink_on = True
@@ -140,8 +141,8 @@ class Deck(ExactApp):
 
     def _import_the_rest(self) -> None:
         """Everything that the next pictures will need, while the first one is looked at."""
-        import livedeck.operations.executor
-        import livedeck.ui.kit.dialogs.form  # noqa: F401
+        import livedeck.operations.catalogue
+        import livedeck.ui.shell.confirmer  # noqa: F401
 
         for screen in self.actions.screens.values():
             screen.load()
@@ -162,6 +163,13 @@ class Deck(ExactApp):
             self.snapshot_signal.publish(None)
         elif isinstance(self.screen, BaseScreen):
             self.screen.blink()
+
+    @cached_property
+    def confirmer(self) -> Confirmer:
+        """See `Context`. Imported, with its dialogs, when something is asked: the first picture asks nothing."""
+        from livedeck.ui.shell.confirmer import Confirmer
+
+        return Confirmer(self)
 
     def render_time(self) -> RenderTime | None:
         """See `Context`."""

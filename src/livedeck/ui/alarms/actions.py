@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from livedeck.monitor import Alarm, AlarmRefused, AlarmState, Severity
 from livedeck.operations.operation import Target
-from livedeck.operations.schema import Field, FieldValues, FormSchema, Kind
+from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, FormState
 from livedeck.text import values
 from livedeck.ui.alarms.view import TABS
-from livedeck.ui.kit.dialogs.form import Form, FormState
 from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
 from livedeck.ui.shell.screen import BaseScreen
 
@@ -25,7 +23,7 @@ UNTIL_OVER = "until it is over"
 
 REASON = Field("reason", "Reason", required=True, hint="why nobody needs to see it")
 
-MINUTES = Field("minutes", "For", Kind.CHOICE, choices=("15 min", "30 min", "60 min", UNTIL_OVER))
+MINUTES = Field("minutes", "For", FieldKind.CHOICE, choices=("15 min", "30 min", "60 min", UNTIL_OVER))
 
 
 SHELVE = FormSchema((MINUTES, REASON), dict)
@@ -105,36 +103,38 @@ async def _bring_back(ctx: Context, alarm: Alarm) -> None:
 
 
 def _filled(
-    ctx: Context, what: str, sheet: FormSchema, known: FieldValues, deed: Deed, *, entered: FieldValues | None = None
+    ctx: Context,
+    what: str,
+    schema: FormSchema[Any],
+    current: FieldValues,
+    deed: Deed,
+    *,
+    entered: FieldValues | None = None,
 ) -> Awaitable[None] | None:
     alarm = _seen(ctx)
     if alarm is None:
         ctx.announce("no alarm is there", Severity.INFO)
         return None
-    blank = FormState(f"{_name(alarm)}: {what}", sheet, known, entered, save=what.capitalize())
-    return _fill(ctx, alarm, blank, what, deed)
+    state = FormState(f"{_name(alarm)}: {what}", schema, current, entered, button=what.capitalize())
+    return _fill(ctx, alarm, state, what, deed)
 
 
-async def _fill(ctx: Context, alarm: Alarm, blank: FormState, what: str, deed: Deed) -> None:
+async def _fill(ctx: Context, alarm: Alarm, state: FormState, what: str, deed: Deed) -> None:
     """The form, again with all that was typed where the monitor refuses."""
-    while True:
-        filled = await ctx.ask(Form(blank, ctx.clock.monotonic, ctx.desk.present))
-        if filled is None:
-            return
-        try:
-            deed(alarm, filled.entries)
-        except AlarmRefused as error:
-            blank = replace(blank, entered=filled.entries, note=str(error))
-            continue
-        said = ", ".join(str(entry) for entry in filled.entries.values() if entry)
-        await _told(ctx, alarm, f"alarm.{what.replace(' ', '_')}", what, said)
-        return
+
+    async def attempt(result: FormResult) -> str:
+        deed(alarm, result.entries)
+        return ", ".join(str(entry) for entry in result.entries.values() if entry)
+
+    detail = await ctx.confirmer.try_form(state, attempt, AlarmRefused)
+    if detail is not None:
+        await _told(ctx, alarm, f"alarm.{what.replace(' ', '_')}", what, detail)
 
 
 async def _told(ctx: Context, alarm: Alarm, action: str, what: str, detail: str = "") -> None:
     ctx.announce(f"{_name(alarm)}: {what}" + (f", {values.safe(detail, 80)}" if detail else ""))
     target = Target("alarm", "/".join(alarm.key), _name(alarm))
-    await ctx.desk.did(action, target, detail)
+    await ctx.confirmer.audit_local(action, target, detail)
 
 
 def _name(alarm: Alarm) -> str:

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 
 from livedeck.client import ChatExport, Invalid, plain_name
 from livedeck.monitor import Severity
-from livedeck.operations.schema import FieldValues
+from livedeck.operations.operation import Confirmation
+from livedeck.operations.schema import FieldValues, FormResult, FormState
 from livedeck.presentation import events
 from livedeck.text import values
 from livedeck.text.segments import StyleRole
 from livedeck.text.times import TimeReference
 from livedeck.ui.chat import form
 from livedeck.ui.chat.jobs import ExportJob, JobState, exports_of
-from livedeck.ui.kit.dialogs.confirm import Confirm, Confirmation
-from livedeck.ui.kit.dialogs.form import Form, FormResult, FormState
 from livedeck.ui.shell.action import (
     Action,
     Feature,
@@ -57,23 +56,18 @@ def sift(ctx: Context, argument: str) -> Awaitable[None] | None:
 
 
 async def _sift(ctx: Context, screen: ChatScreen) -> None:
-    blank = FormState("Show and export only", form.FILTER, screen.entries, save="Take", fresh=True)
-    while True:
-        filled = await ctx.ask(Form(blank, ctx.clock.monotonic, lambda: _past(ctx)))
-        if filled is None:
-            return
-        try:
-            sieve = form.sieve_of(form.FILTER.values(filled.entries, filled.entries, _past(ctx)))
-        except ValueError as error:
-            blank = replace(blank, entered=filled.entries, note=str(error))
-            continue
-        screen.sift(sieve, filled.entries)
-        return
+    state = FormState("Show and export only", form.FILTER, screen.entries, button="Take", allow_unchanged=True)
+
+    async def attempt(result: FormResult) -> None:
+        sieve = form.sieve_of(form.FILTER.parse(result.entries, result.entries, _past(ctx)))
+        screen.sift(sieve, result.entries)
+
+    await ctx.confirmer.try_form(state, attempt, ValueError, lambda: _past(ctx))
 
 
 def _past(ctx: Context) -> TimeReference:
     """What was written was written before now."""
-    return replace(ctx.desk.present(), past=True)
+    return replace(ctx.confirmer.time_reference(), past=True)
 
 
 def everything(ctx: Context, _: str) -> None:
@@ -98,29 +92,26 @@ async def _export(ctx: Context, wanted: ChatExport, name: str) -> None:
     assert ctx.api is not None
     file = ctx.downloads / f"{plain_name(name)}-{plain_name(wanted.stream_id)}"
     entries: FieldValues = {"format": "csv", "file": str(file), "zone": "", "safe_csv": False}
-    blank = FormState(f"Export chat of {name}", form.ORDER, entries, save="Export", fresh=True)
-    while True:
-        filled = await ctx.ask(Form(blank, ctx.clock.monotonic, ctx.desk.present))
-        if filled is None:
-            return
-        try:
-            order = _order(filled, ctx.desk.present())
-        except ValueError as error:
-            blank = replace(blank, entered=filled.entries, note=str(error))
-            continue
+    state = FormState(f"Export chat of {name}", form.ORDER, entries, button="Export", allow_unchanged=True)
+
+    async def attempt(result: FormResult) -> tuple[form.Order, FieldValues]:
+        return _order(result, ctx.confirmer.time_reference()), result.entries
+
+    while (filled := await ctx.confirmer.try_form(state, attempt, ValueError)) is not None:
+        order, entries = filled
         to = ctx.downloads / order.file
         there = await asyncio.to_thread(_standing, to)
-        if there is None or await ctx.ask(Confirm(_replacing(to, there), ctx.clock.monotonic)):
-            break
-        blank = replace(blank, entered=filled.entries, note="")
-    sifted = replace(wanted, format=order.format, zone=order.zone, safe_csv=order.safe_csv)
-    exports_of(ctx).begin(ctx.api, sifted, name, to, replace_=there is not None)
+        if there is None or await ctx.confirmer.ask_confirmation(_replacing(to, there)):
+            sifted = replace(wanted, format=order.format, zone=order.zone, safe_csv=order.safe_csv)
+            exports_of(ctx).begin(ctx.api, sifted, name, to, replace_=there is not None)
+            return
+        state = replace(state, entered=entries)
 
 
-def _order(filled: FormResult, present: TimeReference) -> form.Order:
+def _order(result: FormResult, reference: TimeReference) -> form.Order:
     """What the form means. Raises ValueError."""
     try:
-        return form.order_of(form.ORDER.values(filled.entries, filled.entries, present))
+        return form.order_of(form.ORDER.parse(result.entries, result.entries, reference))
     except Invalid as error:
         raise ValueError(f"{error.field} {error.limit}") from None
 
@@ -135,12 +126,12 @@ def _standing(path: Path) -> stat_result | None:
 
 def _replacing(to: Path, there: stat_result) -> Confirmation:
     written = datetime.fromtimestamp(there.st_mtime, UTC)
-    body = (
+    lines = (
         (f"It is there already: {values.size(there.st_size)}, written {written:%d %b %Y %H:%M:%S}Z.", StyleRole.TEXT),
         ("The export takes its place once it is whole; until then it stays as it is.", StyleRole.TEXT),
         (values.safe(str(to), 400), StyleRole.DIM),
     )
-    return Confirmation(f"Replace {values.safe(to.name, 60)}?", body, "Replace")
+    return Confirmation(f"Replace {values.safe(to.name, 60)}?", lines, "Replace")
 
 
 def stop(ctx: Context, _: str) -> Awaitable[None] | None:
@@ -153,9 +144,9 @@ def stop(ctx: Context, _: str) -> Awaitable[None] | None:
 
 
 async def _stop(ctx: Context, running: ExportJob) -> None:
-    body = (("What has come is dropped; nothing of it is left.", StyleRole.TEXT),)
-    question = Confirmation(f"Stop the export of {running.name}?", body, "Stop it", keep="Go on")
-    if await ctx.ask(Confirm(question, ctx.clock.monotonic)) and exports_of(ctx).running:
+    lines = (("What has come is dropped; nothing of it is left.", StyleRole.TEXT),)
+    confirmation = Confirmation(f"Stop the export of {running.name}?", lines, "Stop it", cancel="Go on")
+    if await ctx.confirmer.ask_confirmation(confirmation) and exports_of(ctx).running:
         await exports_of(ctx).stop()
         ctx.announce(f"export chat of {running.name} stopped; nothing of it is left")
 

@@ -10,7 +10,7 @@ from typing import cast, get_args
 from zoneinfo import ZoneInfo
 
 from livedeck.client import ChatExport, ChatFormat, MessageFilter
-from livedeck.operations.schema import Field, FieldValues, FormSchema, Kind
+from livedeck.operations.schema import Field, FieldKind, FieldValues, FormSchema
 
 FORMATS: tuple[ChatFormat, ...] = get_args(ChatFormat)
 
@@ -31,9 +31,9 @@ FILTER = FormSchema(
     (
         Field("search", "Text", hint="in any case"),
         Field("users", "Written by", hint="user names or external ids, with commas"),
-        Field("admins", "Administrators only", Kind.FLAG),
-        Field("since", "From", Kind.MOMENT, hint=PAST, empties=True),
-        Field("until", "Until", Kind.MOMENT, hint=PAST, empties=True),
+        Field("admins", "Administrators only", FieldKind.FLAG),
+        Field("since", "From", FieldKind.DATETIME, hint=PAST, nullable=True),
+        Field("until", "Until", FieldKind.DATETIME, hint=PAST, nullable=True),
     ),
     sieve_of,
 )
@@ -79,10 +79,10 @@ def _zone(name: str) -> tzinfo | None:
 
 ORDER = FormSchema(
     (
-        Field("format", "Format", Kind.CHOICE, choices=FORMATS, hint="json, csv, txt: the platform's own bytes"),
+        Field("format", "Format", FieldKind.CHOICE, choices=FORMATS, hint="json, csv, txt: the platform's own bytes"),
         Field("file", "File", required=True, hint="the ending of the format is added"),
         Field("zone", "Times in zone", hint="Europe/Berlin; empty: as they came"),
-        Field("safe_csv", "Safe CSV", Kind.FLAG, hint="a ' before cells that a spreadsheet would compute"),
+        Field("safe_csv", "Safe CSV", FieldKind.FLAG, hint="a ' before cells that a spreadsheet would compute"),
     ),
     order_of,
 )

@@ -100,7 +100,9 @@ class Exports:
             said = "; ".join(chat_export.result_parts(job.wanted, done))
             self._end(JobState.DONE, Severity.INFO, f"{said}, to {values.safe(str(job.to), 200)}", done)
             target = Target("event", job.wanted.event_id, job.name)
-            await self._ctx.desk.did("chat.export", target, f"stream {job.wanted.stream_id}: {said}, to {job.to}")
+            await self._ctx.confirmer.audit_local(
+                "chat.export", target, f"stream {job.wanted.stream_id}: {said}, to {job.to}"
+            )
 
     def _heard(self, progress: ExportProgress) -> None:
         """Only kept: the screens are painted once a second."""

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from livedeck.client import EventDraft
-from livedeck.operations import events
-from livedeck.operations import events as acts
-from livedeck.operations.diff import edits
-from livedeck.operations.events import EventView, Newest
-from livedeck.operations.events import create as creation
-from livedeck.operations.operation import Operation
-from livedeck.operations.schema import Field, FormSchema, Kind, value
+from livedeck.operations.schema import FormSchema, FormState
 from livedeck.text import times
-from livedeck.ui.kit.dialogs.form import FormResult, FormState
 from livedeck.ui.shell.action import (
     Action,
     ConfirmLevel,
@@ -26,119 +18,106 @@ from livedeck.ui.shell.action import (
     Tab,
     needs_event,
 )
-from livedeck.ui.shell.confirmer import run_form
 
 if TYPE_CHECKING:
+    from livedeck.operations.events import EventTarget
     from livedeck.ui.events.screen import EventsScreen
     from livedeck.ui.shell.context import Context
 
 
-BEGINS = Field("started_at", "Begins", Kind.MOMENT, hint="18:30, in 20 min", required=True)
+def _target(ctx: Context) -> EventTarget:
+    """The selected event as it is displayed now."""
+    from livedeck.operations.events import EventTarget
+
+    state, displayed = ctx.selected_event(), ctx.displayed()
+    assert state is not None
+    assert displayed is not None
+    snapshot, render_time = displayed
+    return EventTarget.of_state(state, render_time, snapshot.seq)
 
 
-def new(ctx: Context, _: str) -> Awaitable[None]:
+def new(ctx: Context, _: str) -> Awaitable[Any]:
     """A form, and a draft of an event."""
+    from livedeck.operations.events import CREATE_DEFAULTS, CREATE_FORM, CreateEvent
 
-    def act(filled: FormResult) -> Operation[Newest]:
-        names = {*filled.changed, "type"}
-        values = events.NEW.values(filled.entries, names, ctx.desk.present())
-        made = edits(events.NEW, events.NEW.blank(), filled.entries, names, ctx.desk.present())
-        return creation(ctx.desk.api, _draft(events.NEW, values), made)
-
-    return _fill(ctx, FormState("New event", events.NEW, events.DEFAULTS, save="Create"), act)
+    state = FormState("New event", CREATE_FORM, CREATE_DEFAULTS, button="Create")
+    return ctx.confirmer.run_form(state, CreateEvent, before=CREATE_FORM.empty(), always=("type",))
 
 
-def edit(ctx: Context, _: str) -> Awaitable[None]:
+def edit(ctx: Context, _: str) -> Awaitable[Any]:
     """A form of all its fields; what was changed is sent and nothing else."""
-    one = ctx.desk.subject()
-    zone = ctx.identity["zone"]
-    initial = events.entries_of(one.seen.event, zone)
+    from livedeck.operations.events import EDIT_FORM, EditEvent, edit_entries
 
-    def act(filled: FormResult) -> Operation[EventView]:
-        values = events.CHANGE.values(filled.entries, filled.changed, ctx.desk.present())
-        changes = edits(events.CHANGE, initial, filled.entries, filled.changed, ctx.desk.present())
-        return acts.update(one, _draft(events.CHANGE, values), values, changes)
-
-    return _fill(ctx, FormState(f"Edit {one.target.name}", events.CHANGE, initial), act)
+    event = _target(ctx)
+    initial = edit_entries(event.view.event, ctx.identity["zone"])
+    state = FormState(f"Edit {event.target.name}", EDIT_FORM, initial)
+    return ctx.confirmer.run_form(state, partial(EditEvent, event))
 
 
-def _draft(sheet: FormSchema, values: dict[str, object]) -> EventDraft:
-    draft = sheet.draft(values)
-    assert isinstance(draft, EventDraft)
-    return draft
-
-
-def enable(ctx: Context, _: str) -> Awaitable[None]:
+def enable(ctx: Context, _: str) -> Awaitable[Any]:
     """Let streams in."""
-    return _perform(ctx, acts.enable(ctx.desk.subject()))
+    from livedeck.operations.events import EnableEvent
+
+    return ctx.confirmer.run(EnableEvent(_target(ctx)))
 
 
-def complete(ctx: Context, _: str) -> Awaitable[None]:
+def complete(ctx: Context, _: str) -> Awaitable[Any]:
     """End it."""
-    return _perform(ctx, acts.complete(ctx.desk.subject()))
+    from livedeck.operations.events import CompleteEvent
+
+    return ctx.confirmer.run(CompleteEvent(_target(ctx)))
 
 
-def delete(ctx: Context, _: str) -> Awaitable[None]:
+def delete(ctx: Context, _: str) -> Awaitable[Any]:
     """Delete it for good."""
-    return _perform(ctx, acts.delete(ctx.desk.subject()))
+    from livedeck.operations.events import DeleteEvent
+
+    return ctx.confirmer.run(DeleteEvent(_target(ctx)))
 
 
-def move(ctx: Context, argument: str) -> Awaitable[None]:
+def move(ctx: Context, argument: str) -> Awaitable[Any]:
     """Put it into another project or folder."""
-    one = ctx.desk.subject()
-    field = Field("parent_id", "Project or folder", hint="its id", required=True)
-    known = one.seen.event.parent_id or ""
-    return _asked(ctx, f"Move {one.target.name}", field, partial(acts.move, one), known=known, typed=argument)
+    from livedeck.operations.events import MOVE_FORM, MoveEvent
+
+    event = _target(ctx)
+    state = _one_field(f"Move {event.target.name}", MOVE_FORM, event.view.event.parent_id or "", argument)
+    return ctx.confirmer.run_form(state, lambda form: MoveEvent(event, form.draft))
 
 
-def poster(ctx: Context, argument: str) -> Awaitable[None]:
+def poster(ctx: Context, argument: str) -> Awaitable[Any]:
     """Give it the picture at an address."""
-    one = ctx.desk.subject()
-    field = Field("poster_url", "Picture", hint="https:// address of the image", required=True)
-    return _asked(ctx, f"Poster of {one.target.name}", field, partial(acts.poster, one), typed=argument)
+    from livedeck.operations.events import SetEventPoster
+    from livedeck.operations.posters import PICTURE_FORM
+
+    event = _target(ctx)
+    state = _one_field(f"Poster of {event.target.name}", PICTURE_FORM, "", argument)
+    return ctx.confirmer.run_form(state, lambda form: SetEventPoster(event, form.draft))
 
 
-def schedule(ctx: Context, argument: str) -> Awaitable[None]:
-    """Give it a stream that begins at a moment."""
-    one = ctx.desk.subject()
-    title = f"Schedule a stream of {one.target.name}"
-    return _asked(ctx, title, BEGINS, partial(acts.schedule, one), typed=argument)
+def schedule(ctx: Context, argument: str) -> Awaitable[Any]:
+    """Give it a stream that begins at a time."""
+    from livedeck.operations.events import SCHEDULE_FORM, ScheduleStream
+
+    event = _target(ctx)
+    state = _one_field(f"Schedule a stream of {event.target.name}", SCHEDULE_FORM, "", argument)
+    return ctx.confirmer.run_form(state, lambda form: ScheduleStream(event, form.draft))
 
 
-def reschedule(ctx: Context, argument: str) -> Awaitable[None]:
-    """Move its stream to another moment."""
-    one = ctx.desk.subject()
-    stream = one.seen.event.stream
+def reschedule(ctx: Context, argument: str) -> Awaitable[Any]:
+    """Move its stream to another time."""
+    from livedeck.operations.events import SCHEDULE_FORM, RescheduleStream
+
+    event = _target(ctx)
+    stream = event.view.event.stream
     begins = times.format_time(stream.started_at, ctx.identity["zone"]) if stream and stream.started_at else ""
-    title = f"Reschedule the stream of {one.target.name}"
-    return _asked(ctx, title, BEGINS, partial(acts.reschedule, one), known=begins, typed=argument)
+    state = _one_field(f"Reschedule the stream of {event.target.name}", SCHEDULE_FORM, begins, argument)
+    return ctx.confirmer.run_form(state, lambda form: RescheduleStream(event, form.draft))
 
 
-async def _asked(
-    ctx: Context, title: str, field: Field, act: Callable[[Any], Operation[EventView]], *, known: str = "", typed: str
-) -> None:
-    """A form of one field; `known`: what is so now, `typed`: what stood after the command."""
-    sheet = FormSchema((field,), _address if field.name == "poster_url" else dict)
-
-    def made(filled: FormResult) -> Operation[EventView]:
-        return act(value(field, filled.entries[field.name], ctx.desk.present()))
-
-    entered = {field.name: typed} if typed else None
-    await run_form(ctx, FormState(title, sheet, {field.name: known}, entered, save="Go on"), made)
-
-
-def _address(values: Mapping[str, object]) -> object:
-    if not str(values["poster_url"]).startswith(("https://", "http://")):
-        raise ValueError("should begin with https://")
-    return values
-
-
-async def _fill(ctx: Context, blank: FormState, act: Callable[[FormResult], Operation[Any]]) -> None:
-    await run_form(ctx, blank, act)
-
-
-async def _perform(ctx: Context, act: Operation[EventView]) -> None:
-    await ctx.desk.perform(act)
+def _one_field(title: str, schema: FormSchema[Any], current: str, typed: str) -> FormState:
+    """A form of one field. `typed`: what stood after the command."""
+    (field,) = schema.fields
+    return FormState(title, schema, {field.name: current}, {field.name: typed} if typed else None, button="Go on")
 
 
 def _screen_type() -> type[EventsScreen]:

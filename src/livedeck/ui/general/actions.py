@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.client import Event
 from livedeck.monitor import Severity
+from livedeck.operations.operation import Confirmation
 from livedeck.presentation import events, filtering
 from livedeck.presentation.filtering import TableView, apply_view
 from livedeck.presentation.table import TableSchema
@@ -14,7 +15,7 @@ from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.general.help import ColumnsScreen, HelpScreen
 from livedeck.ui.general.palette import CommandScreen, Picked
 from livedeck.ui.kit.dialogs.choice import ChoiceScreen, PromptScreen
-from livedeck.ui.kit.dialogs.confirm import Confirm, Confirmation
+from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.dialog import Timer
 from livedeck.ui.kit.table import Table
 from livedeck.ui.kit.themes import PALETTES
@@ -40,16 +41,16 @@ class Leaving(Confirm):
 
     def __init__(self, unfinished: Sequence[Unfinished], timer: Timer) -> None:
         body = tuple(paragraph for work in unfinished for paragraph in work.body)
-        super().__init__(Confirmation(unfinished[0].title, body, "Leave", keep="Stay"), timer)
+        super().__init__(Confirmation(unfinished[0].title, body, "Leave", cancel="Stay"), timer)
 
 
 def _unfinished(ctx: Context) -> list[Unfinished]:
     """The changes that nobody knows the result of, and what the features are still at."""
     found = [feature.unfinished(ctx) for feature in ctx.actions.features if feature.unfinished]
     work = [each for each in found if each]
-    if undecided := ctx.desk.undecided:
+    if in_doubt := ctx.confirmer.in_doubt:
         text = "It was sent, and its answer is not there. Left now, it may happen or not; the audit says UNKNOWN."
-        title = f"Leave before it is known what became of {', '.join(undecided)}?"
+        title = f"Leave before it is known what became of {', '.join(in_doubt)}?"
         work.insert(0, Unfinished(title, ((text, StyleRole.WARNING),)))
     return work
 

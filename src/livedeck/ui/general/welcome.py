@@ -15,11 +15,11 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from livedeck.operations.schema import Field, FieldValues, FormSchema, Kind
+from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, FormState
 from livedeck.text.times import TimeReference
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.dialogs.dialog import Button, Timer
-from livedeck.ui.kit.dialogs.form import Form, FormResult, FormState
+from livedeck.ui.kit.dialogs.form import Form
 
 DEMO, DECK = "demo", "deck"
 
@@ -61,12 +61,12 @@ def _address(values: Mapping[str, object]) -> object:
     return values
 
 
-SHEET = FormSchema(
+SCHEMA = FormSchema(
     (
         Field("base_url", "Address", required=True, hint="https:// address of the API"),
         Field("upload_url", "Upload address", hint="where it is another one"),
-        Field("source", "Token from", Kind.CHOICE, choices=(TYPED, FILE, COMMAND, ENVIRONMENT)),
-        Field("token", "Token", Kind.HIDDEN, hint="kept in a file of your own, 0600"),
+        Field("source", "Token from", FieldKind.CHOICE, choices=(TYPED, FILE, COMMAND, ENVIRONMENT)),
+        Field("token", "Token", FieldKind.HIDDEN, hint="kept in a file of your own, 0600"),
         Field("place", "File or command", hint="path of the file; command that prints it"),
     ),
     _address,
@@ -92,7 +92,9 @@ class Welcome(App[str]):
             self.register_theme(each)
         self.theme = themes.select_theme(theme, no_color=self.no_color, color_system=self.console.color_system)
         self._try, self._save, self._timer = try_out, save, timer
-        self._blank = FormState("Connect a platform", SHEET, {**SHEET.blank(), "source": TYPED}, save="Connect")
+        self._form_state = FormState(
+            "Connect a platform", SCHEMA, {**SCHEMA.empty(), "source": TYPED}, button="Connect"
+        )
 
     def compose(self) -> ComposeResult:
         with Vertical(id="welcome", classes="dialog"), Vertical(classes="dialog-box"):
@@ -114,27 +116,27 @@ class Welcome(App[str]):
             self._ask()
 
     def _ask(self) -> None:
-        self.push_screen(Form(self._blank, self._timer, _present), self._filled)
+        self.push_screen(Form(self._form_state, self._timer, _time_reference), self._saved)
 
-    def _filled(self, filled: FormResult | None) -> None:
-        if filled is not None:
-            self.run_worker(self._connect(filled), group="connect", exclusive=True)
+    def _saved(self, result: FormResult | None) -> None:
+        if result is not None:
+            self.run_worker(self._connect(result), group="connect", exclusive=True)
 
-    async def _connect(self, filled: FormResult) -> None:
+    async def _connect(self, result: FormResult) -> None:
         """Try the answers, keep them, and go on; or the form again with all that was typed, and why."""
         try:
-            answers = platform(filled.entries)
+            answers = platform(result.entries)
             why = await self._try(answers) or await asyncio.to_thread(self._save, answers)
         except ValueError as error:
             why = str(error)
         if not why:
             self.exit(DECK)
             return
-        self._blank = replace(self._blank, entered=filled.entries, note=why)
+        self._form_state = replace(self._form_state, entered=result.entries, note=why)
         self._ask()
 
 
-def _present() -> TimeReference:
+def _time_reference() -> TimeReference:
     return TimeReference(datetime.now(UTC))
 
 

@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
-from livedeck.client import RelayDraft, RelayProfile, RelayRunning, RoomDraft
+from livedeck.client import RelayRunning
 from livedeck.monitor import Severity
-from livedeck.operations import rooms
-from livedeck.operations import rooms as acts
-from livedeck.operations.diff import edits
-from livedeck.operations.operation import Operation, OperationResult
-from livedeck.operations.rooms import DeferredEdit, RelaySubject
-from livedeck.operations.schema import FieldValues
+from livedeck.operations.operation import Confirmation, OperationResult
+from livedeck.operations.schema import FieldValues, FormResult, FormState
 from livedeck.presentation.rooms import ACTIVE
 from livedeck.text.segments import Segment, StyleRole
-from livedeck.ui.kit.dialogs.confirm import Confirm, Confirmation
-from livedeck.ui.kit.dialogs.form import FormResult, FormState
 from livedeck.ui.rooms.view import REVEALED
 from livedeck.ui.shell.action import Action, ConfirmLevel, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
-from livedeck.ui.shell.confirmer import run_form
 from livedeck.ui.shell.keymap import worded
 
 if TYPE_CHECKING:
+    from livedeck.operations.rooms import DeferredEdit, RelayTarget
     from livedeck.ui.rooms.screen import RoomsScreen
     from livedeck.ui.shell.context import Context
 
@@ -49,37 +43,32 @@ def pane(ctx: Context, _: str) -> None:
     screen.turn("relays" if screen.pane == "rooms" else "rooms")
 
 
-def new(ctx: Context, _: str) -> Awaitable[None]:
+def new(ctx: Context, _: str) -> Awaitable[Any]:
     """A form of a room and all its profiles."""
-    sheet, screen = rooms.room(ctx.desk.api.service_of), ctx.screen_of(_screen_type())
-    initial = {**sheet.blank(), "type": rooms.TYPES[0], "owner_id": screen.owner}
+    from livedeck.operations.diff import ParsedForm
+    from livedeck.operations.rooms import ROOM_TYPES, CreateRoom, room_form
 
-    def act(filled: FormResult) -> Operation[acts.Newest]:
-        screen.owner = str(filled.entries["owner_id"])
-        names = {*filled.changed, "owner_id", "type"}
-        draft = sheet.draft(sheet.values(filled.entries, names, ctx.desk.present()))
-        assert isinstance(draft, RoomDraft)
-        return acts.create(ctx.desk.api, draft, edits(sheet, sheet.blank(), filled.entries, names, ctx.desk.present()))
+    schema, screen = room_form(ctx.confirmer.api.service_of), ctx.screen_of(_screen_type())
+    initial = {**schema.empty(), "type": ROOM_TYPES[0], "owner_id": screen.owner}
 
-    return _fill(ctx, FormState("New room", sheet, initial, save="Create"), act)
+    def make(form: ParsedForm[Any]) -> CreateRoom:
+        screen.owner = str(form.entries["owner_id"])
+        return CreateRoom(form)
 
-
-async def _fill(ctx: Context, blank: FormState, act: Any) -> None:
-    await run_form(ctx, blank, act)
+    state = FormState("New room", schema, initial, button="Create")
+    return ctx.confirmer.run_form(state, make, before=schema.empty(), always=("owner_id", "type"))
 
 
-def delete(ctx: Context, _: str) -> Awaitable[None] | None:
+def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
     """End it."""
-    room, shown = ctx.screen_of(_screen_type()).room(), ctx.displayed()
-    if room is None or shown is None:
+    from livedeck.operations.rooms import DeleteRoom, RoomTarget
+
+    room, displayed = ctx.screen_of(_screen_type()).room(), ctx.displayed()
+    if room is None or displayed is None:
         ctx.announce("no room is selected", Severity.WARNING)
         return None
-    snapshot = shown[0]
-    return _perform(ctx, acts.delete(acts.RoomSubject.of(ctx.desk.api, room, snapshot.rooms.as_of, snapshot.seq)))
-
-
-async def _perform(ctx: Context, act: Operation[Any]) -> None:
-    await ctx.desk.perform(act)
+    snapshot = displayed[0]
+    return ctx.confirmer.run(DeleteRoom(RoomTarget.of(room, snapshot.rooms.as_of, snapshot.seq)))
 
 
 LOCKED = (
@@ -92,56 +81,54 @@ LOCKED = (
 
 def edit(ctx: Context, _: str) -> Awaitable[None] | None:
     """A form of its fields, or of the edit that waits; what was changed is sent and nothing else."""
-    one = _subject(ctx)
-    if one is None:
+    relay = _target(ctx)
+    if relay is None:
         return None
     screen = ctx.screen_of(_screen_type())
-    waiting = screen.edits.waiting.get(one.profile.id)
-    return _edit(ctx, screen, one, waiting.filled.entries if waiting else None)
+    waiting = screen.edits.waiting.get(relay.profile.id)
+    return _edit(ctx, screen, relay, waiting.result.entries if waiting else None)
 
 
 async def _edit(
-    ctx: Context, screen: RoomsScreen, one: RelaySubject, entered: FieldValues | None = None, note: str = ""
+    ctx: Context, screen: RoomsScreen, relay: RelayTarget, entered: FieldValues | None = None, note: str = ""
 ) -> None:
-    sheet = rooms.relay(one.service_of)
+    from livedeck.operations.rooms import EditRelay, relay_entries, relay_form, service_for
 
-    async def settle(filled: FormResult, outcome: OperationResult) -> bool:
-        return isinstance(outcome.error, RelayRunning) and await _locked(ctx, screen, one, filled)
+    service_of = ctx.confirmer.api.service_of
 
-    blank = FormState(f"Edit {one.target.name}", sheet, rooms.entries_of(one.profile), entered, note=note)
-    outcome = await run_form(ctx, blank, lambda filled: _act(ctx, one, filled), settle)
-    if outcome and outcome.done:
-        screen.edits.drop(one.profile.id)
+    async def retry(result: FormResult, outcome: OperationResult) -> bool:
+        return isinstance(outcome.error, RelayRunning) and await _defer(ctx, screen, relay, result)
+
+    schema = relay_form(service_for(relay.profile, service_of))
+    state = FormState(f"Edit {relay.target.name}", schema, relay_entries(relay.profile), entered, note=note)
+    outcome = await ctx.confirmer.run_form(state, lambda form: EditRelay(relay, form, service_of), retry=retry)
+    if outcome and outcome.has_happened:
+        screen.edits.drop(relay.profile.id)
         screen.refresh_all()
 
 
-def _act(ctx: Context, one: RelaySubject, filled: FormResult, why: tuple[Segment, ...] = ()) -> Operation[RelayProfile]:
-    sheet = rooms.relay(one.service_of)
-    present = ctx.desk.present()
-    draft = sheet.draft(sheet.values(filled.entries, filled.changed, present))
-    assert isinstance(draft, RelayDraft)
-    changes = edits(sheet, rooms.entries_of(one.profile), filled.entries, filled.changed, present)
-    return acts.update(one, draft, changes, why)
+async def _defer(ctx: Context, screen: RoomsScreen, relay: RelayTarget, result: FormResult) -> bool:
+    """Say what locks the profile, and let the edit wait where that is wanted; whether it waits."""
+    from livedeck.operations.rooms import DeferredEdit
 
-
-async def _locked(ctx: Context, screen: RoomsScreen, one: RelaySubject, filled: FormResult) -> bool:
-    """Say what holds the profile, and let the edit wait where that is wanted."""
-    body = tuple((worded(text, ctx.actions), StyleRole.TEXT) for text in LOCKED)
-    question = Confirmation(f'"{one.target.name}" is broadcasting', body, "Keep the edit", keep="Back to the form")
-    wanted = await ctx.desk.ask(Confirm(question, ctx.clock.monotonic))
-    if wanted:
-        screen.edits.keep(one, filled, ctx.clock.now())
+    lines = tuple((worded(text, ctx.actions), StyleRole.TEXT) for text in LOCKED)
+    confirmation = Confirmation(
+        f'"{relay.target.name}" is broadcasting', lines, "Keep the edit", cancel="Back to the form"
+    )
+    is_kept = await ctx.confirmer.ask_confirmation(confirmation)
+    if is_kept:
+        screen.edits.defer(DeferredEdit(relay, result, ctx.clock.now()))
         screen.refresh_all()
-        ctx.announce(f"the edit of {one.target.name} waits for its relay to end", Severity.INFO)
-    return wanted
+        ctx.announce(f"the edit of {relay.target.name} waits for its relay to end", Severity.INFO)
+    return is_kept
 
 
 def apply(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Ask whether to send an edit that waits: of the profile that is named, or selected, or of the only one."""
     screen = ctx.screen_of(_screen_type())
     selected = screen.relay()
-    wanted = argument or (selected.id if selected else "")
-    waiting = screen.edits.waiting.get(wanted) or (
+    profile_id = argument or (selected.id if selected else "")
+    waiting = screen.edits.waiting.get(profile_id) or (
         None if argument else next(iter(screen.edits.waiting.values()), None)
     )
     if waiting is None:
@@ -151,55 +138,61 @@ def apply(ctx: Context, argument: str) -> Awaitable[None] | None:
 
 
 async def _apply(ctx: Context, screen: RoomsScreen, waiting: DeferredEdit) -> None:
-    """Send it after the question; where it is refused again it waits on, or goes back to its form."""
-    one = waiting.one
-    room = ctx.snapshot.rooms.find(one.room.id) if ctx.snapshot else None
+    """Send it once it is confirmed; where it is refused again it waits on, or goes back to its form."""
+    from livedeck.operations.diff import parse_form
+    from livedeck.operations.rooms import EditRelay, relay_entries, relay_form, service_for
+
+    relay, service_of = waiting.relay, ctx.confirmer.api.service_of
+    room = ctx.snapshot.rooms.find(relay.room.id) if ctx.snapshot else None
     state = "may still be broadcasting" if room is None or room.status == ACTIVE else "is no longer active"
-    why: tuple[Segment, ...] = (
+    reason: tuple[Segment, ...] = (
         (f"This edit waits since {waiting.since:%H:%M:%S}Z. Its room {state}.", StyleRole.WARNING),
     )
-    outcome = await ctx.desk.perform(_act(ctx, one, waiting.filled, why))
-    if outcome.done:
-        screen.edits.drop(one.profile.id)
+    schema = relay_form(service_for(relay.profile, service_of))
+    form = parse_form(schema, relay_entries(relay.profile), waiting.result, ctx.confirmer.time_reference())
+    outcome = await ctx.confirmer.run(EditRelay(relay, form, service_of, reason))
+    if outcome.has_happened:
+        screen.edits.drop(relay.profile.id)
         screen.refresh_all()
     elif isinstance(outcome.error, RelayRunning):
-        if not await _locked(ctx, screen, one, waiting.filled):
-            await _edit(ctx, screen, one, waiting.filled.entries)
+        if not await _defer(ctx, screen, relay, waiting.result):
+            await _edit(ctx, screen, relay, waiting.result.entries)
     elif outcome.error is not None:
-        await _edit(ctx, screen, one, waiting.filled.entries, outcome.text)
+        await _edit(ctx, screen, relay, waiting.result.entries, outcome.text)
 
 
 def reveal(ctx: Context, _: str) -> Awaitable[None] | None:
     """Its stream key, for ten seconds; never where that cannot be recorded (trust.md, "Secrets")."""
-    one = _subject(ctx)
-    if one is None:
+    relay = _target(ctx)
+    if relay is None:
         return None
-    if one.profile.stream_key is None:
-        ctx.announce(f"the platform did not say the stream key of {one.target.name}", Severity.WARNING)
+    if relay.profile.stream_key is None:
+        ctx.announce(f"the platform did not say the stream key of {relay.target.name}", Severity.WARNING)
         return None
     if ctx.history is None:
         ctx.announce("no key is shown: that is recorded, and this deck keeps no history", Severity.WARNING)
         return None
-    return _reveal(ctx, ctx.screen_of(_screen_type()), one)
+    return _reveal(ctx, ctx.screen_of(_screen_type()), relay)
 
 
-async def _reveal(ctx: Context, screen: RoomsScreen, one: RelaySubject) -> None:
+async def _reveal(ctx: Context, screen: RoomsScreen, relay: RelayTarget) -> None:
     """Recorded before it is shown."""
-    await ctx.desk.did("relay.reveal", one.target, f"shown for {REVEALED:g} s")
-    ctx.announce(f"stream key of {one.target.name} shown for {REVEALED:g} s")
-    screen.reveal(one.profile)
+    await ctx.confirmer.audit_local("relay.reveal", relay.target, f"shown for {REVEALED:g} s")
+    ctx.announce(f"stream key of {relay.target.name} shown for {REVEALED:g} s")
+    screen.reveal(relay.profile)
 
 
-def _subject(ctx: Context) -> RelaySubject | None:
-    """The selected profile as it is shown now, frozen; None, and said, where there is none."""
-    screen, shown = ctx.screen_of(_screen_type()), ctx.displayed()
+def _target(ctx: Context) -> RelayTarget | None:
+    """The selected profile as it is displayed now; None, and said, where there is none."""
+    from livedeck.operations.rooms import RelayTarget
+
+    screen, displayed = ctx.screen_of(_screen_type()), ctx.displayed()
     room, profile = screen.room(), screen.relay()
-    if room is None or profile is None or shown is None:
+    if room is None or profile is None or displayed is None:
         ctx.announce("no relay profile is selected", Severity.WARNING)
         return None
-    assert ctx.api is not None
-    snapshot = shown[0]
-    return RelaySubject.of(ctx.api, room, profile, snapshot.rooms.as_of, snapshot.seq)
+    snapshot = displayed[0]
+    return RelayTarget.of(room, profile, snapshot.rooms.as_of, snapshot.seq)
 
 
 HERE = ("rooms",)

@@ -14,7 +14,7 @@ from livedeck.monitor import RoomsState, Snapshot
 from livedeck.operations.rooms import DeferredEdits
 from livedeck.presentation import filtering
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.rooms import RELAYS, ROOMS, Relay, relay_profiles
+from livedeck.presentation.rooms import RELAYS, ROOMS, Relay, WaitingEdit, relay_profiles
 from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line
 from livedeck.ui.kit.lines import LinesWidget
@@ -51,12 +51,12 @@ class RoomsScreen(BaseScreen):
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one("#key").display = False
-        self.ctx.snapshot_signal.subscribe(self, lambda _: self.heed())
+        self.ctx.snapshot_signal.subscribe(self, lambda _: self.check_deferred_edits())
 
     def on_screen_resume(self) -> None:
         self.ctx.monitor.want_rooms(True)
         super().on_screen_resume()
-        self.heed()
+        self.check_deferred_edits()
 
     def on_screen_suspend(self) -> None:
         """Hidden, it wants no rooms, unless an edit waits; under a dialog it goes on."""
@@ -100,17 +100,17 @@ class RoomsScreen(BaseScreen):
         self._hidden_at = self.ctx.clock.monotonic() + REVEALED if profile else -inf
         self.refresh_all()
 
-    def heed(self) -> None:
-        """Tell of kept edits whose relay is over, and ask about them where the operator looks at the rooms."""
+    def check_deferred_edits(self) -> None:
+        """Tell of deferred edits whose relay is over, and ask about them where the operator looks at the rooms."""
         state = self.ctx.snapshot.rooms if self.ctx.snapshot else RoomsState()
         waited = bool(self.edits.waiting)
-        for words, severity in self.edits.heed(state):
-            self.ctx.announce(words, severity)
+        for text, severity in self.edits.check_ready(state):
+            self.ctx.announce(text, severity)
         if waited and not self.edits.waiting and self.ctx.current_mode != self.MODE:
             self.ctx.monitor.want_rooms(False)
-        wanted = self.edits.offer() if self.ctx.screen is self else None  # never over a form
-        if wanted:
-            self.ctx.dispatch("relay.apply", wanted)
+        profile_id = self.edits.next_ready() if self.ctx.screen is self else None  # never over a form
+        if profile_id:
+            self.ctx.dispatch("relay.apply", profile_id)
 
     def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
         state = snapshot.rooms
@@ -121,9 +121,7 @@ class RoomsScreen(BaseScreen):
         room = state.find(self._cursors.get("rooms", ""))
         filters += self._fill("relays", state, moment, view.no_profiles_text(room))
         self.query_one("#filter", LinesWidget).show(filters)
-        self.query_one("#room", LinesWidget).show(
-            view.room_title(room, self.edits.shown(room, key_of("relay.apply", self.ctx.actions)), moment, cells)
-        )
+        self.query_one("#room", LinesWidget).show(view.room_title(room, self._waiting_edit(room), moment, cells))
         self._paint_key(cells)
 
     def _fill(self, pane: str, state: RoomsState, moment: RenderTime, empty: str) -> list[Line]:
@@ -148,6 +146,12 @@ class RoomsScreen(BaseScreen):
             if room
             else ()
         )
+
+    def _waiting_edit(self, room: Room | None) -> WaitingEdit | None:
+        """The edit of that room that waits longest, and the key that applies it."""
+        edit = self.edits.of_room(room)
+        key = key_of("relay.apply", self.ctx.actions)
+        return WaitingEdit(edit.relay.target.name, edit.since, key) if edit else None
 
     def _paint_key(self, cells: int) -> None:
         """The key that was asked for, while its time runs and its profile is the selected one."""

@@ -1,70 +1,228 @@
-"""A form that is filled in, performed, and shown again with all that was typed where the platform did not take it."""
+"""The executor of operations with dialogs as its ports; forms that come back with all that was typed if refused."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from livedeck.client import FileFault, Invalid, Rejected
-from livedeck.operations.operation import Operation, OperationResult, Verdict
-from livedeck.operations.schema import FieldErrors, FormSchema, field_errors
-from livedeck.ui.kit.dialogs.form import Form, FormResult, FormState
+from livedeck.client import Api, FileFault, Invalid, Progress, Rejected
+from livedeck.monitor import Severity
+from livedeck.operations import guard
+from livedeck.operations.diff import ParsedForm, parse_form
+from livedeck.operations.executor import Cancelled, Executor, audit_local
+from livedeck.operations.operation import (
+    Confirmation,
+    ConfirmLevel,
+    Operation,
+    OperationResult,
+    Platform,
+    Target,
+    Verdict,
+)
+from livedeck.operations.schema import FieldErrors, FieldValues, FormResult, FormSchema, FormState, field_errors
+from livedeck.text.times import TimeReference
+from livedeck.ui.kit.dialogs.confirm import Confirm
+from livedeck.ui.kit.dialogs.form import Form
+from livedeck.ui.kit.dialogs.progress import ProgressDialog
+from livedeck.ui.shell.keymap import key_of
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
+R = TypeVar("R")
 
-OperationFactory = Callable[[FormResult], Operation[Any] | Awaitable[Operation[Any]]]
+SHOW_AFTER = 0.5
+"""Seconds of silence after which a dialog says that something is under way."""
 
-"""What a filled form asks for; awaited where a file has to be read first."""
+SEVERITIES = {
+    Verdict.DONE: Severity.INFO,
+    Verdict.APPLIED: Severity.INFO,
+    Verdict.REFUSED: Severity.WARNING,
+    Verdict.UNKNOWN: Severity.CRITICAL,
+    Verdict.NOT_APPLIED: Severity.CRITICAL,
+    Verdict.FAILED: Severity.CRITICAL,
+}
+"""How loud each verdict is told."""
 
+OperationFactory = Callable[[ParsedForm[Any]], Operation[Any] | Awaitable[Operation[Any]]]
+"""The operation that a filled form asks for; awaited where a file is read first. Raises Invalid and FileFault."""
 
 RetryHook = Callable[[FormResult, OperationResult], Awaitable[bool]]
+"""What may follow on a refusal in place of the form; whether it did."""
 
-"""What else than the form may follow on a refusal; whether that was enough."""
 
-
-async def _never(_: FormResult, __: OperationResult) -> bool:
+async def _no_hook(_: FormResult, __: OperationResult) -> bool:
     return False
 
 
-async def run_form(
-    ctx: Context, blank: FormState, act: OperationFactory, settle: RetryHook = _never
-) -> OperationResult | None:
-    """What became of it; None where the form was left. `act` raises Invalid, and FileFault for a file that it reads."""
-    while True:
-        filled = await ctx.ask(Form(blank, ctx.clock.monotonic, ctx.desk.present, ctx.desk.hindrance))
-        if filled is None:
-            return None
+class Confirmer:
+    """Where features ask, and hand operations to the executor."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._executor: Executor | None = None
+
+    @property
+    def api(self) -> Api:
+        """Where changes go; the deck refuses every action that writes where there is none."""
+        assert self._ctx.api is not None
+        return self._ctx.api
+
+    @property
+    def in_doubt(self) -> tuple[str, ...]:
+        """The changes that were sent, in words, and have no verdict yet."""
+        return tuple(self._executor.in_doubt.values()) if self._executor else ()
+
+    async def run(self, operation: Operation[Any]) -> OperationResult:
+        """Confirm and send it; what became of it, which was told."""
+        if self._executor is None:
+            ctx = self._ctx
+            self._executor = Executor(
+                Platform(self.api, lambda: ctx.snapshot),
+                ctx.clock,
+                confirmations=self,
+                progress=self,
+                audit=ctx.history,
+                blocked_reason=self.blocked_reason,
+                notify=self._notify,
+                refresh=ctx.monitor.refresh,
+            )
+        return await self._executor.run(operation)
+
+    async def run_form(
+        self,
+        state: FormState,
+        make_operation: OperationFactory,
+        *,
+        before: FieldValues | None = None,
+        always: Iterable[str] = (),
+        retry: RetryHook = _no_hook,
+    ) -> OperationResult | None:
+        """What became of the operation that a form asks for; None where the form was left.
+
+        `before`: what the changes are told against, where that is not what the form begins with. `always`: fields that
+        are sent though they did not change.
+        """
+        initial = state.initial if before is None else before
+        while (result := await self.ask_form(state, blocks=True)) is not None:
+            try:
+                made = make_operation(parse_form(state.schema, initial, result, self.time_reference(), always=always))
+                outcome = await self.run(await made if isinstance(made, Awaitable) else made)
+            except Invalid as error:
+                errors = _errors_of_invalid(error, state.schema)
+                state = replace(state, entered=result.entries, errors=errors, note="")
+                continue
+            except FileFault as error:
+                state = replace(state, entered=result.entries, errors=FieldErrors(), note=str(error))
+                continue
+            if outcome.has_happened or outcome.verdict is Verdict.UNKNOWN or await retry(result, outcome):
+                return outcome
+            state = _refused(state, result, outcome)
+        return None
+
+    async def ask_form(
+        self,
+        state: FormState,
+        *,
+        time_reference: Callable[[], TimeReference] | None = None,
+        blocks: bool = False,
+    ) -> FormResult | None:
+        """The form as it was saved; None where it was left. `blocks`: it is not saved while nothing may be sent."""
+        reference = time_reference or self.time_reference
+        reason = self.blocked_reason if blocks else (lambda: "")
+        return await self._ctx.ask(Form(state, self._ctx.clock.monotonic, reference, reason))
+
+    async def try_form(
+        self,
+        state: FormState,
+        attempt: Callable[[FormResult], Awaitable[R]],
+        error_type: type[Exception],
+        time_reference: Callable[[], TimeReference] | None = None,
+        *,
+        typed: FieldValues | None = None,
+    ) -> R | None:
+        """What the attempt with a filled form returns; None where the form was left.
+
+        Where it raises that error the form is there again, with all that was typed, and says why. `typed`: what is
+        tried before the form is shown.
+        """
+        result = FormResult(typed, tuple(typed)) if typed else None
+        while result or (result := await self.ask_form(state, time_reference=time_reference)):
+            try:
+                return await attempt(result)
+            except error_type as error:
+                state, result = replace(state, entered=result.entries, note=str(error)), None
+        return None
+
+    async def ask_confirmation(self, confirmation: Confirmation) -> bool:
+        """Whether the person agrees to what is no operation."""
+        return await self._ctx.ask(Confirm(confirmation, self._ctx.clock.monotonic))
+
+    async def confirm(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
+        """The executor's ConfirmationPort."""
+        if confirmation.level is ConfirmLevel.NONE:
+            return True
+        reason = partial(self.blocked_reason, operation.target)
+        return await self._ctx.ask(Confirm(confirmation, self._ctx.clock.monotonic, reason))
+
+    async def watch(self, title: str, work: Callable[[Progress], Awaitable[R]]) -> R:
+        """The executor's ProgressPort, and for work that changes nothing: a dialog where it takes long."""
+        dialog = ProgressDialog(title, self._ctx.clock.monotonic)
+        task = asyncio.ensure_future(work(dialog.progress))
+        delay = asyncio.ensure_future(self._ctx.clock.sleep(SHOW_AFTER))
         try:
-            made = act(filled)
-            outcome = await ctx.desk.perform(await made if isinstance(made, Awaitable) else made)
-        except Invalid as error:
-            blank = replace(blank, entered=filled.entries, said=_invalid(error, blank.sheet), note="")
-            continue
-        except FileFault as error:
-            blank = replace(blank, entered=filled.entries, said=FieldErrors(), note=str(error))
-            continue
-        if outcome.done or outcome.verdict is Verdict.UNKNOWN or await settle(filled, outcome):
-            return outcome
-        blank = _again(blank, filled, outcome)
+            await asyncio.wait({task, delay}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                task.add_done_callback(lambda _: dialog.finish())
+                if await self._ctx.ask(dialog):
+                    task.cancel()
+                    await asyncio.wait({task})
+                    raise Cancelled
+            return await task
+        finally:
+            delay.cancel()
+            task.cancel()
+
+    def blocked_reason(self, target: Target | None = None) -> str:
+        """Why nothing may be sent (to the target) now; empty where it may."""
+        ctx, render_time = self._ctx, self._ctx.render_time()
+        now = render_time.now if render_time else ctx.clock.now()
+        refresh_key = key_of("app.ask", ctx.actions)
+        return guard.blocked_reason(ctx.snapshot, now, target, is_watched=not ctx.fault, refresh_key=refresh_key)
+
+    def time_reference(self) -> TimeReference:
+        """What typed times are read against: the platform's clock, the person's zone."""
+        render_time = self._ctx.render_time()
+        return TimeReference(render_time.server if render_time else self._ctx.clock.now(), self._ctx.identity["zone"])
+
+    async def audit_local(self, action: str, target: Target, detail: str = "") -> None:
+        """Record what a person did that never leaves this machine."""
+        await audit_local(self._ctx.history, self._ctx.clock.now(), action, target, detail)
+
+    def _notify(self, operation: Operation[Any], result: OperationResult) -> None:
+        """What was done to what, and what became of it; it stays among the notices."""
+        name = operation.target.name
+        text = name if result.verdict is Verdict.DONE else f"{name}: {result.text}"
+        self._ctx.announce(f"{operation.verb} {result.verdict}: {text}", SEVERITIES[result.verdict])
 
 
-def _again(blank: FormState, filled: FormResult, outcome: OperationResult) -> FormState:
-    """The form as it was left, with what was said of it."""
-    said = FieldErrors()
+def _refused(state: FormState, result: FormResult, outcome: OperationResult) -> FormState:
+    """The form as it was saved, with what was said of it."""
+    errors = FieldErrors()
     if isinstance(outcome.error, Invalid):
-        said = _invalid(outcome.error, blank.sheet)
+        errors = _errors_of_invalid(outcome.error, state.schema)
     elif isinstance(outcome.error, Rejected):
-        said = field_errors(outcome.error.invalid_params, blank.sheet)
-        place = blank.sheet.codes.get(outcome.error.code or 0)
-        if place and not said.by_field:
-            said = replace(said, by_field={place: outcome.error.message or outcome.error.happened})
-    return replace(blank, entered=filled.entries, said=said, note=outcome.text)
+        errors = field_errors(outcome.error.invalid_params, state.schema)
+        field = state.schema.field_by_code.get(outcome.error.code or 0)
+        if field and not errors.by_field:
+            errors = replace(errors, by_field={field: outcome.error.message or outcome.error.happened})
+    return replace(state, entered=result.entries, errors=errors, note=outcome.text)
 
 
-def _invalid(error: Invalid, sheet: FormSchema) -> FieldErrors:
+def _errors_of_invalid(error: Invalid, schema: FormSchema[Any]) -> FieldErrors:
     """What the client would not send, at its field; below the title where all fields together break the rule."""
-    said = field_errors([{"name": error.field, "reason": error.limit}], sheet)
-    return said if said.by_field else FieldErrors({}, (f"{error.field} {error.limit}",))
+    errors = field_errors([{"name": error.field, "reason": error.limit}], schema)
+    return errors if errors.by_field else FieldErrors({}, (f"{error.field} {error.limit}",))

@@ -18,7 +18,7 @@ from livedeck.ui.shell.action import ActionRegistry
 from livedeck.ui.shell.preferences import Displayed, ViewState
 
 if TYPE_CHECKING:
-    from livedeck.ui.shell.desk import Desk
+    from livedeck.ui.shell.confirmer import Confirmer
 
 R = TypeVar("R")
 
@@ -53,7 +53,6 @@ class Context(Protocol):
     actions: ActionRegistry
     api: Api | None
     clock: Clock
-    desk: Desk
     downloads: Path
     fault: str
     history: History | None
@@ -63,6 +62,10 @@ class Context(Protocol):
     preferences: ViewState
     snapshot: Snapshot | None
     snapshot_signal: Signal[None]
+
+    @property
+    def confirmer(self) -> Confirmer:
+        """Where operations are confirmed and run."""
 
     @property
     def theme(self) -> str:

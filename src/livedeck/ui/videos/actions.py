@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from livedeck.client import ApiError, Subtitle
 from livedeck.monitor import KnownMaterial, Severity, Video
-from livedeck.operations import video_forms
-from livedeck.operations import videos as acts
-from livedeck.operations.subtitles import named
-from livedeck.ui.kit.dialogs.form import Form, FormState
+from livedeck.operations.schema import Field, FormResult, FormSchema, FormState
 from livedeck.ui.shell.action import (
     Action,
     ConfirmLevel,
@@ -23,7 +19,7 @@ from livedeck.ui.shell.action import (
 )
 from livedeck.ui.shell.keymap import worded
 from livedeck.ui.videos.annotations import ACTIONS as ANNOTATIONS
-from livedeck.ui.videos.extras import needs_video, perform, renew, video_of
+from livedeck.ui.videos.extras import needs_video, renew, run, typed_entries, video_of
 from livedeck.ui.videos.library import PARTS, library_of
 from livedeck.ui.videos.materials import ACTIONS as MATERIALS
 from livedeck.ui.videos.posters import ACTIONS as POSTERS
@@ -135,25 +131,20 @@ def find(ctx: Context, argument: str) -> Awaitable[None] | None:
     if ctx.api is None:
         ctx.announce("this deck was given no way to the platform", Severity.WARNING)
         return None
-    return _found(ctx, argument)
+    return _find(ctx, argument)
 
 
-async def _found(ctx: Context, typed: str) -> None:
-    blank = FormState("Open a video", video_forms.VIDEO, {"video_id": ""}, save="Open")
-    while True:
-        if not typed:
-            filled = await ctx.ask(Form(blank, ctx.clock.monotonic, ctx.desk.present))
-            if filled is None:
-                return
-            typed = str(filled.entries["video_id"]).strip()
-        try:
-            await library_of(ctx).find(typed)
-        except ApiError as error:
-            blank = replace(blank, entered={"video_id": typed}, note=str(error))
-            typed = ""
-        else:
-            ctx.go_to("posters")
-            return
+FIND_FORM = FormSchema((Field("video_id", "Video", hint="its id", required=True),), dict)
+
+
+async def _find(ctx: Context, typed: str) -> None:
+    state = FormState("Open a video", FIND_FORM, FIND_FORM.empty(), button="Open")
+
+    async def attempt(result: FormResult) -> Video:
+        return await library_of(ctx).find(str(result.entries["video_id"]).strip())
+
+    if await ctx.confirmer.try_form(state, attempt, ApiError, typed=typed_entries(FIND_FORM, typed)):
+        ctx.go_to("posters")
 
 
 def earlier(ctx: Context, _: str) -> None:
@@ -175,35 +166,35 @@ def _shift(ctx: Context, step: int) -> None:
 def send(ctx: Context, _: str) -> Awaitable[None] | None:
     """The whole order, as it is shown."""
     screen = ctx.screen_of(_ordered_tab())
-    wanted = screen.order()
-    if wanted is None:
+    order = screen.order()
+    if order is None:
         ctx.announce("nothing was moved")
         return None
-    return _sent(ctx, screen, video_of(ctx), wanted)
+    return _send(ctx, screen, video_of(ctx), order)
 
 
-async def _sent(ctx: Context, screen: OrderedScreen, video: Video, wanted: acts.Ids) -> None:
-    tracks = isinstance(screen, _subtitles_screen())
-    known: tuple[Subtitle | KnownMaterial, ...] = library_of(ctx).known(screen.MODE).items
-    names = {one.id: named(one) if isinstance(one, Subtitle) else one.title or one.id for one in known}
-    act = (acts.of_tracks if tracks else acts.of_materials)(
-        ctx.desk.api, video, wanted, tuple(one.id for one in known), names
-    )
-    outcome = await perform(ctx, act)
-    if not outcome.done:
+async def _send(ctx: Context, screen: OrderedScreen, video: Video, order: tuple[str, ...]) -> None:
+    from livedeck.operations.materials import ReorderMaterials
+    from livedeck.operations.subtitles import ReorderSubtitles, track_name
+
+    rows: tuple[Subtitle | KnownMaterial, ...] = library_of(ctx).known(screen.MODE).items
+    names = {row.id: track_name(row) if isinstance(row, Subtitle) else row.title or row.id for row in rows}
+    reorder = ReorderSubtitles if isinstance(screen, _subtitles_screen()) else ReorderMaterials
+    outcome = await run(ctx, reorder(video, order, tuple(row.id for row in rows), names))
+    if not outcome.has_happened:
         return
-    if not tracks:
-        await _kept(ctx, known, outcome.answer)
-    screen.settle_order(video.id, wanted)
+    if reorder is ReorderMaterials:
+        await _keep_order(ctx, rows, outcome.answer)
+    screen.settle_order(video.id, order)
     renew(ctx)
 
 
-async def _kept(ctx: Context, known: tuple[Subtitle | KnownMaterial, ...], order: object) -> None:
+async def _keep_order(ctx: Context, rows: tuple[Subtitle | KnownMaterial, ...], order: object) -> None:
     """Remember the order of the materials: nothing else does. Those that were not sent are gone."""
-    things = {one.id: one for one in known if isinstance(one, KnownMaterial)}
-    ids = [one for one in order if one in things] if isinstance(order, tuple) else [*things]
-    await library_of(ctx).shelf.put(things[one] for one in ids)
-    await library_of(ctx).shelf.drop([one for one in things if one not in ids])
+    materials = {row.id: row for row in rows if isinstance(row, KnownMaterial)}
+    sent = [row_id for row_id in order if row_id in materials] if isinstance(order, tuple) else [*materials]
+    await library_of(ctx).shelf.put(materials[row_id] for row_id in sent)
+    await library_of(ctx).shelf.drop([row_id for row_id in materials if row_id not in sent])
 
 
 MODES = ("videos", "posters", "subtitles", "cues", "annotations", "materials")

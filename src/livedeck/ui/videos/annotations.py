@@ -6,14 +6,10 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from livedeck.client import Annotation, AnnotationDraft
-from livedeck.operations import annotations as acts
-from livedeck.operations import video_forms
-from livedeck.operations.diff import edits
-from livedeck.operations.operation import Operation
-from livedeck.ui.kit.dialogs.form import FormResult, FormState
+from livedeck.client import Annotation
+from livedeck.operations.schema import FormState
 from livedeck.ui.shell.action import Action, ConfirmLevel
-from livedeck.ui.videos.extras import changed, filled, needs_video, perform, selected, video_of
+from livedeck.ui.videos.extras import needs_video, run, run_form, selected, video_of
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
@@ -21,32 +17,30 @@ if TYPE_CHECKING:
 
 def new(ctx: Context, _: str) -> Awaitable[Any]:
     """Lay one over the video."""
-    api, video, sheet = ctx.desk.api, video_of(ctx), video_forms.NEW_NOTE
-    initial = sheet.blank() | {"type": "text"}
+    from livedeck.operations.annotations import CREATE_FORM, CreateAnnotation
 
-    def act(form: FormResult) -> Operation[object]:
-        names = {*form.changed, "type"}
-        values: dict[str, Any] = sheet.values(form.entries, names, ctx.desk.present())
-        return acts.new(
-            api, video, AnnotationDraft(**values), edits(sheet, sheet.blank(), form.entries, names, ctx.desk.present())
-        )
-
-    return filled(ctx, FormState(f"Annotation of {video.title}", sheet, initial, save="Create"), act)
+    video, empty = video_of(ctx), CREATE_FORM.empty()
+    state = FormState(f"Annotation of {video.title}", CREATE_FORM, {**empty, "type": "text"}, button="Create")
+    return run_form(ctx, state, partial(CreateAnnotation, video), before=empty, always=("type",))
 
 
 def edit(ctx: Context, _: str) -> Awaitable[Any] | None:
     """Change any field but its type."""
-    one = selected(ctx, Annotation, "annotation")
-    if one is None:
+    from livedeck.operations.annotations import EDIT_FORM, EditAnnotation, edit_entries
+
+    annotation = selected(ctx, Annotation, "annotation")
+    if annotation is None:
         return None
-    act = partial(acts.edit, ctx.desk.api, video_of(ctx), one)
-    return changed(ctx, f"Edit {one.title or one.id}", video_forms.NOTE, video_forms.note_entries(one), act)
+    state = FormState(f"Edit {annotation.title or annotation.id}", EDIT_FORM, edit_entries(annotation))
+    return run_form(ctx, state, partial(EditAnnotation, video_of(ctx), annotation))
 
 
 def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
     """Delete it for good."""
-    one = selected(ctx, Annotation, "annotation")
-    return perform(ctx, acts.delete(ctx.desk.api, video_of(ctx), one)) if one else None
+    from livedeck.operations.annotations import DeleteAnnotation
+
+    annotation = selected(ctx, Annotation, "annotation")
+    return run(ctx, DeleteAnnotation(video_of(ctx), annotation)) if annotation else None
 
 
 _annotation = partial(Action, screens=("annotations",), blocked=needs_video)

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from livedeck.client import ApiError, Secret, plain_name
+from livedeck.client import ApiError, Progress, Secret, plain_name
 from livedeck.monitor import Severity, Video
-from livedeck.operations import video_forms
-from livedeck.operations.diff import Change, edits
 from livedeck.operations.operation import Operation, OperationResult, Target
-from livedeck.operations.schema import FieldValues, FormSchema
-from livedeck.ui.kit.dialogs.form import Form, FormResult, FormState
-from livedeck.ui.shell.confirmer import OperationFactory, run_form
+from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, FormState, parse_path
 from livedeck.ui.videos.library import library_of
 
 if TYPE_CHECKING:
+    from livedeck.ui.shell.confirmer import OperationFactory
     from livedeck.ui.shell.context import Context
 
 
 T = TypeVar("T")
+
+DOWNLOAD_FORM = FormSchema(
+    (
+        Field("file", "File", hint="where it goes", required=True),
+        Field("replace", "Replace", FieldKind.FLAG, hint="a file that is there"),
+    ),
+    dict,
+)
 
 
 def video_of(ctx: Context) -> Video:
@@ -36,9 +40,9 @@ def selected(ctx: Context, kind: type[T], noun: str) -> T | None:
     """What the cursor stands on; said where it stands on nothing."""
     from livedeck.ui.videos.screen import VideoTab
 
-    one = ctx.screen_of(VideoTab).picked()
-    if isinstance(one, kind):
-        return one
+    item = ctx.screen_of(VideoTab).picked()
+    if isinstance(item, kind):
+        return item
     ctx.announce(f"no {noun} is selected", Severity.WARNING)
     return None
 
@@ -48,35 +52,30 @@ def needs_video(ctx: Context) -> str:
     return "" if library_of(ctx).video else "needs a video: none is selected"
 
 
-async def perform(ctx: Context, act: Operation[Any]) -> OperationResult:
-    """Take it down the road, and ask for the lists anew."""
-    outcome = await ctx.desk.perform(act)
+async def run(ctx: Context, operation: Operation[Any]) -> OperationResult:
+    """Run it, and have the lists asked for again."""
+    outcome = await ctx.confirmer.run(operation)
     renew(ctx)
     return outcome
 
 
-async def filled(ctx: Context, blank: FormState, act: OperationFactory) -> OperationResult | None:
-    """The same from a form."""
-    outcome = await run_form(ctx, blank, act)
-    renew(ctx)
-    return outcome
-
-
-def changed(
+async def run_form(
     ctx: Context,
-    title: str,
-    sheet: FormSchema,
-    initial: FieldValues,
-    act: Callable[[Any, tuple[Change, ...]], Operation[object]],
-) -> Awaitable[Any]:
-    """A form of what there is. `act`: of a draft of what was changed, which is sent and nothing else, and in words."""
+    state: FormState,
+    make_operation: OperationFactory,
+    *,
+    before: FieldValues | None = None,
+    always: Iterable[str] = (),
+) -> OperationResult | None:
+    """The same of a form."""
+    outcome = await ctx.confirmer.run_form(state, make_operation, before=before, always=always)
+    renew(ctx)
+    return outcome
 
-    def made(form: FormResult) -> Operation[object]:
-        present = ctx.desk.present()
-        draft = sheet.draft(sheet.values(form.entries, form.changed, present))
-        return act(draft, edits(sheet, initial, form.entries, form.changed, present))
 
-    return filled(ctx, FormState(title, sheet, initial), made)
+def typed_entries(schema: FormSchema[Any], typed: str) -> FieldValues | None:
+    """What stood after the command, in the first field of its form."""
+    return {schema.fields[0].name: typed} if typed else None
 
 
 def renew(ctx: Context) -> None:
@@ -93,32 +92,28 @@ async def download(
 
     plain = plain_name(name, target.kind)
     entries: FieldValues = {"file": typed or str(ctx.downloads / plain), "replace": False}
-    blank = FormState(f"Download {target.name}", video_forms.TARGET, entries, save="Download", fresh=True)
-    while True:
-        form = await ctx.ask(Form(blank, ctx.clock.monotonic, ctx.desk.present))
-        if form is None:
-            return
-        to = ctx.downloads / video_forms.path_of(form.entries["file"])
+    state = FormState(f"Download {target.name}", DOWNLOAD_FORM, entries, button="Download", allow_unchanged=True)
+
+    async def attempt(result: FormResult) -> tuple[int, Path]:
+        to = ctx.downloads / parse_path(result.entries["file"])
         to = to / plain if await asyncio.to_thread(to.is_dir) else to
-        try:
-            size = await _saved(ctx, target, link, to, replace=form.entries["replace"] is True)
-        except Cancelled:
-            ctx.announce(f"download of {target.name}: stopped, nothing was kept", Severity.WARNING)
-            return
-        except ApiError as error:
-            blank = replace(blank, entered=form.entries, note=str(error))
-            continue
-        ctx.announce(f"download of {target.name}: {size:,} bytes in {to}")
-        await ctx.desk.did(f"{target.kind}.download", target, str(to))
+        return await _save(ctx, target, link, to, replace=result.entries["replace"] is True), to
+
+    try:
+        saved = await ctx.confirmer.try_form(state, attempt, ApiError)
+    except Cancelled:
+        ctx.announce(f"download of {target.name}: stopped, nothing was kept", Severity.WARNING)
         return
+    if saved is not None:
+        size, to = saved
+        ctx.announce(f"download of {target.name}: {size:,} bytes in {to}")
+        await ctx.confirmer.audit_local(f"{target.kind}.download", target, str(to))
 
 
-async def _saved(
-    ctx: Context, target: Target, link: Callable[[], Awaitable[Secret]], to: Path, *, replace: bool
-) -> int:
-    what = f"download {target.name}"
+async def _save(ctx: Context, target: Target, link: Callable[[], Awaitable[Secret]], to: Path, *, replace: bool) -> int:
+    title = f"download {target.name}"
 
-    async def work(progress: Callable[[int, int | None], None]) -> int:
-        return await ctx.desk.api.cdn.save(await link(), to, what, replace=replace, progress=progress)
+    async def work(progress: Progress) -> int:
+        return await ctx.confirmer.api.cdn.save(await link(), to, title, replace=replace, progress=progress)
 
-    return await ctx.desk.fetch(what, work)
+    return await ctx.confirmer.watch(title, work)

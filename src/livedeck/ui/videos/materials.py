@@ -5,146 +5,142 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from livedeck.client import ApiError, Material, NotFound
 from livedeck.monitor import KnownMaterial, Severity, Video
-from livedeck.operations import materials as acts
-from livedeck.operations import video_forms
-from livedeck.operations.operation import Operation, OperationResult
-from livedeck.ui.kit.dialogs.form import Form, FormResult, FormState
+from livedeck.operations.operation import OperationResult
+from livedeck.operations.schema import Field, FormResult, FormSchema, FormState, parse_path
 from livedeck.ui.shell.action import Action, ConfirmLevel
 from livedeck.ui.videos.extras import download as save
-from livedeck.ui.videos.extras import filled, needs_video, perform, renew, selected, video_of
+from livedeck.ui.videos.extras import needs_video, renew, run, run_form, selected, typed_entries, video_of
 from livedeck.ui.videos.library import library_of
 
 if TYPE_CHECKING:
+    from livedeck.operations.diff import ParsedForm
+    from livedeck.operations.materials import UploadMaterial
     from livedeck.ui.shell.context import Context
+
+KNOW_FORM = FormSchema((Field("material_id", "Material", hint="its id", required=True),), dict)
 
 
 def upload(ctx: Context, argument: str) -> Awaitable[None]:
     """A file of this machine."""
-    return _uploaded(ctx, video_of(ctx), argument)
+    return _upload(ctx, video_of(ctx), argument)
 
 
-async def _uploaded(ctx: Context, video: Video, typed: str) -> None:
-    api, sheet = ctx.desk.api, video_forms.MATERIAL_FILE
+async def _upload(ctx: Context, video: Video, typed: str) -> None:
+    from livedeck.operations.materials import UPLOAD_FORM, UploadMaterial
 
-    def act(form: FormResult) -> Operation[object]:
-        file = video_forms.path_of(form.entries["file"])
-        return acts.upload(api, video, file, str(form.entries["title"]).strip() or file.name)
+    def make(form: ParsedForm[Any]) -> UploadMaterial:
+        file = parse_path(form.entries["file"])
+        return UploadMaterial(video, file, str(form.entries["title"]).strip() or file.name)
 
-    entered = {"file": typed} if typed else None
-    blank = FormState(f"Material of {video.title}", sheet, sheet.blank(), entered, save="Upload")
-    outcome = await filled(ctx, blank, act)
+    entered = typed_entries(UPLOAD_FORM, typed)
+    state = FormState(f"Material of {video.title}", UPLOAD_FORM, UPLOAD_FORM.empty(), entered, button="Upload")
+    outcome = await run_form(ctx, state, make)
     if outcome and isinstance(outcome.answer, Material):
         await library_of(ctx).shelf.put([KnownMaterial.of(outcome.answer, video.id, "this deck")])
         renew(ctx)
-    elif outcome and outcome.done:
+    elif outcome and outcome.has_happened:
         ctx.announce("the platform did not say the id of the material: it cannot be shown here", Severity.WARNING)
 
 
 def link(ctx: Context, _: str) -> Awaitable[None] | None:
     """Its address to the clipboard; it is never shown."""
-    one = selected(ctx, KnownMaterial, "material")
-    return _linked(ctx, one) if one else None
+    material = selected(ctx, KnownMaterial, "material")
+    return _link(ctx, material) if material else None
 
 
-async def _linked(ctx: Context, one: KnownMaterial) -> None:
-    target = acts.target_of(one)
+async def _link(ctx: Context, material: KnownMaterial) -> None:
+    from livedeck.operations.materials import material_target
+
+    target = material_target(material)
     try:
-        address = await ctx.desk.api.materials.link(one.id)
+        address = await ctx.confirmer.api.materials.link(material.id)
     except ApiError as error:
         ctx.announce(f"link of {target.name}: {error}", Severity.CRITICAL)
         return
     ctx.copy(address.reveal(), f"link of {target.name}, good for a short while,")
-    await ctx.desk.did("material.link", target, str(address))
+    await ctx.confirmer.audit_local("material.link", target, str(address))
 
 
 def download(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Its file."""
-    one = selected(ctx, KnownMaterial, "material")
-    if one is None:
+    from livedeck.operations.materials import material_target
+
+    material = selected(ctx, KnownMaterial, "material")
+    if material is None:
         return None
-    api = ctx.desk.api
-    return save(
-        ctx,
-        acts.target_of(one),
-        one.file_name or one.title or one.id,
-        lambda: api.materials.link(one.id),
-        typed=argument,
-    )
+    name = material.file_name or material.title or material.id
+    address = partial(ctx.confirmer.api.materials.link, material.id)
+    return save(ctx, material_target(material), name, address, typed=argument)
 
 
 def rename(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Another title."""
     from livedeck.ui.videos.screen import MaterialsScreen
 
-    one = selected(ctx, KnownMaterial, "material")
-    return _renamed(ctx, ctx.screen_of(MaterialsScreen).rows(), one, argument) if one else None
+    material = selected(ctx, KnownMaterial, "material")
+    return _rename(ctx, ctx.screen_of(MaterialsScreen).rows(), material, argument) if material else None
 
 
-async def _renamed(ctx: Context, things: Sequence[KnownMaterial], one: KnownMaterial, typed: str) -> None:
-    api = ctx.desk.api
-    blank = FormState(
-        f"Rename {acts.target_of(one).name}",
-        video_forms.TITLE,
-        {"title": one.title},
-        {"title": typed} if typed else None,
-    )
-    outcome = await filled(ctx, blank, lambda form: acts.rename(api, one, str(form.entries["title"])))
+async def _rename(ctx: Context, rows: Sequence[KnownMaterial], material: KnownMaterial, typed: str) -> None:
+    from livedeck.operations.materials import RENAME_FORM, RenameMaterial, material_target
+
+    title, entered = f"Rename {material_target(material).name}", typed_entries(RENAME_FORM, typed)
+    state = FormState(title, RENAME_FORM, {"title": material.title}, entered)
+    outcome = await run_form(ctx, state, lambda form: RenameMaterial(material, form.draft))
     if outcome and isinstance(outcome.answer, Material):
-        said = replace(KnownMaterial.of(outcome.answer, one.video_id, one.source), at=one.at)
-        await library_of(ctx).shelf.put([said if each.id == one.id else each for each in things])
+        renamed = replace(KnownMaterial.of(outcome.answer, material.video_id, material.source), at=material.at)
+        await library_of(ctx).shelf.put([renamed if row.id == material.id else row for row in rows])
         renew(ctx)
     elif outcome:
-        await _missed(ctx, one, outcome)
+        await _forget_missing(ctx, material, outcome)
 
 
 def delete(ctx: Context, _: str) -> Awaitable[None] | None:
     """Delete it for good."""
-    one = selected(ctx, KnownMaterial, "material")
-    return _deleted(ctx, one) if one else None
+    material = selected(ctx, KnownMaterial, "material")
+    return _delete(ctx, material) if material else None
 
 
-async def _deleted(ctx: Context, one: KnownMaterial) -> None:
-    outcome = await perform(ctx, acts.delete(ctx.desk.api, one))
-    if outcome.done:
-        await library_of(ctx).shelf.drop([one.id])
+async def _delete(ctx: Context, material: KnownMaterial) -> None:
+    from livedeck.operations.materials import DeleteMaterial
+
+    outcome = await run(ctx, DeleteMaterial(material))
+    if outcome.has_happened:
+        await library_of(ctx).shelf.drop([material.id])
         renew(ctx)
     else:
-        await _missed(ctx, one, outcome)
+        await _forget_missing(ctx, material, outcome)
 
 
-async def _missed(ctx: Context, one: KnownMaterial, outcome: OperationResult) -> None:
+async def _forget_missing(ctx: Context, material: KnownMaterial, outcome: OperationResult) -> None:
     """Forget one that turned out not to be there."""
     if isinstance(outcome.error, NotFound):
-        await library_of(ctx).shelf.drop([one.id])
+        await library_of(ctx).shelf.drop([material.id])
         renew(ctx)
 
 
 def know(ctx: Context, argument: str) -> Awaitable[None]:
     """Take in one that somebody else made."""
-    return _known(ctx, video_of(ctx), argument)
+    return _know(ctx, video_of(ctx), argument)
 
 
-async def _known(ctx: Context, video: Video, typed: str) -> None:
-    blank = FormState(f"A material of {video.title}", video_forms.KNOWN, {"material_id": ""}, save="Take in")
-    while True:
-        if not typed:
-            form = await ctx.ask(Form(blank, ctx.clock.monotonic, ctx.desk.present))
-            if form is None:
-                return
-            typed = str(form.entries["material_id"]).strip()
-        try:
-            await ctx.desk.api.materials.link(typed)
-        except ApiError as error:
-            blank = replace(blank, entered={"material_id": typed}, note=str(error))
-            typed = ""
-        else:
-            await library_of(ctx).shelf.put([KnownMaterial(typed, video.id, at=ctx.clock.now(), source="its id")])
-            renew(ctx)
-            return
+async def _know(ctx: Context, video: Video, typed: str) -> None:
+    state = FormState(f"A material of {video.title}", KNOW_FORM, KNOW_FORM.empty(), button="Take in")
+
+    async def attempt(result: FormResult) -> str:
+        material_id = str(result.entries["material_id"]).strip()
+        await ctx.confirmer.api.materials.link(material_id)
+        return material_id
+
+    material_id = await ctx.confirmer.try_form(state, attempt, ApiError, typed=typed_entries(KNOW_FORM, typed))
+    if material_id is not None:
+        known = KnownMaterial(material_id, video.id, at=ctx.clock.now(), source="its id")
+        await library_of(ctx).shelf.put([known])
+        renew(ctx)
 
 
 _material = partial(Action, screens=("materials",), blocked=needs_video)

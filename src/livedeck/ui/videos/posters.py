@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from livedeck.client import Api, Poster
-from livedeck.monitor import Severity, Video
-from livedeck.operations import posters as acts
-from livedeck.operations import video_forms
-from livedeck.operations.operation import Operation
-from livedeck.ui.kit.dialogs.form import FormState
+from livedeck.client import Poster
+from livedeck.monitor import Severity
+from livedeck.operations.schema import FormState
 from livedeck.ui.shell.action import Action, ConfirmLevel
-from livedeck.ui.videos.extras import filled, needs_video, perform, selected, video_of
+from livedeck.ui.videos.extras import needs_video, run, run_form, selected, typed_entries, video_of
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
@@ -21,39 +18,48 @@ if TYPE_CHECKING:
 
 def make(ctx: Context, argument: str) -> Awaitable[Any]:
     """A poster of the frame at a time."""
-    api, video = ctx.desk.api, video_of(ctx)
-    sheet = video_forms.frame(video.duration)
-    entered = {"from_time": argument} if argument else None
-    blank = FormState(f"Poster of {video.title}", sheet, {"from_time": ""}, entered, save="Make")
-    return filled(ctx, blank, lambda form: acts.make(api, video, video_forms.seconds(str(form.entries["from_time"]))))
+    from livedeck.operations.posters import CreatePoster, frame_form
+
+    video = video_of(ctx)
+    schema = frame_form(video.duration)
+    entered = typed_entries(schema, argument)
+    state = FormState(f"Poster of {video.title}", schema, schema.empty(), entered, button="Make")
+    return run_form(ctx, state, lambda form: CreatePoster(video, form.draft))
 
 
 def upload(ctx: Context, argument: str) -> Awaitable[Any]:
     """The picture at an address."""
-    api, video = ctx.desk.api, video_of(ctx)
-    entered = {"poster_url": argument} if argument else None
-    blank = FormState(f"Poster of {video.title}", video_forms.PICTURE, {"poster_url": ""}, entered, save="Take it")
-    return filled(ctx, blank, lambda form: acts.upload(api, video, str(form.entries["poster_url"]).strip()))
+    from livedeck.operations.posters import PICTURE_FORM, UploadPoster
+
+    video = video_of(ctx)
+    entered = typed_entries(PICTURE_FORM, argument)
+    state = FormState(f"Poster of {video.title}", PICTURE_FORM, PICTURE_FORM.empty(), entered, button="Take it")
+    return run_form(ctx, state, lambda form: UploadPoster(video, form.draft))
 
 
 def activate(ctx: Context, _: str) -> Awaitable[Any] | None:
     """Show it in the player."""
-    return _done(ctx, acts.activate)
+    from livedeck.operations.posters import ActivatePoster
+
+    poster = _selected(ctx)
+    return run(ctx, ActivatePoster(video_of(ctx), poster)) if poster else None
 
 
 def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
     """Delete it for good."""
-    return _done(ctx, acts.delete)
+    from livedeck.operations.posters import DeletePoster
+
+    poster = _selected(ctx)
+    return run(ctx, DeletePoster(video_of(ctx), poster)) if poster else None
 
 
-def _done(ctx: Context, act: Callable[[Api, Video, Poster], Operation[object]]) -> Awaitable[Any] | None:
-    one = selected(ctx, Poster, "poster")
-    if one is None:
-        return None
-    if not one.id:
-        ctx.announce("this is the default picture: it has no id, and nothing can be done with it", Severity.WARNING)
-        return None
-    return perform(ctx, act(ctx.desk.api, video_of(ctx), one))
+def _selected(ctx: Context) -> Poster | None:
+    """The poster under the cursor; said where there is none, or nothing can be done with it."""
+    poster = selected(ctx, Poster, "poster")
+    if poster is None or poster.id:
+        return poster
+    ctx.announce("this is the default picture: it has no id, and nothing can be done with it", Severity.WARNING)
+    return None
 
 
 _poster = partial(Action, screens=("posters",), blocked=needs_video)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from livedeck.client import Api, Incomplete, Secret, Subtitle, subtitle_file
-from livedeck.monitor import Video
-from livedeck.operations import subtitles as acts
-from livedeck.operations import video_forms
-from livedeck.operations.operation import Operation
-from livedeck.ui.kit.dialogs.form import FormResult, FormState
+from livedeck.client import Incomplete, Secret, Subtitle, subtitle_file
+from livedeck.operations.schema import FormState, parse_path
 from livedeck.ui.shell.action import Action, ConfirmLevel
-from livedeck.ui.videos.extras import changed, filled, needs_video, perform, selected, video_of
 from livedeck.ui.videos.extras import download as save
+from livedeck.ui.videos.extras import needs_video, run, run_form, selected, typed_entries, video_of
 
 if TYPE_CHECKING:
+    from livedeck.operations.diff import ParsedForm
+    from livedeck.operations.subtitles import UploadSubtitle
     from livedeck.ui.shell.context import Context
 
 
@@ -30,69 +28,73 @@ def read(ctx: Context, _: str) -> None:
 
 def upload(ctx: Context, argument: str) -> Awaitable[Any]:
     """A file, checked before it leaves."""
-    api, video = ctx.desk.api, video_of(ctx)
+    from livedeck.operations.subtitles import UPLOAD_FORM, UploadSubtitle
 
-    async def act(form: FormResult) -> Operation[object]:
-        file = await subtitle_file(video_forms.path_of(form.entries["file"]))
-        return acts.upload(api, video, str(form.entries["language"]), str(form.entries["description"]), file)
+    video = video_of(ctx)
 
-    sheet = video_forms.TRACK_FILE
-    entered = {"file": argument} if argument else None
-    blank = FormState(f"Subtitles of {video.title}", sheet, sheet.blank(), entered, save="Upload")
-    return filled(ctx, blank, act)
+    async def make(form: ParsedForm[Any]) -> UploadSubtitle:
+        file = await subtitle_file(parse_path(form.entries["file"]))
+        return UploadSubtitle(video, str(form.entries["language"]), str(form.entries["description"]), file)
+
+    entered = typed_entries(UPLOAD_FORM, argument)
+    state = FormState(f"Subtitles of {video.title}", UPLOAD_FORM, UPLOAD_FORM.empty(), entered, button="Upload")
+    return run_form(ctx, state, make)
 
 
 def recognise(ctx: Context, argument: str) -> Awaitable[Any]:
     """Have speech recognised."""
-    api, video = ctx.desk.api, video_of(ctx)
-    entered = {"languages": argument} if argument else None
-    blank = FormState(
-        f"Recognise the speech of {video.title}", video_forms.SPEECH, {"languages": ""}, entered, save="Order"
-    )
-    return filled(
-        ctx, blank, lambda form: acts.recognise(api, video, video_forms.languages(str(form.entries["languages"])))
-    )
+    from livedeck.operations.subtitles import RECOGNISE_FORM, RecogniseSpeech
+
+    video = video_of(ctx)
+    title, entered = f"Recognise the speech of {video.title}", typed_entries(RECOGNISE_FORM, argument)
+    state = FormState(title, RECOGNISE_FORM, RECOGNISE_FORM.empty(), entered, button="Order")
+    return run_form(ctx, state, lambda form: RecogniseSpeech(video, form.draft))
 
 
 def edit(ctx: Context, _: str) -> Awaitable[Any] | None:
     """Its language and description."""
-    one = selected(ctx, Subtitle, "subtitle track")
-    if one is None:
+    from livedeck.operations.subtitles import EDIT_FORM, EditSubtitle, edit_entries, track_name
+
+    track = selected(ctx, Subtitle, "subtitle track")
+    if track is None:
         return None
-    act = partial(acts.edit, ctx.desk.api, video_of(ctx), one)
-    return changed(ctx, f"Edit {acts.named(one)}", video_forms.TRACK, video_forms.track_entries(one), act)
+    state = FormState(f"Edit {track_name(track)}", EDIT_FORM, edit_entries(track))
+    return run_form(ctx, state, partial(EditSubtitle, video_of(ctx), track))
 
 
 def copy(ctx: Context, _: str) -> Awaitable[Any] | None:
     """A second one like it."""
-    return _done(ctx, acts.copy)
+    from livedeck.operations.subtitles import CopySubtitle
+
+    track = selected(ctx, Subtitle, "subtitle track")
+    return run(ctx, CopySubtitle(video_of(ctx), track)) if track else None
 
 
 def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
     """Delete it for good."""
-    return _done(ctx, acts.delete)
+    from livedeck.operations.subtitles import DeleteSubtitle
+
+    track = selected(ctx, Subtitle, "subtitle track")
+    return run(ctx, DeleteSubtitle(video_of(ctx), track)) if track else None
 
 
 def download(ctx: Context, argument: str) -> Awaitable[Any] | None:
     """Its file."""
-    one = selected(ctx, Subtitle, "subtitle track")
-    if one is None:
+    from livedeck.operations.subtitles import track_target
+
+    track = selected(ctx, Subtitle, "subtitle track")
+    if track is None:
         return None
-    api, video = ctx.desk.api, video_of(ctx)
-    target = acts.seen(api, video, one).target
+    api, video = ctx.confirmer.api, video_of(ctx)
+    target = track_target(video, track)
 
     async def link() -> Secret:
-        track = await api.subtitles.get(video.id, one.id)  # its address is good for a short while
-        if not track.url or not track.url.reveal():
+        current = await api.subtitles.get(video.id, track.id)  # its address is good for a short while
+        if not current.url or not current.url.reveal():
             raise Incomplete(f"download {target.name}: it has no file yet")
-        return track.url
+        return current.url
 
-    return save(ctx, target, one.file_name or f"{one.language or 'track'}.vtt", link, typed=argument)
-
-
-def _done(ctx: Context, act: Callable[[Api, Video, Subtitle], Operation[object]]) -> Awaitable[Any] | None:
-    one = selected(ctx, Subtitle, "subtitle track")
-    return perform(ctx, act(ctx.desk.api, video_of(ctx), one)) if one else None
+    return save(ctx, target, track.file_name or f"{track.language or 'track'}.vtt", link, typed=argument)
 
 
 _subtitle = partial(Action, screens=("subtitles",), blocked=needs_video)

@@ -16,8 +16,7 @@ from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.kit.lines import LinesWidget
 
 Option = tuple[str, str, str]
-
-"""The letter, what is chosen, and how it reads."""
+"""The letter, the value that it chooses, and its label."""
 
 
 class ChoiceScreen(ModalScreen[str | None]):
@@ -32,7 +31,7 @@ class ChoiceScreen(ModalScreen[str | None]):
 
     def __init__(self, title: str, options: Sequence[Option]) -> None:
         super().__init__()
-        self._title, self._options, self._at = title, options, 0
+        self._title, self._options, self._index = title, options, 0
 
     def compose(self) -> ComposeResult:
         with Vertical(id="command"):
@@ -49,23 +48,22 @@ class ChoiceScreen(ModalScreen[str | None]):
 
     def action_move(self, step: int) -> None:
         """Mark the next or the previous one."""
-        self._at = (self._at + step) % len(self._options)
+        self._index = (self._index + step) % len(self._options)
         self._paint()
 
     def action_take(self) -> None:
         """Choose the marked one."""
-        self.dismiss(self._options[self._at][1])
+        self.dismiss(self._options[self._index][1])
 
     def _paint(self) -> None:
         lines: list[Line] = [[(f" {self._title}", StyleRole.HEAD)]]
-        for at, (letter, _, words) in enumerate(self._options):
-            mark = "> " if at == self._at else "  "
-            lines.append([(mark, StyleRole.STRONG), (letter, StyleRole.STRONG), (f"  {words}", StyleRole.TEXT)])
+        for index, (letter, _, label) in enumerate(self._options):
+            cursor = "> " if index == self._index else "  "
+            lines.append([(cursor, StyleRole.STRONG), (letter, StyleRole.STRONG), (f"  {label}", StyleRole.TEXT)])
         self.query_one("#options", LinesWidget).show(lines)
 
 
-Judge = Callable[[str], tuple[Line, bool]]
-
+Validator = Callable[[str], tuple[Line, bool]]
 """What to say of the text, and whether it may be taken."""
 
 
@@ -74,28 +72,28 @@ class PromptScreen(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close")]
 
-    def __init__(self, title: str, judge: Judge, value: str = "") -> None:
+    def __init__(self, title: str, validate: Validator, value: str = "") -> None:
         super().__init__()
-        self._title, self._judge, self._value = title, judge, value
+        self._title, self._validate_text, self._value = title, validate, value
 
     def compose(self) -> ComposeResult:
         with Vertical(id="command"):
-            yield LinesWidget(id="asked")
-            yield LinesWidget(id="said")
+            yield LinesWidget(id="prompt")
+            yield LinesWidget(id="remark")
             line = Input(self._value, compact=True)
             line.cursor_blink = False
             yield line
 
     def on_mount(self) -> None:
-        self.query_one("#asked", LinesWidget).show([[(f" {self._title}", StyleRole.HEAD)]])
+        self.query_one("#prompt", LinesWidget).show([[(f" {self._title}", StyleRole.HEAD)]])
         self.query_one(Input).focus()
         self.on_input_changed()
 
     def on_input_changed(self) -> None:
-        said, _ = self._judge(self.query_one(Input).value)
-        self.query_one("#said", LinesWidget).show([said])
+        remark, _ = self._validate_text(self.query_one(Input).value)
+        self.query_one("#remark", LinesWidget).show([remark])
 
     def on_input_submitted(self) -> None:
         text = self.query_one(Input).value.strip()
-        if self._judge(text)[1]:
+        if self._validate_text(text)[1]:
             self.dismiss(text)

@@ -19,42 +19,39 @@ R = TypeVar("R")
 
 
 EARLY = 0.3
-
 """Seconds in which keys do nothing: they were meant for what stood there before (interface.md, "Behaviour")."""
 
 
 Timer = Callable[[], float]
-
 """Seconds that never run backwards."""
 
 
-Hindrance = Callable[[], str]
-
+BlockedReason = Callable[[], str]
 """Why nothing may be sent now, in words; empty where it may."""
 
 
 class Button(Canvas, can_focus=True):
-    """A word that does something; in brackets where the keys go to it, so that colour alone never says so."""
+    """A word that can be pressed; in brackets while it has the focus, so that colour alone never says so."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "press", show=False)]
 
     class Pressed(Message):
-        """Somebody wants it."""
+        """The button of that id was pressed."""
 
         def __init__(self, button: str) -> None:
             super().__init__()
             self.button = button
 
-    def __init__(self, label: str, *, id: str, ink: StyleRole = StyleRole.STRONG) -> None:  # noqa: A002
+    def __init__(self, label: str, *, id: str, role: StyleRole = StyleRole.STRONG) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._label, self._ink = label, ink
+        self._label, self._role = label, role
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        return [[(f"[ {self._label} ]" if self.has_focus else f"  {self._label}  ", self._ink)]]
+        return [[(f"[ {self._label} ]" if self.has_focus else f"  {self._label}  ", self._role)]]
 
     def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002
         """As wide as its word in brackets."""
-        return width([(f"[ {self._label} ]", self._ink)])
+        return width([(f"[ {self._label} ]", self._role)])
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """The brackets come and go with it."""
@@ -70,7 +67,7 @@ class Button(Canvas, can_focus=True):
 
 
 class Dialog(ModalScreen[R], Generic[R]):
-    """Asks for a value. `timer`: the clock that early and double keys are told by."""
+    """Asks for a value. `timer`: the clock by which early and double keys are recognised."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
@@ -81,14 +78,14 @@ class Dialog(ModalScreen[R], Generic[R]):
     def __init__(self, timer: Timer) -> None:
         super().__init__(classes="dialog")
         self._timer = timer
-        self._shown = inf
-        self._entered = -inf
+        self._appeared_at = inf
+        self._last_enter = -inf
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._appear)
 
     def _appear(self) -> None:
-        self._shown = self._timer()
+        self._appeared_at = self._timer()
         self.appeared()
 
     def appeared(self) -> None:
@@ -97,16 +94,16 @@ class Dialog(ModalScreen[R], Generic[R]):
     @property
     def has_appeared(self) -> bool:
         """Whether it has been on the screen."""
-        return self._shown < inf
+        return self._appeared_at < inf
 
     @property
-    def early(self) -> bool:
+    def is_early(self) -> bool:
         """Whether it has stood for too short a time to have been read."""
-        return self._timer() - self._shown < EARLY
+        return self._timer() - self._appeared_at < EARLY
 
     def on_key(self, event: events.Key) -> None:
         """Swallow what comes too early, and an enter that is the echo of another one."""
-        if self.early or (event.key == "enter" and self._echo()):
+        if self.is_early or (event.key == "enter" and self._is_echo()):
             event.stop()
             event.prevent_default()
         elif event.character is not None and event.is_printable and self.typed(event.character):
@@ -116,9 +113,9 @@ class Dialog(ModalScreen[R], Generic[R]):
         """Take a letter that no field has taken; whether it was of use."""
         return False
 
-    def _echo(self) -> bool:
-        now, before = self._timer(), self._entered
-        self._entered = now
+    def _is_echo(self) -> bool:
+        now, before = self._timer(), self._last_enter
+        self._last_enter = now
         return now - before < EARLY
 
     def action_leave(self) -> None:

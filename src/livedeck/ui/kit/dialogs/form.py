@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual import events
@@ -14,61 +13,39 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from livedeck.client import Secret
-from livedeck.operations.schema import Entry, Field, FieldErrors, FieldValues, FormSchema, Kind, changed
+from livedeck.operations.operation import Confirmation
+from livedeck.operations.schema import (
+    Entry,
+    Field,
+    FieldErrors,
+    FieldKind,
+    FieldValues,
+    FormResult,
+    FormSchema,
+    FormState,
+    changed_names,
+)
 from livedeck.text import times
 from livedeck.text.segments import Line, StyleRole, wrap
 from livedeck.text.times import TimeReference
-from livedeck.ui.kit.dialogs.confirm import Confirm, Confirmation, heading
-from livedeck.ui.kit.dialogs.dialog import Button, Dialog, Hindrance, Timer
+from livedeck.ui.kit.dialogs.confirm import Confirm, heading
+from livedeck.ui.kit.dialogs.dialog import BlockedReason, Button, Dialog, Timer
 from livedeck.ui.kit.dialogs.inputs import Edited, RowsInput, editor
 from livedeck.ui.kit.lines import LinesWidget
 
 FRAME_LINES = 8
-
 """What the form is but for its fields: border, title, hint and keys."""
 
 
 NARROW = 100
-
 """Under so many cells the hint of a field stands below the form alone."""
 
 
-DISCARD = Confirmation("Leave the form?", (("What you typed is lost.", StyleRole.TEXT),), consent="Leave", keep="Stay")
-
-
-@dataclass(frozen=True, slots=True)
-class FormResult:
-    """A form as somebody leaves it to be saved: everything that stands in it, and the fields that differ."""
-
-    entries: FieldValues
-    changed: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FormState:
-    """A form before it is filled in. `initial`: what is so now; `entered`: what was typed before, where it is back.
-
-    `said`: what the platform said of that. `fresh`: whether it may be saved though nothing differs.
-    """
-
-    title: str
-    sheet: FormSchema
-    initial: FieldValues
-    entered: FieldValues | None = None
-    said: FieldErrors = FieldErrors()  # noqa: RUF009  frozen
-    save: str = "Save"
-    note: str = ""
-    fresh: bool = False
-
-    @property
-    def held(self) -> FieldValues:
-        """What is kept elsewhere too; of what was sent and not taken nothing is, but what is so on the platform."""
-        refused = self.note or self.said != FieldErrors()
-        return self.initial if refused else self.entered or self.initial
+DISCARD = Confirmation("Leave the form?", (("What you typed is lost.", StyleRole.TEXT),), button="Leave", cancel="Stay")
 
 
 class Form(Dialog[FormResult | None]):
-    """Fields of one line each; None where it was left. `present`: what typed moments are read against, asked anew."""
+    """Fields of one line each; None where it was left. `time_reference`: what typed times are read against, now."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", show=False),
@@ -77,13 +54,19 @@ class Form(Dialog[FormResult | None]):
     ]
 
     def __init__(
-        self, blank: FormState, timer: Timer, present: Callable[[], TimeReference], hindrance: Hindrance = lambda: ""
+        self,
+        state: FormState,
+        timer: Timer,
+        time_reference: Callable[[], TimeReference],
+        blocked_reason: BlockedReason = lambda: "",
     ) -> None:
         super().__init__(timer)
-        self._blank, self._present, self._hindrance = blank, present, hindrance
-        self._entries: dict[str, Entry] = {**blank.initial, **(blank.entered or {})}
-        typed = blank.sheet.faults(self._entries, present(), blank.entered or ())  # a command may have brought anything
-        self._faults: dict[str, str] = {**typed, **blank.said.by_field}
+        self._state, self._time_reference, self._blocked_reason = state, time_reference, blocked_reason
+        self._entries: dict[str, Entry] = {**state.initial, **(state.entered or {})}
+        errors = state.schema.check(
+            self._entries, time_reference(), state.entered or ()
+        )  # a command may bring anything
+        self._errors: dict[str, str] = {**errors, **state.errors.by_field}
         self._remarks: dict[str, LinesWidget] = {}
         self._editors: dict[str, Widget] = {}
 
@@ -92,77 +75,77 @@ class Form(Dialog[FormResult | None]):
             yield LinesWidget(id="title")
             with VerticalScroll(can_focus=False, classes="fields"):
                 section = ""
-                for field in self._blank.sheet.fields:
+                for field in self._state.schema.fields:
                     if field.section != section:
                         section = field.section
                         yield Section(section)
                     yield from self._line(field)
             yield LinesWidget(id="hint")
             with Horizontal(classes="dialog-keys"):
-                yield Button(self._blank.save, id="save")
+                yield Button(self._state.button, id="save")
                 yield Button("Cancel", id="cancel")
 
     def _line(self, field: Field) -> ComposeResult:
-        made = self._editors[field.name] = editor(field, self._entries[field.name])
-        if isinstance(made, RowsInput):
-            made.said = dict(self._blank.said.by_row.get(field.name, {}))
+        widget = self._editors[field.name] = editor(field, self._entries[field.name])
+        if isinstance(widget, RowsInput):
+            widget.errors = dict(self._state.errors.by_row.get(field.name, {}))
         self._remarks[field.name] = LinesWidget()
         with Horizontal(classes="field"):
             yield Label(f"{field.label} *" if field.required else field.label)
-            yield self._editors[field.name]
+            yield widget
             yield self._remarks[field.name]
 
     def on_mount(self) -> None:
-        for field in self._blank.sheet.fields:
+        for field in self._state.schema.fields:
             self._remark(field)
-        first = next(iter(self._faults), self._blank.sheet.fields[0].name)
+        first = next(iter(self._errors), self._state.schema.fields[0].name)
         self._editors[first].focus()
 
     def on_resize(self) -> None:
         self._head()
         self.query_one(".fields").styles.max_height = max(3, self.size.height - FRAME_LINES)
-        for field in self._blank.sheet.fields:
+        for field in self._state.schema.fields:
             self._remark(field)
         self.call_after_refresh(self._hint)
 
     def _head(self) -> None:
         cells = self.query_one("#title").size.width or self.size.width - 4
-        lines = heading(self._blank.title, cells)[:1]
-        said = (self._blank.note, *self._blank.said.rest)
-        lines += [line for text in said if text for line in wrap(f"✖ {text}", StyleRole.CRITICAL, cells)]
+        lines = heading(self._state.title, cells)[:1]
+        texts = (self._state.note, *self._state.errors.rest)
+        lines += [line for text in texts if text for line in wrap(f"✖ {text}", StyleRole.CRITICAL, cells)]
         self.query_one("#title", LinesWidget).show([*lines, []])
 
     def on_edited(self, message: Edited) -> None:
         """Judge what was typed, at once."""
-        field = self._blank.sheet.field(message.field)
+        field = self._state.schema.field(message.field)
         if self._entries[field.name] == message.entry:
             return
         self._entries[field.name] = message.entry
-        fault = self._blank.sheet.fault(field, message.entry, self._present())
-        self._faults.pop(field.name, None)
-        if fault:
-            self._faults[field.name] = fault
+        error = self._state.schema.check_field(field, message.entry, self._time_reference())
+        self._errors.pop(field.name, None)
+        if error:
+            self._errors[field.name] = error
         self._remark(field)
         self._hint()
 
     def _remark(self, field: Field) -> None:
-        """What is wrong with a field, what its moment means, or its unit: in its own line."""
-        fault = self._faults.get(field.name)
-        editor_ = self._editors[field.name]
-        if isinstance(editor_, RowsInput) and editor_.said:
-            fault = ""  # each stands at its own row
-        text, ink = (f"✖ {fault}", StyleRole.CRITICAL) if fault else (self._meaning(field), StyleRole.DIM)
-        self._remarks[field.name].show([[(f" {text}", ink)]])
+        """What is wrong with a field, what its entry amounts to, or its unit: in its own line."""
+        error = self._errors.get(field.name)
+        widget = self._editors[field.name]
+        if isinstance(widget, RowsInput) and widget.errors:
+            error = ""  # each stands at its own row
+        text, role = (f"✖ {error}", StyleRole.CRITICAL) if error else (self._description(field), StyleRole.DIM)
+        self._remarks[field.name].show([[(f" {text}", role)]])
         self._remarks[field.name].display = bool(text)
 
-    def _meaning(self, field: Field) -> str:
+    def _description(self, field: Field) -> str:
         entry = self._entries[field.name]
-        if field.kind is Kind.MOMENT and entry and field.name not in self._faults:
-            present = self._present()
-            return times.describe(times.parse(str(entry), present), present)
-        if field.means and entry and field.name not in self._faults:
-            return field.means(str(entry))
-        return "" if self.size.width < NARROW or field.kind in {Kind.WORDS, Kind.ROWS} else field.hint
+        if field.kind is FieldKind.DATETIME and entry and field.name not in self._errors:
+            reference = self._time_reference()
+            return times.describe(times.parse(str(entry), reference), reference)
+        if field.describe and entry and field.name not in self._errors:
+            return field.describe(str(entry))
+        return "" if self.size.width < NARROW or field.kind in {FieldKind.MULTI_CHOICE, FieldKind.ROWS} else field.hint
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:  # noqa: ARG002
         self._hint()
@@ -170,22 +153,22 @@ class Form(Dialog[FormResult | None]):
     def _hint(self) -> None:
         """The whole of what the line has no room for, and the keys."""
         focused = self.focused
-        name = next((name for name, one in self._editors.items() if one is focused), "")
-        fault = self._faults.get(name, "")
+        name = next((name for name, widget in self._editors.items() if widget is focused), "")
+        error = self._errors.get(name, "")
         cells = max(20, self.query_one("#hint").size.width)
-        said: list[Line] = list(wrap(f"✖ {fault}", StyleRole.CRITICAL, cells)) if fault else [self._keys(name)]
-        self.query_one("#hint", LinesWidget).show([[], *said])
+        lines: list[Line] = list(wrap(f"✖ {error}", StyleRole.CRITICAL, cells)) if error else [self._keys(name)]
+        self.query_one("#hint", LinesWidget).show([[], *lines])
 
     def _keys(self, name: str) -> Line:
-        kind = self._blank.sheet.field(name).kind if name else None
-        hint = self._blank.sheet.field(name).hint if name and self.size.width < NARROW else ""
+        kind = self._state.schema.field(name).kind if name else None
+        hint = self._state.schema.field(name).hint if name and self.size.width < NARROW else ""
         own = {
-            Kind.ROWS: "enter open  del remove  ",
-            Kind.FLAG: "space turn  ",
-            Kind.CHOICE: "space turn  ",
-            Kind.WORDS: "←→ go  space take  ",
+            FieldKind.ROWS: "enter open  del remove  ",
+            FieldKind.FLAG: "space turn  ",
+            FieldKind.CHOICE: "space turn  ",
+            FieldKind.MULTI_CHOICE: "←→ go  space take  ",
         }
-        keys = f"{own.get(kind, '') if kind else ''}tab next  ctrl-s {self._blank.save.casefold()}  esc leave"
+        keys = f"{own.get(kind, '') if kind else ''}tab next  ctrl-s {self._state.button.casefold()}  esc leave"
         return [(f"{hint}   " if hint else "", StyleRole.TEXT), (keys, StyleRole.DIM)]
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
@@ -200,23 +183,25 @@ class Form(Dialog[FormResult | None]):
             self.action_leave()
 
     def action_save(self) -> None:
-        """Return what was typed, where all of it can be meant and something differs."""
-        names = changed(self._entries, self._blank.initial)
-        required = {field.name for field in self._blank.sheet.fields if field.required}
-        self._faults = self._blank.sheet.faults(self._entries, self._present(), {*names, *required})
-        for field in self._blank.sheet.fields:
+        """Return what was typed, where all of it is valid and something differs."""
+        names = changed_names(self._entries, self._state.initial)
+        required = {field.name for field in self._state.schema.fields if field.required}
+        self._errors = self._state.schema.check(self._entries, self._time_reference(), {*names, *required})
+        for field in self._state.schema.fields:
             self._remark(field)
-        if self._faults:
-            self._editors[next(iter(self._faults))].focus()
+        if self._errors:
+            self._editors[next(iter(self._errors))].focus()
             self._hint()
-        elif objection := self._hindrance() or ("" if names or self._blank.fresh else "nothing was changed"):
+        elif objection := self._blocked_reason() or (
+            "" if names or self._state.allow_unchanged else "nothing was changed"
+        ):
             self.query_one("#hint", LinesWidget).show([[], [(f"✖ {objection}", StyleRole.CRITICAL)]])
         else:
             self.dismiss(FormResult(dict(self._entries), names))
 
     def action_leave(self) -> None:
         """Leave; ask where something was typed."""
-        if changed(self._entries, self._blank.held):
+        if changed_names(self._entries, self._state.saved):
             self.app.push_screen(Confirm(DISCARD, self._timer), self._discard)
         else:
             self.dismiss(None)
@@ -227,28 +212,27 @@ class Form(Dialog[FormResult | None]):
 
     def on_rows_input_opened(self, message: RowsInput.Opened) -> None:
         """A row is a form of its own."""
-        rows, at = message.rows, message.at
-        sheet, new = rows.sheet, at == len(rows.rows)
-        initial: Mapping[str, Any] = {**sheet.blank(), "enabled": True} if new else rows.rows[at]
-        said = FieldErrors(rows.said.get(at, {}))
-        blank = FormState(
-            f"{'New' if new else 'Edit'} {sheet.noun}", sheet, initial, said=said, save="Take", fresh=True
-        )
+        rows, index = message.rows, message.index
+        schema, is_new = rows.schema, index == len(rows.rows)
+        initial: Mapping[str, Any] = {**schema.empty(), "enabled": True} if is_new else rows.rows[index]
+        errors = FieldErrors(rows.errors.get(index, {}))
+        title = f"{'New' if is_new else 'Edit'} {schema.noun}"
+        state = FormState(title, schema, initial, errors=errors, button="Take", allow_unchanged=True)
 
-        def take(filled: FormResult | None) -> None:
-            if filled is not None:
-                rows.put(at, {**initial, **_kept(sheet, filled.entries)})
+        def take(result: FormResult | None) -> None:
+            if result is not None:
+                rows.put(index, {**initial, **_with_secrets(schema, result.entries)})
 
-        self.app.push_screen(Form(blank, self._timer, self._present), take)
+        self.app.push_screen(Form(state, self._timer, self._time_reference), take)
 
 
-def _kept(sheet: FormSchema, entries: FieldValues) -> FieldValues:
+def _with_secrets(schema: FormSchema[Any], entries: FieldValues) -> FieldValues:
     """The entries of a row; a key leaves the form that it was typed in as a Secret."""
-    hidden = {field.name for field in sheet.fields if field.kind is Kind.HIDDEN}
-    typed = {
+    hidden = {field.name for field in schema.fields if field.kind is FieldKind.HIDDEN}
+    secrets = {
         name: Secret(entry) for name, entry in entries.items() if name in hidden and isinstance(entry, str) and entry
     }
-    return {**entries, **typed}
+    return {**entries, **secrets}
 
 
 class Label(LinesWidget):

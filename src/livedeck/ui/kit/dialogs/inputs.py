@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from livedeck.client import Secret
-from livedeck.operations.schema import Entry, Field, FormSchema, Kind, row_title
+from livedeck.operations.schema import Entry, Field, FieldKind, FormSchema, row_title, schema_of_rows
 from livedeck.text import values
 from livedeck.text.segments import Line, Segment, StyleRole
 from livedeck.ui.kit.canvas import Canvas
@@ -29,11 +29,11 @@ class Edited(Message):
 def editor(field: Field, entry: Entry) -> Widget:
     """The editor for that kind of field, with this entry in it."""
     match field.kind:
-        case Kind.CHOICE | Kind.FLAG:
+        case FieldKind.CHOICE | FieldKind.FLAG:
             return SelectInput(field, entry)
-        case Kind.WORDS:
+        case FieldKind.MULTI_CHOICE:
             return MultiSelectInput(field, entry)
-        case Kind.ROWS:
+        case FieldKind.ROWS:
             return RowsInput(field, entry)
     return TextInput(field, entry)
 
@@ -42,7 +42,7 @@ class TextInput(Input):
     """Text. What is typed into a secret field is never shown, nor copied out of it."""
 
     def __init__(self, field: Field, entry: Entry) -> None:
-        hidden = field.kind is Kind.HIDDEN
+        hidden = field.kind is FieldKind.HIDDEN
         kept = isinstance(entry, Secret)  # what is there is not even in the field
         super().__init__(
             value="" if kept else str(entry or ""),
@@ -79,8 +79,8 @@ class ToggleInput(Canvas, can_focus=True):
         super().__init__()
         self.field, self.entry = field, entry
 
-    def turn(self, entry: Entry) -> None:
-        """Put something else into it."""
+    def set_entry(self, entry: Entry) -> None:
+        """Put that into it."""
         self.entry = entry
         self.repaint()
         self.post_message(Edited(self.field.name, entry))
@@ -101,17 +101,17 @@ class SelectInput(ToggleInput):
 
     @property
     def _choices(self) -> tuple[Entry, ...]:
-        return (True, False) if self.field.kind is Kind.FLAG else self.field.choices
+        return (True, False) if self.field.kind is FieldKind.FLAG else self.field.choices
 
     def action_step(self, by: int) -> None:
         """The next or the previous one."""
         choices = self._choices
-        at = choices.index(self.entry) + by if self.entry in choices else 0
-        self.turn(choices[at % len(choices)])
+        index = choices.index(self.entry) + by if self.entry in choices else 0
+        self.set_entry(choices[index % len(choices)])
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
         word = {True: "yes", False: "no", None: f"{values.UNKNOWN} not said by the platform"}
-        text = word[self.entry] if self.field.kind is Kind.FLAG else values.safe(str(self.entry), 40)  # type: ignore[index]
+        text = word[self.entry] if self.field.kind is FieldKind.FLAG else values.safe(str(self.entry), 40)  # type: ignore[index]
         if not self.has_focus:
             return [[(f"  {text}", StyleRole.TEXT)]]
         return [[("‹ ", StyleRole.HEAD), (text, StyleRole.STRONG), (" ›", StyleRole.HEAD)]]
@@ -131,39 +131,40 @@ class MultiSelectInput(ToggleInput):
 
     def __init__(self, field: Field, entry: Entry) -> None:
         super().__init__(field, entry)
-        self._at = 0
+        self._index = 0
 
-    def _taken(self) -> tuple[str, ...]:
+    def _chosen(self) -> tuple[str, ...]:
         return self.entry if isinstance(self.entry, tuple) else ()
 
     def action_go(self, by: int) -> None:
         """To the next or the previous word."""
-        self._at = (self._at + by) % len(self.field.choices)
+        self._index = (self._index + by) % len(self.field.choices)
         self.repaint()
 
     def action_take(self) -> None:
         """Take this word in, or out; they keep the order of the document, and a word it does not name stays."""
-        taken, word = self._taken(), self.field.choices[self._at]
-        wanted = {*taken} ^ {word}
-        odd = tuple(one for one in taken if one not in self.field.choices)
-        self.turn((*(one for one in self.field.choices if one in wanted), *odd))
+        chosen_before, word = self._chosen(), self.field.choices[self._index]
+        chosen = {*chosen_before} ^ {word}
+        others = tuple(choice for choice in chosen_before if choice not in self.field.choices)
+        self.set_entry((*(choice for choice in self.field.choices if choice in chosen), *others))
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        spans: list[Segment] = []
-        for at, word in enumerate(self.field.choices):
-            here, taken = self.has_focus and at == self._at, word in self._taken()
-            spans += [
-                ("‹" if here else " ", StyleRole.HEAD),
-                (f"{'✓' if taken else '·'}{word.removesuffix('p')}", StyleRole.STRONG if taken else StyleRole.DIM),
-                ("›" if here else " ", StyleRole.HEAD),
+        line: Line = []
+        for index, word in enumerate(self.field.choices):
+            is_here, is_chosen = self.has_focus and index == self._index, word in self._chosen()
+            role = StyleRole.STRONG if is_chosen else StyleRole.DIM
+            line += [
+                ("‹" if is_here else " ", StyleRole.HEAD),
+                (f"{'✓' if is_chosen else '·'}{word.removesuffix('p')}", role),
+                ("›" if is_here else " ", StyleRole.HEAD),
             ]
-        return [spans]
+        return [line]
 
 
 class RowsInput(ToggleInput):
     """A list of rows: one line each, and one to add another. Opening one is the form's business.
 
-    `said`: what is wrong with which row, by its own fields.
+    `errors`: what is wrong with which row, by its own fields.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -176,37 +177,36 @@ class RowsInput(ToggleInput):
     class Opened(Message):
         """A row is to be filled in: its number; one past the last for a new one."""
 
-        def __init__(self, rows: RowsInput, at: int) -> None:
+        def __init__(self, rows: RowsInput, index: int) -> None:
             super().__init__()
-            self.rows, self.at = rows, at
+            self.rows, self.index = rows, index
 
     def __init__(self, field: Field, entry: Entry) -> None:
         super().__init__(field, entry)
-        self._at = 0
-        self.said: dict[int, Mapping[str, str]] = {}
+        self._index = 0
+        self.errors: dict[int, Mapping[str, str]] = {}
 
     @property
-    def sheet(self) -> FormSchema:
-        """What each row is made from."""
-        assert self.field.of is not None, f"{self.field.name} has rows of nothing"
-        return self.field.of
+    def schema(self) -> FormSchema[Any]:
+        """Of each row."""
+        return schema_of_rows(self.field)
 
     @property
     def rows(self) -> tuple[Mapping[str, Any], ...]:
         """The rows as they are now."""
         return self.entry if isinstance(self.entry, tuple) else ()
 
-    def put(self, at: int, row: Mapping[str, Any]) -> None:
+    def put(self, index: int, row: Mapping[str, Any]) -> None:
         """Put this row in the place of that number, or behind the last."""
-        self.said.pop(at, None)
-        self.turn((*self.rows[:at], row, *self.rows[at + 1 :]))
+        self.errors.pop(index, None)
+        self.set_entry((*self.rows[:index], row, *self.rows[index + 1 :]))
         self.refresh(layout=True)
 
     def action_go(self, by: int) -> None:
         """To the next or the previous line; over the ends to the next or the previous field."""
-        at = self._at + by
-        if 0 <= at <= len(self.rows):
-            self._at = at
+        index = self._index + by
+        if 0 <= index <= len(self.rows):
+            self._index = index
             self.repaint()
         elif by < 0:
             self.screen.focus_previous()
@@ -215,37 +215,41 @@ class RowsInput(ToggleInput):
 
     def action_open(self) -> None:
         """Fill in this row, or a new one."""
-        if self._at < len(self.rows) or not self._full():
-            self.post_message(self.Opened(self, self._at))
+        if self._index < len(self.rows) or not self._is_full():
+            self.post_message(self.Opened(self, self._index))
 
     def action_remove(self) -> None:
         """Take this row out; nothing is sent before the whole form is."""
-        if self._at < len(self.rows):
-            self.said = {at - (at > self._at): said for at, said in self.said.items() if at != self._at}
-            self.turn((*self.rows[: self._at], *self.rows[self._at + 1 :]))
+        if self._index < len(self.rows):
+            removed = self._index
+            self.errors = {row - (row > removed): errors for row, errors in self.errors.items() if row != removed}
+            self.set_entry((*self.rows[: self._index], *self.rows[self._index + 1 :]))
             self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         """A line for each row, and one to add another."""
         return len(self.rows) + 1
 
-    def _full(self) -> bool:
-        return 0 < self.field.most <= len(self.rows)
+    def _is_full(self) -> bool:
+        return 0 < self.field.max_rows <= len(self.rows)
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        lines = [self._line(at, self._row(at, row)) for at, row in enumerate(self.rows)]
-        more = f"{len(self.rows)} of {self.field.most}: no more" if self._full() else f"+ add a {self.sheet.noun}"
+        lines = [self._line(index, self._row(index, row)) for index, row in enumerate(self.rows)]
+        more = f"+ add a {self.schema.noun}"
+        if self._is_full():
+            more = f"{len(self.rows)} of {self.field.max_rows}: no more"
         return [*lines, self._line(len(self.rows), [(more, StyleRole.DIM)])]
 
-    def _line(self, at: int, spans: list[Segment]) -> Line:
-        return [(">" if self.has_focus and at == self._at else " ", StyleRole.STRONG), (" ", StyleRole.TEXT), *spans]
+    def _line(self, index: int, segments: list[Segment]) -> Line:
+        cursor = ">" if self.has_focus and index == self._index else " "
+        return [(cursor, StyleRole.STRONG), (" ", StyleRole.TEXT), *segments]
 
-    def _row(self, at: int, row: Mapping[str, Any]) -> list[Segment]:
-        if at in self.said:
-            faults = ", ".join(f"{name} {reason}" for name, reason in self.said[at].items())
+    def _row(self, index: int, row: Mapping[str, Any]) -> list[Segment]:
+        if index in self.errors:
+            errors = ", ".join(f"{name} {reason}" for name, reason in self.errors[index].items())
             return [
                 (f"✖ {row_title(self.field, row)}", StyleRole.CRITICAL),
-                (f"  {values.safe(faults, 80)}", StyleRole.CRITICAL),
+                (f"  {values.safe(errors, 80)}", StyleRole.CRITICAL),
             ]
         off = "" if row.get("enabled") is not False else "  off"
         return [

@@ -7,19 +7,19 @@ from textual.containers import Horizontal, Vertical
 
 from livedeck.text import values
 from livedeck.text.segments import StyleRole, wrap
-from livedeck.ui.kit.dialogs.confirm import WIDEST
+from livedeck.ui.kit.dialogs.confirm import MAX_CELLS
 from livedeck.ui.kit.dialogs.dialog import Button, Dialog, Timer
 from livedeck.ui.kit.lines import LinesWidget
 
 
 class ProgressDialog(Dialog[bool]):
-    """True where the person waits no longer; False where it was put away, or is done."""
+    """True where the person stops waiting; False where it was put away, or the work is done."""
 
-    def __init__(self, what: str, timer: Timer) -> None:
+    def __init__(self, title: str, timer: Timer) -> None:
         super().__init__(timer)
-        self._what, self._began = what, timer()
-        self._far = ""
-        self._over = False
+        self._title_text, self._started_at = title, timer()
+        self._progress_text = ""
+        self._is_done = False
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog-box"):
@@ -30,45 +30,45 @@ class ProgressDialog(Dialog[bool]):
 
     def on_mount(self) -> None:
         self.query_one("#hide").focus()
-        self.set_interval(1.0, self._tell)
-        self._tell()
+        self.set_interval(1.0, self._paint)
+        self._paint()
 
     def on_resize(self) -> None:
-        self._tell()
+        self._paint()
 
     def on_screen_resume(self) -> None:
-        self._go()
+        self._close_when_done()
 
     def appeared(self) -> None:
         """It may have been over before it was there."""
-        self._go()
+        self._close_when_done()
 
-    def progress(self, done: int, whole: int | None) -> None:
-        """Bytes that have passed, and of how many."""
-        self._far = f"{done:,} of {whole:,} bytes" if whole else f"{done:,} bytes"
+    def progress(self, done: int, total: int | None) -> None:
+        """So many bytes have passed (total None: of nobody knows how many)."""
+        self._progress_text = f"{done:,} of {total:,} bytes" if total else f"{done:,} bytes"
 
     def finish(self) -> None:
-        """It is done: go away, at once or when what lies above is gone."""
-        self._over = True
-        self._go()
+        """The work is done: close, at once or when what lies above is gone."""
+        self._is_done = True
+        self._close_when_done()
 
-    def _go(self) -> None:
-        if self._over and self.is_current and self.has_appeared:
+    def _close_when_done(self) -> None:
+        if self._is_done and self.is_current and self.has_appeared:
             self.dismiss(False)
 
     def on_button_pressed(self, message: Button.Pressed) -> None:
-        if not self.early:
+        if not self.is_early:
             self.dismiss(message.button == "stop")
 
     def action_leave(self) -> None:
         """Put it away; it goes on."""
         self.dismiss(False)
 
-    def _tell(self) -> None:
-        if self._over:
+    def _paint(self) -> None:
+        if self._is_done:
             return
-        cells = min(WIDEST, self.size.width) - 4
-        after = f"{values.age(self._timer() - self._began)}  {self._far}".strip()
+        cells = min(MAX_CELLS, self.size.width) - 4
+        elapsed = f"{values.age(self._timer() - self._started_at)}  {self._progress_text}".strip()
         self.query_one("#work", LinesWidget).show(
-            [*wrap(self._what, StyleRole.STRONG, cells), [(after, StyleRole.DIM)], []]
+            [*wrap(self._title_text, StyleRole.STRONG, cells), [(elapsed, StyleRole.DIM)], []]
         )
