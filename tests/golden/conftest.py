@@ -11,12 +11,12 @@ HERE = Path(__file__).parent
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort the tests of this folder by scenario and seed; the others stay where they are."""
-    places = [place for place, item in enumerate(items) if item.path.parent == HERE]
-    for place, item in zip(places, sorted((items[place] for place in places), key=_play), strict=True):
-        items[place] = item
+    indexes = [index for index, item in enumerate(items) if item.path.parent == HERE]
+    for index, item in zip(indexes, sorted((items[index] for index in indexes), key=_play), strict=True):
+        items[index] = item
 
 
 def _play(item: pytest.Item) -> tuple[str, int]:
-    asked = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    seed = asked.get("seed")
-    return str(asked.get("name", "")), seed if isinstance(seed, int) else 0
+    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    seed = parameters.get("seed")
+    return str(parameters.get("name", "")), seed if isinstance(seed, int) else 0

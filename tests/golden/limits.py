@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from golden.log import Log, Spell
+from golden.log import AlarmSpan, Log
 from livedeck.monitor import Cadence
 from livedeck.simulator import Expected
 
@@ -35,34 +35,34 @@ def asking(kind: str) -> float:
 
 def complaints(log: Log) -> Iterator[str]:
     """Everything in which the log is not what its scenario expects."""
-    left = [spell for spell in log.spells if spell.read]
+    left = [span for span in log.spans if span.read]
     for expected in log.scenario.alarms:
-        mine = [spell for spell in log.spells if _is(spell, expected)]
-        left = [spell for spell in left if spell not in mine]
+        mine = [span for span in log.spans if _is(span, expected)]
+        left = [span for span in left if span not in mine]
         yield from (f"{expected.kind} of {expected.event}: {wrong}" for wrong in _wrong(mine, expected))
-    yield from (f"nobody expects {spell}" for spell in left)
+    yield from (f"nobody expects {span}" for span in left)
 
 
-def _is(spell: Spell, expected: Expected) -> bool:
-    named = (spell.kind, spell.event, spell.target) == (expected.kind, expected.event, expected.target)
-    return named and expected.since <= spell.since and (expected.until is None or spell.since <= expected.until)
+def _is(span: AlarmSpan, expected: Expected) -> bool:
+    named = (span.kind, span.event, span.target) == (expected.kind, expected.event, expected.target)
+    return named and expected.since <= span.since and (expected.until is None or span.since <= expected.until)
 
 
-def _wrong(spells: list[Spell], expected: Expected) -> Iterator[str]:
-    if not 1 <= len(spells) <= expected.most:
-        yield f"came {len(spells)} times, not 1 to {expected.most}"
-    if not spells:
+def _wrong(spans: list[AlarmSpan], expected: Expected) -> Iterator[str]:
+    if not 1 <= len(spans) <= expected.most:
+        yield f"came {len(spans)} times, not 1 to {expected.most}"
+    if not spans:
         return
     soon = expected.since + detection(expected.kind) + asking(expected.kind)
-    if spells[0].since > soon:
-        yield f"came at {spells[0].since:.1f} s, after {soon:.1f} s"
-    yield from _wrong_end(spells[-1].until, expected)
-    loudest = max((spell.severity for spell in spells), key=["info", "warning", "critical"].index)
+    if spans[0].since > soon:
+        yield f"came at {spans[0].since:.1f} s, after {soon:.1f} s"
+    yield from _wrong_end(spans[-1].until, expected)
+    loudest = min((span.severity for span in spans), key=lambda severity: severity.rank)
     if expected.severity and loudest != expected.severity:
         yield f"was {loudest}, not {expected.severity}"
-    if expected.flapping != any(spell.flapping for spell in spells):
+    if expected.flapping != any(span.flapping for span in spans):
         yield f"flapping was not {expected.flapping}"
-    read = sum(spell.read for spell in spells)
+    read = sum(span.read for span in spans)
     if not (read > 0 if expected.shown else read <= detection(expected.kind) + asking(expected.kind)):
         yield f"was read for {read:.0f} s"
 

@@ -9,7 +9,7 @@ from livedeck.simulator import Scenario
 
 
 @dataclass(slots=True)
-class Spell:
+class AlarmSpan:
     """An alarm from its coming to its going, in seconds of the play; `until` is None for one that stayed.
 
     `read`: seconds for which a person had to read it; 0 where a parent said it all along. `severity`: the loudest that
@@ -31,10 +31,10 @@ class Spell:
         until = "" if self.until is None else f"{self.until:.0f}"
         return f"{self.kind} of {who}, {self.severity}, {self.since:.0f} to {until} s, read for {self.read:.0f} s"
 
-    def take(self, alarm: Alarm, seconds: float) -> None:
-        """How it stands, and for how many seconds it stood so."""
+    def add(self, alarm: Alarm, seconds: float) -> None:
+        """Add how it stands, and for how many seconds it stood so."""
         self.read += seconds if alarm.active else 0.0
-        self.severity = max(self.severity, alarm.severity, key=_LOUDNESS.index)
+        self.severity = min(self.severity, alarm.severity, key=lambda severity: severity.rank)
         self.flapping = self.flapping or alarm.flapping
         if alarm.active and alarm.diagnosis not in self.diagnoses:
             self.diagnoses.append(alarm.diagnosis)
@@ -42,30 +42,29 @@ class Spell:
 
 @dataclass(slots=True)
 class Log:
-    """Every spell of a play in the order of their coming, and every snapshot with its second of the play."""
+    """The alarms of a play in the order of their coming, and every snapshot with its second of the play."""
 
     scenario: Scenario
-    spells: list[Spell] = field(default_factory=list)
+    spans: list[AlarmSpan] = field(default_factory=list)
     snapshots: list[tuple[float, Snapshot]] = field(default_factory=list)
-    _present: dict[AlarmKey, Spell] = field(default_factory=dict)
+    _present: dict[AlarmKey, AlarmSpan] = field(default_factory=dict)
     _alarms: dict[AlarmKey, Alarm] = field(default_factory=dict)
 
     def note(self, snapshot: Snapshot, at: float) -> None:
         """Take in one snapshot, `at` seconds into the play."""
         lasted = at - self.snapshots[-1][0] if self.snapshots else 0.0
         for key, alarm in self._alarms.items():
-            self._present[key].take(alarm, lasted)
+            self._present[key].add(alarm, lasted)
         self.snapshots.append((at, _light(snapshot)))
         self._alarms = {alarm.key: alarm for alarm in (*snapshot.alarms, *snapshot.quiet) if alarm.present}
         for key in [key for key in self._present if key not in self._alarms]:
             self._present.pop(key).until = at
         for key in self._alarms.keys() - self._present.keys():
             self._present[key] = _begun(self._alarms[key], at)
-            self.spells.append(self._present[key])
+            self.spans.append(self._present[key])
 
 
 _NONE = Readings()
-_LOUDNESS = [Severity.INFO, Severity.WARNING, Severity.CRITICAL]
 
 
 def _light(snapshot: Snapshot) -> Snapshot:
@@ -74,5 +73,5 @@ def _light(snapshot: Snapshot) -> Snapshot:
     return replace(snapshot, events=events, changes=())
 
 
-def _begun(alarm: Alarm, at: float) -> Spell:
-    return Spell(alarm.kind, alarm.subject if alarm.event_id else "", alarm.target_name, at)
+def _begun(alarm: Alarm, at: float) -> AlarmSpan:
+    return AlarmSpan(alarm.kind, alarm.subject if alarm.event_id else "", alarm.target_name, at)

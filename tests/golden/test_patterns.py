@@ -31,8 +31,9 @@ SEEDS = (1, 2, 3)
 )
 def test_the_cause_is_named_and_nothing_takes_it_back(name: str, kind: str, cause: str, seed: int) -> None:
     """A pattern may need several bursts to show; once it is named, an alarm on its way out keeps it."""
-    causes = [told.cause for spell in play(name, seed).spells if spell.kind == kind for told in spell.diagnoses]
+    spans = [span for span in play(name, seed).spans if span.kind == kind]
+    causes = [diagnosis.cause for span in spans for diagnosis in span.diagnoses]
     assert causes
     assert causes[-1].startswith(cause)
     if name != "loss-bursts":
-        assert all(one.startswith(cause) for one in causes)
+        assert all(text.startswith(cause) for text in causes)

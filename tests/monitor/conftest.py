@@ -23,5 +23,5 @@ async def deck() -> AsyncIterator[Raise]:
         return made[-1]
 
     yield make
-    for one in made:
-        await one.close()
+    for opened in made:
+        await opened.close()

@@ -42,33 +42,33 @@ def _acknowledged(alarm: Alarm = ONE, at: datetime = NOW) -> Alarm:
 
 
 def test_an_alarm_that_was_acknowledged_elsewhere_is_so_here_and_the_others_are_not() -> None:
-    told = sync_acknowledgements(OURS, [_acknowledged()], RULES)
-    assert [alarm.state for alarm in told.alarms] == [AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED]
-    assert [alarm.needs_ack for alarm in told.alarms] == [False, True]
+    synced = sync_acknowledgements(OURS, [_acknowledged()], RULES)
+    assert [alarm.state for alarm in synced.alarms] == [AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED]
+    assert [alarm.needs_ack for alarm in synced.alarms] == [False, True]
 
 
 @pytest.mark.parametrize(
     "away", [shelve(ONE, 10, "known", NOW, on_air=True, limits=RULES), take_out_of_service(ONE, "x", NOW)]
 )
 def test_what_was_put_away_elsewhere_is_put_away_here(away: Alarm) -> None:
-    told = sync_acknowledgements(OURS, [away], RULES)
-    assert told.alarms == (TWO,)
-    assert [(alarm.key, alarm.state, alarm.reason) for alarm in told.quiet] == [(ONE.key, away.state, away.reason)]
+    synced = sync_acknowledgements(OURS, [away], RULES)
+    assert synced.alarms == (TWO,)
+    assert [(alarm.key, alarm.state, alarm.reason) for alarm in synced.quiet] == [(ONE.key, away.state, away.reason)]
 
 
 def test_what_is_over_and_was_acknowledged_elsewhere_is_done() -> None:
     over = replace(ONE, state=AlarmState.RETURNED, present=False)
-    told = sync_acknowledgements(replace(OURS, alarms=(over,)), [_acknowledged(over)], RULES)
-    assert not told.alarms
+    synced = sync_acknowledgements(replace(OURS, alarms=(over,)), [_acknowledged(over)], RULES)
+    assert not synced.alarms
 
 
 def test_what_was_acknowledged_elsewhere_and_is_over_is_done_though_that_deck_was_closed() -> None:
     """As at the deck itself: an acknowledgement that held when the fault ended need not hold any longer."""
     over = replace(ONE, state=AlarmState.RETURNED, present=False, changed=NOW + timedelta(minutes=4))
     ours = replace(OURS, at=NOW + timedelta(minutes=9), alarms=(over,))
-    told = sync_acknowledgements(ours, [_acknowledged()], RULES)
-    assert not told.alarms
-    assert [(one.state, one.acknowledged_until) for one in told.quiet] == [(AlarmState.CLEARED, None)]
+    synced = sync_acknowledgements(ours, [_acknowledged()], RULES)
+    assert not synced.alarms
+    assert [(alarm.state, alarm.acknowledged_until) for alarm in synced.quiet] == [(AlarmState.CLEARED, None)]
     ran_out = replace(over, changed=NOW + timedelta(minutes=6))
     assert sync_acknowledgements(replace(ours, alarms=(ran_out,)), [_acknowledged()], RULES).alarms == (ran_out,)
 
@@ -110,12 +110,12 @@ def test_an_acknowledgement_does_not_hold_for_what_has_got_worse(graver: Alarm) 
 
 async def test_no_shelf_is_older_than_an_hour_on_air() -> None:
     """monitoring.md, "Alarms"; whether the deck that filled it still runs or not."""
-    known = await evening()
-    for event in known.events:
+    snapshot = await evening()
+    for event in snapshot.events:
         alarm = replace(ONE, event_id=event.id)
         shelf = shelve(alarm, None, "until it is over", NOW, on_air=True, limits=RULES)
         for hours in (0.9, 1, 72):
-            ours = replace(known, at=NOW + timedelta(hours=hours), alarms=(alarm,), quiet=())
+            ours = replace(snapshot, at=NOW + timedelta(hours=hours), alarms=(alarm,), quiet=())
             shown = sync_acknowledgements(ours, [shelf], RULES).alarms == (alarm,)
             assert shown is (hours >= 1 and event.phase.tally.expects_signal)
 
@@ -136,14 +136,14 @@ async def test_what_was_done_is_not_asked_again_when_the_deck_has_forgotten_it(t
     """The deck lists it five minutes; the wall has it, unacknowledged and over, until somebody sees to it."""
     over = replace(ONE, state=AlarmState.RETURNED, present=False)
     history, glance = await History.open(tmp_path / "history.sqlite", NOW), HistoryReader(tmp_path / "history.sqlite")
-    seen = []
+    states = []
     for listed in ((_acknowledged(over),), (), (replace(ONE, since=NOW),), ()):
         changes = (AlarmChange(NOW, AlarmTransition.RAISED, TWO),)
         await history.append(replace(OURS, alarms=listed, changes=changes))
         await history.flush()
-        seen.append([alarm.state for alarm in await glance.alarms()])
+        states.append([alarm.state for alarm in await glance.alarms()])
     await history.close()
-    assert seen == [[AlarmState.CLEARED], [AlarmState.CLEARED], [AlarmState.UNACKNOWLEDGED], []]
+    assert states == [[AlarmState.CLEARED], [AlarmState.CLEARED], [AlarmState.UNACKNOWLEDGED], []]
 
 
 async def test_what_a_glance_remembers_is_bounded_and_the_newest_stays(tmp_path: Path) -> None:

@@ -33,7 +33,6 @@ from monitor.stage import NOW
 
 KINDS = ("NO_INGEST", "BLACKOUT", "FPS_LOW", "AUDIO_LOST", "PACKET_LOSS", "UNKNOWN_STATUS")
 EVENTS = ("one", "two", "three", "four")
-SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.INFO)
 ACTS: dict[str, Callable[[Alarm, datetime, bool], Alarm | None]] = {
     "acknowledge": lambda alarm, now, _: operator.acknowledge(alarm, now, RULES),
     "shelve": lambda alarm, now, air: operator.shelve(alarm, 20, "known", now, on_air=air, limits=RULES),
@@ -74,7 +73,7 @@ STEPS = st.builds(
     Step,
     st.sampled_from((1.0, 5.0, 30.0, 120.0, 400.0, 2000.0)),
     st.dictionaries(
-        st.sampled_from(EVENTS), st.lists(FINDINGS, max_size=3, unique_by=lambda one: one.kind), max_size=4
+        st.sampled_from(EVENTS), st.lists(FINDINGS, max_size=3, unique_by=lambda finding: finding.kind), max_size=4
     ),
     st.sampled_from((BroadcastState.ON_AIR, BroadcastState.ON_AIR, BroadcastState.LATE)),
     st.booleans(),
@@ -111,12 +110,12 @@ def act(step: Step, watcher: Watcher) -> AlarmKey:
     """Which alarm a person did something to."""
     alarms = sorted(watcher.engine.alarms.values(), key=lambda alarm: alarm.key)
     if step.act and alarms:
-        one = alarms[step.target % len(alarms)]
-        airs = one.event_id in ids_on_air(watcher.states)
+        alarm = alarms[step.target % len(alarms)]
+        on_air = alarm.event_id in ids_on_air(watcher.states)
         with suppress(AlarmRefused):
-            if ACTS[step.act](one, watcher.now, airs):
-                watcher.do(lambda alarm: ACTS[step.act](alarm, watcher.now, airs), one.kind, one.event_id)
-                return one.key if step.act != "note" else NOBODYS
+            if ACTS[step.act](alarm, watcher.now, on_air):
+                watcher.do(lambda alarm: ACTS[step.act](alarm, watcher.now, on_air), alarm.kind, alarm.event_id)
+                return alarm.key if step.act != "note" else NOBODYS
     return NOBODYS
 
 
@@ -149,15 +148,19 @@ def test_every_critical_is_in_sight_or_put_away_by_a_person_or_said_by_one_that_
         watcher = play(step, watcher)
         for name, findings in step.wrong.items():
             for finding in findings:
-                assert said(watcher.alarm(finding.kind, name), watcher)
+                assert is_covered(watcher.alarm(finding.kind, name), watcher)
 
 
-def said(alarm: Alarm, watcher: Watcher) -> bool:
+def is_covered(alarm: Alarm, watcher: Watcher) -> bool:
     """Whether a person reads of it, chose not to, or reads of what hides it."""
     if alarm.active or alarm.state in PUT_AWAY:
         return True
-    above = [one for one in watcher.engine.alarms.values() if one.kind == alarm.parent]
-    return any(said(one, watcher) for one in above if one.is_ongoing and one.event_id in {"", alarm.event_id})
+    parents = [parent for parent in watcher.engine.alarms.values() if parent.kind == alarm.parent]
+    return any(
+        is_covered(parent, watcher)
+        for parent in parents
+        if parent.is_ongoing and parent.event_id in {"", alarm.event_id}
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -187,7 +190,7 @@ def test_an_acknowledged_alarm_stays_silent_until_it_is_over_runs_out_or_gets_wo
                 continue
             now = watcher.engine.alarms[key]
             ran_out = alarm.acknowledged_until is not None and alarm.acknowledged_until <= watcher.now
-            worse = now.stage > alarm.stage or SEVERITIES.index(now.severity) < SEVERITIES.index(alarm.severity)
+            worse = now.stage > alarm.stage or now.severity.rank < alarm.severity.rank
             assert not now.needs_ack or ran_out or worse
 
 
@@ -229,7 +232,7 @@ def test_alarms_follow_from_the_samples_and_not_from_how_often_they_were_asked_f
     episodes = merged(faults)
     often, seldom = Watcher(), Watcher()
     for watcher, moments in ((often, range(0, 1500, 5)), (seldom, accumulate(waits, initial=0))):
-        for moment in [*(one for one in moments if one < 1500), 1500, 1500]:
+        for moment in [*(moment for moment in moments if moment < 1500), 1500, 1500]:
             watcher.look(at(moment, episodes), after=moment - (watcher.now - NOW).total_seconds())
     assert facts(often) == facts(seldom)
 
@@ -249,11 +252,16 @@ def merged(faults: list[tuple[int, int, str]]) -> list[Episode]:
 def at(moment: float, episodes: list[Episode]) -> EventState:
     """The event at that many seconds from NOW, its newest sample that old, and the findings and episodes of then."""
     now = NOW + timedelta(seconds=moment)
-    told = [one if one.until and one.until <= now else replace(one, until=None) for one in episodes if one.since <= now]
-    wrong = [Finding(one.kind, one.severity, "bad", "good", one.since) for one in told if one.until is None]
-    one = array("d", [1.0])
-    readings = Readings(array("d", [now.timestamp()]), one, one, one, array("q", [0]))
-    return replace(state(*wrong), qos=QosState(readings), episodes=tuple(told))
+    begun = [episode for episode in episodes if episode.since <= now]
+    known = [episode if episode.until and episode.until <= now else replace(episode, until=None) for episode in begun]
+    findings = [
+        Finding(episode.kind, episode.severity, "bad", "good", episode.since)
+        for episode in known
+        if episode.until is None
+    ]
+    rate = array("d", [1.0])
+    readings = Readings(array("d", [now.timestamp()]), rate, rate, rate, array("q", [0]))
+    return replace(state(*findings), qos=QosState(readings), episodes=tuple(known))
 
 
 def facts(watcher: Watcher) -> set[tuple[object, ...]]:

@@ -98,10 +98,10 @@ def test_information_owes_nothing() -> None:
 
 
 def test_one_event_may_have_the_same_alarm_for_two_targets() -> None:
-    one, two = (finding("RESTREAM_DOWN", target=target) for target in ("a", "b"))
+    first, second = (finding("RESTREAM_DOWN", target=target) for target in ("a", "b"))
     watcher = Watcher()
-    assert len(watcher.look(state(one, two))) == 2
-    watcher.look(state(two), after=20)
+    assert len(watcher.look(state(first, second))) == 2
+    watcher.look(state(second), after=20)
     assert watcher.alarm("RESTREAM_DOWN", target="a").state is AlarmState.RETURNED
     assert watcher.alarm("RESTREAM_DOWN", target="b").state is UNACKNOWLEDGED
 
@@ -170,7 +170,7 @@ def test_a_history_that_fails_is_a_warning_of_the_deck_for_as_long_as_it_fails()
     watcher = Watcher()
     (alarm,) = watcher.look(fault="disk full: history.db")
     assert (alarm.kind, alarm.severity, alarm.actual) == ("HISTORY_FAILED", Severity.WARNING, "disk full: history.db")
-    assert [one.state for one in watcher.look(after=5)] == [AlarmState.RETURNED]
+    assert [alarm.state for alarm in watcher.look(after=5)] == [AlarmState.RETURNED]
 
 
 # Acknowledgement
@@ -430,11 +430,11 @@ def gone(name: str, after: float = 0.0) -> EventState:
 
 
 def test_three_events_and_half_of_those_on_air_within_a_minute_are_one_incident() -> None:
-    watcher, bad = Watcher(), [gone(name, place * 30.0) for place, name in enumerate(names(3))]
+    watcher, bad = Watcher(), [gone(name, index * 30.0) for index, name in enumerate(names(3))]
     (alarm,) = watcher.look(*bad, *(state(name=f"calm-{n}") for n in range(3)), after=60)
     assert (alarm.kind, alarm.affects, alarm.since) == ("PLATFORM", tuple(names(3)), NOW)
     assert alarm.actual == "3 of 6 events on air: RECONNECTING"
-    assert {one.parent for one in watcher.inactive} == {"PLATFORM"}
+    assert {alarm.parent for alarm in watcher.inactive} == {"PLATFORM"}
     assert watcher.alert_count == 1
 
 
@@ -442,14 +442,14 @@ def test_three_events_and_half_of_those_on_air_within_a_minute_are_one_incident(
     ("bad", "calm", "apart"), [(2, 0, 0.0), (3, 4, 0.0), (3, 0, 31.0)], ids=["two", "less than half", "too far apart"]
 )
 def test_less_than_that_is_none(bad: int, calm: int, apart: float) -> None:
-    faulty = [gone(name, place * apart) for place, name in enumerate(names(bad))]
+    faulty = [gone(name, index * apart) for index, name in enumerate(names(bad))]
     shown = Watcher().look(*faulty, *(state(name=f"calm-{n}") for n in range(calm)), after=90)
     assert kinds(shown) == ["RECONNECTING"] * bad
 
 
 def test_who_fails_soon_after_joins_the_incident_and_it_asks_again() -> None:
     watcher = Watcher()
-    bad = [gone(name, 20.0 * place) for place, name in enumerate(names(5))]
+    bad = [gone(name, 20.0 * index) for index, name in enumerate(names(5))]
     watcher.look(*bad[:3], state(name="event-3"), state(name="event-4"), after=60)
     acknowledge(watcher, "PLATFORM", "")
     (alarm,) = watcher.look(*bad, after=40)
@@ -532,10 +532,10 @@ def test_alarms_and_events_stand_in_one_order_and_silence_before_bad_pictures() 
         phase=Phase(BroadcastState.RECONNECTING, ingest=Ingest(IngestState.INTERRUPTED)),
     )
     late = state(critical("LATE_START"), name="late", tally=BroadcastState.LATE)
-    calm, told = state(name="calm"), state(finding("UNKNOWN_STATUS", Severity.INFO), name="a-told")
+    calm, informed = state(name="calm"), state(finding("UNKNOWN_STATUS", Severity.INFO), name="a-told")
     watcher.look(late, state(critical(), name="bad"))
-    states = [calm, told, late, state(finding("MILD"), name="mild"), state(critical(), name="bad"), silent]
+    states = [calm, informed, late, state(finding("MILD"), name="mild"), state(critical(), name="bad"), silent]
     shown = watcher.look(*states, after=9)
     assert [alarm.event_id for alarm in shown] == ["gone", "bad", "late", "mild", "a-told"]
-    ranked = [one.id for one in worst_first(states, urgent_first(watcher.engine.alarms.values(), states))]
+    ranked = [event.id for event in worst_first(states, urgent_first(watcher.engine.alarms.values(), states))]
     assert ranked == ["gone", "bad", "late", "mild", "a-told", "calm"]

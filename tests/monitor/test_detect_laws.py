@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from math import inf
 from random import Random
 from typing import NamedTuple
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livedeck.monitor import Episode, Reading, Readings, Severity, Thresholds
+from livedeck.monitor import Episode, Reading, Readings, Thresholds
 from livedeck.monitor.detection.detect import SAMPLE_KINDS, detect, episodes
 from livedeck.monitor.signal.analysis import SignalAnalysis
 from livedeck.monitor.signal.series import first_change, merge
@@ -20,7 +21,6 @@ quick = settings(max_examples=40, deadline=None)
 """Streams of minutes: some dozens find what there is to find."""
 
 T = Thresholds()
-SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.CRITICAL)
 OFF_SECONDS = {kind.name: detector.hold_time(T).off for kind, detector in SAMPLE_KINDS} | {
     "RECONNECTING": T.silence_off
 }
@@ -59,8 +59,8 @@ def _rows(parts: Iterable[Part]) -> Iterable[Reading]:
             time += 2.0
 
 
-def told(known: SignalAnalysis) -> tuple[object, ...]:
-    return known.intervals, known.past, known.baseline, known.first_time, episodes(known)
+def facts(analysis: SignalAnalysis) -> tuple[object, ...]:
+    return analysis.intervals, analysis.past, analysis.baseline, analysis.first_time, episodes(analysis)
 
 
 def whole(rows: list[Reading]) -> SignalAnalysis:
@@ -78,21 +78,21 @@ def in_chunks(rows: list[Reading], sizes: Iterable[int]) -> Iterable[list[Readin
 @quick
 @given(streams, st.lists(st.integers(1, 90), max_size=12))
 def test_the_same_samples_are_the_same_faults_one_by_one_or_all_at_once(rows: list[Reading], sizes: list[int]) -> None:
-    known, readings = SignalAnalysis(), Readings()
+    analysis, readings = SignalAnalysis(), Readings()
     for chunk in in_chunks(rows, sizes):
         readings = merge(readings, samples(chunk))
-        known = detect(known, readings, T)
-    assert told(known) == told(whole(rows))
+        analysis = detect(analysis, readings, T)
+    assert facts(analysis) == facts(whole(rows))
 
 
 @quick
 @given(streams, st.integers(1, 90))
 def test_the_same_samples_are_the_same_faults_a_few_in_each_call(rows: list[Reading], limit: int) -> None:
-    readings, known, calls = merge(Readings(), samples(rows)), SignalAnalysis(), 0
-    while known.readings is not readings:
-        known, calls = detect(known, readings, T, limit=limit), calls + 1
+    readings, analysis, calls = merge(Readings(), samples(rows)), SignalAnalysis(), 0
+    while analysis.readings is not readings:
+        analysis, calls = detect(analysis, readings, T, limit=limit), calls + 1
     assert calls == -(-len(rows) // limit)
-    assert told(known) == told(whole(rows))
+    assert facts(analysis) == facts(whole(rows))
 
 
 @quick
@@ -100,36 +100,36 @@ def test_the_same_samples_are_the_same_faults_a_few_in_each_call(rows: list[Read
 def test_late_and_reordered_and_doubled_samples_make_no_difference(rows: list[Reading], random: Random) -> None:
     chunks = [chunk for chunk in in_chunks(rows, [random.randint(1, 60) for _ in range(8)]) if chunk]
     random.shuffle(chunks)
-    known, readings = SignalAnalysis(), Readings()
+    analysis, readings = SignalAnalysis(), Readings()
     for chunk in [*chunks, random.choice(chunks)]:
         readings = merge(readings, samples(random.sample(chunk * 2, len(chunk) * 2)))
-        known = detect(known, readings, T)
-    assert told(known) == told(whole(rows))
+        analysis = detect(analysis, readings, T)
+    assert facts(analysis) == facts(whole(rows))
 
 
 @quick
 @given(streams)
 def test_an_answer_without_news_costs_nothing(rows: list[Reading]) -> None:
-    known = whole(rows)
-    assert detect(known, merge(known.readings, samples(rows)), T) is known
+    analysis = whole(rows)
+    assert detect(analysis, merge(analysis.readings, samples(rows)), T) is analysis
 
 
 @quick
 @given(streams)
 def test_an_episode_begins_once_never_gets_quieter_and_ends_after_its_delay(rows: list[Reading]) -> None:
-    known, readings, before = SignalAnalysis(), Readings(), dict[str, Episode]()
+    analysis, readings, before = SignalAnalysis(), Readings(), dict[str, Episode]()
     for row in rows:
         readings = merge(readings, samples([row]))
-        known = detect(known, readings, T)
-        now = {one.kind: one for one in episodes(known) if one.until is None}
-        assert set(now) == set(known.intervals)
-        for kind, one in before.items():
+        analysis = detect(analysis, readings, T)
+        now = {episode.kind: episode for episode in episodes(analysis) if episode.until is None}
+        assert set(now) == set(analysis.intervals)
+        for kind, episode in before.items():
             if kind in now:
-                assert now[kind].since == one.since
-                assert SEVERITIES.index(now[kind].severity) >= SEVERITIES.index(one.severity)
+                assert now[kind].since == episode.since
+                assert now[kind].severity.rank <= episode.severity.rank
             else:
-                ended = next(last for last in reversed(known.past) if last.kind == kind)
-                assert (ended.since, ended.severity) == (one.since, one.severity)
+                ended = next(last for last in reversed(analysis.past) if last.kind == kind)
+                assert (ended.since, ended.severity) == (episode.since, episode.severity)
                 assert ended.until is not None
                 assert row.time - ended.until.timestamp() >= OFF_SECONDS[kind]
         before = now
@@ -140,9 +140,9 @@ def test_an_episode_begins_once_never_gets_quieter_and_ends_after_its_delay(rows
 def test_episodes_of_a_kind_do_not_overlap(rows: list[Reading]) -> None:
     every = episodes(whole(rows))
     for kind in OFF_SECONDS:
-        own = [one for one in every if one.kind == kind]
-        assert all(one.until is None or one.since <= one.until for one in own)
-        for earlier, later in pairwise(own):
+        of_kind = [episode for episode in every if episode.kind == kind]
+        assert all(episode.until is None or episode.since <= episode.until for episode in of_kind)
+        for earlier, later in pairwise(of_kind):
             assert earlier.until is not None
             assert earlier.until <= later.since
 
@@ -150,12 +150,13 @@ def test_episodes_of_a_kind_do_not_overlap(rows: list[Reading]) -> None:
 @quick
 @given(streams, st.data())
 def test_the_first_change_is_where_two_series_part(rows: list[Reading], data: st.DataObject) -> None:
-    known = merge(Readings(), samples(rows))
-    place = data.draw(st.integers(0, len(rows) - 1))
-    changed = [*rows[:place], rows[place]._replace(audio=7.0), *rows[place + 1 :]]
-    less = merge(Readings(), samples([*rows[:place], *rows[place + 1 :]]))
-    assert first_change(known, merge(Readings(), samples(changed))) == rows[place].time
-    assert first_change(known, merge(known, samples([Reading(rows[-1].time + 1.0, *rows[-1][1:])]))) == float("inf")
-    if place > 0:
-        assert first_change(known, less) == rows[place].time
-        assert first_change(less, known) == (rows[place].time if place < len(rows) - 1 else float("inf"))
+    readings = merge(Readings(), samples(rows))
+    index = data.draw(st.integers(0, len(rows) - 1))
+    changed = [*rows[:index], rows[index]._replace(audio=7.0), *rows[index + 1 :]]
+    shorter = merge(Readings(), samples([*rows[:index], *rows[index + 1 :]]))
+    assert first_change(readings, merge(Readings(), samples(changed))) == rows[index].time
+    longer = merge(readings, samples([Reading(rows[-1].time + 1.0, *rows[-1][1:])]))
+    assert first_change(readings, longer) == inf
+    if index > 0:
+        assert first_change(readings, shorter) == rows[index].time
+        assert first_change(shorter, readings) == (rows[index].time if index < len(rows) - 1 else inf)

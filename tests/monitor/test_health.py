@@ -29,7 +29,9 @@ from monitor.stage import NOW, after, samples, signal
 ON_AIR = Phase(BroadcastState.ON_AIR, NOW - timedelta(seconds=900), Ingest(IngestState.RECEIVING))
 
 
-def judge(readings: Readings, phase: Phase = ON_AIR, freshness: Freshness = Freshness.FRESH) -> HealthAssessment:
+def assess_readings(
+    readings: Readings, phase: Phase = ON_AIR, freshness: Freshness = Freshness.FRESH
+) -> HealthAssessment:
     return assess_signal(readings, phase, DataQuality(freshness))
 
 
@@ -38,8 +40,8 @@ def assess_signal(readings: Readings, phase: Phase, quality: DataQuality) -> Hea
     return assess(EventCase(analysis, phase, quality, NOW), Thresholds())
 
 
-def kinds(verdict: HealthAssessment) -> list[str]:
-    return [finding.kind for finding in verdict.findings]
+def kinds(assessment: HealthAssessment) -> list[str]:
+    return [finding.kind for finding in assessment.findings]
 
 
 @pytest.mark.parametrize(
@@ -70,52 +72,52 @@ def kinds(verdict: HealthAssessment) -> list[str]:
     ],
 )
 def test_a_fault_that_lasts_is_graded_named_and_found(
-    fault: dict[str, Any], grade: Grade, component: str, found: list[str]
+    fault: dict[str, Any], grade: Grade, component: str, expected: list[str]
 ) -> None:
-    verdict = judge(after(count=12, **fault))
-    assert (verdict.health.grade, verdict.health.component) == (grade, component)
-    assert kinds(verdict) == found
+    assessment = assess_readings(after(count=12, **fault))
+    assert (assessment.health.grade, assessment.health.component) == (grade, component)
+    assert kinds(assessment) == expected
 
 
 def test_the_component_that_lost_says_what_it_measured_and_against_what() -> None:
-    assert judge(after(count=12, fps=22.0)).health.detail == "fps 22.0/30"
-    assert judge(after(count=12, video=2.7e6)).health.detail == "video 2.70M/4.50M"
-    assert judge(after(count=12, status=3)).health.detail == "key>20% 10/10"
-    assert judge(after(count=12)).health.score == 100
+    assert assess_readings(after(count=12, fps=22.0)).health.detail == "fps 22.0/30"
+    assert assess_readings(after(count=12, video=2.7e6)).health.detail == "video 2.70M/4.50M"
+    assert assess_readings(after(count=12, status=3)).health.detail == "key>20% 10/10"
+    assert assess_readings(after(count=12)).health.score == 100
 
 
 def test_zero_bits_are_never_green_from_the_first_sample_on() -> None:
     for gone in ("video", "audio", "fps"):
-        verdict = judge(after(count=1, **{gone: 0.0}))
-        assert (verdict.health.score, verdict.health.grade) == (0, Grade.POOR)
-        assert verdict.health.detail.split("/")[0].endswith((" 0", " 0.0"))
+        assessment = assess_readings(after(count=1, **{gone: 0.0}))
+        assert (assessment.health.score, assessment.health.grade) == (0, Grade.POOR)
+        assert assessment.health.detail.split("/")[0].endswith((" 0", " 0.0"))
 
 
 def test_zero_is_not_missing() -> None:
-    assert judge(after(count=12, audio=0.0)).health.component == "audio"
-    assert judge(after(count=12, audio=None)).health.score == 100
+    assert assess_readings(after(count=12, audio=0.0)).health.component == "audio"
+    assert assess_readings(after(count=12, audio=None)).health.score == 100
 
 
 def test_what_is_missing_is_named_and_since_when_it_is() -> None:
-    verdict = judge(after(count=12, fps=None, status=None))
-    (finding,) = verdict.findings
-    assert verdict.health.detail == "fps, status missing"
+    assessment = assess_readings(after(count=12, fps=None, status=None))
+    (finding,) = assessment.findings
+    assert assessment.health.detail == "fps, status missing"
     assert (finding.actual, finding.severity) == ("frame_rate, status missing", Severity.INFO)
     assert finding.since == NOW - timedelta(seconds=22)
-    assert judge(after(count=12, video=None)).findings[0].severity is Severity.WARNING
+    assert assess_readings(after(count=12, video=None)).findings[0].severity is Severity.WARNING
 
 
 def test_a_field_that_is_missing_for_less_than_the_window_of_the_score_makes_nothing_unknown() -> None:
-    assert judge(after(count=5, video=None, fps=None, status=None)).health.score == 100
+    assert assess_readings(after(count=5, video=None, fps=None, status=None)).health.score == 100
 
 
 def test_a_fault_must_hold_for_its_samples_and_its_seconds() -> None:
-    assert kinds(judge(after(count=8, video=2.7e6))) == []
-    assert kinds(judge(after(count=9, video=2.7e6))) == ["VIDEO_LOW"]
+    assert kinds(assess_readings(after(count=8, video=2.7e6))) == []
+    assert kinds(assess_readings(after(count=9, video=2.7e6))) == ["VIDEO_LOW"]
 
 
 def test_one_loss_is_an_episode_at_once() -> None:
-    once = judge(after(count=1, status=5))
+    once = assess_readings(after(count=1, status=5))
     assert [(finding.kind, finding.severity) for finding in once.findings] == [("PACKET_LOSS", Severity.WARNING)]
     assert once.health.grade is Grade.FAIR
 
@@ -123,41 +125,41 @@ def test_one_loss_is_an_episode_at_once() -> None:
 def test_health_does_not_contradict_what_is_not_over() -> None:
     """A fault that may come back any moment is not GOOD, though the newest samples are."""
     readings = merge(after(count=30, audio=0.0), samples(signal(3, end=6.0)))
-    verdict = judge(readings)
-    assert kinds(verdict) == ["AUDIO_LOST"]
-    assert (verdict.health.grade, verdict.health.component) == (Grade.FAIR, "audio")
+    assessment = assess_readings(readings)
+    assert kinds(assessment) == ["AUDIO_LOST"]
+    assert (assessment.health.grade, assessment.health.component) == (Grade.FAIR, "audio")
 
 
 def test_a_dark_minute_does_not_become_the_usual() -> None:
-    verdict = judge(after(count=200, video=0.0))
-    assert verdict.baseline_video == 4.5e6
-    assert verdict.health.grade is Grade.POOR
+    assessment = assess_readings(after(count=200, video=0.0))
+    assert assessment.baseline_video == 4.5e6
+    assert assessment.health.grade is Grade.POOR
 
 
 def test_a_baseline_needs_a_minute_of_normal_samples_after_the_warm_up() -> None:
-    assert judge(after(30, count=12)).baseline_video is None
-    assert judge(after(40, count=12)).baseline_video == 4.5e6
+    assert assess_readings(after(30, count=12)).baseline_video is None
+    assert assess_readings(after(40, count=12)).baseline_video == 4.5e6
 
 
 @pytest.mark.parametrize("nominal", [24.0, 25.0, 30.0, 50.0, 60.0])
 def test_the_nominal_rate_is_a_usual_one(nominal: float) -> None:
-    assert judge(after(1, count=200, fps=nominal)).nominal_fps == nominal
-    assert judge(after(1, count=200, fps=nominal - 0.4)).nominal_fps == nominal
+    assert assess_readings(after(1, count=200, fps=nominal)).nominal_fps == nominal
+    assert assess_readings(after(1, count=200, fps=nominal - 0.4)).nominal_fps == nominal
 
 
 def test_an_encoder_that_is_overloaded_for_long_does_not_become_its_own_measure() -> None:
-    assert judge(after(300, count=1500, fps=22.0)).nominal_fps == 30.0
+    assert assess_readings(after(300, count=1500, fps=22.0)).nominal_fps == 30.0
 
 
 def test_late_samples_are_never_good() -> None:
-    health = judge(after(count=12), freshness=Freshness.LATE).health
+    health = assess_readings(after(count=12), freshness=Freshness.LATE).health
     assert (health.grade, health.component) == (Grade.FAIR, "late")
 
 
 def test_what_we_cannot_ask_is_stale_and_has_no_score() -> None:
-    verdict = judge(after(count=12), freshness=Freshness.STALE)
-    assert (verdict.health.score, verdict.health.grade) == (None, Grade.STALE)
-    assert [(finding.kind, finding.actual) for finding in verdict.findings] == [("QOS_STALE", "no new sample")]
+    assessment = assess_readings(after(count=12), freshness=Freshness.STALE)
+    assert (assessment.health.score, assessment.health.grade) == (None, Grade.STALE)
+    assert [(finding.kind, finding.actual) for finding in assessment.findings] == [("QOS_STALE", "no new sample")]
 
 
 def test_a_stale_event_says_why_and_since_when() -> None:
@@ -187,14 +189,14 @@ def test_a_stale_event_says_why_and_since_when() -> None:
     ],
 )
 def test_where_nothing_is_measured_there_is_no_score(
-    tally: BroadcastState, ingest: IngestState, age: float, grade: Grade, found: list[str]
+    tally: BroadcastState, ingest: IngestState, age: float, grade: Grade, expected: list[str]
 ) -> None:
     """`age`: seconds since the mark of the phase."""
     phase = Phase(tally, NOW - timedelta(seconds=age), Ingest(ingest))
-    verdict = judge(after(count=12), phase)
-    assert (verdict.health.score, verdict.health.grade) == (None, grade)
-    assert kinds(verdict) == found
+    assessment = assess_readings(after(count=12), phase)
+    assert (assessment.health.score, assessment.health.grade) == (None, grade)
+    assert kinds(assessment) == expected
 
 
 def test_no_samples_at_all_are_no_data() -> None:
-    assert judge(Readings()).health.grade is Grade.NO_DATA
+    assert assess_readings(Readings()).health.grade is Grade.NO_DATA

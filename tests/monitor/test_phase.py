@@ -17,8 +17,8 @@ Proof = tuple[float, float | None]
 
 def proof(answer: float, newest: float | None = None, first: float | None = -500.0) -> IngestEvidence:
     run = None if first is None or newest is None else NOW + timedelta(seconds=first)
-    found = None if newest is None else NOW + timedelta(seconds=newest)
-    return IngestEvidence(NOW + timedelta(seconds=answer), found, run, 2.0)
+    newest_at = None if newest is None else NOW + timedelta(seconds=newest)
+    return IngestEvidence(NOW + timedelta(seconds=answer), newest_at, run, 2.0)
 
 
 def stream(status: str | None, start: float | None = -600.0, end: float | None = None) -> dict[str, Any]:

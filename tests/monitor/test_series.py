@@ -20,11 +20,11 @@ def listed(readings: Readings) -> list[Reading]:
     return [readings[index] for index in range(len(readings))]
 
 
-def gathered(*answers: list[Reading]) -> Readings:
-    known = Readings()
+def merged(*answers: list[Reading]) -> Readings:
+    readings = Readings()
     for answer in answers:
-        known = merge(known, samples(answer))
-    return known
+        readings = merge(readings, samples(answer))
+    return readings
 
 
 @given(rows, rows)
@@ -32,64 +32,64 @@ def test_the_series_is_the_union_ascending_and_the_newer_answer_wins(
     first: list[Reading], second: list[Reading]
 ) -> None:
     expected = {row[0]: row for row in [*first, *second]}
-    assert listed(gathered(first, second)) == [expected[time] for time in sorted(expected)]
+    assert listed(merged(first, second)) == [expected[time] for time in sorted(expected)]
 
 
 @given(rows)
 def test_the_same_answer_again_changes_nothing_not_even_the_object(answer: list[Reading]) -> None:
-    known = gathered(answer)
-    assert merge(known, samples(answer)) is known
+    readings = merged(answer)
+    assert merge(readings, samples(answer)) is readings
 
 
 @given(rows, rows, st.integers(1, 20))
 def test_only_the_newest_are_kept(first: list[Reading], second: list[Reading], limit: int) -> None:
-    known = merge(merge(Readings(), samples(first), limit), samples(second), limit)
-    assert len(known) <= limit
-    assert list(known.time) == sorted({row[0] for row in [*first, *second]})[-len(known) :]
+    readings = merge(merge(Readings(), samples(first), limit), samples(second), limit)
+    assert len(readings) <= limit
+    assert list(readings.time) == sorted({row[0] for row in [*first, *second]})[-len(readings) :]
 
 
 @given(rows, rows, st.integers(-1, 61).map(float))
 def test_nothing_later_than_allowed_is_kept_not_even_what_was_known(
     first: list[Reading], second: list[Reading], until: float
 ) -> None:
-    known = merge(gathered(first), samples(second), until=until)
-    assert listed(known) == [row for row in listed(gathered(first, second)) if row.time <= until]
-    assert merge(known, samples(second), until=until) is known
+    readings = merge(merged(first), samples(second), until=until)
+    assert listed(readings) == [row for row in listed(merged(first, second)) if row.time <= until]
+    assert merge(readings, samples(second), until=until) is readings
 
 
 def test_an_answer_that_goes_on_where_the_last_ended_is_appended() -> None:
     stream = signal(100)
-    assert listed(gathered(stream[:60], stream[40:])) == stream
+    assert listed(merged(stream[:60], stream[40:])) == stream
 
 
 def test_zero_is_not_missing() -> None:
-    known = gathered([Reading(0.0, 0.0, None, 0.0, 0), Reading(2.0, None, 0.0, None, None)])
-    assert known[0] == (0.0, 0.0, None, 0.0, 0)
-    assert known.last == (2.0, None, 0.0, None, None)
-    assert mean_measured(known.video) == 0.0
-    assert mean_measured(known.fps[1:]) is None
+    readings = merged([Reading(0.0, 0.0, None, 0.0, 0), Reading(2.0, None, 0.0, None, None)])
+    assert readings[0] == (0.0, 0.0, None, 0.0, 0)
+    assert readings.last == (2.0, None, 0.0, None, None)
+    assert mean_measured(readings.video) == 0.0
+    assert mean_measured(readings.fps[1:]) is None
 
 
 def test_the_cadence_is_learnt_from_the_last_samples_and_not_upset_by_a_gap() -> None:
-    assert cadence(gathered(signal(1))) is None
-    assert cadence(gathered([*signal(30, end=-300, every=1.0), *signal(30, every=5.0)])) == 5.0
-    assert cadence(gathered([*signal(30, end=-100), *signal(9)])) == 2.0
+    assert cadence(merged(signal(1))) is None
+    assert cadence(merged([*signal(30, end=-300, every=1.0), *signal(30, every=5.0)])) == 5.0
+    assert cadence(merged([*signal(30, end=-100), *signal(9)])) == 2.0
 
 
 def test_a_run_begins_after_the_last_silence() -> None:
-    known = gathered([*signal(30, end=-100), *signal(9)])
-    assert run_start(known, 15.0) == NOW.timestamp() - 16.0
-    assert run_start(known, 900.0) == known.time[0]
+    readings = merged([*signal(30, end=-100), *signal(9)])
+    assert run_start(readings, 15.0) == NOW.timestamp() - 16.0
+    assert run_start(readings, 900.0) == readings.time[0]
     assert run_start(Readings(), 15.0) is None
 
 
 def test_a_run_older_than_what_is_kept_has_no_known_beginning() -> None:
-    assert run_start(gathered(signal(4000)), 15.0) is None
+    assert run_start(merged(signal(4000)), 15.0) is None
 
 
 def test_a_status_is_counted_where_it_was_worst_in_the_last_minute() -> None:
-    known = after(60, count=20, status=5)
-    assert peak_count(known, 5, window=6, seconds=60.0) == 6
-    calm_again = merge(known, samples(signal(15, end=30.0)))
+    readings = after(60, count=20, status=5)
+    assert peak_count(readings, 5, window=6, seconds=60.0) == 6
+    calm_again = merge(readings, samples(signal(15, end=30.0)))
     assert peak_count(calm_again, 5, window=6, seconds=60.0) == 6
     assert peak_count(calm_again, 5, window=6, seconds=10.0) == 0
