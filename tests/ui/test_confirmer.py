@@ -1,8 +1,7 @@
-"""A change goes to what was seen, once, or it is refused; a lost answer ends in a verdict (architecture.md)."""
+"""The executor's ports as dialogs: nothing that cuts an audience off happens by a slip, and every end is told."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
@@ -10,39 +9,22 @@ from random import Random
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.client import Event, EventDraft, NotFound
 from livedeck.monitor import AuditOutcome, History, Severity
 from livedeck.ui.general.actions import Leaving
-from livedeck.ui.kit.dialogs.dialog import Dialog
+from livedeck.ui.kit.dialogs.confirm import Confirm
+from livedeck.ui.kit.dialogs.dialog import EARLY, Dialog
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
-from ui.stage import REGISTRY, known
+from ui.stage import REGISTRY, known, linked
 from ui.writing import READS, Stage, writing
 
+AIR = "Choir, hall B"
 QUIET = "Untitled event"
-
-Keys = Callable[[Stage], Awaitable[None]]
+RISKY = ("event.complete", "event.delete")
 
 
 async def agree(stage: Stage) -> None:
     await stage.press("tab", "enter")
     await stage.idle()
-
-
-async def typed(stage: Stage, text: str) -> None:
-    await stage.press("ctrl+u")
-    await stage.enter(text)
-    await stage.press("ctrl+s")
-    await stage.idle()
-
-
-async def renamed(stage: Stage) -> None:
-    await typed(stage, "Renamed")
-    await agree(stage)
-
-
-async def moved(stage: Stage) -> None:
-    await typed(stage, next(state.event.parent_id or "" for state in known(stage.deck).events if state.event.parent_id))
-    await agree(stage)
 
 
 async def out(stage: Stage) -> None:
@@ -56,113 +38,143 @@ async def out(stage: Stage) -> None:
     raise AssertionError(f"no way out: {stage.text()}")
 
 
-WRITES: dict[str, tuple[Keys, Callable[[Event, Event | None], bool]]] = {
-    "event.enable": (agree, lambda _, now: now is not None and now.updated_at is not None),
-    "event.complete": (agree, lambda _, now: now is not None and now.updated_at is not None),
-    "event.delete": (agree, lambda _, now: now is None),
-    "event.edit": (renamed, lambda _, now: now is not None and now.name == "Renamed"),
-    "event.move": (moved, lambda was, now: now is not None and now.parent_id != was.parent_id),
-    "event.poster": (
-        lambda stage: typed(stage, "https://pictures.example/a.png"),
-        lambda was, now: now is not None and now.poster != was.poster,
-    ),
-    "stream.schedule": (
-        lambda stage: typed(stage, "in 1 h"),
-        lambda _, now: now is not None and now.stream is not None,
-    ),
-}
-"""Action -> what a person types, and how the platform shows that it happened."""
+async def letters(stage: Stage, text: str) -> None:
+    """One key after the other, wherever the focus is."""
+    await stage.press(*text)
 
 
-async def now(stage: Stage, event: Event) -> Event | None:
-    try:
-        return await stage.event(event)
-    except NotFound:
-        return None
+async def to_the_button(stage: Stage) -> None:
+    """The name is typed, and the focus stands on the word that does it."""
+    await letters(stage, "choir")
+    await stage.press("enter")
 
 
-@pytest.mark.parametrize("action", WRITES)
-async def test_a_lost_answer_to_a_change_that_happened_ends_as_applied_and_it_is_sent_once(action: str) -> None:
-    keys, happened = WRITES[action]
+@pytest.mark.parametrize("action", RISKY)
+async def test_on_air_no_key_does_it_before_the_short_name_is_typed(action: str) -> None:
     async with writing() as stage:
-        event = stage.choose(QUIET)
-        await stage.fault(kind="lose", method=next(iter(METHODS[action])))
+        event = stage.choose(AIR)
         await stage.act(action)
-        await keys(stage)
-        assert "applied: its answer was lost" in stage.told()
-        assert len(stage.writes) == 1
-        assert happened(event, await now(stage, event))
-
-
-METHODS = dict.fromkeys(WRITES, ("PUT",)) | {
-    "event.delete": ("DELETE",),
-    "event.poster": ("POST",),
-    "stream.schedule": ("POST",),
-}
-
-
-@pytest.mark.parametrize("kind", ["drop", "status"])
-async def test_a_lost_change_that_did_not_happen_ends_as_not_applied_and_is_not_sent_again(kind: str) -> None:
-    async with writing() as stage:
-        event = stage.choose(QUIET)
-        await stage.fault(kind=kind, method="PUT", **({"status": 504} if kind == "status" else {}))
-        await stage.act("event.enable")
-        await agree(stage)
-        assert "not applied: its answer was lost, and reading again shows no change" in stage.told()
-        assert len(stage.writes) == 1
-        assert (await stage.event(event)).updated_at is None
-
-
-async def test_a_lost_completion_is_not_seen_in_what_somebody_else_changed_meanwhile() -> None:
-    """While its stream runs an event is on air, whenever it was last changed."""
-    async with writing() as stage:
-        event = stage.choose("Choir, hall B")
-
-        async def meanwhile() -> None:
-            await stage.api.events.update(event.id, EventDraft(name="Choir, hall C"))
-
-        stage.hooks.append(("PUT", meanwhile))
-        await stage.fault(kind="drop", method="PUT", path="*/complete")
-        await stage.act("event.complete")
-        await stage.press(*"choir", "tab", "tab", "enter")
+        assert "Type choir to" in stage.text()
+        await stage.press("tab", "tab", "tab", "enter", "enter", "enter")
+        await stage.act(action)
+        await letters(stage, "choi")
+        await stage.press("enter", "tab", "tab", "enter")
+        assert "✖ type choir first" in stage.text()
+        assert not stage.writes
+        await stage.press("shift+tab", "shift+tab")
+        await letters(stage, "r")
+        await stage.press("enter")
+        assert not stage.writes, "enter in the name never fires"
+        await stage.press("enter")
         await stage.idle()
-        assert stage.writes == [("PUT", f"/v2/live/events/{event.id}/complete")]
-        assert (await stage.event(event)).name == "Choir, hall C"
-        assert "nobody knows whether it happened" in stage.told()
+        assert [path for _, path in stage.writes if event.id in path]
 
 
-async def test_a_lost_creation_is_found_by_what_is_new() -> None:
+async def test_moving_an_event_on_air_needs_its_name_too() -> None:
     async with writing() as stage:
-        await stage.fault(kind="lose", method="POST")
-        await stage.act("event.new")
-        await stage.enter("Lost and found")
+        parent, event = stage.choose(QUIET).parent_id or stage.choose("Evening news").parent_id, stage.choose(AIR)
+        assert parent
+        await stage.act("event.move")
+        await stage.press("ctrl+u")
+        await stage.enter(parent)
         await stage.press("ctrl+s")
+        assert "Type choir to move" in stage.text()
+        await to_the_button(stage)
+        await stage.press("enter")
         await stage.idle()
-        assert "create applied: Lost and found" in stage.told()
-        names = [event.name async for event in stage.api.events.iterate()]
-        assert names.count("Lost and found") == 1
+        assert (await stage.event(event)).parent_id == parent
 
 
-async def test_where_nobody_can_look_the_verdict_is_unknown_and_says_so() -> None:
+async def test_keys_that_come_too_early_do_nothing() -> None:
     async with writing() as stage:
-        event = stage.choose(QUIET)
-        await stage.act("event.enable")
-        stage.hooks.append(("PUT", lambda: stage.fault(kind="drop", method="")))
-        await stage.fault(kind="lose", method="PUT")
-        await agree(stage)
-        assert "nobody knows whether it happened: look again before you repeat it" in stage.told()
-        assert stage.deck.preferences.notices[-1].severity is Severity.CRITICAL
-        await stage.calm()
-        assert (await stage.event(event)).updated_at is not None
+        stage.choose(QUIET)
+        await stage.act("event.delete")
+        await stage.pilot.press("tab", "enter")
+        assert stage.shows(Confirm)
+        stage.clock.tick += EARLY * 0.9
+        await stage.pilot.press("tab", "enter", "escape")
+        assert stage.shows(Confirm)
+        assert not stage.writes
+        await stage.press("escape")
+        assert not stage.shows(Confirm)
 
 
-async def test_what_the_platform_refuses_is_told_in_full_and_kept() -> None:
+async def test_an_enter_that_follows_another_at_once_is_its_echo() -> None:
     async with writing() as stage:
-        stage.choose("Rehearsal Tuesday")
+        stage.choose(AIR)
+        await stage.act("event.complete")
+        await to_the_button(stage)
+        stage.clock.tick += EARLY * 0.9
+        await stage.pilot.press("enter")
+        assert stage.shows(Confirm)
+        assert not stage.writes
+
+
+async def test_cancel_has_the_focus() -> None:
+    async with writing() as stage:
+        stage.choose(QUIET)
+        for action in ("event.enable", "event.complete", "event.delete"):
+            await stage.act(action)
+            assert "[ Cancel ]" in stage.text()
+            await stage.press("enter")
+            assert not stage.shows(Confirm)
+        assert not stage.requests
+
+
+async def test_stale_data_blocks_a_change_before_it_is_asked_and_while_it_is() -> None:
+    async with writing() as stage:
+        stage.choose(QUIET)
+        await stage.act("event.delete")
+        stale = linked(stage.deck, as_of=EVENING - timedelta(minutes=2))
+        stage.deck.snapshot = replace(known(stage.deck), link=stale)
+        await stage.press("tab", "enter")
+        assert "✖ what you see is STALE, 02:00 old" in stage.text()
+        await stage.press("escape")
+        await stage.act("event.enable")
+        await stage.idle()
+        assert not stage.shows(Confirm)
+        assert "nothing was sent: what you see is STALE" in stage.text()
+        assert not stage.requests
+
+
+async def test_an_event_that_went_on_air_meanwhile_asks_for_its_name() -> None:
+    async with writing() as stage:
+        stage.choose(QUIET)
+        await stage.act("event.complete")
+        assert "Type" not in stage.text()
+        air = next(state for state in known(stage.deck).events if state.event.name == AIR)
+        events = tuple(
+            replace(state, phase=air.phase) if state.event.name == QUIET else state
+            for state in known(stage.deck).events
+        )
+        stage.deck.snapshot = replace(known(stage.deck), events=events)
+        await stage.press("tab", "enter")
+        assert "it was DRAFT and is ON AIR now" in stage.text()
+        assert "Type untitled to complete" in stage.text()
+        assert not stage.writes
+
+
+VERDICTS: dict[str, tuple[dict[str, object], str, Severity]] = {
+    "done": ({}, "enable done: Untitled event", Severity.INFO),
+    "applied": ({"kind": "lose"}, "enable applied: Untitled event: applied: its answer was lost", Severity.INFO),
+    "not applied": ({"kind": "drop"}, "enable not applied: Untitled event: not applied: its answer", Severity.CRITICAL),
+    "failed": ({"kind": "status", "status": 503}, "enable failed: Untitled event: ", Severity.CRITICAL),
+}
+"""Verdict -> the fault that leads to it, what is told of it, and how loud."""
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+async def test_every_end_of_a_change_is_told_in_words(verdict: str) -> None:
+    fault, text, severity = VERDICTS[verdict]
+    async with writing() as stage:
+        stage.choose(QUIET)
+        if fault:
+            await stage.fault(method="PUT", **fault)
         await stage.act("event.enable")
         await agree(stage)
-        assert "enable failed: Rehearsal Tuesday: " in stage.told()
-        assert "409 409409" in stage.told()
+        notice = stage.deck.preferences.notices[-1]
+        assert notice.text.startswith(text)
+        assert notice.severity is severity
 
 
 async def test_a_long_change_shows_itself_and_stopping_it_leads_to_a_verdict() -> None:
@@ -227,32 +239,6 @@ async def test_a_question_that_nobody_answered_keeps_nobody_from_leaving_and_is_
         await stage.act("app.interrupt")
     assert stage.deck.return_value == 0
     assert not await history.audit(EVENING - timedelta(days=1))
-    await history.close()
-
-
-async def test_while_a_change_is_under_way_its_target_takes_no_other() -> None:
-    async with writing() as stage:
-        await unanswered(stage)
-        assert not stage.shows(ProgressDialog)
-        await stage.act("event.delete")
-        assert "delete refused: Untitled event: enable is still under way" in stage.told()
-        assert len(stage.writes) == 1
-
-
-async def test_the_audit_has_what_was_done_and_no_secret() -> None:
-    history = await History.open(None, EVENING)
-    async with writing(history=history) as stage:
-        event = stage.choose("Choir, hall B")
-        await stage.act("event.edit")
-        await renamed(stage)
-        stage.choose(QUIET)
-        await stage.fault(kind="drop", method="PUT")
-        await stage.act("event.enable")
-        await agree(stage)
-        edited, enabled = await history.audit(EVENING - timedelta(days=1))
-        assert (edited.action, edited.target_id, edited.outcome) == ("event.edit", event.id, AuditOutcome.APPLIED)
-        assert [(one.name, one.before, one.after) for one in edited.edits] == [("Name", "Choir, hall B", "Renamed")]
-        assert (enabled.action, enabled.outcome) == ("event.enable", AuditOutcome.NOT_APPLIED)
     await history.close()
 
 
