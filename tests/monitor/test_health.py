@@ -45,7 +45,7 @@ def kinds(assessment: HealthAssessment) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("fault", "grade", "component", "found"),
+    ("fault", "grade", "component", "expected"),
     [
         ({}, Grade.GOOD, "", []),
         ({"video": 3.4e6}, Grade.FAIR, "video", []),
@@ -171,7 +171,7 @@ def test_a_stale_event_says_why_and_since_when() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tally", "ingest", "age", "grade", "found"),
+    ("tally", "ingest", "age", "grade", "expected"),
     [
         (BroadcastState.RECONNECTING, IngestState.INTERRUPTED, 900, Grade.NO_DATA, ["RECONNECTING"]),
         (BroadcastState.LOST, IngestState.INTERRUPTED, 900, Grade.NO_DATA, ["RECONNECTING"]),
