@@ -155,10 +155,10 @@ async def test_the_board_leads_through_its_logs_and_to_the_event() -> None:
         await act(pilot, "screen.alarms")
         screen = deck.screen
         assert isinstance(screen, AlarmsScreen)
-        first = screen.alarm()
+        first = screen.alarm_at_cursor()
         assert first == known(deck).alarms[0]
         await act(pilot, "row.down")
-        assert screen.alarm() == known(deck).alarms[1]
+        assert screen.alarm_at_cursor() == known(deck).alarms[1]
         for tab in (*TABS[1:], TABS[0]):
             await act(pilot, "log.next")
             assert f"[{tab}]" in text_of(deck)
@@ -181,7 +181,7 @@ async def test_the_cursor_follows_the_alarm_and_a_flood_is_called_one() -> None:
         await act(pilot, "row.down")
         screen = deck.screen
         assert isinstance(screen, AlarmsScreen)
-        before = screen.alarm()
+        before = screen.alarm_at_cursor()
         await show(deck, pilot, alarms=tuple(reversed(known(deck).alarms)), flood=True)
-        assert screen.alarm() == before
+        assert screen.alarm_at_cursor() == before
         assert "ALARM FLOOD" in text_of(deck)

@@ -13,7 +13,7 @@ from livedeck.ui.chat import screen as chat
 from livedeck.ui.qos import screen as qos
 from livedeck.ui.rooms import view
 from livedeck.ui.rooms.actions import LOCKED
-from livedeck.ui.shell.keymap import remapped, worded
+from livedeck.ui.shell.keymap import read_keymap, with_keys
 from livedeck.ui.videos import screen as videos
 from ui.stage import REGISTRY, known, linked, text_of
 
@@ -30,7 +30,7 @@ SPOKEN = (*LOCKED, chat.GONE, qos.GONE, view.no_rooms_text(RoomsState(as_of=EVEN
 
 async def test_a_changed_key_is_named_wherever_the_deck_speaks_of_it() -> None:
     wishes = {"screen.events": ["f1"], "app.help": ["f2"], "video.find": ["f3"], "app.ask": ["f4"], "qos.back": ["f5"]}
-    keymap, errors = remapped(REGISTRY, wishes)
+    keymap, errors = read_keymap(REGISTRY, wishes)
     assert not errors
     async with still_deck(keymap=keymap) as deck, deck.run_test(size=(120, 40)) as pilot:
         await pilot.pause()
@@ -53,4 +53,4 @@ async def test_a_changed_key_is_named_wherever_the_deck_speaks_of_it() -> None:
 
 @pytest.mark.parametrize("text", [*SPOKEN, *(screen.EMPTY for screen in VIDEO_SCREENS)])
 def test_what_a_text_names_is_an_action_that_has_a_key(text: str) -> None:
-    assert "{" not in worded(text, REGISTRY)
+    assert "{" not in with_keys(text, REGISTRY)

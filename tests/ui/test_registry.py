@@ -16,8 +16,8 @@ from livedeck.ui.general.help import HelpScreen, help_lines
 from livedeck.ui.general.palette import CommandScreen
 from livedeck.ui.shell import commands
 from livedeck.ui.shell.action import Action, ActionRegistry
-from livedeck.ui.shell.frame import keys
-from livedeck.ui.shell.keymap import read, remapped, written
+from livedeck.ui.shell.frame import key_line
+from livedeck.ui.shell.keymap import key_text, parse_key, read_keymap
 from ui.stage import REGISTRY, act, running, text_of
 
 ACTIONS = REGISTRY.actions
@@ -90,11 +90,11 @@ def test_every_action_is_driven_by_a_test() -> None:
 
 @pytest.mark.parametrize("key", sorted({key for action in ACTIONS for key in action.keys}))
 def test_a_key_is_read_as_it_is_written(key: str) -> None:
-    assert read(written(key)) == key
+    assert parse_key(key_text(key)) == key
 
 
 def test_an_action_can_have_other_keys() -> None:
-    keymap, errors = remapped(
+    keymap, errors = read_keymap(
         REGISTRY, {"app.ask": ["f5"], "row.down": ["ctrl-n", "page down"], "row.page_down": ["space"]}
     )
     assert not errors
@@ -113,14 +113,14 @@ def test_an_action_can_have_other_keys() -> None:
     ],
 )
 def test_what_cannot_be_mapped_is_said_and_nothing_is_mapped(name: str, keys: list[str], why: str) -> None:
-    keymap, errors = remapped(REGISTRY, {name: keys, "app.help": ["f1"]})
+    keymap, errors = read_keymap(REGISTRY, {name: keys, "app.help": ["f1"]})
     assert [error.name for error in errors] == [name]
     assert why in errors[0].reason
     assert not keymap
 
 
 def test_keys_that_change_places_are_no_conflict() -> None:
-    keymap, errors = remapped(REGISTRY, {"app.ask": ["q"], "app.quit": ["r"]})
+    keymap, errors = read_keymap(REGISTRY, {"app.ask": ["q"], "app.quit": ["r"]})
     assert not errors
     assert ActionRegistry(FEATURES, keymap).keys_of(REGISTRY.by_name["app.quit"]) == ("r",)
 
@@ -162,8 +162,8 @@ def test_a_footer_is_as_many_whole_keys_as_fit(cells: int) -> None:
     """interface.md, Behaviour: cut between two keys, never within a word."""
     for screen in SCREENS:
         actions = REGISTRY.footer(screen)
-        line = plain(keys(actions, REGISTRY, cells, read_only=False)).strip()
-        wholes = [f"{written(action.keys[0])} {action.label}" for action in actions]
+        line = plain(key_line(actions, REGISTRY, cells, read_only=False)).strip()
+        wholes = [f"{key_text(action.keys[0])} {action.label}" for action in actions]
         assert len(line) <= cells
         assert any(line == "  ".join(wholes[:count]) for count in range(4, len(wholes) + 1))
 

@@ -202,11 +202,11 @@ async def test_what_is_too_long_for_the_clipboard_goes_to_a_file_or_it_is_said_w
 ) -> None:
     (tmp_path / "file").touch()
     async with running() as (deck, _):
-        deck.preferences.keep = StateFile(tmp_path / "state", "p")
+        deck.preferences.store = StateFile(tmp_path / "state", "p")
         deck.copy("x" * (LONGEST + 1), "JSON")
         await copied(deck)
         assert (tmp_path / "state" / "copied.txt").stat().st_size == LONGEST + 1
-        deck.preferences.keep = StateFile(tmp_path / "file" / "below", "p")
+        deck.preferences.store = StateFile(tmp_path / "file" / "below", "p")
         deck.copy("x" * (LONGEST + 1), "JSON")
         await copied(deck)
         told = deck.preferences.notices[-1]

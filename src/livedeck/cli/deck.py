@@ -51,9 +51,9 @@ class StateFile:
             _log.warning("the kept arrangement cannot be read", path=str(self._path), why=str(error))
             return Preferences()
 
-    def save(self, kept: Preferences) -> None:
+    def save(self, preferences: Preferences) -> None:
         """Keep that. Returns at once; the last one wins."""
-        self._writer.write(json.dumps(asdict(kept), indent=1))
+        self._writer.write(json.dumps(asdict(preferences), indent=1))
 
     def close(self) -> None:
         """Wait until the last one is written."""
@@ -142,9 +142,9 @@ def keymap(settings: DisplaySettings) -> Keymap:
     """The keys that the settings change. Raises SettingsError with the line of each that cannot be."""
     from livedeck.ui.features import FEATURES
     from livedeck.ui.shell.action import ActionRegistry
-    from livedeck.ui.shell.keymap import remapped
+    from livedeck.ui.shell.keymap import read_keymap
 
-    changed, errors = remapped(ActionRegistry(FEATURES), settings.keys)
+    changed, errors = read_keymap(ActionRegistry(FEATURES), settings.keys)
     if errors:
         raise SettingsError("\n".join(f"{configuration.key_location(error.name)}: {error.reason}" for error in errors))
     return changed
@@ -169,7 +169,7 @@ async def _screen(settings: Settings) -> int:
             api=api,
             history=history,
             keymap=keymap(settings),
-            keep=state_file,
+            store=state_file,
             multiplexer=configuration.multiplexer(),
             downloads=Path.cwd(),
             opener=open_file,

@@ -54,7 +54,7 @@ class Deck(ExactApp):
     `zone`: of the local clock in the header, None for the machine's. `log_file`: named when the deck has to give up.
     `api`: where writes go, by the one road for them; None: nothing is ever written. `history`: what was, and where
     marks and actions are kept. `keymap`: the keys that the settings change. `theme`: a name of `themes.PALETTES`, or
-    AUTO. `keep`: where the preferences outlive the deck. `multiplexer`: `tmux` or `screen` where the terminal is one.
+    AUTO. `store`: where the preferences outlive the deck. `multiplexer`: `tmux` or `screen` where the terminal is one.
     `downloads`: where files go that name no folder. `opener`: shows a file by the program of this machine for it.
     """
 
@@ -78,7 +78,7 @@ class Deck(ExactApp):
         api: Api | None = None,
         history: History | None = None,
         keymap: Keymap | None = None,
-        keep: PreferencesStore | None = None,
+        store: PreferencesStore | None = None,
         multiplexer: str = "",
         downloads: Path = Path(),
         opener: Opener | None = None,
@@ -95,7 +95,7 @@ class Deck(ExactApp):
                 self.bind(",".join(keys), f"do({action.name!r})", show=False)
         for textual_theme in themes.textual_themes():
             self.register_theme(textual_theme)
-        self.preferences = ViewState(keep)
+        self.preferences = ViewState(store)
         wanted = self.preferences.theme if theme == themes.AUTO else theme
         self.theme = themes.select_theme(wanted, no_color=self.no_color, color_system=self.console.color_system)
         self._filters_of_ours = (Plain(), Ascii(enabled=ascii_only))
@@ -262,7 +262,7 @@ class Deck(ExactApp):
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
         """See `Context`."""
         now = self.clock.now()
-        self.preferences.note(now, severity, text)
+        self.preferences.add_notice(now, severity, text)
         if self.history is not None:
             self.run_worker(self.history.notified(NotificationRecord(now, severity, text)), exit_on_error=False)
         log.info("notice", severity=severity.value, text=text)
@@ -272,10 +272,10 @@ class Deck(ExactApp):
         """See `Context`."""
         if self.copy_text(text, self._multiplexer):
             self.announce(f"{what} copied")
-        elif self.preferences.keep is None:
+        elif self.preferences.store is None:
             self.announce(f"{what} is too long for the clipboard, and there is no place for a file", Severity.WARNING)
         else:
-            self.run_worker(self._copy_to_file(self.preferences.keep, text, what), group="copy", exit_on_error=False)
+            self.run_worker(self._copy_to_file(self.preferences.store, text, what), group="copy", exit_on_error=False)
 
     async def _copy_to_file(self, store: PreferencesStore, text: str, what: str) -> None:
         reason = f"{what} is too long for the clipboard"

@@ -146,7 +146,7 @@ def _seen(ctx: Context, *, owed: bool = False, away: bool = False) -> Alarm | No
     if ctx.snapshot is None:
         return None
     screen = ctx.screen_of(BaseScreen)
-    return screen.alarm() or screen.alarm_meant(ctx.snapshot, owed=owed, away=away)
+    return screen.alarm_at_cursor() or screen.alarm_without_cursor(ctx.snapshot, needs_ack=owed, away=away)
 
 
 def _screen_type() -> type[AlarmsScreen]:
@@ -180,6 +180,7 @@ ALARMS = (
         acknowledge,
         rank=20,
         home="alarms",
+        alarm_label="ack",
     ),
     Action(
         "alarm.shelve",

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
 from textual.app import ComposeResult
 
 from livedeck.monitor import Alarm, Snapshot
 from livedeck.presentation.alarms import ALARMS, alarm_key, all_alarms
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.alarms.view import LOG, TABS, LogRecord, detail, newest_first
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell.screen import WAITING, BaseScreen
+from livedeck.ui.shell.screen import WAITING, BaseScreen, Listing
 
 
 class AlarmPanel(Canvas):
@@ -65,23 +63,25 @@ class AlarmsScreen(BaseScreen):
         yield AlarmPanel()
         yield Table(LOG, id="log")
 
-    def tells(self, alarm: Alarm) -> bool:  # noqa: ARG002  the board has them all
+    def shows_alarm(self, alarm: Alarm) -> bool:  # noqa: ARG002  the board has them all
         return self._tab != TABS[0]
 
-    def listed(self, snapshot: Snapshot) -> tuple[str, TableSchema[Any], Sequence[Any]]:
+    def listing(self, snapshot: Snapshot) -> Listing:
         if self._tab == TABS[0]:
-            return super().listed(snapshot)
-        return "log", LOG, self._log
+            return super().listing(snapshot)
+        return Listing("log", LOG, self._log)
 
-    def alarm(self) -> Alarm | None:
+    def alarm_at_cursor(self) -> Alarm | None:
         """The alarm under the cursor, as it is shown."""
         shown = self.ctx.displayed()
         if self._tab != TABS[0] or shown is None:
             return None
         return next((one for one in all_alarms(shown[0]) if alarm_key(one) == self._cursor()), None)
 
-    def alarm_meant(self, snapshot: Snapshot, *, owed: bool = False, away: bool = False) -> Alarm | None:
-        return super().alarm_meant(snapshot, owed=owed, away=away) if self._tab != TABS[0] else None
+    def alarm_without_cursor(self, snapshot: Snapshot, *, needs_ack: bool = False, away: bool = False) -> Alarm | None:
+        if self._tab == TABS[0]:
+            return None
+        return super().alarm_without_cursor(snapshot, needs_ack=needs_ack, away=away)
 
     def blink(self) -> None:
         """The whole board: what does not blink is not sent again."""
@@ -103,15 +103,15 @@ class AlarmsScreen(BaseScreen):
         self.query_one("#log").display = not board
         if not board:
             self._ask(snapshot)
-        name, sheet, _ = self.listed(snapshot)
-        known, view = self.arranged(snapshot, moment)
+        name, sheet, _ = self.listing(snapshot)
+        known, view = self.filtered_rows(snapshot, moment)
         keys = [sheet.key(one) for one in known.rows]
         if self._cursors.get(name) not in keys:
             self._cursors[name] = next(iter(keys), "")
         table = self.query_one("#board" if board else "#log", Table)
         table.show(known.rows, moment, self._cursors[name], "" if known.total else self._nothing(snapshot), view)
         if board:
-            self.query_one(AlarmPanel).show(self.alarm(), moment)
+            self.query_one(AlarmPanel).show(self.alarm_at_cursor(), moment)
 
     def _cursor(self) -> str:
         return self._cursors.get("alarms" if self._tab == TABS[0] else "log", "")
@@ -162,7 +162,7 @@ class AlarmsScreen(BaseScreen):
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor tells
         """To the QoS of the event that the alarm is about."""
-        alarm = self.alarm()
+        alarm = self.alarm_at_cursor()
         if alarm is not None and alarm.event_id:
             self.ctx.select_event(alarm.event_id)
             self.ctx.go_to("qos")

@@ -19,7 +19,7 @@ from livedeck.ui.chat.jobs import Preview, exports_of
 from livedeck.ui.chat.view import MESSAGES, Keys, Source
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell.keymap import key_of, worded
+from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.screen import BaseScreen
 
 GONE = " this event is no longer in the platform's list: {screen.events} leads to the others"
@@ -81,7 +81,7 @@ class ChatScreen(BaseScreen):
         self.query_one(Table).show(rows, moment, self._cursor, self._nothing(), TableView())
 
     def _gone(self, snapshot: Snapshot) -> list[Line]:
-        return [[(worded(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
+        return [[(with_keys(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
 
     def _nothing(self) -> str:
         known = self._preview

@@ -41,7 +41,8 @@ class EventsScreen(EventList):
     NAME = "Events"
     MODE = "events"
     SCHEMA = EVENTS
-    NOTHING = "this workspace has no events"
+    EMPTY = "this workspace has no events"
+    DETAIL = "qos"
 
     def body(self) -> Iterable[Widget]:
         yield Table(EVENTS)

@@ -282,7 +282,7 @@ def columns(ctx: Context, argument: str) -> None:
 
 
 def _rearrange(ctx: Context, name: str, **changes: Any) -> None:
-    ctx.preferences.arrange(name, **changes)
+    ctx.preferences.change_view(name, **changes)
     ctx.snapshot_signal.publish(None)
 
 
@@ -323,7 +323,7 @@ def _listed(ctx: Context) -> tuple[str, TableSchema[Any], Sequence[Any]] | None:
     """The table of the screen behind whatever is open: the name of its view, its columns, all its rows."""
     shown = ctx.displayed()
     screen = next((one for one in ctx.screen_stack if isinstance(one, BaseScreen)), None)
-    return screen.listed(shown[0]) if screen and shown else None
+    return screen.listing(shown[0]) if screen and shown else None
 
 
 DECK = (

@@ -15,7 +15,7 @@ from livedeck.presentation.qos import HIGHLIGHTED, NORMAL, ODD
 from livedeck.text.segments import Line, StyleRole, fit, wrap
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.shell.action import ActionRegistry
-from livedeck.ui.shell.keymap import written
+from livedeck.ui.shell.keymap import key_text
 
 MOST_CELLS, FRAME_CELLS = 74, 5
 
@@ -50,7 +50,7 @@ def help_lines(registry: ActionRegistry, cells: int) -> list[Line]:
     for title, actions in registry.groups():
         lines.append([(title.upper(), StyleRole.HEAD)])
         for action in actions:
-            keys = "  ".join(written(key) for key in registry.keys_of(action)) or f":{action.name}"
+            keys = "  ".join(key_text(key) for key in registry.keys_of(action)) or f":{action.name}"
             lines += _rows(keys, action.help, StyleRole.STRONG, cells)
         lines.append([])
     return lines + sign_lines(cells)

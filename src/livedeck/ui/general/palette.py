@@ -14,7 +14,7 @@ from livedeck.text.segments import Line, StyleRole, fit
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.shell import commands
 from livedeck.ui.shell.action import Action, ActionRegistry
-from livedeck.ui.shell.keymap import written
+from livedeck.ui.shell.keymap import key_text
 
 Picked = tuple[str, str]
 
@@ -106,7 +106,7 @@ class CommandScreen(ModalScreen[Picked | None]):
     def _row(self, action: Action, *, marked: bool) -> Line:
         refused = self._read_only and action.writes
         ink = StyleRole.DIM if refused else StyleRole.STRONG if marked else StyleRole.TEXT
-        key = next((written(key) for key in self._registry.keys_of(action)), "")
+        key = next((key_text(key) for key in self._registry.keys_of(action)), "")
         command = f":{action.name}{f' {action.takes}' if action.takes else ''}"
         return [
             ("> " if marked else "  ", StyleRole.STRONG),

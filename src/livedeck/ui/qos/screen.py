@@ -18,7 +18,7 @@ from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.qos import view
 from livedeck.ui.qos.plot import GUTTER, OVERLAY_GLYPH, PlotMarks
 from livedeck.ui.qos.series import HistoryQuery, TimeSeries, chart_axis, concat, from_memory
-from livedeck.ui.shell.keymap import worded
+from livedeck.ui.shell.keymap import with_keys
 from livedeck.ui.shell.screen import TALL, WAITING, BaseScreen
 
 
@@ -111,7 +111,7 @@ class QosScreen(BaseScreen):
     def on_screen_suspend(self) -> None:
         self.ctx.watch_event(None)
 
-    def tells(self, alarm: Alarm) -> bool:
+    def shows_alarm(self, alarm: Alarm) -> bool:
         """Whether the list of the event's faults, right above the alarms, does not say it already."""
         state = self.ctx.selected_event()
         ongoing = {episode.kind for episode in state.episodes if episode.until is None} if state else set()
@@ -120,7 +120,7 @@ class QosScreen(BaseScreen):
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         state, chart = self.ctx.selected_event(), self.query_one(QosChart)
         self.ctx.watch_event(state.id if state else None)
-        gone: list[Line] = [[(worded(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
+        gone: list[Line] = [[(with_keys(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
         self.query_one("#title", LinesWidget).show(gone if state is None else self._title(state, render_time))
         episodes = self._episode_lines(state, render_time) if state else []
         self.query_one("#episodes", LinesWidget).show(episodes)

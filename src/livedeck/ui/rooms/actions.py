@@ -13,7 +13,7 @@ from livedeck.presentation.rooms import ACTIVE
 from livedeck.text.segments import Segment, StyleRole
 from livedeck.ui.rooms.view import REVEALED
 from livedeck.ui.shell.action import Action, ConfirmLevel, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
-from livedeck.ui.shell.keymap import worded
+from livedeck.ui.shell.keymap import with_keys
 
 if TYPE_CHECKING:
     from livedeck.operations.rooms import DeferredEdit, RelayTarget
@@ -111,7 +111,7 @@ async def _defer(ctx: Context, screen: RoomsScreen, relay: RelayTarget, result: 
     """Say what locks the profile, and let the edit wait where that is wanted; whether it waits."""
     from livedeck.operations.rooms import DeferredEdit
 
-    lines = tuple((worded(text, ctx.actions), StyleRole.TEXT) for text in LOCKED)
+    lines = tuple((with_keys(text, ctx.actions), StyleRole.TEXT) for text in LOCKED)
     confirmation = Confirmation(
         f'"{relay.target.name}" is broadcasting', lines, "Keep the edit", cancel="Back to the form"
     )

@@ -21,8 +21,8 @@ from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
 from livedeck.ui.rooms import view
 from livedeck.ui.rooms.view import REVEALED
-from livedeck.ui.shell.keymap import key_of, worded
-from livedeck.ui.shell.screen import BaseScreen
+from livedeck.ui.shell.keymap import key_of, with_keys
+from livedeck.ui.shell.screen import BaseScreen, Listing
 
 PANES: dict[str, TableSchema[Any]] = {"rooms": ROOMS, "relays": RELAYS}
 
@@ -67,8 +67,8 @@ class RoomsScreen(BaseScreen):
     def table(self) -> Table[Any]:
         return self.query_one(f"#{self._pane}", Table)
 
-    def listed(self, snapshot: Snapshot) -> tuple[str, TableSchema[Any], Sequence[Any]]:
-        return self._pane, PANES[self._pane], self._subjects(self._pane, snapshot.rooms)
+    def listing(self, snapshot: Snapshot) -> Listing:
+        return Listing(self._pane, PANES[self._pane], self._subjects(self._pane, snapshot.rooms))
 
     def turn(self, pane: str) -> None:
         """Have the keys move in that table."""
@@ -117,7 +117,7 @@ class RoomsScreen(BaseScreen):
         moment = replace(moment, stale=moment.stale or state.stale(moment.now))
         cells = self.size.width
         self.query_one("#age", LinesWidget).show([view.freshness_line(state, moment, cells)])
-        filters = self._fill("rooms", state, moment, worded(view.no_rooms_text(state), self.ctx.actions))
+        filters = self._fill("rooms", state, moment, with_keys(view.no_rooms_text(state), self.ctx.actions))
         room = state.find(self._cursors.get("rooms", ""))
         filters += self._fill("relays", state, moment, view.no_profiles_text(room))
         self.query_one("#filter", LinesWidget).show(filters)

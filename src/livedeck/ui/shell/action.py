@@ -76,8 +76,9 @@ class Action:
     is shown; none: palette and command only. `label`: a word for the footer. `help`: a sentence without its full stop.
     `screens`: the modes where it works, () everywhere; with a `kind`: on all screens of that kind. `blocked`: why it
     cannot be done now. `takes`: what may stand after its command, empty: nothing. `rank`: its place in the footer, 0
-    not there. `home`: the mode where it is what one does, and stands right behind the ways out. `fixed`: it cannot be
-    remapped, and works whatever is open.
+    not there. `home`: the mode where it is what one does, and stands right behind the ways out. `alarm_label`:
+    the word for the footer before the name of an alarm that no cursor shows. `fixed`: it cannot be remapped, and works
+    whatever is open.
 
     What ends something has a capital letter, and never the shifted letter of a harmless key.
     """
@@ -94,6 +95,7 @@ class Action:
     takes: str = ""
     rank: int = 0
     home: str = ""
+    alarm_label: str = ""
     fixed: bool = False
 
     @property

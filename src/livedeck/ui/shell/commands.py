@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from livedeck.ui.shell.action import Action, ActionRegistry
-from livedeck.ui.shell.keymap import written
+from livedeck.ui.shell.keymap import key_text
 
 LINE = "app.command"
 
@@ -87,6 +87,6 @@ def markdown(registry: ActionRegistry) -> str:
 
 
 def _row(action: Action, registry: ActionRegistry) -> str:
-    keys = " ".join(f"`{written(key)}`" for key in registry.keys_of(action)) or "-"
+    keys = " ".join(f"`{key_text(key)}`" for key in registry.keys_of(action)) or "-"
     command = f"`:{action.name}{f' {action.takes}' if action.takes else ''}`"
     return f"| {keys} | {command} | {', '.join(action.screens) or 'everywhere'} | {action.help} |"

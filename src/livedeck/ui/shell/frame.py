@@ -1,4 +1,4 @@
-"""The lines and widgets around every screen: header, tabs, banner, alarms, keys."""
+"""The lines and widgets around every screen: header, tabs, keys."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from livedeck.monitor import ConnectionState, Snapshot
 from livedeck.presentation.alarms import count_line
 from livedeck.presentation.badges import CONNECTION_BADGES
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text import values
-from livedeck.text.segments import Line, StyleRole, join, justify, wrap_groups
+from livedeck.text.segments import Group, Line, StyleRole, join, justify, wrap_groups
+from livedeck.text.values import age
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.shell.action import Action, ActionRegistry
+from livedeck.ui.shell.context import Identity
 from livedeck.ui.shell.keymap import key_of
 
 
-def header(
-    snapshot: Snapshot, moment: RenderTime, cells: int, *, profile: str, host: str, read_only: bool, zone: tzinfo | None
-) -> Line:
+def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identity: Identity) -> Line:
     """Profile, host, RO or RW as a word, link and age of the data, clocks, alarms: the least needed goes first."""
-    ro = ("RO", StyleRole.INFO) if read_only else ("RW", StyleRole.STRONG)
+    mode = ("RO", StyleRole.INFO) if identity["read_only"] else ("RW", StyleRole.STRONG)
     left = [
         (0, [(" livedeck", StyleRole.STRONG)]),
-        (2, [(profile, StyleRole.HEAD)]),
-        (4, [(host, StyleRole.DIM)]),
-        (0, [ro]),
-        (0, _link(snapshot, moment)),
+        (2, [(identity["profile"], StyleRole.HEAD)]),
+        (4, [(identity["host"], StyleRole.DIM)]),
+        (0, [mode]),
+        (0, _connection(snapshot, render_time)),
         (1, _skew(snapshot)),
         (6, _round_trip(snapshot)),
     ]
     right = [
-        (0, [(f"{moment.now:%H:%M:%S}Z", StyleRole.STRONG)]),
-        (5, _local(moment, zone)),
+        (0, [(f"{render_time.now:%H:%M:%S}Z", StyleRole.STRONG)]),
+        (5, _local_time(render_time, identity["zone"])),
         (0, [*count_line(snapshot.alarms), (" ", StyleRole.TEXT)]),
     ]
-    return justify(left, right, cells)
+    return justify(left, right, width)
 
 
-def _link(snapshot: Snapshot, moment: RenderTime) -> Line:
-    glyph, text, ink = CONNECTION_BADGES[snapshot.link.state]
+def _connection(snapshot: Snapshot, render_time: RenderTime) -> Line:
+    glyph, text, role = CONNECTION_BADGES[snapshot.link.state]
     word = f"{glyph} {text}"
     if snapshot.link.as_of is None:
-        return [(word, ink)]
-    if snapshot.link.state is ConnectionState.OK and moment.stale:
-        word, ink = "▒ STALE", StyleRole.STALE
-    return [(word, ink), (f"  {values.age(moment.seconds_since(snapshot.link.as_of))} ago", StyleRole.TEXT)]
+        return [(word, role)]
+    if snapshot.link.state is ConnectionState.OK and render_time.stale:
+        word, role = "▒ STALE", StyleRole.STALE
+    return [(word, role), (f"  {age(render_time.seconds_since(snapshot.link.as_of))} ago", StyleRole.TEXT)]
 
 
 def _round_trip(snapshot: Snapshot) -> Line:
     link = snapshot.link
-    known = link.round_trip is not None and link.state is ConnectionState.OK
-    return [(f"rtt {(link.round_trip or 0) * 1000:.0f} ms", StyleRole.DIM)] if known else []
+    if link.round_trip is None or link.state is not ConnectionState.OK:
+        return []
+    return [(f"rtt {link.round_trip * 1000:.0f} ms", StyleRole.DIM)]
 
 
 def _skew(snapshot: Snapshot) -> Line:
@@ -62,90 +62,70 @@ def _skew(snapshot: Snapshot) -> Line:
     return [(f"▲ clocks {skew:+.0f} s", StyleRole.CRITICAL if abs(skew) > 10 else StyleRole.WARNING)] if skew else []
 
 
-def _local(moment: RenderTime, zone: tzinfo | None) -> Line:
-    local = moment.now.astimezone(zone)
+def _local_time(render_time: RenderTime, zone: tzinfo | None) -> Line:
+    local = render_time.now.astimezone(zone)
     return [(f"{local:%H:%M:%S} {local:%Z}", StyleRole.DIM)]
 
 
-def tabs(registry: ActionRegistry, current: str, cells: int) -> Line:
-    """The screens by their key, the current one marked by brackets as well as by its style."""
-    line: Line = []
+def tab_line(registry: ActionRegistry, current: str, width: int) -> Line:
+    """The tabs by their key, the current one marked by brackets as well as by its style."""
+    line: Line = [(" ", StyleRole.TEXT)]
     for tab in registry.tabs:
-        title, key = tab.title, key_of(tab.action.name, registry)
-        line.append((f"[{key} {title}]" if title == current else f" {key} {title} ", _tab_ink(title, current)))
-    return join([(" ", StyleRole.TEXT), *line], [(f"{key_of('app.help', registry)} help ", StyleRole.DIM)], cells)
+        label = f"{key_of(tab.action.name, registry)} {tab.title}"
+        is_current = tab.title == current
+        line.append((f"[{label}]" if is_current else f" {label} ", StyleRole.STRONG if is_current else StyleRole.DIM))
+    return join(line, [(f"{key_of('app.help', registry)} help ", StyleRole.DIM)], width)
 
 
-def _tab_ink(title: str, current: str) -> StyleRole:
-    return StyleRole.STRONG if title == current else StyleRole.DIM
-
-
-def small(snapshot: Snapshot, size: Size, least: Size) -> Line:
+def too_small_line(snapshot: Snapshot, size: Size, minimum: Size) -> Line:
     """All that a terminal says that is too small for the deck: the alarms it has, and the cells it needs."""
     return [
         (" ", StyleRole.TEXT),
         *count_line(snapshot.alarms),
-        (f"  livedeck needs {least.width}x{least.height}, this is {size.width}x{size.height} ", StyleRole.STRONG),
+        (f"  livedeck needs {minimum.width}x{minimum.height}, this is {size.width}x{size.height} ", StyleRole.STRONG),
     ]
 
 
-def frozen(held: RenderTime, moment: RenderTime) -> Line:
+def frozen_line(frozen: RenderTime, render_time: RenderTime) -> Line:
     """That the operator holds the screen still, since when; the lines around it go on."""
-    words = f" ‖ FROZEN at {held.now:%H:%M:%S}Z, {values.age(moment.seconds_since(held.now))} ago"
-    return [(f"{words}  polling and alarms go on ", StyleRole.BANNER)]
+    since = f" ‖ FROZEN at {frozen.now:%H:%M:%S}Z, {age(render_time.seconds_since(frozen.now))} ago"
+    return [(f"{since}  polling and alarms go on ", StyleRole.BANNER)]
 
 
-def keys(actions: Sequence[Action], registry: ActionRegistry, cells: int, *, read_only: bool, meant: str = "") -> Line:
+def key_line(
+    actions: Sequence[Action], registry: ActionRegistry, width: int, *, read_only: bool, alarm: str = ""
+) -> Line:
     """The keys that do something here; the last ones go first where the line is short. What writes says RO.
 
-    `meant`: the alarm that an acknowledgement goes to, named where no cursor shows it.
+    `alarm`: the one that is acknowledged where no cursor shows it. Its action is never left out.
     """
-    parts = []
+    groups: list[Group] = []
     for rank, action in enumerate(actions):
-        refused, named = read_only and action.writes, bool(meant) and action.name == "alarm.acknowledge"
-        key = key_of(action.name, registry)
-        said = f"ack {meant}" if named else f"{action.label} RO" if refused else action.label
-        # what acts on something that no cursor shows is always named
-        parts.append(
-            (
-                0 if named else rank,
-                [(f" {key}", StyleRole.DIM if refused else StyleRole.STRONG), (f" {said}", StyleRole.DIM)],
-            )
-        )
-    return wrap_groups(parts, cells, 1)
+        disabled = read_only and action.writes
+        key = (f" {key_of(action.name, registry)}", StyleRole.DIM if disabled else StyleRole.STRONG)
+        if alarm and action.alarm_label:
+            groups.append((0, [key, (f" {action.alarm_label} {alarm}", StyleRole.DIM)]))
+        else:
+            groups.append((rank, [key, (f" {action.label}{' RO' if disabled else ''}", StyleRole.DIM)]))
+    return wrap_groups(groups, width, 1)
 
 
 class Header(Canvas):
-    """Who, where, how fresh, what time, how bad; and the tabs."""
+    """Who, where, how fresh, what time, how bad; and the tabs. `current`: the title of the tab in front."""
 
-    def __init__(
-        self, *, profile: str, host: str, read_only: bool, zone: tzinfo | None, current: str, registry: ActionRegistry
-    ) -> None:
+    def __init__(self, identity: Identity, registry: ActionRegistry, current: str) -> None:
         super().__init__()
-        self._profile, self._host, self._read_only, self._zone = profile, host, read_only, zone
-        self._current, self._registry = current, registry
+        self._identity, self._registry, self._current = identity, registry, current
         self._shown: tuple[Snapshot, RenderTime] | None = None
 
-    def show(self, snapshot: Snapshot, moment: RenderTime) -> None:
-        """Paint for this moment."""
-        self._shown = snapshot, moment
+    def show(self, snapshot: Snapshot, render_time: RenderTime) -> None:
+        """Paint for that instant."""
+        self._shown = snapshot, render_time
         self.repaint()
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        tab_line = tabs(self._registry, self._current, width)
-        if self._shown is None:
-            return [[], tab_line]
-        snapshot, moment = self._shown
-        top = header(
-            snapshot,
-            moment,
-            width,
-            profile=self._profile,
-            host=self._host,
-            read_only=self._read_only,
-            zone=self._zone,
-        )
-        return [top, tab_line]
+        top = header_line(*self._shown, width, self._identity) if self._shown else []
+        return [top, tab_line(self._registry, self._current, width)]
 
 
 class Footer(Canvas):
@@ -154,13 +134,13 @@ class Footer(Canvas):
     def __init__(self, mode: str, registry: ActionRegistry, *, read_only: bool) -> None:
         super().__init__()
         self._actions, self._registry, self._read_only = registry.footer(mode), registry, read_only
-        self._meant = ""
+        self._alarm = ""
 
-    def show(self, meant: str) -> None:
+    def show(self, alarm: str) -> None:
         """Name the alarm that an acknowledgement would go to; empty: the screen's cursor shows it, or there is none."""
-        if meant != self._meant:
-            self._meant = meant
+        if alarm != self._alarm:
+            self._alarm = alarm
             self.repaint()
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        return [keys(self._actions, self._registry, width, read_only=self._read_only, meant=self._meant)]
+        return [key_line(self._actions, self._registry, width, read_only=self._read_only, alarm=self._alarm)]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from livedeck.ui.shell.action import ActionRegistry, Keymap
 
-SHOWN = {
+KEY_TEXTS = {
     "up": "↑",
     "down": "↓",
     "left": "←",
@@ -36,19 +36,30 @@ SHOWN = {
 """Textual's name of a key -> how a person writes it, where the two differ."""
 
 
-_WRITTEN = {shown: name for name, shown in SHOWN.items()} | {"page-up": "pageup", "page-down": "pagedown"}
+_KEY_NAMES = {text: name for name, text in KEY_TEXTS.items()} | {"page-up": "pageup", "page-down": "pagedown"}
 
-_TEXTUAL = {"solidus": "slash", "reverse_solidus": "backslash", "commercial_at": "at", "low_line": "underscore"}
+_CHARACTER_NAMES = {"solidus": "slash", "reverse_solidus": "backslash", "commercial_at": "at", "low_line": "underscore"}
 
 """What Textual calls a character otherwise than Unicode does."""
 
 
-NAMED = frozenset(
-    {"enter", "space", "tab", "backspace", "delete", "insert", "home", "end", *SHOWN, *(f"f{n}" for n in range(1, 13))}
+NAMED_KEYS = frozenset(
+    {
+        "enter",
+        "space",
+        "tab",
+        "backspace",
+        "delete",
+        "insert",
+        "home",
+        "end",
+        *KEY_TEXTS,
+        *(f"f{n}" for n in range(1, 13)),
+    }
 )
 
 
-_NAMED_ACTION = re.compile(r"\{(\w+\.\w+)\}")
+_ACTION_NAME = re.compile(r"\{(\w+\.\w+)\}")
 
 
 class KeymapError(NamedTuple):
@@ -58,21 +69,21 @@ class KeymapError(NamedTuple):
     reason: str
 
 
-def written(key: str) -> str:
+def key_text(key: str) -> str:
     """Textual's name of a key as a person writes it: `?`, `ctrl-c`, `page up`."""
-    return SHOWN.get(key, key).replace("ctrl+", "ctrl-").replace("shift+", "shift-").replace("alt+", "alt-")
+    return KEY_TEXTS.get(key, key).replace("ctrl+", "ctrl-").replace("shift+", "shift-").replace("alt+", "alt-")
 
 
-def read(text: str) -> str:
+def parse_key(text: str) -> str:
     """What a person wrote as Textual's name of the key. Raises ValueError where there is no such key."""
     word = text.strip() or text
     for modifier in ("ctrl", "shift", "alt"):
         if word.lower().startswith((f"{modifier}-", f"{modifier}+")) and len(word) > len(modifier) + 1:
-            return f"{modifier}+{read(word[len(modifier) + 1 :])}"
+            return f"{modifier}+{parse_key(word[len(modifier) + 1 :])}"
     if len(word) == 1:
         return _character(word)
-    name = _WRITTEN.get(word.lower(), word.lower())
-    if name not in NAMED:
+    name = _KEY_NAMES.get(word.lower(), word.lower())
+    if name not in NAMED_KEYS:
         raise ValueError(f"{text!r} is no key")
     return name
 
@@ -80,27 +91,29 @@ def read(text: str) -> str:
 def _character(char: str) -> str:
     if char.isalnum():
         return char
-    if char in _WRITTEN:
-        return _WRITTEN[char]
+    if char in _KEY_NAMES:
+        return _KEY_NAMES[char]
     if char == " ":
         return "space"
     name = unicodedata.name(char, "").lower().replace("-", "_").replace(" ", "_")
     if not name:
         raise ValueError(f"{char!r} is no key")
-    return _TEXTUAL.get(name, name)
+    return _CHARACTER_NAMES.get(name, name)
 
 
 def key_of(name: str, registry: ActionRegistry) -> str:
     """The first key in force of the action of that name, as a person writes it."""
-    return written(registry.keys_of(registry.by_name[name])[0])
+    return key_text(registry.keys_of(registry.by_name[name])[0])
 
 
-def worded(text: str, registry: ActionRegistry) -> str:
+def with_keys(text: str, registry: ActionRegistry) -> str:
     """A text for a person, the key in force in the place of each `{name of an action}`."""
-    return _NAMED_ACTION.sub(lambda match: key_of(match[1], registry), text)
+    return _ACTION_NAME.sub(lambda match: key_of(match[1], registry), text)
 
 
-def remapped(registry: ActionRegistry, wishes: Mapping[str, Iterable[str]]) -> tuple[Keymap, tuple[KeymapError, ...]]:
+def read_keymap(
+    registry: ActionRegistry, wishes: Mapping[str, Iterable[str]]
+) -> tuple[Keymap, tuple[KeymapError, ...]]:
     """The keymap that `[keys]` of the settings asks for, or everything that is wrong with it."""
     keymap: dict[str, tuple[str, ...]] = {}
     errors: list[KeymapError] = []
@@ -119,10 +132,10 @@ def _read_keys(registry: ActionRegistry, name: str, keys: tuple[str, ...]) -> tu
         raise ValueError(f"there is no action {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
     action = registry.by_name[name]
     if action.fixed:
-        raise ValueError(f"{name} keeps its key {written(action.keys[0])}: it is the way out")
+        raise ValueError(f"{name} keeps its key {key_text(action.keys[0])}: it is the way out")
     if not keys:
         raise ValueError(f"{name} needs a key")
-    return tuple(read(key) for key in keys)
+    return tuple(parse_key(key) for key in keys)
 
 
 def _conflicts(registry: ActionRegistry) -> list[KeymapError]:
@@ -133,5 +146,5 @@ def _conflicts(registry: ActionRegistry) -> list[KeymapError]:
             continue
         for key in sorted(set(registry.keys_of(action)) & set(registry.keys_of(other))):
             changed, unchanged = (action, other) if action.name in registry.keymap else (other, action)
-            errors.append(KeymapError(changed.name, f"{written(key)} is the key of {unchanged.name} too"))
+            errors.append(KeymapError(changed.name, f"{key_text(key)} is the key of {unchanged.name} too"))
     return errors

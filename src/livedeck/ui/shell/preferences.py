@@ -1,4 +1,4 @@
-"""What the operator prefers: how each table looks, what is held still, what was said. The looks outlive a restart."""
+"""The operator's view: of each table, which theme, what is held still, the notices. Tables and theme are saved."""
 
 from __future__ import annotations
 
@@ -12,29 +12,32 @@ from livedeck.monitor import Severity, Snapshot
 from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.presentation.filtering import TableView
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text import values
 from livedeck.text.segments import Line, StyleRole
+from livedeck.text.values import safe
 
-SHOWN = {Severity.INFO: 6.0, Severity.WARNING: 12.0, Severity.CRITICAL: 30.0}
+NOTICE_SECONDS = {Severity.INFO: 6.0, Severity.WARNING: 12.0, Severity.CRITICAL: 30.0}
 
-"""Seconds that a notice stands above the keys."""
+"""How long a notice stands above the keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One thing that was said, when (this machine's clock) and how loud."""
+    """One thing that was announced. `at`: by this machine's clock."""
 
     at: datetime
     severity: Severity
     text: str
 
 
-def line(notices: tuple[Notice, ...], moment: RenderTime) -> list[Line]:
-    """The last notice while it is news; no line afterwards."""
-    if not notices or moment.seconds_since(notices[-1].at) >= SHOWN[notices[-1].severity]:
+def notice_lines(notices: tuple[Notice, ...], render_time: RenderTime) -> list[Line]:
+    """The last notice for as long as it stands above the keys."""
+    if not notices:
         return []
-    glyph, word, ink = SEVERITY_BADGES[notices[-1].severity]
-    return [[(f" {glyph} {word} ", ink), (values.safe(notices[-1].text), StyleRole.STRONG)]]
+    notice = notices[-1]
+    if render_time.seconds_since(notice.at) >= NOTICE_SECONDS[notice.severity]:
+        return []
+    glyph, word, role = SEVERITY_BADGES[notice.severity]
+    return [[(f" {glyph} {word} ", role), (safe(notice.text), StyleRole.STRONG)]]
 
 
 class Displayed(NamedTuple):
@@ -44,14 +47,14 @@ class Displayed(NamedTuple):
     render_time: RenderTime
 
 
-NOTICES = 200
+MAX_NOTICES = 200
 
-"""So many notices are kept in memory."""
+"""Notices kept in memory at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What outlives a restart: a theme (empty: none was chosen) and the view of each screen by its name."""
+    """What outlives a restart: a theme (empty: none was chosen) and the view of each table by its name."""
 
     theme: str = ""
     views: Mapping[str, TableView] = field(default_factory=dict)
@@ -61,47 +64,47 @@ class PreferencesStore(Protocol):
     """A place on this machine that the operator alone can read."""
 
     def load(self) -> Preferences:
-        """What was kept; nothing where there is nothing, or nothing that can be read."""
+        """What was saved; the defaults where there is nothing, or nothing that can be read."""
 
-    def save(self, kept: Preferences) -> None:
-        """Keep that; returns at once. What fails is logged, never raised: a full disk stops no broadcast."""
+    def save(self, preferences: Preferences) -> None:
+        """Save that; returns at once. What fails is logged, never raised: a full disk stops no broadcast."""
 
     def spill(self, name: str, text: str) -> Path:
         """Write a text that is too long for the clipboard; to be called in a thread. Raises OSError."""
 
 
 class ViewState:
-    """One deck's arrangement. `keep` None: nothing outlives it."""
+    """The operator's view of one deck: preferences, what is held still, notices. `store` None: nothing is saved."""
 
-    def __init__(self, keep: PreferencesStore | None) -> None:
-        self.keep = keep
+    def __init__(self, store: PreferencesStore | None) -> None:
+        self.store = store
         self.notices: tuple[Notice, ...] = ()
         self.frozen: Displayed | None = None
-        self._kept = keep.load() if keep else Preferences()
+        self._preferences = store.load() if store else Preferences()
 
     @property
     def theme(self) -> str:
         """The theme that was chosen last; empty where none was."""
-        return self._kept.theme
+        return self._preferences.theme
 
-    def view(self, screen: str) -> TableView:
-        """How the table of that screen is arranged."""
-        return self._kept.views.get(screen, TableView())
+    def view(self, table: str) -> TableView:
+        """The view of the table of that name."""
+        return self._preferences.views.get(table, TableView())
 
-    def arrange(self, screen: str, **changes: Any) -> None:
-        """Change the view of that screen, and keep it."""
-        view = replace(self.view(screen), **changes)
-        self._save(replace(self._kept, views={**self._kept.views, screen: view}))
+    def change_view(self, table: str, **changes: Any) -> None:
+        """Change the view of that table, and save it."""
+        view = replace(self.view(table), **changes)
+        self._save(replace(self._preferences, views={**self._preferences.views, table: view}))
 
     def choose_theme(self, name: str) -> None:
-        """Keep that theme."""
-        self._save(replace(self._kept, theme=name))
+        """Save that theme."""
+        self._save(replace(self._preferences, theme=name))
 
-    def note(self, at: datetime, severity: Severity, text: str) -> None:
-        """Remember what was said."""
-        self.notices = (*self.notices, Notice(at, severity, text))[-NOTICES:]
+    def add_notice(self, at: datetime, severity: Severity, text: str) -> None:
+        """Keep what was announced."""
+        self.notices = (*self.notices, Notice(at, severity, text))[-MAX_NOTICES:]
 
-    def _save(self, kept: Preferences) -> None:
-        self._kept = kept
-        if self.keep:
-            self.keep.save(kept)
+    def _save(self, preferences: Preferences) -> None:
+        self._preferences = preferences
+        if self.store:
+            self.store.save(preferences)

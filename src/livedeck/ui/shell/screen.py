@@ -1,9 +1,9 @@
-"""What every screen of the deck shares: the frame, and the way by which snapshots reach it."""
+"""What every screen of the deck shares: the frame around it, and how snapshots reach it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 from textual.app import ComposeResult
 from textual.geometry import Size
@@ -11,57 +11,23 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from livedeck.monitor import Alarm, AlarmState, EventState, Snapshot
-from livedeck.presentation import filtering
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.connection import banner_line
-from livedeck.presentation.filtering import FilteredRows, TableView
+from livedeck.presentation.filtering import FilteredRows, TableView, apply_view, filter_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import TableSchema
-from livedeck.text import values
-from livedeck.text.segments import StyleRole, clip, plain
+from livedeck.text.segments import Line, StyleRole, clip, plain
+from livedeck.text.values import safe
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell import frame, preferences
 from livedeck.ui.shell.context import Context
-from livedeck.ui.shell.frame import Footer, Header
+from livedeck.ui.shell.frame import Footer, Header, frozen_line, too_small_line
 from livedeck.ui.shell.keymap import key_of
+from livedeck.ui.shell.preferences import notice_lines
 
-AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
-
-
-SUBJECT_CELLS = 12
-
-"""What the name of what an alarm is about takes at most."""
-
-
-def target_alarm(
-    snapshot: Snapshot, chosen: EventState | None, *, owed: bool = False, away: bool = False
-) -> Alarm | None:
-    """The most urgent alarm of the selected event, else of all.
-
-    `owed`: of those that await an acknowledgement; `away`: of those that are shelved or out of service.
-    """
-    known = [one for one in snapshot.quiet if one.state in AWAY] if away else [*snapshot.alarms]
-    known = [one for one in known if one.needs_ack] if owed else known
-    own = [one for one in known if chosen and one.event_id == chosen.id]
-    return next(iter([*own, *known]), None)
-
-
-def alarm_label(alarm: Alarm, seen: EventState | None) -> str:
-    """Its kind; before that whose it is, unless that is the event which the screen shows as the selected one."""
-    if seen and alarm.event_id == seen.id:
-        return alarm.kind
-    return f"{plain(clip([(values.safe(alarm.subject), StyleRole.DIM)], SUBJECT_CELLS))} {alarm.kind}"
-
-
-LEAST = Size(60, 20)
+MIN_SIZE = Size(60, 20)
 
 """Columns and rows under which nothing of use can be shown."""
-
-
-WAITING = "waiting for the platform's first answer"
-
-"""Why a screen is empty that nothing was ever heard for."""
 
 
 TALL = 30
@@ -69,21 +35,33 @@ TALL = 30
 """From this many rows on there is room for more than the worst alarm."""
 
 
+WAITING = "waiting for the platform's first answer"
+
+"""Why a table is empty before the platform has answered."""
+
+
+class Listing(NamedTuple):
+    """A table as it is before it is filtered and sorted. `name`: under which its view is kept."""
+
+    name: str
+    schema: TableSchema[Any]
+    rows: Sequence[Any]
+
+
 class BaseScreen(Screen[None], inherit_bindings=False):
     """Header, banner, body, alarms, keys. A hidden screen is not painted; it catches up when it is shown.
 
     `NAME`: the title of its tab. `MODE`: its name for actions and preferences. `SCHEMA`: its table, where it has one
-    whose rows come of a snapshot.
+    whose rows come of a snapshot. `SHOWS_EVENT`: whether one sees on it which event is selected.
     """
 
     NAME: ClassVar[str] = ""
     MODE: ClassVar[str] = ""
     SCHEMA: ClassVar[TableSchema[Any]]
     SHOWS_EVENT: ClassVar[bool] = False
-    """Whether it can be seen on it which event is selected."""
 
-    _found: tuple[tuple[Any, ...], tuple[str, TableView, RenderTime], FilteredRows[Any]] | None = None
-    """What was arranged last, how, and what came of it: to sort ten thousand rows takes longer than to paint them."""
+    _filtered: tuple[tuple[Any, ...], tuple[str, TableView, RenderTime], FilteredRows[Any]] | None = None
+    """Cache: rows, what they were filtered by, and the result. To sort ten thousand rows takes longer than to paint."""
 
     @property
     def ctx(self) -> Context:
@@ -94,22 +72,42 @@ class BaseScreen(Screen[None], inherit_bindings=False):
         """The widgets between banner and alarms."""
         return ()
 
-    def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
-        """Show the body for this snapshot and moment."""
+    def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
+        """Show that snapshot in the body."""
 
     def back(self) -> None:
-        """To where one came from, on a screen or in a pane that lies within another."""
+        """Go to where one came from, on a screen or in a pane that lies within another."""
 
-    def tells(self, alarm: Alarm) -> bool:  # noqa: ARG002
-        """Whether the alarm is worth a line here; not where the body says the same."""
+    def shows_alarm(self, alarm: Alarm) -> bool:  # noqa: ARG002
+        """Whether the alarm is worth a line below the body; not where the body says the same."""
         return True
 
     def table(self) -> Table[Any]:
         """The table that the keys move in."""
         return next(table for table in self.query(Table) if table.display)
 
+    def listing(self, snapshot: Snapshot) -> Listing:
+        """The table that is shown."""
+        return Listing(self.MODE, self.SCHEMA, self.SCHEMA.rows(snapshot))
+
+    def alarm_at_cursor(self) -> Alarm | None:
+        """The alarm under the cursor, where the screen has one."""
+        return None
+
+    def alarm_without_cursor(self, snapshot: Snapshot, *, needs_ack: bool = False, away: bool = False) -> Alarm | None:
+        """The alarm that is acted on where no cursor stands on one: the most urgent of the selected event, else of all.
+
+        `needs_ack`: of those that await an acknowledgement; `away`: of those that are shelved or out of service. None
+        on a screen where a cursor would show it.
+        """
+        alarms = [alarm for alarm in snapshot.quiet if alarm.state in AWAY] if away else [*snapshot.alarms]
+        alarms = [alarm for alarm in alarms if alarm.needs_ack] if needs_ack else alarms
+        event = self.ctx.selected_event()
+        own = [alarm for alarm in alarms if event and alarm.event_id == event.id]
+        return next(iter([*own, *alarms]), None)
+
     def compose(self) -> ComposeResult:
-        yield Header(**self.ctx.identity, current=self.NAME, registry=self.ctx.actions)
+        yield Header(self.ctx.identity, self.ctx.actions, self.NAME)
         yield LinesWidget(id="banner")
         yield LinesWidget(id="filter")
         yield from self.body()
@@ -127,100 +125,100 @@ class BaseScreen(Screen[None], inherit_bindings=False):
         self.refresh_all()
 
     def on_resize(self) -> None:
-        self.set_class(self.is_small, "-small")
+        self.set_class(self._is_too_small, "-small")
         self.call_after_refresh(self.refresh_all)
 
     def refresh_all(self) -> None:
         """Paint everything that differs from what is shown."""
-        if not self._in_sight:
+        snapshot, render_time, displayed = self.ctx.snapshot, self.ctx.render_time(), self.ctx.displayed()
+        if not self._is_in_front or snapshot is None or render_time is None or displayed is None:
             return
-        snapshot, moment, shown = self.ctx.snapshot, self.ctx.render_time(), self.ctx.displayed()
-        if snapshot is None or moment is None or shown is None:
-            return
-        self.query_one("#small", LinesWidget).show([frame.small(snapshot, self.size, LEAST)] if self.is_small else [])
-        if self.is_small:
+        if self._is_too_small:
+            self._show_lines("small", [too_small_line(snapshot, self.size, MIN_SIZE)])
             for name in ("banner", "filter", "alarms", "notice"):
-                self.query_one(f"#{name}", LinesWidget).show([])
+                self._show_lines(name, [])
             return
-        warning = banner_line(snapshot, moment, self.ctx.fault)
-        self.query_one(Header).show(snapshot, moment)
-        held = frame.frozen(shown[1], moment) if self.ctx.preferences.frozen else []
-        self.query_one("#banner", LinesWidget).show([each for each in (warning, held) if each])
-        self.paint(*shown)  # which may select another event: what stands below it speaks of that one
-        self._paint_alarms(snapshot, moment)
-        self.query_one("#notice", LinesWidget).show(preferences.line(self.ctx.preferences.notices, moment))
-        self.query_one(Footer).show(self._called(self.alarm_meant(snapshot, owed=True)))
+        self._show_lines("small", [])
+        self.query_one(Header).show(snapshot, render_time)
+        warning = banner_line(snapshot, render_time, self.ctx.fault)
+        frozen = frozen_line(displayed.render_time, render_time) if self.ctx.preferences.frozen else []
+        self._show_lines("banner", [line for line in (warning, frozen) if line])
+        self.paint(*displayed)  # which may select another event: what stands below it speaks of that one
+        self._paint_alarms(snapshot, render_time)
+        self._show_lines("notice", notice_lines(self.ctx.preferences.notices, render_time))
+        alarm = self.alarm_without_cursor(snapshot, needs_ack=True)
+        self.query_one(Footer).show(self._alarm_label(alarm) if alarm else "")
 
-    def listed(self, snapshot: Snapshot) -> tuple[str, TableSchema[Any], Sequence[Any]]:
-        """The table that is shown: the name of its view, its columns, all its rows."""
-        return self.MODE, self.SCHEMA, self.SCHEMA.rows(snapshot)
-
-    def arranged(self, snapshot: Snapshot, moment: RenderTime) -> tuple[FilteredRows[Any], TableView]:
-        """The rows of this screen's table as the operator has them, said above it where a filter hides some."""
-        name, sheet, listed = self.listed(snapshot)
-        view, rows = self.ctx.preferences.view(name), tuple(listed)
-        asked = name, view, moment
-        if self._found is None or self._found[0] is not rows or self._found[1] != asked:
-            self._found = rows, asked, filtering.apply_view(sheet, rows, view, moment)
-        known = self._found[2]
-        clear = key_of("view.clear", self.ctx.actions)
-        self.query_one("#filter", LinesWidget).show(filtering.filter_line(view, known, clear))
-        return known, view
-
-    @property
-    def _in_sight(self) -> bool:
-        """Whether it is in front; no longer while the deck leaves, when its widgets go one by one."""
-        return self.is_current and self.is_mounted and self.app.is_running
-
-    @property
-    def is_small(self) -> bool:
-        """Whether the terminal is too small for anything but one line that says so."""
-        return self.size.width < LEAST.width or self.size.height < LEAST.height
-
-    def alarm(self) -> Alarm | None:
-        """The alarm under the cursor, where the screen has one."""
-        return None
-
-    def alarm_meant(self, snapshot: Snapshot, *, owed: bool = False, away: bool = False) -> Alarm | None:
-        """The alarm that is meant where no cursor shows it (`pointing.meant`); None where a cursor would."""
-        return target_alarm(snapshot, self.ctx.selected_event(), owed=owed, away=away)
-
-    def _called(self, alarm: Alarm | None) -> str:
-        return alarm_label(alarm, self.ctx.selected_event() if self.SHOWS_EVENT else None) if alarm else ""
+    def filtered_rows(self, snapshot: Snapshot, render_time: RenderTime) -> tuple[FilteredRows[Any], TableView]:
+        """The rows of this screen's table by the operator's view; a filter that hides some is said above it."""
+        name, schema, all_rows = self.listing(snapshot)
+        view, rows = self.ctx.preferences.view(name), tuple(all_rows)
+        key = name, view, render_time
+        if self._filtered is None or self._filtered[0] is not rows or self._filtered[1] != key:
+            self._filtered = rows, key, apply_view(schema, rows, view, render_time)
+        filtered = self._filtered[2]
+        self._show_lines("filter", filter_line(view, filtered, key_of("view.clear", self.ctx.actions)))
+        return filtered, view
 
     def blink(self) -> None:
         """Paint what blinks."""
-        snapshot, moment = self.ctx.snapshot, self.ctx.render_time()
-        if self._in_sight and not self.is_small and snapshot is not None and moment is not None:
-            self._paint_alarms(snapshot, moment)
+        snapshot, render_time = self.ctx.snapshot, self.ctx.render_time()
+        if self._is_in_front and not self._is_too_small and snapshot is not None and render_time is not None:
+            self._paint_alarms(snapshot, render_time)
 
-    def _paint_alarms(self, snapshot: Snapshot, moment: RenderTime) -> None:
-        room = 3 if self.size.height >= TALL else 1
-        told = [alarm_line(one, moment) for one in snapshot.alarms if self.tells(one)][:room]
-        flood = [FLOOD_LINE] if snapshot.flood else []
-        self.query_one("#alarms", LinesWidget).show([*flood, *told])
+    @property
+    def _is_in_front(self) -> bool:
+        """No longer while the deck leaves: then its widgets go one by one."""
+        return self.is_current and self.is_mounted and self.app.is_running
+
+    @property
+    def _is_too_small(self) -> bool:
+        return self.size.width < MIN_SIZE.width or self.size.height < MIN_SIZE.height
+
+    def _show_lines(self, name: str, lines: list[Line]) -> None:
+        self.query_one(f"#{name}", LinesWidget).show(lines)
+
+    def _alarm_label(self, alarm: Alarm) -> str:
+        """Its kind; before that its subject, unless that is the event which the screen shows as the selected one."""
+        event = self.ctx.selected_event() if self.SHOWS_EVENT else None
+        if event and alarm.event_id == event.id:
+            return alarm.kind
+        return f"{plain(clip([(safe(alarm.subject), StyleRole.DIM)], SUBJECT_CELLS))} {alarm.kind}"
+
+    def _paint_alarms(self, snapshot: Snapshot, render_time: RenderTime) -> None:
+        max_lines = 3 if self.size.height >= TALL else 1
+        lines = [alarm_line(alarm, render_time) for alarm in snapshot.alarms if self.shows_alarm(alarm)][:max_lines]
+        self._show_lines("alarms", [*([FLOOD_LINE] if snapshot.flood else []), *lines])
+
+
+AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
+
+
+SUBJECT_CELLS = 12
+
+"""What an alarm's subject takes in the footer at most."""
 
 
 class EventList(BaseScreen):
-    """A table of events."""
+    """A table of events. `EMPTY`: why it is empty although the platform answered. `DETAIL`: the mode of one event."""
 
     SHOWS_EVENT = True
-    NOTHING: ClassVar[str] = ""
-    """Why the table is empty, though the platform answered."""
+    EMPTY: ClassVar[str] = ""
+    DETAIL: ClassVar[str] = ""
 
-    def list_events(self, snapshot: Snapshot, moment: RenderTime) -> EventState | None:
+    def list_events(self, snapshot: Snapshot, render_time: RenderTime) -> EventState | None:
         """Show the table. Returns the selected event."""
-        known, view = self.arranged(snapshot, moment)
-        self.ctx.reconcile_selection(known.rows)
-        chosen = self.ctx.selected_event()
-        empty = WAITING if snapshot.link.as_of is None else self.NOTHING
-        cursor = chosen.id if chosen else None
-        self.query_one(Table).show(known.rows, moment, cursor, "" if known.total else empty, view)
-        return chosen
+        events, view = self.filtered_rows(snapshot, render_time)
+        self.ctx.reconcile_selection(events.rows)
+        selected = self.ctx.selected_event()
+        reason = WAITING if snapshot.link.as_of is None else self.EMPTY
+        cursor = selected.id if selected else None
+        self.query_one(Table).show(events.rows, render_time, cursor, "" if events.total else reason, view)
+        return selected
 
     def on_table_moved(self, message: Table.Moved) -> None:
         self.ctx.select_event(message.key)
 
     def on_table_opened(self, message: Table.Opened) -> None:
         self.ctx.select_event(message.key)
-        self.ctx.go_to("qos")
+        self.ctx.go_to(self.DETAIL)

@@ -48,7 +48,8 @@ class StreamsScreen(EventList):
     NAME = "Streams"
     MODE = "streams"
     SCHEMA = STREAMS
-    NOTHING = "no event of this workspace has a stream"
+    EMPTY = "no event of this workspace has a stream"
+    DETAIL = "qos"
 
     def __init__(self) -> None:
         super().__init__()

@@ -17,7 +17,7 @@ from livedeck.ui.shell.action import (
     ScreenKind,
     Tab,
 )
-from livedeck.ui.shell.keymap import worded
+from livedeck.ui.shell.keymap import with_keys
 from livedeck.ui.videos.annotations import ACTIONS as ANNOTATIONS
 from livedeck.ui.videos.extras import needs_video, renew, run, typed_entries, video_of
 from livedeck.ui.videos.library import PARTS, library_of
@@ -116,7 +116,7 @@ def _turn(ctx: Context, step: int, name: str = "") -> None:
     if isinstance(screen, _videos_screen()):
         screen.choose()
     if part != PARTS[0] and library_of(ctx).video is None:
-        ctx.announce(worded("no video is selected; {video.find} opens any by its id", ctx.actions), Severity.WARNING)
+        ctx.announce(with_keys("no video is selected; {video.find} opens any by its id", ctx.actions), Severity.WARNING)
     else:
         ctx.go_to(part)
 

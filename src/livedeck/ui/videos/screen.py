@@ -12,13 +12,12 @@ from textual.widget import Widget
 from livedeck.client import Poster, Subtitle
 from livedeck.monitor import BroadcastState, EventState, Severity, Snapshot, Video
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell.keymap import key_of, worded
-from livedeck.ui.shell.screen import BaseScreen
+from livedeck.ui.shell.keymap import key_of, with_keys
+from livedeck.ui.shell.screen import BaseScreen, Listing
 from livedeck.ui.videos import view
 from livedeck.ui.videos import view as extra_panel
 from livedeck.ui.videos.library import EVENTS, PARTS, CachedList, ResourceCache, library_of
@@ -44,7 +43,7 @@ class ExtraPanel(Canvas):
 
 
 class VideoTab(BaseScreen):
-    """One part: its table, and the panel of what is selected. `EMPTY`: what is said of an empty list, once `worded`."""
+    """One part: its table, and the panel of what is selected. `EMPTY`: said of an empty list, with its keys."""
 
     NAME = "Videos"
     EMPTY: ClassVar[str] = ""
@@ -68,8 +67,8 @@ class VideoTab(BaseScreen):
         """What the table shows, before it is filtered and sorted."""
         return self.library.known(self.MODE).items
 
-    def listed(self, snapshot: Snapshot) -> tuple[str, TableSchema[Any], Sequence[Any]]:  # noqa: ARG002  not of the monitor
-        return self.MODE, self.SCHEMA, self.rows()
+    def listing(self, snapshot: Snapshot) -> Listing:  # noqa: ARG002  not of the monitor
+        return Listing(self.MODE, self.SCHEMA, self.rows())
 
     def picked(self) -> Any:
         """What the cursor stands on, as it is shown; None where there is nothing."""
@@ -78,7 +77,7 @@ class VideoTab(BaseScreen):
     def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
         moment = replace(moment, stale=moment.stale or self.library.known(self.MODE).stale(moment.now))
         self.library.part = self.MODE if self.MODE in PARTS else self.library.part
-        arranged, view = self.arranged(snapshot, moment)
+        arranged, view = self.filtered_rows(snapshot, moment)
         keys = [self.SCHEMA.key(one) for one in arranged.rows]
         if self._cursor not in keys:
             self._cursor = next(iter(keys), "")
@@ -102,7 +101,7 @@ class VideoTab(BaseScreen):
         known = self.library.known(self.MODE)
         if known.at is None:
             return "the platform gives no answer" if known.why else "waiting for the platform's answer"
-        return worded(self.EMPTY, self.ctx.actions)
+        return with_keys(self.EMPTY, self.ctx.actions)
 
     def ready(self) -> bool:
         """Whether there is anything to ask for."""
