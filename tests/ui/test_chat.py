@@ -1,4 +1,4 @@
-"""Screen 4: what viewers wrote, sifted, and its way to a file (interface.md, "Screens")."""
+"""Screen 4: what viewers wrote, filtered, and its export to a file (interface.md, "Screens")."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ from livedeck.cli.screenshots import EVENING
 from livedeck.client import ChatExport, ExportProgress, ExportResult, MessageFilter
 from livedeck.monitor import History
 from livedeck.text.segments import plain
-from livedeck.text.times import TimeReference, parse
 from livedeck.ui.app import Deck
 from livedeck.ui.chat import jobs, view
-from livedeck.ui.chat.form import order_of, sieve_of
-from livedeck.ui.chat.jobs import MOST, ExportJob, JobState, PreviewRow, exports_of
+from livedeck.ui.chat.form import export_options, message_filter
+from livedeck.ui.chat.jobs import MAX_ROWS, ExportJob, JobState, PreviewRow, exports_of
 from livedeck.ui.chat.screen import ChatScreen
-from livedeck.ui.chat.view import SILENT, WIDE_BAR_CELLS, Keys
+from livedeck.ui.chat.view import SILENT_SECONDS, WIDE_BAR_CELLS, Keys
 from livedeck.ui.general.actions import Leaving
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
@@ -50,13 +49,13 @@ async def chatting(folder: Path, name: str = CHOIR, **more: Any) -> AsyncIterato
 
 
 async def settled(stage: Stage) -> None:
-    """Until all that was asked for is read, and no export runs."""
+    """Until everything that was requested is read, and no export runs."""
     await quiet(stage.deck)
     await stage.settle()
 
 
 async def quiet(deck: Deck) -> None:
-    for worker in [one for one in deck.workers if one.group in {"preview", "streams", "export"}]:
+    for worker in [worker for worker in deck.workers if worker.group in {"preview", "streams", "export"}]:
         await worker.wait()
     deck.snapshot_signal.publish(None)
 
@@ -80,8 +79,8 @@ def hold(stage: Stage) -> Callable[[], None]:
     return gate.set
 
 
-async def order(stage: Stage, file: str, *, steps: int = 0) -> None:
-    """Fill in the form of an export: the format so many steps after csv, and that file."""
+async def export_to(stage: Stage, file: str, *, steps: int = 0) -> None:
+    """Fill in and send the form of an export: the format so many steps after csv, and that file."""
     await stage.act("chat.export")
     assert stage.shows(Form)
     await stage.press(*["right"] * steps, "tab")
@@ -93,16 +92,16 @@ async def order(stage: Stage, file: str, *, steps: int = 0) -> None:
 
 async def exported(stage: Stage, form: Any, **more: Any) -> bytes:
     """What the client exports of the stream that is shown."""
-    wanted = screen(stage).wanted()
-    assert wanted is not None
-    to = stage.deck.downloads / "expected"
-    await stage.api.chat.export(replace(wanted, format=form, **more), to, replace=True)
-    data = to.read_bytes()
-    to.unlink()
+    export = screen(stage).chat_export()
+    assert export is not None
+    path = stage.deck.downloads / "expected"
+    await stage.api.chat.export(replace(export, format=form, **more), path, replace=True)
+    data = path.read_bytes()
+    path.unlink()
     return data
 
 
-async def test_nothing_is_read_before_somebody_asks(tmp_path: Path) -> None:
+async def test_nothing_is_read_before_it_is_requested(tmp_path: Path) -> None:
     async with chatting(tmp_path) as stage:
         assert "none yet: enter reads the log" in stage.text()
         assert not [path for _, path in stage.requests if "chat" in path]
@@ -126,13 +125,13 @@ async def test_the_whole_log_is_read_and_its_hostile_text_is_harmless(tmp_path: 
         await stage.act("row.page_up")
 
 
-async def test_only_what_the_filter_lets_through_is_shown_and_exported(tmp_path: Path) -> None:
+async def test_only_messages_that_pass_the_filter_are_shown_and_exported(tmp_path: Path) -> None:
     async with chatting(tmp_path) as stage:
         await stage.act("chat.read")
         stage.deck.dispatch("chat.sift", "BEAUTIFUL")
         await settled(stage)
         assert 'holds "BEAUTIFUL"' in stage.text()
-        await order(stage, "few", steps=2)
+        await export_to(stage, "few", steps=2)
         await settled(stage)
         lines = (tmp_path / "few.ndjson").read_text(encoding="utf-8").splitlines()
         assert {json.loads(line)["message"] for line in lines} == {"beautiful"}
@@ -144,7 +143,7 @@ async def test_only_what_the_filter_lets_through_is_shown_and_exported(tmp_path:
         assert " match" not in stage.text()
 
 
-async def test_a_filter_is_filled_in_and_one_that_lets_nothing_through_says_why(tmp_path: Path) -> None:
+async def test_a_filter_that_no_message_can_pass_is_refused_with_the_reason(tmp_path: Path) -> None:
     async with chatting(tmp_path) as stage:
         await stage.act("chat.sift")
         await stage.press("tab")
@@ -160,7 +159,7 @@ async def test_a_filter_is_filled_in_and_one_that_lets_nothing_through_says_why(
         await stage.press("ctrl+s")
         await stage.idle()
         since, until = EVENING.replace(minute=0, second=0), EVENING - timedelta(minutes=1)
-        assert screen(stage).sieve == MessageFilter(since, until, ("viewer-0", "ada"), True)
+        assert screen(stage).message_filter == MessageFilter(since, until, ("viewer-0", "ada"), True)
         assert "by viewer-0 or ada, by administrators, from 20 Nov 21:00:00Z, before 20 Nov 21:13:07Z" in stage.text()
         await stage.act("chat.next_event")
         assert "none: every message" in stage.text()
@@ -171,7 +170,7 @@ async def test_a_filter_is_filled_in_and_one_that_lets_nothing_through_says_why(
 @pytest.mark.parametrize(("steps", "form"), [(0, "csv"), (1, "txt"), (4, "json")])
 async def test_the_file_holds_what_the_platform_sends(tmp_path: Path, steps: int, form: str) -> None:
     async with chatting(tmp_path, read_only=True) as stage:
-        await order(stage, "all", steps=steps)
+        await export_to(stage, "all", steps=steps)
         await settled(stage)
         assert (tmp_path / f"all.{form}").read_bytes() == await exported(stage, form)
         text = stage.text()
@@ -181,7 +180,7 @@ async def test_the_file_holds_what_the_platform_sends(tmp_path: Path, steps: int
         assert not stage.writes
 
 
-async def test_where_the_file_is_is_copied_and_the_file_is_opened(tmp_path: Path) -> None:
+async def test_the_path_of_the_file_is_copied_and_the_file_is_opened(tmp_path: Path) -> None:
     opened: list[Path] = []
 
     async def opener(path: Path) -> str:
@@ -193,7 +192,7 @@ async def test_where_the_file_is_is_copied_and_the_file_is_opened(tmp_path: Path
             await stage.act(action)
             assert "no exported file yet" in stage.text()
         stage.deck.opener = opener
-        await order(stage, "chat")
+        await export_to(stage, "chat")
         await settled(stage)
         await stage.act("chat.copy")
         assert "path of chat.csv copied" in stage.text()
@@ -204,10 +203,10 @@ async def test_where_the_file_is_is_copied_and_the_file_is_opened(tmp_path: Path
         assert opened == [tmp_path / "chat.csv"] * 2
 
 
-async def test_an_export_is_on_record(tmp_path: Path) -> None:
+async def test_an_export_is_audited(tmp_path: Path) -> None:
     history = await History.open(None, EVENING)
     async with chatting(tmp_path, history=history) as stage:
-        await order(stage, "chat")
+        await export_to(stage, "chat")
         await settled(stage)
     (record,) = await history.audit(EVENING - timedelta(days=1))
     await history.close()
@@ -215,33 +214,33 @@ async def test_an_export_is_on_record(tmp_path: Path) -> None:
     assert "chat.csv" in record.detail
 
 
-async def test_a_file_that_is_there_is_replaced_only_by_a_yes(tmp_path: Path) -> None:
-    there = tmp_path / "chat.csv"
-    there.write_text("mine")
+async def test_an_existing_file_is_replaced_only_after_a_confirmation(tmp_path: Path) -> None:
+    existing = tmp_path / "chat.csv"
+    existing.write_text("mine")
     async with chatting(tmp_path) as stage:
-        await order(stage, "chat.csv")
+        await export_to(stage, "chat.csv")
         assert stage.shows(Confirm)
         assert "It is there already: 4 B" in stage.text()
         await stage.press("enter")
         assert stage.shows(Form)
-        assert there.read_text() == "mine"
+        assert existing.read_text() == "mine"
         await stage.press("ctrl+s")
         await stage.idle()
         await stage.press("tab", "enter")
         await settled(stage)
-        assert there.read_bytes() == await exported(stage, "csv")
+        assert existing.read_bytes() == await exported(stage, "csv")
 
 
-async def test_it_goes_on_behind_other_screens_until_somebody_stops_it(tmp_path: Path) -> None:
+async def test_an_export_goes_on_behind_other_screens_until_it_is_stopped(tmp_path: Path) -> None:
     async with chatting(tmp_path) as stage:
         release = hold(stage)
-        await order(stage, "chat")
+        await export_to(stage, "chat")
         await stage.act("screen.events")
         await stage.act("screen.chat")
         assert "● RUNNING" in stage.text()
         await stage.act("chat.export")
         assert "is still being exported; wait, or stop it" in stage.text()
-        stage.clock.tick += SILENT
+        stage.clock.tick += SILENT_SECONDS
         await stage.act("chat.stop")
         await stage.press("enter")
         assert "nothing came for" in stage.text()
@@ -253,7 +252,7 @@ async def test_it_goes_on_behind_other_screens_until_somebody_stops_it(tmp_path:
         await stage.act("chat.stop")
         assert "no export is under way" in stage.text()
         release()
-        await order(stage, "chat")
+        await export_to(stage, "chat")
         await stage.act("screen.events")
         await settled(stage)
         assert f"export chat of {CHOIR} done" in stage.text()
@@ -261,10 +260,10 @@ async def test_it_goes_on_behind_other_screens_until_somebody_stops_it(tmp_path:
 
 
 @pytest.mark.parametrize("again", ["tab enter", "ctrl+c"])
-async def test_leaving_asks_about_it_and_leaves_nothing_of_it(tmp_path: Path, again: str) -> None:
+async def test_leaving_asks_about_an_export_and_leaves_nothing_of_it(tmp_path: Path, again: str) -> None:
     async with chatting(tmp_path) as stage:
         hold(stage)
-        await order(stage, "chat")
+        await export_to(stage, "chat")
         await stage.act("app.quit")
         assert stage.shows(Leaving)
         assert "Leaving stops that" in stage.text()
@@ -280,16 +279,16 @@ async def test_leaving_asks_about_it_and_leaves_nothing_of_it(tmp_path: Path, ag
 
 async def test_without_an_export_leaving_asks_nothing(tmp_path: Path) -> None:
     async with chatting(tmp_path) as stage:
-        await order(stage, "chat")
+        await export_to(stage, "chat")
         await settled(stage)
         await stage.act("app.quit")
     assert stage.deck.return_value == 0
 
 
-async def test_what_fails_says_why_and_leaves_nothing_half(tmp_path: Path) -> None:
+async def test_a_failed_export_says_why_and_leaves_no_partial_file(tmp_path: Path) -> None:
     (tmp_path / "chat.csv").mkdir()
     async with chatting(tmp_path) as stage:
-        await order(stage, "chat.csv")
+        await export_to(stage, "chat.csv")
         await settled(stage)
         text = stage.text()
         assert "✖ FAILED" in text
@@ -298,7 +297,7 @@ async def test_what_fails_says_why_and_leaves_nothing_half(tmp_path: Path) -> No
     assert files(tmp_path) == ["chat.csv"]
 
 
-async def test_earlier_streams_are_those_of_the_history_and_a_refusal_is_said() -> None:
+async def test_earlier_streams_come_from_the_history_and_a_refusal_is_shown() -> None:
     history = await History.open(None, EVENING)
     async with writing(history=history) as stage:
         event = stage.choose(CHOIR)
@@ -342,13 +341,12 @@ class Log:
             yield [{"message": str(number)} for number in range(begin, min(begin + 700, self._count))]
 
 
-@pytest.mark.parametrize(("count", "whole"), [(0, True), (MOST, True), (MOST + 1, False)])
-async def test_a_preview_of_any_log_is_bounded_and_says_so(count: int, whole: bool) -> None:
+@pytest.mark.parametrize(("count", "complete"), [(0, True), (MAX_ROWS, True), (MAX_ROWS + 1, False)])
+async def test_a_preview_of_any_log_is_bounded_and_says_so(count: int, complete: bool) -> None:
     api: Any = Log(count)
-    async for grown in jobs.read(api, WANTED, EVENING):
-        last = grown
-    assert (len(last.rows), last.whole, last.reading) == (min(count, MOST), whole, False)
-    assert ("an export has them all" in plain(view.preview(last, FRESH, KEYS))) is not whole
+    *_, last = [preview async for preview in jobs.read_preview(api, EXPORT, EVENING)]
+    assert (len(last.rows), last.is_complete, last.is_reading) == (min(count, MAX_ROWS), complete, False)
+    assert ("an export has them all" in plain(view.preview_line(last, FRESH, KEYS))) is not complete
 
 
 @pytest.mark.parametrize(
@@ -367,15 +365,15 @@ def test_a_message_of_any_shape_is_shown(item: dict[str, Any], expected: Preview
     assert jobs.preview_row(0, item) == expected
 
 
-WANTED = ChatExport("event", "stream", "csv")
+EXPORT = ChatExport("event", "stream", "csv")
 PATH = Path("/home/op/Choir-hall-B.csv")
-RUNNING = ExportJob(WANTED, CHOIR, PATH, 0.0, progress=ExportProgress(112_000_000, 250_700_000, None, 2.5))
-DONE = replace(RUNNING, state=JobState.DONE, done=ExportResult(250_700_000))
-FAILED = replace(RUNNING, state=JobState.FAILED, why="export chat of event: the connection broke after 112.0 MB")
+RUNNING = ExportJob(EXPORT, CHOIR, PATH, 0.0, progress=ExportProgress(112_000_000, 250_700_000, None, 2.5))
+DONE = replace(RUNNING, state=JobState.DONE, result=ExportResult(250_700_000))
+FAILED = replace(RUNNING, state=JobState.FAILED, error="export chat of event: the connection broke after 112.0 MB")
 
 
 def shown(job: ExportJob, now: float = 0.0, width: int = 120) -> str:
-    return "\n".join(plain(line) for line in view.export(job, now, KEYS, width))
+    return "\n".join(plain(line) for line in view.export_lines(job, now, KEYS, width))
 
 
 def test_a_running_export_says_how_far_how_fast_and_what_is_left() -> None:
@@ -394,16 +392,16 @@ def test_a_running_export_says_how_far_how_fast_and_what_is_left() -> None:
         assert words in narrow
 
 
-def test_what_is_not_known_of_it_is_said_to_be_unknown_and_silence_is_not_progress() -> None:
+def test_an_unknown_size_is_said_to_be_unknown_and_silence_is_not_progress() -> None:
     text = shown(replace(RUNNING, progress=ExportProgress(10, None, 3, 0.0)))
     assert "of unknown size" in text
     assert "time left unknown" in text
     assert "%" not in text
-    assert "nothing came for 5 s" in shown(RUNNING, SILENT)
+    assert "nothing came for 5 s" in shown(RUNNING, SILENT_SECONDS)
 
 
 @pytest.mark.parametrize(
-    ("values", "why"),
+    ("values", "reason"),
     [
         ({"format": "json", "safe_csv": True}, "csv"),
         ({"zone": "Mars/Base"}, "is no time zone"),
@@ -411,9 +409,9 @@ def test_what_is_not_known_of_it_is_said_to_be_unknown_and_silence_is_not_progre
         ({"file": "~nobody-of-that-name/x"}, "does not know"),
     ],
 )
-def test_an_order_that_cannot_be_meant_says_why(values: dict[str, object], why: str) -> None:
-    with pytest.raises(Exception, match=why):
-        order_of(values)
+def test_options_that_do_not_go_together_are_refused_with_the_reason(values: dict[str, object], reason: str) -> None:
+    with pytest.raises(Exception, match=reason):
+        export_options(values)
 
 
 @pytest.mark.parametrize(
@@ -425,12 +423,12 @@ def test_an_order_that_cannot_be_meant_says_why(values: dict[str, object], why: 
         ("a.csv", "json", "a.csv.json"),
     ],
 )
-def test_a_file_ends_as_its_format_does(file: str, form: str, path: str) -> None:
-    assert order_of({"file": file, "format": form}).file == Path(path)
+def test_a_file_has_the_suffix_of_its_format(file: str, form: str, path: str) -> None:
+    assert export_options({"file": file, "format": form}).file == Path(path)
 
 
-def test_a_filter_of_nothing_holds_nothing_back() -> None:
-    assert not sieve_of({"search": " ", "users": " , ", "admins": None, "since": None})
+def test_an_empty_filter_passes_every_message() -> None:
+    assert not message_filter({"search": " ", "users": " , ", "admins": None, "since": None})
 
 
 STATES: dict[str, tuple[bool, ExportJob | None]] = {
@@ -446,7 +444,7 @@ STATES: dict[str, tuple[bool, ExportJob | None]] = {
 async def test_a_state(picture: SnapshotAssertion, state: str) -> None:
     read, job = STATES[state]
     async with running((80, 24)) as (deck, pilot):
-        deck.select_event(next(one.id for one in known(deck).events if one.event.name == CHOIR))
+        deck.select_event(next(state.id for state in known(deck).events if state.event.name == CHOIR))
         exports_of(deck).job = job
         await act(pilot, "screen.chat", *(["chat.read"] if read else []))
         await quiet(deck)
@@ -454,19 +452,3 @@ async def test_a_state(picture: SnapshotAssertion, state: str) -> None:
             await pilot.resize_terminal(*size)
             await pilot.pause()
             assert await steady(deck, pilot) == picture(name=f"{size[0]}x{size[1]}")
-
-
-NOW = TimeReference(EVENING, UTC, past=True)
-
-
-@pytest.mark.parametrize(
-    ("text", "moment"),
-    [
-        ("21:00", EVENING.replace(minute=0, second=0)),
-        ("22:00", EVENING.replace(minute=0, second=0) - timedelta(hours=23)),
-        ("20 min ago", EVENING - timedelta(minutes=20)),
-        ("yesterday 21:00", EVENING.replace(minute=0, second=0) - timedelta(days=1)),
-    ],
-)
-def test_a_time_without_a_day_is_its_last_one_where_the_past_is_asked_for(text: str, moment: datetime) -> None:
-    assert parse(text, NOW) == moment

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import timedelta, timezone
 from typing import Any
 
 import pytest
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import NotFound, Stream
-from livedeck.text import times
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.inputs import RowsInput
@@ -174,37 +172,6 @@ async def test_a_moment_at_an_end_of_the_calendar_is_said_in_utc_or_refused_at_i
         await stage.act("stream.schedule")
         await stage.enter(typed)
         assert said in stage.text()
-
-
-@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
-@pytest.mark.parametrize("typed", ["0001-01-01 00:00", "9999-12-31 23:59"])
-def test_nor_does_the_zone_of_the_machine_lead_out_of_the_calendar(
-    zone: str, typed: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TZ", zone)
-    time.tzset()
-    try:
-        with pytest.raises(ValueError, match="is too far away"):
-            times.parse(typed, times.TimeReference(EVENING))
-    finally:
-        monkeypatch.undo()
-        time.tzset()
-
-
-@pytest.mark.parametrize(
-    ("hours", "moment", "typed"),
-    [
-        (9, datetime(9999, 12, 31, 23, 59, tzinfo=UTC), "9999-12-31 23:59Z"),
-        (-5, datetime(1, 1, 1, tzinfo=UTC), "0001-01-01 00:00Z"),
-        (9, datetime(1, 1, 1, 0, 0, 7, tzinfo=UTC), "0001-01-01 09:00:07"),
-    ],
-)
-def test_a_moment_that_the_platform_names_at_an_end_of_the_calendar_stands_in_its_form(
-    hours: int, moment: datetime, typed: str
-) -> None:
-    zone = timezone(timedelta(hours=hours))
-    assert times.format_time(moment, zone) == typed
-    assert times.parse(typed, times.TimeReference(EVENING, zone)) == moment
 
 
 async def _stream(stage: Stage, event: Any) -> Stream:

@@ -89,10 +89,9 @@ def _length(text: str) -> timedelta:
 
 
 def _absolute(match: re.Match[str], reference: TimeReference) -> datetime:
-    zone = UTC if match["zone"] in {"z", "utc"} else reference.zone
-    clock_time = _clock_time(match["time"])
-    if match["zone"] and zone is not UTC:
-        zone = datetime.strptime(match["zone"], "%z").tzinfo
+    zone, clock_time = reference.zone, _clock_time(match["time"])
+    if match["zone"]:
+        zone = UTC if match["zone"] in {"z", "utc"} else datetime.strptime(match["zone"], "%z").tzinfo
     today = reference.now.astimezone(zone).date()
     if match["day"]:
         return _combine(_day(match["day"], today), clock_time, zone)

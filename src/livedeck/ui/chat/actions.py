@@ -50,17 +50,19 @@ def sift(ctx: Context, argument: str) -> Awaitable[None] | None:
     screen = _screen(ctx)
     if not argument:
         return _sift(ctx, screen)
-    entries = {**screen.entries, "search": argument}
-    screen.sift(replace(screen.sieve, search=argument), entries)
+    entries = {**screen.filter_entries, "search": argument}
+    screen.set_filter(replace(screen.message_filter, search=argument), entries)
     return None
 
 
 async def _sift(ctx: Context, screen: ChatScreen) -> None:
-    state = FormState("Show and export only", form.FILTER, screen.entries, button="Take", allow_unchanged=True)
+    state = FormState(
+        "Show and export only", form.FILTER_FORM, screen.filter_entries, button="Take", allow_unchanged=True
+    )
 
     async def attempt(result: FormResult) -> None:
-        sieve = form.sieve_of(form.FILTER.parse(result.entries, result.entries, _past(ctx)))
-        screen.sift(sieve, result.entries)
+        sieve = form.message_filter(form.FILTER_FORM.parse(result.entries, result.entries, _past(ctx)))
+        screen.set_filter(sieve, result.entries)
 
     await ctx.confirmer.try_form(state, attempt, ValueError, lambda: _past(ctx))
 
@@ -73,15 +75,15 @@ def _past(ctx: Context) -> TimeReference:
 def everything(ctx: Context, _: str) -> None:
     """Every message again."""
     screen = _screen(ctx)
-    if screen.sieve:
-        screen.sift(form.sieve_of({}), form.NO_FILTER)
+    if screen.message_filter:
+        screen.set_filter(form.message_filter({}), form.EMPTY_FILTER)
 
 
 def export(ctx: Context, _: str) -> Awaitable[None] | None:
     """Export the chat that is shown, by a form."""
     screen, running = _screen(ctx), exports_of(ctx).running
-    wanted, state = screen.wanted(), ctx.selected_event()
-    why = f"the chat of {running.name} is still being exported; wait, or stop it" if running else _hindrance(ctx)
+    wanted, state = screen.chat_export(), ctx.selected_event()
+    why = f"the chat of {running.event_name} is still being exported; wait, or stop it" if running else _hindrance(ctx)
     if why or wanted is None or state is None:
         ctx.announce(why, Severity.WARNING)
         return None
@@ -92,9 +94,9 @@ async def _export(ctx: Context, wanted: ChatExport, name: str) -> None:
     assert ctx.api is not None
     file = ctx.downloads / f"{plain_name(name)}-{plain_name(wanted.stream_id)}"
     entries: FieldValues = {"format": "csv", "file": str(file), "zone": "", "safe_csv": False}
-    state = FormState(f"Export chat of {name}", form.ORDER, entries, button="Export", allow_unchanged=True)
+    state = FormState(f"Export chat of {name}", form.EXPORT_FORM, entries, button="Export", allow_unchanged=True)
 
-    async def attempt(result: FormResult) -> tuple[form.Order, FieldValues]:
+    async def attempt(result: FormResult) -> tuple[form.ExportOptions, FieldValues]:
         return _order(result, ctx.confirmer.time_reference()), result.entries
 
     while (filled := await ctx.confirmer.try_form(state, attempt, ValueError)) is not None:
@@ -103,15 +105,15 @@ async def _export(ctx: Context, wanted: ChatExport, name: str) -> None:
         there = await asyncio.to_thread(_standing, to)
         if there is None or await ctx.confirmer.ask_confirmation(_replacing(to, there)):
             sifted = replace(wanted, format=order.format, zone=order.zone, safe_csv=order.safe_csv)
-            exports_of(ctx).begin(ctx.api, sifted, name, to, replace_=there is not None)
+            exports_of(ctx).begin(ctx.api, sifted, name, to, overwrite=there is not None)
             return
         state = replace(state, entered=entries)
 
 
-def _order(result: FormResult, reference: TimeReference) -> form.Order:
+def _order(result: FormResult, reference: TimeReference) -> form.ExportOptions:
     """What the form means. Raises ValueError."""
     try:
-        return form.order_of(form.ORDER.parse(result.entries, result.entries, reference))
+        return form.export_options(form.EXPORT_FORM.parse(result.entries, result.entries, reference))
     except Invalid as error:
         raise ValueError(f"{error.field} {error.limit}") from None
 
@@ -145,17 +147,17 @@ def stop(ctx: Context, _: str) -> Awaitable[None] | None:
 
 async def _stop(ctx: Context, running: ExportJob) -> None:
     lines = (("What has come is dropped; nothing of it is left.", StyleRole.TEXT),)
-    confirmation = Confirmation(f"Stop the export of {running.name}?", lines, "Stop it", cancel="Go on")
+    confirmation = Confirmation(f"Stop the export of {running.event_name}?", lines, "Stop it", cancel="Go on")
     if await ctx.confirmer.ask_confirmation(confirmation) and exports_of(ctx).running:
         await exports_of(ctx).stop()
-        ctx.announce(f"export chat of {running.name} stopped; nothing of it is left")
+        ctx.announce(f"export chat of {running.event_name} stopped; nothing of it is left")
 
 
 def copy(ctx: Context, _: str) -> None:
     """Copy where the file is."""
     job = _done(ctx)
     if job is not None:
-        ctx.copy(str(job.to.absolute()), f"path of {values.safe(job.to.name, 60)}")
+        ctx.copy(str(job.path.absolute()), f"path of {values.safe(job.path.name, 60)}")
 
 
 def open_(ctx: Context, _: str) -> Awaitable[None] | None:
@@ -167,8 +169,8 @@ def open_(ctx: Context, _: str) -> Awaitable[None] | None:
 
 
 async def _open(ctx: Context, job: ExportJob) -> None:
-    name = values.safe(job.to.name, 60)
-    why = await ctx.opener(job.to.absolute()) if ctx.opener else "this deck was given no program to open files with"
+    name = values.safe(job.path.name, 60)
+    why = await ctx.opener(job.path.absolute()) if ctx.opener else "this deck was given no program to open files with"
     if why:
         ctx.announce(f"{name} is not opened: {why}", Severity.WARNING)
     else:
@@ -209,7 +211,7 @@ def previous_event(ctx: Context, _: str) -> None:
 def _hindrance(ctx: Context) -> str:
     if ctx.api is None:
         return "this deck was given no way to the platform"
-    return "" if _screen(ctx).wanted() else "it has no stream: there is no chat to read"
+    return "" if _screen(ctx).chat_export() else "it has no stream: there is no chat to read"
 
 
 def _screen_type() -> type[ChatScreen]:
@@ -234,10 +236,10 @@ def unfinished(ctx: Context) -> Unfinished | None:
     if job is None:
         return None
     body = (
-        (f"Its chat is being exported to {values.safe(str(job.to), 200)}.", StyleRole.TEXT),
+        (f"Its chat is being exported to {values.safe(str(job.path), 200)}.", StyleRole.TEXT),
         ("Leaving stops that, and nothing of it is left.", StyleRole.TEXT),
     )
-    return Unfinished(f"Leave before the export of {job.name} is done?", body, exports.stop)
+    return Unfinished(f"Leave before the export of {job.event_name} is done?", body, exports.stop)
 
 
 HERE = ("chat",)

@@ -15,11 +15,11 @@ from livedeck.operations.schema import Field, FieldKind, FieldValues, FormSchema
 FORMATS: tuple[ChatFormat, ...] = get_args(ChatFormat)
 
 
-PAST = "21:00, 20 min ago, yesterday 9:00, 2026-11-20 21:00Z"
+PAST_EXAMPLES = "21:00, 20 min ago, yesterday 9:00, 2026-11-20 21:00Z"
 
 
-def sieve_of(values: Mapping[str, object]) -> MessageFilter:
-    """Which messages the filter lets through. Raises ValueError for what lets none through ever."""
+def message_filter(values: Mapping[str, object]) -> MessageFilter:
+    """The filter that the form describes. Raises ValueError for one that no message can pass."""
     since, until = (cast("datetime | None", values.get(name)) for name in ("since", "until"))
     if since and until and since >= until:
         raise ValueError("From should be before Until")
@@ -27,24 +27,24 @@ def sieve_of(values: Mapping[str, object]) -> MessageFilter:
     return MessageFilter(since, until, users, bool(values.get("admins")), str(values.get("search") or "").strip())
 
 
-FILTER = FormSchema(
+FILTER_FORM = FormSchema(
     (
         Field("search", "Text", hint="in any case"),
         Field("users", "Written by", hint="user names or external ids, with commas"),
         Field("admins", "Administrators only", FieldKind.FLAG),
-        Field("since", "From", FieldKind.DATETIME, hint=PAST, nullable=True),
-        Field("until", "Until", FieldKind.DATETIME, hint=PAST, nullable=True),
+        Field("since", "From", FieldKind.DATETIME, hint=PAST_EXAMPLES, nullable=True),
+        Field("until", "Until", FieldKind.DATETIME, hint=PAST_EXAMPLES, nullable=True),
     ),
-    sieve_of,
+    message_filter,
 )
 
 
-NO_FILTER: FieldValues = {"search": "", "users": "", "admins": False, "since": "", "until": ""}
+EMPTY_FILTER: FieldValues = {"search": "", "users": "", "admins": False, "since": "", "until": ""}
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """How a chat is to be written, and to which file: as it was typed, with the ending of its format."""
+class ExportOptions:
+    """The format of an export, and its file: as it was typed, with the suffix of the format."""
 
     format: ChatFormat
     file: Path
@@ -52,22 +52,22 @@ class Order:
     safe_csv: bool
 
 
-def order_of(values: Mapping[str, object]) -> Order:
-    """What the form means. Raises ValueError and Invalid for what does not go together."""
-    form = cast("ChatFormat", values.get("format", "csv"))
-    safe, zone = bool(values.get("safe_csv")), str(values.get("zone") or "").strip()
-    ChatExport("", "", form, safe_csv=safe)
-    return Order(form, _file(str(values.get("file") or "chat"), form), _zone(zone), safe)
+def export_options(values: Mapping[str, object]) -> ExportOptions:
+    """The options that the form describes. Raises ValueError and Invalid for what does not go together."""
+    chat_format = cast("ChatFormat", values.get("format", "csv"))
+    safe_csv, zone = bool(values.get("safe_csv")), str(values.get("zone") or "").strip()
+    ChatExport("", "", chat_format, safe_csv=safe_csv)
+    return ExportOptions(chat_format, _file(str(values.get("file") or "chat"), chat_format), _zone(zone), safe_csv)
 
 
-def _file(text: str, form: ChatFormat) -> Path:
+def _file(text: str, chat_format: ChatFormat) -> Path:
     try:
         path = Path(text.strip()).expanduser()
     except RuntimeError:
         raise ValueError("names a user whom this machine does not know") from None
     if "\0" in text or not path.name:
         raise ValueError("should name a file")
-    return path if path.suffix.lower() == f".{form}" else path.with_name(f"{path.name}.{form}")
+    return path if path.suffix.lower() == f".{chat_format}" else path.with_name(f"{path.name}.{chat_format}")
 
 
 def _zone(name: str) -> tzinfo | None:
@@ -77,12 +77,12 @@ def _zone(name: str) -> tzinfo | None:
         raise ValueError("is no time zone; type one like Europe/Berlin or UTC") from None
 
 
-ORDER = FormSchema(
+EXPORT_FORM = FormSchema(
     (
         Field("format", "Format", FieldKind.CHOICE, choices=FORMATS, hint="json, csv, txt: the platform's own bytes"),
         Field("file", "File", required=True, hint="the ending of the format is added"),
         Field("zone", "Times in zone", hint="Europe/Berlin; empty: as they came"),
         Field("safe_csv", "Safe CSV", FieldKind.FLAG, hint="a ' before cells that a spreadsheet would compute"),
     ),
-    order_of,
+    export_options,
 )

@@ -1,4 +1,4 @@
-"""Exports of a chat that are under way or were the last, and the preview read before one."""
+"""The export of a chat that runs or was the last, and the preview of a chat."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from livedeck.client import Api, ApiError, ChatExport, ExportProgress, ExportRes
 from livedeck.monitor import Severity
 from livedeck.operations.operation import Target
 from livedeck.presentation import chat_export
-from livedeck.text import values
+from livedeck.text.values import safe
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 
 class JobState(StrEnum):
-    """What became of an export. STOPPED: by the person."""
+    """What became of an export. STOPPED: by the operator."""
 
     RUNNING = "running"
     DONE = "done"
@@ -35,19 +35,19 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportJob:
-    """An export to a file. `name`: of the event. `heard`: when bytes came last, in seconds of the deck's clock."""
+    """The export of an event's chat to a file. `received_at`: when bytes came last, in seconds of the deck's clock."""
 
-    wanted: ChatExport
-    name: str
-    to: Path
-    heard: float
+    export: ChatExport
+    event_name: str
+    path: Path
+    received_at: float
     state: JobState = JobState.RUNNING
     progress: ExportProgress | None = None
-    done: ExportResult | None = None
-    why: str = ""
+    result: ExportResult | None = None
+    error: str = ""
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Whether it is under way."""
         return self.state is JobState.RUNNING
 
@@ -56,7 +56,7 @@ log = structlog.get_logger()
 
 
 class Exports:
-    """One at a time. `job`: the last one, however it ended; None: there was none."""
+    """Runs one export at a time. `job`: the last one, however it ended; None before the first."""
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
@@ -65,124 +65,131 @@ class Exports:
 
     @property
     def running(self) -> ExportJob | None:
-        """The one that is under way."""
-        return self.job if self.job and self.job.running else None
+        """The export that is under way."""
+        return self.job if self.job and self.job.is_running else None
 
-    def begin(self, api: Api, wanted: ChatExport, name: str, to: Path, *, replace_: bool) -> None:
-        """Begin it; where one is under way already, say so instead."""
+    def begin(self, api: Api, export: ChatExport, event_name: str, path: Path, *, overwrite: bool) -> None:
+        """Begin an export; where one is under way already, say so instead."""
         if self.running:
-            self._ctx.announce(f"the chat of {self.running.name} is still being exported", Severity.WARNING)
+            self._ctx.announce(f"the chat of {self.running.event_name} is still being exported", Severity.WARNING)
             return
-        self.job = ExportJob(wanted, name, to, self._ctx.clock.monotonic())
-        work = self._run(api, self.job, replace_=replace_)
-        self._worker = self._ctx.start(work, "export")
+        self.job = ExportJob(export, event_name, path, self._ctx.clock.monotonic())
+        self._worker = self._ctx.start(self._run(api, self.job, overwrite=overwrite), "export")
         self._ctx.snapshot_signal.publish(None)
 
     async def stop(self) -> None:
-        """End it, and wait until nothing of it is left."""
+        """Stop the export, and wait until its unfinished file is removed."""
         if self._worker is not None and self.running:
             self._worker.cancel()
             with suppress(WorkerCancelled):
                 await self._worker.wait()
 
-    async def _run(self, api: Api, job: ExportJob, *, replace_: bool) -> None:
+    async def _run(self, api: Api, job: ExportJob, *, overwrite: bool) -> None:
         try:
-            done = await api.chat.export(job.wanted, job.to, replace=replace_, progress=self._heard)
+            result = await api.chat.export(job.export, job.path, replace=overwrite, progress=self._on_progress)
         except asyncio.CancelledError:
-            self.job = replace(self.job or job, state=JobState.STOPPED, why="nothing of it is left")
+            self.job = replace(self.job or job, state=JobState.STOPPED, error="nothing of it is left")
             raise
         except ApiError as error:
-            self._end(JobState.FAILED, Severity.WARNING, str(error))
+            self._finish(JobState.FAILED, Severity.WARNING, str(error))
         except Exception as error:
             log.exception("an export failed")
-            self._end(JobState.FAILED, Severity.CRITICAL, f"a fault of the deck: {type(error).__name__}; see the log")
+            text = f"a fault of the deck: {type(error).__name__}; see the log"
+            self._finish(JobState.FAILED, Severity.CRITICAL, text)
         else:
-            said = "; ".join(chat_export.result_parts(job.wanted, done))
-            self._end(JobState.DONE, Severity.INFO, f"{said}, to {values.safe(str(job.to), 200)}", done)
-            target = Target("event", job.wanted.event_id, job.name)
+            text = "; ".join(chat_export.result_parts(job.export, result))
+            self._finish(JobState.DONE, Severity.INFO, f"{text}, to {safe(str(job.path), 200)}", result)
+            target = Target("event", job.export.event_id, job.event_name)
             await self._ctx.confirmer.audit_local(
-                "chat.export", target, f"stream {job.wanted.stream_id}: {said}, to {job.to}"
+                "chat.export", target, f"stream {job.export.stream_id}: {text}, to {job.path}"
             )
 
-    def _heard(self, progress: ExportProgress) -> None:
-        """Only kept: the screens are painted once a second."""
+    def _on_progress(self, progress: ExportProgress) -> None:
+        """Keep it; the screens are painted once a second."""
         if self.job is not None:
-            self.job = replace(self.job, progress=progress, heard=self._ctx.clock.monotonic())
+            self.job = replace(self.job, progress=progress, received_at=self._ctx.clock.monotonic())
 
-    def _end(self, state: JobState, severity: Severity, why: str, done: ExportResult | None = None) -> None:
+    def _finish(self, state: JobState, severity: Severity, text: str, result: ExportResult | None = None) -> None:
         if self.job is not None:
-            self.job = replace(self.job, state=state, why=why, done=done)
-            self._ctx.announce(f"export chat of {self.job.name} {state}: {why}", severity)
+            self.job = replace(self.job, state=state, error=text, result=result)
+            self._ctx.announce(f"export chat of {self.job.event_name} {state}: {text}", severity)
 
 
 def exports_of(ctx: Context) -> Exports:
-    """The one export of this deck."""
+    """The exports of this deck."""
     return ctx.state(Exports)
 
 
-MOST = 10_000
+MAX_ROWS = 10_000
 
-"""Messages that are shown at most: a log may exceed any memory."""
+"""Messages of a preview: a log may exceed any memory."""
 
 
-LONGEST = 2000
+MAX_CHARS = 2000
 
-"""Characters that are kept of one message at most."""
+"""Characters of one message in a preview."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewRow:
-    """One message. `number`: its place in the preview. `at`: None where it cannot be read. `admin`: None: not said."""
+    """One message. `number`: its index. `at`: None where its time is not readable. `is_admin`: None where unknown."""
 
     number: int
     at: datetime | None
     name: str
-    admin: bool | None
+    is_admin: bool | None
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What was read of a log. `at`: when (this machine's clock). `whole`: to its end. `why`: it ended by an error."""
+    """The messages of a chat that were read. `as_of`: when reading began (this machine's clock).
 
-    wanted: ChatExport
-    at: datetime
+    `is_complete`: the log was read to its end. `error`: why reading failed, or empty.
+    """
+
+    export: ChatExport
+    as_of: datetime
     rows: tuple[PreviewRow, ...] = ()
-    reading: bool = True
-    whole: bool = False
-    why: str = ""
+    is_reading: bool = True
+    is_complete: bool = False
+    error: str = ""
 
 
-async def read(api: Api, wanted: ChatExport, at: datetime) -> AsyncIterator[Preview]:
-    """The preview as it grows; the last one is read no further."""
-    known = Preview(wanted, at)
-    yield known
+async def read_preview(api: Api, export: ChatExport, as_of: datetime) -> AsyncIterator[Preview]:
+    """The preview as it grows, `MAX_ROWS` at most; the last one is no longer reading."""
+    preview = Preview(export, as_of)
+    yield preview
     try:
-        async with aclosing(api.chat.selected(replace(wanted, zone=UTC))) as batches:
-            async for items in batches:
-                room = MOST - len(known.rows)
-                rows = [preview_row(number, item) for number, item in enumerate(items[:room], len(known.rows))]
-                known = replace(known, rows=(*known.rows, *rows))
-                if len(items) > room:
-                    yield replace(known, reading=False)
+        async with aclosing(api.chat.selected(replace(export, zone=UTC))) as batches:
+            async for messages in batches:
+                free = MAX_ROWS - len(preview.rows)
+                rows = [
+                    preview_row(number, message) for number, message in enumerate(messages[:free], len(preview.rows))
+                ]
+                preview = replace(preview, rows=(*preview.rows, *rows))
+                if len(messages) > free:
+                    yield replace(preview, is_reading=False)
                     return
-                yield known
+                yield preview
     except ApiError as error:
-        yield replace(known, reading=False, why=str(error))
+        yield replace(preview, is_reading=False, error=str(error))
         return
-    yield replace(known, reading=False, whole=True)
+    yield replace(preview, is_reading=False, is_complete=True)
 
 
-def preview_row(number: int, item: Mapping[str, Any]) -> PreviewRow:
+def preview_row(number: int, message: Mapping[str, Any]) -> PreviewRow:
     """A message of the log, of any shape; its text is data and stays as it came."""
-    admin = {"true": True, "false": False}.get(str(item.get("is_admin")).lower())
-    name, text = (str("" if item.get(field) is None else item[field])[:LONGEST] for field in ("username", "message"))
-    return PreviewRow(number, _moment(item.get("created_at")), name, admin, text)
+    is_admin = {"true": True, "false": False}.get(str(message.get("is_admin")).lower())
+    name, text = (
+        str("" if message.get(field) is None else message[field])[:MAX_CHARS] for field in ("username", "message")
+    )
+    return PreviewRow(number, _time(message.get("created_at")), name, is_admin, text)
 
 
-def _moment(value: object) -> datetime | None:
+def _time(value: object) -> datetime | None:
     try:
-        found = datetime.fromisoformat(str(value))
+        at = datetime.fromisoformat(str(value))
     except ValueError:
         return None
-    return found.astimezone(UTC) if found.tzinfo else None
+    return at.astimezone(UTC) if at.tzinfo else None

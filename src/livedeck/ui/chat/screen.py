@@ -1,4 +1,4 @@
-"""Screen 4: the chat of the selected event: a look at it, and its export."""
+"""Screen 4: the chat of the selected event: its preview, and its export."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from livedeck.operations.schema import FieldValues
 from livedeck.presentation.filtering import TableView
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
-from livedeck.ui.chat import jobs, view
-from livedeck.ui.chat.form import NO_FILTER
-from livedeck.ui.chat.jobs import Preview, exports_of
+from livedeck.ui.chat import view
+from livedeck.ui.chat.form import EMPTY_FILTER
+from livedeck.ui.chat.jobs import Preview, exports_of, read_preview
 from livedeck.ui.chat.view import MESSAGES, Keys, Source
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
@@ -26,17 +26,17 @@ GONE = " this event is no longer in the platform's list: {screen.events} leads t
 
 
 @dataclass(frozen=True, slots=True)
-class Streams:
-    """The streams that can be named of an event, as long as its current one is this. `why`: some were not told of."""
+class StreamList:
+    """The known streams of an event while its current one is `current_id`. `error`: why some may lack, or empty."""
 
     event_id: str
-    current: str
-    known: tuple[KnownStream, ...]
-    why: str = ""
+    current_id: str
+    streams: tuple[KnownStream, ...]
+    error: str = ""
 
 
 class ChatScreen(BaseScreen):
-    """What viewers write, now and in earlier streams, and the way to a file."""
+    """What viewers write, now and in earlier streams, and its export to a file."""
 
     NAME = "Chat"
     MODE = "chat"
@@ -44,142 +44,144 @@ class ChatScreen(BaseScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._streams: Streams | None = None
-        self._asking = ("", "")
-        self._picked = ""
-        self._event = ""
+        self._stream_list: StreamList | None = None
+        self._requested = ("", "")  # the event and its current stream whose streams are being requested
+        self._selected_stream = ""
+        self._event_id = ""
         self._cursor = ""
         self._preview: Preview | None = None
-        self.sieve = MessageFilter()
-        self.entries: FieldValues = NO_FILTER
+        self.message_filter = MessageFilter()
+        self.filter_entries: FieldValues = EMPTY_FILTER
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="chat")
         yield Table(MESSAGES)
 
     def on_screen_resume(self) -> None:
-        """What is shown stays the same event until the operator takes another one."""
+        """What is shown stays the same event until the operator selects another one."""
         state = self.ctx.selected_event()
         if state is not None:
             self.ctx.select_event(state.id)
         super().on_screen_resume()
 
-    def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
+    def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         state = self.ctx.selected_event()
         if state is not None:
-            self._turn_to(state)
+            self._show_event(state)
         source = self.source()
-        if self._preview and source and source.stream and source.stream.id != self._preview.wanted.stream_id:
-            self._forget()
+        if self._preview and source and source.stream and source.stream.id != self._preview.export.stream_id:
+            self._drop_preview()
         keys, width, now = self._keys(), self.size.width, self.ctx.clock.monotonic()
-        lines = view.source(source, moment, keys, width) if source else self._gone(snapshot)
-        lines.append(view.preview(self._preview, moment, keys))
-        lines += view.export(exports_of(self.ctx).job, now, keys, width)
+        gone: list[Line] = [[(with_keys(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
+        lines = [
+            *(view.source_lines(source, render_time, keys, width) if source else gone),
+            view.preview_line(self._preview, render_time, keys),
+            *view.export_lines(exports_of(self.ctx).job, now, keys, width),
+        ]
         self.query_one("#chat", LinesWidget).show(lines)
         rows = self._preview.rows if self._preview else ()
         self._cursor = self._cursor or ("0" if rows else "")
-        self.query_one(Table).show(rows, moment, self._cursor, self._nothing(), TableView())
+        self.query_one(Table).show(rows, render_time, self._cursor, self._empty_text(), TableView())
 
-    def _gone(self, snapshot: Snapshot) -> list[Line]:
-        return [[(with_keys(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
-
-    def _nothing(self) -> str:
-        known = self._preview
-        if known is None or known.reading or known.why:
+    def _empty_text(self) -> str:
+        preview = self._preview
+        if preview is None or preview.is_reading or preview.error:
             return ""
-        return "no message matches" if known.wanted.filter else "nobody has written anything"
+        return "no message matches" if preview.export.filter else "nobody has written anything"
 
     def _keys(self) -> Keys:
         names = ("read", "sift", "everything", "export", "stop", "copy", "open", "next_stream")
         return Keys(*(key_of(f"chat.{name}", self.ctx.actions) for name in names))
 
-    def _turn_to(self, state: EventState) -> None:
-        """Another event is another chat; the streams of it are asked for once, and again when it has a new one."""
-        if state.id != self._event:
-            self._event, self._picked, self._streams = state.id, "", None
-            self.sieve, self.entries = MessageFilter(), NO_FILTER
-            self._forget()
-        place = state.id, _current(state.event)
-        known = self._streams
-        if self._asking != place and (known is None or (known.event_id, known.current) != place):
-            self._asking = place
-            self.run_worker(self._ask(state.event), group="streams", exclusive=True)
+    def _show_event(self, state: EventState) -> None:
+        """Reset the screen for another event; request the streams of it once, and again when it has a new one."""
+        if state.id != self._event_id:
+            self._event_id, self._selected_stream, self._stream_list = state.id, "", None
+            self.message_filter, self.filter_entries = MessageFilter(), EMPTY_FILTER
+            self._drop_preview()
+        request, streams = (state.id, _current_id(state.event)), self._stream_list
+        if self._requested != request and (streams is None or (streams.event_id, streams.current_id) != request):
+            self._requested = request
+            self.run_worker(self._load_streams(state.event), group="streams", exclusive=True)
 
-    async def _ask(self, event: Event) -> None:
-        """Ask history and platform which streams there are."""
-        now = KnownStream(_current(event), "current") if _current(event) else None
-        history, api, why = self.ctx.history, self.ctx.api, ""
+    async def _load_streams(self, event: Event) -> None:
+        """Load the streams of an event from the history and the platform."""
+        current_id, history, api, error_text = _current_id(event), self.ctx.history, self.ctx.api, ""
+        current = KnownStream(current_id, "current") if current_id else None
         records = await history.streams(event.id) if history else ()
-        found = remembered_streams(now, records)
+        streams = remembered_streams(current, records)
         try:
-            found = await known_streams(api, event, records) if api else found
+            streams = await known_streams(api, event, records) if api else streams
         except ApiError as error:
-            why = str(error)
-        self._streams, self._asking = Streams(event.id, _current(event), found, why), ("", "")
+            error_text = str(error)
+        self._stream_list, self._requested = StreamList(event.id, current_id, streams, error_text), ("", "")
         self.refresh_all()
 
     def source(self) -> Source | None:
-        """What is looked at now; None where the event is gone."""
-        state, known = self.ctx.selected_event(), self._streams
+        """What is shown now; None where the event is gone."""
+        state, known = self.ctx.selected_event(), self._stream_list
         if state is None:
             return None
-        streams = known.known if known else None
-        return Source(state, streams, self._stream(state, streams or ()), self.sieve, known.why if known else "")
+        streams = known.streams if known else None
+        stream = self._stream(state, streams or ())
+        return Source(state, streams, stream, self.message_filter, known.error if known else "")
 
     def _stream(self, state: EventState, streams: tuple[KnownStream, ...]) -> KnownStream | None:
-        """The one that was picked; else the current one; else the newest that is known."""
-        current = _current(state.event)
-        now = (KnownStream(current, "current"),) if current else ()
-        return next((one for one in (*streams, *now) if one.id == self._picked), next(iter((*now, *streams)), None))
+        """The selected stream; else the current one; else the newest that is known."""
+        current_id = _current_id(state.event)
+        current = (KnownStream(current_id, "current"),) if current_id else ()
+        selected = (stream for stream in (*streams, *current) if stream.id == self._selected_stream)
+        return next(selected, None) or next(iter((*current, *streams)), None)
 
-    def wanted(self) -> ChatExport | None:
-        """The chat that is looked at, sifted; None where there is no stream."""
+    def chat_export(self) -> ChatExport | None:
+        """The chat that is shown, with its filter; None where there is no stream."""
         source = self.source()
         if source is None or source.stream is None:
             return None
-        return ChatExport(source.state.id, source.stream.id, filter=self.sieve)
+        return ChatExport(source.state.id, source.stream.id, filter=self.message_filter)
 
     def step_stream(self, step: int) -> None:
-        """To the next or the previous stream."""
+        """Select the next or the previous stream."""
         source = self.source()
         if source and source.stream and source.streams:
-            at = source.streams.index(source.stream) if source.stream in source.streams else 0
-            self._picked = source.streams[(at + step) % len(source.streams)].id
-            self._forget()
+            index = source.streams.index(source.stream) if source.stream in source.streams else 0
+            self._selected_stream = source.streams[(index + step) % len(source.streams)].id
+            self._drop_preview()
             self.refresh_all()
 
     def step_event(self, step: int) -> None:
-        """To the next or the previous event, in the order of the Events screen."""
-        shown, chosen = self.ctx.displayed(), self.ctx.selected_event()
-        ids = [state.id for state in shown[0].events] if shown else []
+        """Select the next or the previous event, in the order of the Events screen."""
+        displayed, selected = self.ctx.displayed(), self.ctx.selected_event()
+        ids = [state.id for state in displayed[0].events] if displayed else []
         if ids:
-            at = ids.index(chosen.id) + step if chosen and chosen.id in ids else 0
-            self.ctx.select_event(ids[at % len(ids)])
+            index = ids.index(selected.id) + step if selected and selected.id in ids else 0
+            self.ctx.select_event(ids[index % len(ids)])
 
-    def sift(self, sieve: MessageFilter, entries: FieldValues) -> None:
-        """Only these messages; what is shown is read again."""
-        self.sieve, self.entries = sieve, entries
+    def set_filter(self, message_filter: MessageFilter, entries: FieldValues) -> None:
+        """Show and export only these messages; the preview is read again. `entries`: of the form."""
+        self.message_filter, self.filter_entries = message_filter, entries
         if self._preview is not None:
             self.read()
         self.refresh_all()
 
     def read(self) -> None:
-        """Read the log from its beginning; and ask again for the streams that could not be told of."""
-        wanted, api = self.wanted(), self.ctx.api
-        if self._streams and self._streams.why:
-            self._streams = None
-        if wanted is not None and api is not None:
+        """Read the log from its beginning; and load the streams again where that failed."""
+        export, api = self.chat_export(), self.ctx.api
+        if self._stream_list and self._stream_list.error:
+            self._stream_list = None
+        if export is not None and api is not None:
             self._cursor = ""
-            self.run_worker(self._read(jobs.read(api, wanted, self.ctx.clock.now())), group="preview", exclusive=True)
+            previews = read_preview(api, export, self.ctx.clock.now())
+            self.run_worker(self._read(previews), group="preview", exclusive=True)
 
-    async def _read(self, growing: AsyncIterator[Preview]) -> None:
-        """Painted as it begins and as it ends, and once a second between."""
-        async for known in growing:
-            before, self._preview = self._preview, known
-            if not known.reading or before is None or not before.rows:
+    async def _read(self, previews: AsyncIterator[Preview]) -> None:
+        """Paint the preview as it begins and as it ends; in between it is painted once a second."""
+        async for preview in previews:
+            before, self._preview = self._preview, preview
+            if not preview.is_reading or before is None or not before.rows:
                 self.refresh_all()
 
-    def _forget(self) -> None:
+    def _drop_preview(self) -> None:
         self.workers.cancel_group(self, "preview")
         self._preview, self._cursor = None, ""
 
@@ -188,5 +190,5 @@ class ChatScreen(BaseScreen):
         self.refresh_all()
 
 
-def _current(event: Event) -> str:
+def _current_id(event: Event) -> str:
     return (event.stream and event.stream.id) or ""

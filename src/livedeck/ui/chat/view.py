@@ -1,4 +1,7 @@
-"""The preview of a chat log as a table. What people wrote is data: it obeys nothing and commands nothing."""
+"""The preview of a chat as a table, and the panel of source, filter, preview and export. Pure.
+
+What viewers wrote is data: it is shown as text, and never interpreted.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +13,25 @@ from livedeck.monitor import EventState, KnownStream
 from livedeck.presentation import chat_export, events
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema
-from livedeck.text import values
-from livedeck.text.segments import Line, Segment, StyleRole, fit, wrap, wrap_groups
-from livedeck.ui.chat.jobs import MOST, ExportJob, JobState, Preview, PreviewRow
+from livedeck.text.segments import Group, Line, Segment, StyleRole, labelled, wrap, wrap_groups
+from livedeck.text.values import UNKNOWN, age, safe
+from livedeck.ui.chat.jobs import MAX_ROWS, ExportJob, JobState, Preview, PreviewRow
 
 
-def _at(said: PreviewRow, _: RenderTime) -> Line:
-    return [(f"{said.at:%d %b %H:%M:%S}" if said.at else values.UNKNOWN, StyleRole.DIM)]
+def _at(row: PreviewRow, _: RenderTime) -> Line:
+    return [(f"{row.at:%d %b %H:%M:%S}" if row.at else UNKNOWN, StyleRole.DIM)]
 
 
-def _name(said: PreviewRow, _: RenderTime) -> Line:
-    return [(values.safe(said.name, 80) or values.UNKNOWN, StyleRole.STRONG if said.admin else StyleRole.TEXT)]
+def _name(row: PreviewRow, _: RenderTime) -> Line:
+    return [(safe(row.name, 80) or UNKNOWN, StyleRole.STRONG if row.is_admin else StyleRole.TEXT)]
 
 
-def _role(said: PreviewRow, _: RenderTime) -> Line:
-    return [({True: "admin", False: "", None: values.UNKNOWN}[said.admin], StyleRole.INFO)]
+def _role(row: PreviewRow, _: RenderTime) -> Line:
+    return [({True: "admin", False: "", None: UNKNOWN}[row.is_admin], StyleRole.INFO)]
 
 
-def _text(said: PreviewRow, _: RenderTime) -> Line:
-    return [(values.safe(said.text, 400), StyleRole.TEXT)]
+def _text(row: PreviewRow, _: RenderTime) -> Line:
+    return [(safe(row.text, 400), StyleRole.TEXT)]
 
 
 MESSAGES: TableSchema[PreviewRow] = TableSchema(
@@ -38,15 +41,15 @@ MESSAGES: TableSchema[PreviewRow] = TableSchema(
         Column("name", "BY", 14, 0, _name),
         Column("text", "MESSAGE", 20, 0, _text, grows=True),
     ),
-    key=lambda said: str(said.number),
-    text=lambda said: said.text,
+    key=lambda row: str(row.number),
+    text=lambda row: row.text,
 )
 
 
 LABEL_CELLS = 10
 
 
-SILENT = 5.0
+SILENT_SECONDS = 5.0
 
 """Seconds without a byte after which a running export says so."""
 
@@ -57,21 +60,23 @@ WIDE_BAR_CELLS = 30
 
 WIDE = 100
 
+"""Cells of the panel from which the wide bar is shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is looked at. `streams`: those that can be named; None: asked for. `why`: some could not be asked for."""
+    """What is shown. `streams`: the known streams of the event; None: not known yet. `error`: why some may lack."""
 
     state: EventState
     streams: tuple[KnownStream, ...] | None
     stream: KnownStream | None
-    sieve: MessageFilter
-    why: str = ""
+    message_filter: MessageFilter
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys in force, as a person writes them."""
+    """The keys of the actions, as text."""
 
     read: str
     filter: str
@@ -83,126 +88,122 @@ class Keys:
     next: str
 
 
-def labelled(label: str, *spans: Segment) -> Line:
-    """A line of the panel."""
-    return [*fit([(f" {label}", StyleRole.HEAD)], LABEL_CELLS), *spans]
+def _labelled(label: str, *segments: Segment) -> Line:
+    return labelled(label, segments, LABEL_CELLS)
 
 
-def source(one: Source, moment: RenderTime, keys: Keys, width: int) -> list[Line]:
+def source_lines(source: Source, render_time: RenderTime, keys: Keys, width: int) -> list[Line]:
     """Event, stream, filter."""
+    state = source.state
     return [
-        labelled("event", *events.tally(one.state, moment), (f"  {events.name(one.state)}", StyleRole.STRONG)),
-        _stream(one, keys, width),
-        _filter(one.sieve, keys),
+        _labelled("event", *events.tally(state, render_time), (f"  {events.name(state)}", StyleRole.STRONG)),
+        _stream(source, keys, width),
+        _filter(source.message_filter, keys),
     ]
 
 
-def _stream(one: Source, keys: Keys, width: int) -> Line:
-    if one.stream is None:
-        words = "asking which there are" if one.streams is None else "it has no stream, and none is known of earlier"
-        return labelled("stream", (words, StyleRole.DIM), *_doubt(one.why))
-    told = [(0, [(one.stream.source, StyleRole.STRONG)]), (2, [(values.safe(one.stream.id, 40), StyleRole.DIM)])]
-    if one.streams is None:
-        told.append((0, [("asking for earlier ones", StyleRole.DIM)]))
+def _stream(source: Source, keys: Keys, width: int) -> Line:
+    error: Line = [(f"▲ recordings: {safe(source.error, 120)}", StyleRole.WARNING)] if source.error else []
+    stream, streams = source.stream, source.streams
+    if stream is None:
+        text = "asking which there are" if streams is None else "it has no stream, and none is known of earlier"
+        return _labelled("stream", (text, StyleRole.DIM), *error)
+    groups: list[Group] = [(0, [(stream.source, StyleRole.STRONG)]), (2, [(safe(stream.id, 40), StyleRole.DIM)])]
+    if streams is None:
+        groups.append((0, [("asking for earlier ones", StyleRole.DIM)]))
+    elif len(streams) > 1:
+        position = f"{streams.index(stream) + 1} of {len(streams)}" if stream in streams else ""
+        groups.append((1, [(f"{position}, {keys.next} the next", StyleRole.DIM)]))
     else:
-        many = len(one.streams) > 1
-        place = f"{one.streams.index(one.stream) + 1} of {len(one.streams)}" if one.stream in one.streams else ""
-        told.append((1, [(f"{place}, {keys.next} the next" if many else "no earlier one is known", StyleRole.DIM)]))
-    told.append((0, _doubt(one.why)))
-    return labelled("stream", *wrap_groups(told, width - LABEL_CELLS))
+        groups.append((1, [("no earlier one is known", StyleRole.DIM)]))
+    return _labelled("stream", *wrap_groups([*groups, (0, error)], width - LABEL_CELLS))
 
 
-def _doubt(why: str) -> Line:
-    return [(f"▲ recordings: {values.safe(why, 120)}", StyleRole.WARNING)] if why else []
+def _filter(message_filter: MessageFilter, keys: Keys) -> Line:
+    if not message_filter:
+        none = ("none: every message", StyleRole.TEXT)
+        return _labelled("filter", none, (f"   {keys.filter} sets one", StyleRole.DIM))
+    conditions = ", ".join(chat_export.filter_conditions(message_filter))
+    return _labelled("filter", (conditions, StyleRole.STRONG), (f"   {keys.clear} takes it off", StyleRole.DIM))
 
 
-def _filter(sieve: MessageFilter, keys: Keys) -> Line:
-    if not sieve:
-        return labelled(
-            "filter", ("none: every message", StyleRole.TEXT), (f"   {keys.filter} sets one", StyleRole.DIM)
-        )
-    said = ", ".join(chat_export.filter_conditions(sieve))
-    return labelled("filter", (said, StyleRole.STRONG), (f"   {keys.clear} takes it off", StyleRole.DIM))
-
-
-def preview(known: Preview | None, moment: RenderTime, keys: Keys) -> Line:
+def preview_line(preview: Preview | None, render_time: RenderTime, keys: Keys) -> Line:
     """How much of the log is shown, and how old that is."""
-    if known is None:
-        return labelled("preview", (f"none yet: {keys.read} reads the log", StyleRole.DIM))
-    count = len(known.rows)
-    words = f"{count:,} message{'' if count == 1 else 's'}{' match' if known.wanted.filter else ''}"
-    age = f", as of {known.at:%H:%M:%S}Z ({values.age(moment.seconds_since(known.at))})"
-    if known.reading:
-        return labelled("preview", (f"{words} so far, reading", StyleRole.INFO))
-    if known.why:
-        return labelled("preview", (f"✖ FAILED after {words}: {values.safe(known.why, 200)}", StyleRole.CRITICAL))
-    more = "" if known.whole else f": the first {MOST:,}, an export has them all"
-    return labelled("preview", (f"{words}{age}", StyleRole.TEXT), (f"{more}   {keys.read} reads again", StyleRole.DIM))
+    if preview is None:
+        return _labelled("preview", (f"none yet: {keys.read} reads the log", StyleRole.DIM))
+    count = len(preview.rows)
+    text = f"{count:,} message{'' if count == 1 else 's'}{' match' if preview.export.filter else ''}"
+    if preview.is_reading:
+        return _labelled("preview", (f"{text} so far, reading", StyleRole.INFO))
+    if preview.error:
+        return _labelled("preview", (f"✖ FAILED after {text}: {safe(preview.error, 200)}", StyleRole.CRITICAL))
+    as_of = f", as of {preview.as_of:%H:%M:%S}Z ({age(render_time.seconds_since(preview.as_of))})"
+    more = "" if preview.is_complete else f": the first {MAX_ROWS:,}, an export has them all"
+    return _labelled(
+        "preview", (f"{text}{as_of}", StyleRole.TEXT), (f"{more}   {keys.read} reads again", StyleRole.DIM)
+    )
 
 
-def export(job: ExportJob | None, now: float, keys: Keys, width: int) -> list[Line]:
+def export_lines(job: ExportJob | None, now: float, keys: Keys, width: int) -> list[Line]:
     """The export that runs, or how the last one ended. `now`: seconds of the deck's clock."""
     if job is None:
-        return [labelled("export", (f"none yet: {keys.export} exports", StyleRole.DIM))]
-    place: Line = [(f"{job.name}, {chat_export.format_text(job.wanted)}", StyleRole.DIM)]
-    file: Line = [(values.safe(str(job.to), 400), StyleRole.STRONG if job.done else StyleRole.TEXT)]
-    return [*_state(job, now, keys, width), labelled("", *place), labelled("file", *file)]
+        return [_labelled("export", (f"none yet: {keys.export} exports", StyleRole.DIM))]
+    return [
+        *_state(job, now, keys, width),
+        _labelled("", (f"{job.event_name}, {chat_export.format_text(job.export)}", StyleRole.DIM)),
+        _labelled("file", (safe(str(job.path), 400), StyleRole.STRONG if job.result else StyleRole.TEXT)),
+    ]
 
 
 def _state(job: ExportJob, now: float, keys: Keys, width: int) -> Iterator[Line]:
-    if job.running:
-        yield labelled("export", *_progress(job, now, keys, width - LABEL_CELLS))
+    if job.is_running:
+        yield _labelled("export", *_progress(job, now, keys, width - LABEL_CELLS))
         return
-    glyph, ink = {
+    glyph, role = {
         JobState.DONE: ("✓", StyleRole.OK),
         JobState.FAILED: ("✖", StyleRole.CRITICAL),
         JobState.STOPPED: ("■", StyleRole.WARNING),
     }[job.state]
-    said = "; ".join(chat_export.result_parts(job.wanted, job.done)) if job.done else job.why
-    lines = list(wrap(f"{glyph} {job.state.upper()}  {values.safe(said, 400)}", ink, width - LABEL_CELLS))
-    for number, line in enumerate(lines[:3]):
-        yield labelled("" if number else "export", *line)
-    if job.done:
-        yield labelled("", (f"{keys.copy} copies where it is, {keys.open} opens it", StyleRole.DIM))
+    text = "; ".join(chat_export.result_parts(job.export, job.result)) if job.result else job.error
+    lines = list(wrap(f"{glyph} {job.state.upper()}  {safe(text, 400)}", role, width - LABEL_CELLS))
+    for row, line in enumerate(lines[:3]):
+        yield _labelled("" if row else "export", *line)
+    if job.result:
+        yield _labelled("", (f"{keys.copy} copies where it is, {keys.open} opens it", StyleRole.DIM))
     elif job.state is JobState.FAILED:
-        yield labelled("", ("nothing half is left under the name of the file", StyleRole.DIM))
+        yield _labelled("", ("nothing half is left under the name of the file", StyleRole.DIM))
 
 
 def _progress(job: ExportJob, now: float, keys: Keys, width: int) -> Line:
-    known, silence = job.progress, now - job.heard
+    progress, silence = job.progress, now - job.received_at
     stop: Line = [(f"{keys.stop} stops it", StyleRole.DIM)]
-    if silence >= SILENT:
-        return wrap_groups(
-            [(0, [(f"▲ nothing came for {values.age(silence)}", StyleRole.WARNING)]), (2, _far(known)), (1, stop)],
-            width,
-        )
-    if known is None:
+    if progress is None and silence < SILENT_SECONDS:
         return wrap_groups([(0, [("● RUNNING  asking for the log", StyleRole.INFO)]), (1, stop)], width)
-    size, *more = chat_export.progress_parts(known)
-    said = [
-        (len(more) - number, [(text, StyleRole.TEXT)]) for number, text in enumerate(more)
-    ]  # what is left goes last
-    parts = [
+    size, *more = chat_export.progress_parts(progress) if progress else ("",)
+    received: Line = [(size, StyleRole.TEXT)] if progress else []
+    if silence >= SILENT_SECONDS:
+        silent: Line = [(f"▲ nothing came for {age(silence)}", StyleRole.WARNING)]
+        return wrap_groups([(0, silent), (2, received), (1, stop)], width)
+    assert progress is not None
+    groups: list[Group] = [
         (0, [("● RUNNING", StyleRole.INFO)]),
-        (5, bar(known, width)),
-        (0, _share(known)),
-        (0, [(size, StyleRole.TEXT)]),
+        (5, progress_bar(progress, width)),
+        (0, [(f"{_share(progress):4.0%}", StyleRole.STRONG)] if progress.size else []),
+        (0, received),
+        *((len(more) - index, [(text, StyleRole.TEXT)]) for index, text in enumerate(more)),  # time left goes last
+        (4, stop),
     ]
-    return wrap_groups([*parts, *said, (4, stop)], width)
+    return wrap_groups(groups, width)
 
 
-def _far(known: ExportProgress | None) -> Line:
-    return [(next(chat_export.progress_parts(known)), StyleRole.TEXT)] if known else []
-
-
-def bar(known: ExportProgress, width: int) -> Line:
-    """How much of it is there, and how much is not; nothing where the whole is not known."""
-    if not known.size:
+def progress_bar(progress: ExportProgress, width: int) -> Line:
+    """How much of the log has come; nothing where its size is not known."""
+    if not progress.size:
         return []
-    whole = WIDE_BAR_CELLS if width >= WIDE else BAR_CELLS
-    full = int(min(known.received / known.size, 1.0) * whole)
-    return [("█" * full, StyleRole.STRONG), ("·" * (whole - full), StyleRole.DIM)]
+    cells = WIDE_BAR_CELLS if width >= WIDE else BAR_CELLS
+    full = int(_share(progress) * cells)
+    return [("█" * full, StyleRole.STRONG), ("·" * (cells - full), StyleRole.DIM)]
 
 
-def _share(known: ExportProgress) -> Line:
-    return [(f"{min(known.received / known.size, 1.0):4.0%}", StyleRole.STRONG)] if known.size else []
+def _share(progress: ExportProgress) -> float:
+    return min(progress.received / progress.size, 1.0) if progress.size else 0.0
