@@ -1,4 +1,4 @@
-"""What this machine says: variables, the places of files, the terminal. The sole reader of the environment."""
+"""What this machine says: variables, paths of files, the terminal. The sole reader of the environment."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PREFIX = "LIVEDECK_"
 
 
 def variables() -> Mapping[str, str]:
-    """The variables that are meant for us, by name."""
-    return {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
+    """The variables that are meant for us, by name, which may be of any case."""
+    return {name: value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
 
 
 def config_path() -> Path:
     """The TOML file: `LIVEDECK_CONFIG`, or `config.toml` in the user's configuration folder."""
-    named = os.environ.get(f"{PREFIX}CONFIG")
-    return Path(named).expanduser() if named else platformdirs.user_config_path("livedeck") / "config.toml"
+    path = os.environ.get(f"{PREFIX}CONFIG")
+    return Path(path).expanduser() if path else platformdirs.user_config_path("livedeck") / "config.toml"
 
 
 def log_path() -> Path:
@@ -40,7 +40,7 @@ def history_path(profile: str, base_url: str) -> Path:
 
 
 def state_folder() -> Path:
-    """Where the deck keeps what it learnt and how it was arranged."""
+    """Where the preferences of the deck are kept."""
     return platformdirs.user_state_path("livedeck")
 
 
@@ -52,20 +52,15 @@ def multiplexer() -> str:
 
 
 def file_opener() -> str:
-    """The program that shows a file by the program that it belongs to; empty where there is no desktop, as over ssh."""
+    """The program that opens a file in the application that it belongs to; empty without a desktop, as over ssh."""
     if sys.platform == "darwin":
         return shutil.which("open") or ""
     desktop = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     return (shutil.which("xdg-open") or "") if desktop else ""
 
 
-def names_platform() -> bool:
-    """Whether a variable or the settings file may name a platform; what they say is not looked at."""
-    return f"{PREFIX}BASE_URL" in os.environ or config_path().exists()
-
-
-def why_no_screen() -> str:
-    """Why no full screen can be shown here, in words; empty where one can."""
+def no_screen_reason() -> str:
+    """Why no full screen can be shown here; empty where one can."""
     if os.environ.get("TERM", "") in {"dumb", ""}:
         return "TERM is not set" if not os.environ.get("TERM") else "TERM=dumb"
     streams = {"standard input": sys.stdin, "standard output": sys.stdout, "standard error": sys.stderr}
@@ -87,7 +82,7 @@ class Terminal:
 
 
 def terminal() -> Terminal:
-    """The terminal that we stand in, or what is assumed where there is none."""
+    """The terminal of this process, or what is assumed where there is none."""
     size = shutil.get_terminal_size()
     return Terminal(os.environ.get("TERM", ""), _colours(), size.columns, size.lines, sys.stdout.encoding or "unknown")
 

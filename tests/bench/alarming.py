@@ -6,6 +6,7 @@ time, and the next answer of that event takes it back.
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import AsyncGenerator
@@ -16,7 +17,6 @@ from random import Random
 from typing import Any
 
 from bench.loop_held import World
-from livedeck.cli.start_screen import responsive
 from livedeck.cli.wiring import SystemClock
 from livedeck.client import Api
 from livedeck.monitor import AlarmState, Monitor, Snapshot
@@ -92,7 +92,7 @@ async def _answered(monitor: Monitor) -> AsyncGenerator[Snapshot, None]:
 async def show(told: int) -> None:
     """Never returns."""
     world = FaultyWorld(told)
-    responsive()
+    gc.freeze()  # as `lasting_imports` does
     async with Api(base_url="http://127.0.0.1", token="token-of-bench", retry=0.0, mount=world) as api:
         monitor = Monitor(api, SystemClock(), random=Random(1))
         await monitor.wait_ready(60.0)

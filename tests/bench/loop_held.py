@@ -9,6 +9,7 @@ by which the budget is judged. Fails where it is missed.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import sys
@@ -24,7 +25,6 @@ from typing import Any
 
 import structlog
 
-from livedeck.cli.start_screen import responsive
 from livedeck.cli.wiring import SystemClock
 from livedeck.client import Api
 from livedeck.monitor import History, Monitor
@@ -130,7 +130,7 @@ async def _tick(hold: Hold) -> None:
 
 async def rounds(world: World, seconds: float, path: Path) -> tuple[Hold, Hold]:
     """The longest holds of a deck that starts on that platform, and of its next `seconds`."""
-    responsive()
+    gc.freeze()  # as `lasting_imports` does
     history = await History.open(path, datetime.now(UTC))
     async with Api(base_url="http://127.0.0.1", token="token-of-bench", retry=0.0, mount=world) as api:
         monitor = Monitor(api, SystemClock(), random=Random(1), history=history)

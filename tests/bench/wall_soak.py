@@ -34,7 +34,7 @@ from pydantic import SecretStr
 
 from livedeck.cli.screenshots import EVENING, FixedClock
 from livedeck.cli.wiring import make_api, make_monitor
-from livedeck.settings import defaults_only
+from livedeck.settings import Settings
 from livedeck.settings.model import CadenceSettings
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.wallboard.app import Wallboard
@@ -93,7 +93,7 @@ async def _virtual(clock: VirtualClock, hours: float) -> list[tuple[float, int, 
     nights, marks, due = Nights(clock), list[tuple[float, int, int]](), 1.0
     slow = CadenceSettings(events=60, events_near=60, qos=60, qos_focus=60)
     token = SecretStr("livedeck-demo")
-    settings = defaults_only(base_url="http://127.0.0.1:8787", token=token, read_only=True, cadence=slow)
+    settings = Settings(base_url="http://127.0.0.1:8787", token=token, read_only=True, cadence=slow)
     cache, end = DrawCache(), EVENING + timedelta(hours=hours)
     async with make_api(settings, clock=clock, mount=nights.app) as api:
         async for snapshot in make_monitor(api, clock, settings=settings).snapshots():
@@ -192,7 +192,7 @@ async def mistreated(times: int) -> bool:
         methods.append(scope["method"])
         await service.app(scope, receive, send)
 
-    settings = defaults_only(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
+    settings = Settings(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
     clock = FixedClock()
     async with make_api(settings, clock=clock, mount=counted) as api:
         app = Wallboard(make_monitor(api, clock).snapshots(), clock, STILL, theme="dark")

@@ -10,22 +10,23 @@ from types import ModuleType
 
 from livedeck.cli import main
 
-FAULT = "fault"
-"""As the first argument: it cannot be imported. Else that is a FIFO, and who opens it lets the deck go."""
+STANDING = "stands still"
+"""Written once it does."""
 
 
-class _Holding(MetaPathFinder):
-    """Finds nothing, and takes its time over it where it matters."""
+class _Gate(MetaPathFinder):
+    """Finds nothing; waits for somebody to open the FIFO before one of the large libraries is looked for."""
+
+    def __init__(self, fifo: Path) -> None:
+        self._fifo = fifo
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:  # noqa: ARG002
-        if name != "pydantic":
-            return
-        if HELD_BY == FAULT:
-            raise RuntimeError("a library is broken")
-        Path(HELD_BY).read_bytes()
+        if name == "pydantic":
+            sys.stderr.write(STANDING)
+            sys.stderr.flush()
+            self._fifo.read_bytes()
 
 
 if __name__ == "__main__":
-    _, HELD_BY, *arguments = sys.argv
-    sys.meta_path.insert(0, _Holding())
-    main(arguments, prog_name="livedeck")
+    sys.meta_path.insert(0, _Gate(Path(sys.argv[1])))
+    main(sys.argv[2:], prog_name="livedeck")

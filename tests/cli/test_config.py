@@ -22,7 +22,7 @@ def test_the_file_that_init_writes_says_the_defaults(tmp_path: Path, monkeypatch
     monkeypatch.setenv("LIVEDECK_CONFIG", str(config))
     settings = load()
     assert settings.model_copy(update={"thresholds": {}}) == Settings()
-    assert (settings.limits(), settings.pace()) == (Thresholds(), Cadence())
+    assert (settings.thresholds_of(), settings.polling_cadence()) == (Thresholds(), Cadence())
     assert set(settings.thresholds) == set(Thresholds.__dataclass_fields__)
 
 

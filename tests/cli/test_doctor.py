@@ -10,7 +10,7 @@ import pytest
 
 from cli.commands import called, served
 from livedeck.cli.doctor import CheckStatus, of_file, of_terminal
-from livedeck.settings import Terminal
+from livedeck.environment import Terminal
 
 SECRET = "a-token-that-nobody-knows"
 

@@ -60,7 +60,7 @@ def test_the_terminal_is_left_as_it_was_found(tmp_path: Path, leave: str | signa
 def test_a_terminal_gets_the_colours_that_it_can_show(
     tmp_path: Path, arguments: tuple[str, ...], env: dict[str, str], codes: str
 ) -> None:
-    """interface.md, Never by colour alone: NO_COLOR means no colour codes."""
+    """interface.md, "Colours": NO_COLOR means no colour codes."""
     with terminal(tmp_path, "demo", *arguments, size=(80, 24), **env) as deck:
         deck.until("Morning service.*POOR")
         deck.press("3")
@@ -74,7 +74,7 @@ def test_a_terminal_gets_the_colours_that_it_can_show(
 
 
 def test_a_fault_of_its_own_leaves_the_terminal_as_it_was_and_shows_no_variable(tmp_path: Path) -> None:
-    """interface.md, Leaving: the crash text has no local variables."""
+    """interface.md, "Leaving": the crash text has no local variables."""
     with terminal(tmp_path, program=[sys.executable, str(Path(__file__).with_name("crashing.py"))]) as deck:
         deck.until("livedeck ended with RuntimeError")
         deck.ended()
@@ -84,7 +84,7 @@ def test_a_fault_of_its_own_leaves_the_terminal_as_it_was_and_shows_no_variable(
 
 
 def test_a_deck_whose_terminal_is_gone_goes_too(tmp_path: Path) -> None:
-    """interface.md, Leaving: no process stays behind a closed window."""
+    """interface.md, "Leaving": no process stays behind a closed window."""
     with terminal(tmp_path, "demo", size=(80, 24)) as deck:
         deck.until("Morning service")
         deck.close()

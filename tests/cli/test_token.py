@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import livedeck
-from livedeck.cli.token import token_of
+from livedeck.cli.token import read_token
 from livedeck.settings import Settings, SettingsError, load
 
 SECRET = "a-token-that-nobody-knows"
@@ -31,7 +31,7 @@ def test_the_token_comes_from_the_environment_first(bare: Path, monkeypatch: pyt
     bare.write_text('token_file = "absent"\n', encoding="utf-8")
     monkeypatch.setenv("LIVEDECK_TOKEN", SECRET)
     settings = load()
-    assert token_of(settings) == SECRET
+    assert read_token(settings) == SECRET
     assert SECRET not in f"{settings!r} {settings}"
 
 
@@ -42,9 +42,9 @@ def test_the_token_comes_from_a_file_that_others_cannot_read(tmp_path: Path) -> 
     for mode, words in ((0o644, "chmod 600"), (0o640, "chmod 600"), (0o606, "chmod 600")):
         file.chmod(mode)
         with pytest.raises(SettingsError, match=words):
-            token_of(settings)
+            read_token(settings)
     file.chmod(0o600)
-    assert token_of(settings) == SECRET
+    assert read_token(settings) == SECRET
 
 
 @pytest.mark.parametrize(("content", "words"), [("", "empty"), (None, "No such file")])
@@ -53,12 +53,12 @@ def test_a_token_file_without_a_token_is_named(tmp_path: Path, content: str | No
     if content is not None:
         file.touch(mode=0o600)
     with pytest.raises(SettingsError, match=words):
-        token_of(Settings(token_file=file))
+        read_token(Settings(token_file=file))
 
 
 def test_no_token_at_all_says_where_one_may_come_from() -> None:
     with pytest.raises(SettingsError, match=r"LIVEDECK_TOKEN.*token_file"):
-        token_of(load())
+        read_token(load())
 
 
 def program(code: str) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ def program(code: str) -> tuple[str, ...]:
 
 
 def test_a_command_prints_the_token() -> None:
-    assert token_of(Settings(token_command=program(f"print({SECRET!r})"))) == SECRET
+    assert read_token(Settings(token_command=program(f"print({SECRET!r})"))) == SECRET
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_command_prints_the_token() -> None:
 )
 def test_a_command_without_a_token_is_named_and_its_words_are_not(argv: tuple[str, ...], words: str) -> None:
     with pytest.raises(SettingsError) as fault:
-        token_of(Settings(token_command=argv))
+        read_token(Settings(token_command=argv))
     assert words in str(fault.value)
     assert "token_command" in str(fault.value)
     assert SECRET not in str(fault.value)
@@ -89,7 +89,7 @@ def test_a_command_without_a_token_is_named_and_its_words_are_not(argv: tuple[st
 
 def test_no_shell_reads_the_arguments(tmp_path: Path) -> None:
     trap = tmp_path / "trap"
-    assert token_of(Settings(token_command=("echo", f"$(touch {trap})"))) == f"$(touch {trap})"
+    assert read_token(Settings(token_command=("echo", f"$(touch {trap})"))) == f"$(touch {trap})"
     assert not trap.exists()
 
 

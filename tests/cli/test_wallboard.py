@@ -20,9 +20,9 @@ from structlog.testing import capture_logs
 
 from cli.commands import called
 from livedeck.cli.screenshots import EVENING, FixedClock
-from livedeck.cli.token import Renewal, renewing
-from livedeck.cli.wall_server import bound, shown_at
-from livedeck.cli.wallboard import SvgPublisher, attending, terms
+from livedeck.cli.token import TokenRefresh, with_token_refresh
+from livedeck.cli.wall_server import SvgPublisher, listen, serve_wall
+from livedeck.cli.wallboard import parse_terms, with_deck_acknowledgements
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import (
     AlarmChange,
@@ -36,7 +36,7 @@ from livedeck.monitor import (
 )
 from livedeck.presentation.filtering import Term
 from livedeck.presentation.render_time import RenderTime
-from livedeck.settings import defaults_only
+from livedeck.settings import Settings
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.text.segments import StyleRole
 from livedeck.ui.kit import themes
@@ -75,16 +75,16 @@ class Outlet:
 
 
 async def test_the_picture_has_a_tag_and_who_knows_it_gets_nothing_twice() -> None:
-    gallery = SvgPublisher()
-    with bound(0) as listener:
-        async with shown_at(listener, gallery.svg) as address:
+    publisher = SvgPublisher()
+    with listen(0) as listener:
+        async with serve_wall(listener, publisher.svg) as address:
             outlet = Outlet(address)
             early, _ = await outlet.ask("GET", "/wall.svg")
-            gallery.publish(_picture("one"))
+            publisher.publish(_picture("one"))
             first, body = await outlet.ask("GET", "/wall.svg")
             tag = first.headers["ETag"]
             again, nothing = await outlet.ask("GET", "/wall.svg", If_None_Match=tag)
-            gallery.publish(_picture("two"))
+            publisher.publish(_picture("two"))
             changed, other = await outlet.ask("GET", "/wall.svg", If_None_Match=tag)
     assert (early.status, first.status, again.status, changed.status) == (503, 200, 304, 200)
     assert "one" in body
@@ -95,23 +95,23 @@ async def test_the_picture_has_a_tag_and_who_knows_it_gets_nothing_twice() -> No
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
 async def test_the_page_can_be_read_and_nothing_else(method: str) -> None:
-    with bound(0) as listener:
-        async with shown_at(listener, SvgPublisher().svg) as address:
+    with listen(0) as listener:
+        async with serve_wall(listener, SvgPublisher().svg) as address:
             refused, _ = await Outlet(address).ask(method, "/wall.svg")
     assert refused.status == 405
 
 
 async def test_a_foreign_name_for_this_machine_is_refused() -> None:
     """A page of elsewhere whose name is made to point to loopback must not read the wall."""
-    with bound(0) as listener:
-        async with shown_at(listener, SvgPublisher().svg) as address:
+    with listen(0) as listener:
+        async with serve_wall(listener, SvgPublisher().svg) as address:
             refused, _ = await Outlet(address).ask("GET", "/", Host="evil.example")
     assert refused.status == 400
 
 
 async def test_the_page_names_nothing_of_elsewhere_and_its_policy_allows_nothing() -> None:
-    with bound(0) as listener:
-        async with shown_at(listener, SvgPublisher().svg) as address:
+    with listen(0) as listener:
+        async with serve_wall(listener, SvgPublisher().svg) as address:
             answer, page = await Outlet(address).ask("GET", "/")
             assert listener.getsockname()[0] == "127.0.0.1"
     assert not re.findall(r"https?:|//[a-z]", page)
@@ -130,15 +130,15 @@ def _dom(address: str, home: Path, budget: int) -> str:
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: the page is not seen in a real browser")
 async def test_a_browser_shows_the_picture_and_the_next_one_within_three_seconds(tmp_path: Path) -> None:
     """Three seconds of the browser's own time: the second picture comes when the page asks for the second time."""
-    gallery, asked = SvgPublisher(), list[int]()
+    publisher, asked = SvgPublisher(), list[int]()
 
     async def svg() -> bytes | None:
         asked.append(1)
-        gallery.publish(_picture(f"picture-{len(asked)}"))
-        return await gallery.svg()
+        publisher.publish(_picture(f"picture-{len(asked)}"))
+        return await publisher.svg()
 
-    with bound(0) as listener:
-        async with shown_at(listener, svg) as address:
+    with listen(0) as listener:
+        async with serve_wall(listener, svg) as address:
             dom = await asyncio.to_thread(_dom, address, tmp_path, 3000)
     (number,) = re.findall(r"picture-(\d+)", dom)
     assert int(number) >= 2
@@ -154,18 +154,18 @@ async def test_a_browser_whose_wall_is_gone_says_so(tmp_path: Path) -> None:
         asked.append(1)
         return (_picture("alive").svg()).encode() if len(asked) < 2 else None
 
-    with bound(0) as listener:
-        async with shown_at(listener, svg) as address:
+    with listen(0) as listener:
+        async with serve_wall(listener, svg) as address:
             dom = await asyncio.to_thread(_dom, address, tmp_path, 9000)
     assert re.search(r"NO PICTURE for \d+ s", dom)
     assert 'class="old"' in dom
 
 
 async def test_the_file_is_whole_at_any_moment_and_follows_the_wall(tmp_path: Path) -> None:
-    gallery, target = SvgPublisher(), tmp_path / "wall.svg"
-    async with gallery.kept(target):
+    publisher, target = SvgPublisher(), tmp_path / "wall.svg"
+    async with publisher.write_to(target):
         for number in range(20):
-            gallery.publish(_picture(f"picture-{number}"))
+            publisher.publish(_picture(f"picture-{number}"))
             while f"picture-{number}<" not in _read(target):  # noqa: ASYNC110  a file tells nobody
                 await asyncio.sleep(0)
             assert _read(target).endswith("</svg>\n")
@@ -173,9 +173,9 @@ async def test_the_file_is_whole_at_any_moment_and_follows_the_wall(tmp_path: Pa
 
 
 async def test_the_last_picture_is_in_the_file_when_the_wall_has_ended(tmp_path: Path) -> None:
-    gallery, target = SvgPublisher(), tmp_path / "wall.svg"
-    async with gallery.kept(target):
-        gallery.publish(_picture("last"))
+    publisher, target = SvgPublisher(), tmp_path / "wall.svg"
+    async with publisher.write_to(target):
+        publisher.publish(_picture("last"))
     assert "last<" in _read(target)
 
 
@@ -188,42 +188,42 @@ def _names(folder: Path) -> list[str]:
 
 
 async def test_a_folder_that_vanishes_stops_nothing(tmp_path: Path) -> None:
-    gallery, target = SvgPublisher(), tmp_path / "gone" / "wall.svg"
-    async with asyncio.timeout(30), gallery.kept(target):
+    publisher, target = SvgPublisher(), tmp_path / "gone" / "wall.svg"
+    async with asyncio.timeout(30), publisher.write_to(target):
         with capture_logs() as logs:
-            gallery.publish(_picture("one"))
+            publisher.publish(_picture("one"))
             while not logs:  # noqa: ASYNC110  a thread tells nobody
                 await asyncio.sleep(0)
             target.parent.mkdir()
-            gallery.publish(_picture("two"))
+            publisher.publish(_picture("two"))
             while not target.exists():  # noqa: ASYNC110  a file tells nobody
                 await asyncio.sleep(0)
     assert logs[0]["path"] == str(target)
-    assert logs[0]["why"] == "No such file or directory"
+    assert logs[0]["reason"] == "No such file or directory"
 
 
 async def test_a_picture_that_cannot_be_drawn_is_not_the_last_one(tmp_path: Path) -> None:
-    gallery, target, tried = SvgPublisher(), tmp_path / "wall.svg", Event()
+    publisher, target, tried = SvgPublisher(), tmp_path / "wall.svg", Event()
 
     class Broken(Picture):
         def svg(self) -> str:
             tried.set()
             raise KeyError
 
-    async with asyncio.timeout(30), gallery.kept(target):
-        gallery.publish(Broken((), (40, 1), themes.PALETTES["dark"], dim=False))
+    async with asyncio.timeout(30), publisher.write_to(target):
+        publisher.publish(Broken((), (40, 1), themes.PALETTES["dark"], dim=False))
         while not tried.is_set():  # noqa: ASYNC110  a thread tells nobody
             await asyncio.sleep(0)
-        gallery.publish(_picture("sound"))
+        publisher.publish(_picture("sound"))
         while "sound" not in _read(target):  # noqa: ASYNC110  a file tells nobody
             await asyncio.sleep(0)
 
 
 async def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
-    gallery, link, target = SvgPublisher(), tmp_path / "wall.svg", tmp_path / "elsewhere.svg"
+    publisher, link, target = SvgPublisher(), tmp_path / "wall.svg", tmp_path / "elsewhere.svg"
     link.symlink_to(target)
-    async with asyncio.timeout(30), gallery.kept(link):
-        gallery.publish(_picture("one"))
+    async with asyncio.timeout(30), publisher.write_to(link):
+        publisher.publish(_picture("one"))
         while "one" not in _read(target):
             assert link.is_symlink()
             await asyncio.sleep(0)
@@ -253,13 +253,13 @@ async def test_a_project_is_told_by_its_whole_id_beside_a_filter() -> None:
     def passing(conditions: tuple[Term, ...]) -> int:
         return wall_model(known, RenderTime.from_snapshot(known, EVENING), conditions).matching
 
-    assert passing(terms("", project.upper())) == len(wanted)
-    assert passing(terms("nowhere", project)) == passing(terms("", project[:-1])) == 0
-    assert passing(terms("", None)) == len(known.events)
+    assert passing(parse_terms("", project.upper())) == len(wanted)
+    assert passing(parse_terms("nowhere", project)) == passing(parse_terms("", project[:-1])) == 0
+    assert passing(parse_terms("", None)) == len(known.events)
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
-    with bound(0) as listener:
+    with listen(0) as listener:
         port = str(listener.getsockname()[1])
         env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t" * 20}
         done = called(tmp_path, "wallboard", "--http", port, env=env)
@@ -287,7 +287,7 @@ async def test_what_a_deck_on_this_machine_acknowledged_no_longer_pins_the_wall(
         yield known
         yield known
 
-    told = [one async for one in attending(twice(), HistoryReader(file), FixedClock(), AlarmLimits())]
+    told = [one async for one in with_deck_acknowledgements(twice(), HistoryReader(file), FixedClock(), AlarmLimits())]
     pinned = [unacknowledged_events(wall_model(one, RenderTime.from_snapshot(one, EVENING))) for one in told]
     assert pinned[0]
     assert not pinned[1]
@@ -317,12 +317,12 @@ async def test_a_token_that_was_renewed_in_its_file_is_taken_without_a_restart(t
     platform, file, refused = Platform(clock), tmp_path / "token", list[bool]()
     file.write_text("one-that-ran-out\n")
     file.chmod(0o600)
-    settings = defaults_only(base_url="http://127.0.0.1:8787", token_file=file, read_only=True)
+    settings = Settings(base_url="http://127.0.0.1:8787", token_file=file, read_only=True)
 
     async def watch() -> Snapshot:
         async with make_api(settings, clock=clock, mount=platform.app) as api:
             monitor = make_monitor(api, clock)
-            async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.refresh)):
+            async for snapshot in with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh)):
                 refused.append(snapshot.link.is_unauthorized)
                 if len(refused) == 20:
                     file.write_text(f"{platform.service.token}\n")
@@ -341,13 +341,13 @@ async def test_a_new_token_that_cannot_be_read_is_told_on_the_wall(tmp_path: Pat
     platform, file = Platform(clock), tmp_path / "token"
     file.write_text("one-that-ran-out\n")
     file.chmod(0o600)
-    settings = defaults_only(base_url="http://127.0.0.1:8787", token_file=file, read_only=True)
+    settings = Settings(base_url="http://127.0.0.1:8787", token_file=file, read_only=True)
 
     async def watch() -> tuple[Snapshot, Snapshot]:
         told: Snapshot | None = None
         async with make_api(settings, clock=clock, mount=platform.app) as api:
             monitor = make_monitor(api, clock)
-            async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.refresh)):
+            async for snapshot in with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh)):
                 if snapshot.link.is_unauthorized and told is None:
                     file.write_text(f"{platform.service.token}\n")
                     file.chmod(0o644)
@@ -370,7 +370,7 @@ async def test_a_new_token_that_cannot_be_read_is_told_on_the_wall(tmp_path: Pat
 async def test_a_wall_that_ends_leaves_no_call_behind() -> None:
     """What was asked is cancelled before the client is closed, not whenever its garbage is collected."""
     clock = VirtualClock(EVENING)
-    settings = defaults_only(base_url="http://127.0.0.1:8787", token=SecretStr("t" * 20), read_only=True)
+    settings = Settings(base_url="http://127.0.0.1:8787", token=SecretStr("t" * 20), read_only=True)
 
     async def silent(*_: object) -> None:
         await asyncio.Event().wait()
@@ -379,7 +379,7 @@ async def test_a_wall_that_ends_leaves_no_call_behind() -> None:
         before = asyncio.all_tasks()
         async with make_api(settings, clock=clock, mount=silent) as api:
             monitor = make_monitor(api, clock)
-            snapshots = renewing(monitor, Renewal(api, settings, clock, monitor.refresh))
+            snapshots = with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh))
             while (await anext(snapshots)).seq < 2 or asyncio.all_tasks() == before:
                 pass
             await snapshots.aclose()
@@ -392,13 +392,13 @@ async def test_an_hour_without_the_platform_is_shown_as_that_and_is_over_when_it
     """Acceptance: the wall shows the truth throughout, and needs no hand."""
     clock = VirtualClock(EVENING)
     platform = Platform(clock)
-    settings = defaults_only(base_url="http://127.0.0.1:8787", token=SecretStr(platform.service.token), read_only=True)
+    settings = Settings(base_url="http://127.0.0.1:8787", token=SecretStr(platform.service.token), read_only=True)
     dies, returns = EVENING + timedelta(minutes=1), EVENING + timedelta(minutes=61)
 
     async def watch() -> Snapshot:
         async with make_api(settings, clock=clock, mount=platform.app) as api:
             monitor = make_monitor(api, clock)
-            async for snapshot in renewing(monitor, Renewal(api, settings, clock, monitor.refresh)):
+            async for snapshot in with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh)):
                 platform.dead = dies <= clock.now() < returns
                 away = (min(clock.now(), returns) - dies).total_seconds()
                 if platform.dead and away > 40 and snapshot.seq % 10 == 0:

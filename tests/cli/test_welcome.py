@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from cli.commands import served
-from livedeck.cli.setup import kept, tried
-from livedeck.cli.token import token_of
-from livedeck.settings import config_path, load
+from livedeck.cli.setup import save_platform, try_platform
+from livedeck.cli.token import read_token
+from livedeck.environment import config_path
+from livedeck.settings import load
 from livedeck.ui.general.welcome import Platform
 
 
@@ -18,12 +19,12 @@ async def test_answers_are_tried_and_what_works_is_kept(tmp_path: Path, monkeypa
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     with served(tmp_path) as (_, service):
         address, token = {"base_url": service["base_url"]}, service["token"]
-        assert "refused the token" in await tried({}, Platform(address, "another-token"))
-        assert "no token" in await tried({}, Platform(address))
-        assert not await tried({}, Platform(address, token))
-        assert not kept(Platform(address, token))
+        assert "refused the token" in await try_platform({}, Platform(address, "another-token"))
+        assert "no token" in await try_platform({}, Platform(address))
+        assert not await try_platform({}, Platform(address, token))
+        assert not save_platform(Platform(address, token))
         settings = load()
-        assert (settings.base_url, token_of(settings)) == (service["base_url"], token)
+        assert (settings.base_url, read_token(settings)) == (service["base_url"], token)
         assert token not in config_path().read_text(encoding="utf-8")
         assert settings.token_file is not None
         assert not stat.S_IMODE(settings.token_file.stat().st_mode) & 0o077

@@ -44,7 +44,7 @@ def test_only_cli_constructs_the_api_and_the_monitor() -> None:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["docs"], ["docs", "settings"]])
 def test_a_question_about_the_command_imports_no_room(arguments: list[str]) -> None:
-    """performance.md, 2: help and version cost a bare interpreter and little more."""
+    """performance.md, "Budgets": help and version cost a bare interpreter and little more."""
     code = (
         "import sys\nfrom livedeck.cli import main\n"
         f"main({arguments!r}, standalone_mode=False)\n"

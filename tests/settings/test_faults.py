@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.cli.deck import keymap
+from livedeck.cli.wiring import make_keymap
 from livedeck.settings import SettingsError, load
 from livedeck.settings.loading import line_of
 
@@ -52,12 +52,11 @@ def test_a_fault_names_its_line_and_what_is_allowed(bare: Path) -> None:
 
 
 def test_keys_are_named_dotted_or_quoted_and_each_fault_by_its_line(bare: Path) -> None:
-    """interface.md, Behaviour."""
     bare.write_text('[keys]\napp.ask = "f5"\n"row.down" = ["j", "ctrl-n"]\n', "utf-8")
-    assert keymap(load()) == {"app.ask": ("f5",), "row.down": ("j", "ctrl+n")}
+    assert make_keymap(load()) == {"app.ask": ("f5",), "row.down": ("j", "ctrl+n")}
     bare.write_text('[keys]\napp.akc = "f5"\n\n"row.down" = ["q"]\n', "utf-8")
     with pytest.raises(SettingsError) as fault:
-        keymap(load())
+        make_keymap(load())
     assert f"{bare}:2: there is no action 'app.akc'; did you mean 'app.ask'" in str(fault.value)
     assert f"{bare}:4: q is the key of app.quit too" in str(fault.value)
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.settings import Settings, SettingsError, history_path, load
+from livedeck.environment import history_path
+from livedeck.settings import Settings, SettingsError, load
 
 
 def test_every_platform_has_a_history_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from livedeck.cli.wiring import make_api
-from livedeck.settings import SettingsError, config_path, displayed, load, loaded, unknown_keys, why_no_screen
+from livedeck.environment import config_path, no_screen_reason
+from livedeck.settings import SettingsError, load, load_display, load_with_origins, unknown_variables
 
 SECRET = "a-token-that-nobody-knows"
 
@@ -30,7 +31,7 @@ def test_a_flag_wins_over_the_environment_and_the_environment_over_the_file(
 
 
 def test_domains_of_relay_platforms_can_be_added(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """decisions.md, Relay service: a setting can extend the table."""
+    """A setting can extend the table of the package."""
     bare.write_text('base_url = "https://platform.example"\n[platforms]\n"tube.example" = "video_share"\n', "utf-8")
     monkeypatch.setenv("LIVEDECK_TOKEN", SECRET)
     api = make_api(load())
@@ -51,13 +52,13 @@ def test_the_file_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(("term", "words"), [("dumb", "TERM=dumb"), ("", "TERM is not set")])
 def test_a_terminal_that_cannot_show_a_screen_is_named(monkeypatch: pytest.MonkeyPatch, term: str, words: str) -> None:
     monkeypatch.setenv("TERM", term)
-    assert why_no_screen() == words
+    assert no_screen_reason() == words
 
 
 def test_a_table_in_the_environment_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIVEDECK_TOKEN_COMMAND", '["pass", "show", "livedeck"]')
     monkeypatch.setenv("LIVEDECK_CADENCE", '{"events": 30}')
-    assert (load().token_command, load().pace().events) == (("pass", "show", "livedeck"), 30)
+    assert (load().token_command, load().polling_cadence().events) == (("pass", "show", "livedeck"), 30)
     monkeypatch.setenv("LIVEDECK_CADENCE", "often")
     with pytest.raises(SettingsError, match=r"LIVEDECK_CADENCE: should be JSON"):
         load()
@@ -69,9 +70,9 @@ def test_each_setting_knows_its_origin_and_strange_variables_are_named(
     bare.write_text("\ntimeout = 9\n", "utf-8")
     monkeypatch.setenv("LIVEDECK_READ_ONLY", "1")
     monkeypatch.setenv("LIVEDECK_BASEURL", "https://typo.example")
-    origins = loaded(base_url="https://a.example").origins
+    origins = load_with_origins(base_url="https://a.example").origins
     assert origins == {"base_url": "--base-url", "read_only": "LIVEDECK_READ_ONLY", "timeout": f"{bare}:2"}
-    assert unknown_keys() == ("LIVEDECK_BASEURL",)
+    assert unknown_variables() == ("LIVEDECK_BASEURL",)
 
 
 def test_a_relative_token_file_lies_beside_the_settings(bare: Path) -> None:
@@ -84,9 +85,9 @@ def test_display_settings_stand_alone(bare: Path, monkeypatch: pytest.MonkeyPatc
     bare.write_text('theme = "light"\ntimeout = 0\ncolour = 1\n[keys]\n"event.complete" = "X"\n', "utf-8")
     monkeypatch.setenv("LIVEDECK_ASCII", "1")
     monkeypatch.setenv("LIVEDECK_PLATFORMS", "no JSON")
-    found = displayed(base_url="https://a.example", theme=None)
+    found = load_display(base_url="https://a.example", theme=None)
     assert found.model_dump() == {"theme": "light", "ascii": True, "keys": {"event.complete": ("X",)}}
-    assert displayed(theme="mono").theme == "mono"
+    assert load_display(theme="mono").theme == "mono"
     bare.write_text('theme = "pink"\n', "utf-8")
     with pytest.raises(SettingsError, match=r"theme \(.*config.toml:1\)"):
-        displayed()
+        load_display()

@@ -24,11 +24,11 @@ def test_thresholds_are_set_for_all_and_for_one_event(bare: Path) -> None:
     bare.write_text(LIMITS, "utf-8")
     settings = load()
     usual = Thresholds()
-    assert settings.limits().low_video == settings.limits("another").low_video == 0.6
-    assert settings.limits().low_hold == replace(usual.low_hold, seconds=20)
-    (own,) = settings.overrides().items()
-    assert own == ("4d2c", replace(settings.limits(), low_video=0.3))
-    assert own[1] == settings.limits("4d2c")
+    assert settings.thresholds_of().low_video == settings.thresholds_of("another").low_video == 0.6
+    assert settings.thresholds_of().low_hold == replace(usual.low_hold, seconds=20)
+    (own,) = settings.event_thresholds().items()
+    assert own == ("4d2c", replace(settings.thresholds_of(), low_video=0.3))
+    assert own[1] == settings.thresholds_of("4d2c")
 
 
 @pytest.mark.parametrize(

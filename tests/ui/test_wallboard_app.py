@@ -18,11 +18,11 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 
 from livedeck.cli.screenshots import EVENING, FixedClock
-from livedeck.cli.token import Renewal, renewing
+from livedeck.cli.token import TokenRefresh, with_token_refresh
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import ReadOnly
 from livedeck.monitor import Snapshot
-from livedeck.settings import defaults_only
+from livedeck.settings import Settings
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.text.segments import plain
 from livedeck.ui.wallboard.app import Picture, Wallboard
@@ -193,11 +193,13 @@ async def test_a_thousand_keys_and_clicks_send_nothing_but_reads() -> None:
         methods.append(scope["method"])
         await service.app(scope, receive, send)
 
-    settings = defaults_only(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
+    settings = Settings(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
     clock, random = FixedClock(), Random(1)
     async with make_api(settings, clock=clock, mount=counted) as api:
         monitor = make_monitor(api, clock)
-        app = Wallboard(renewing(monitor, Renewal(api, settings, clock, monitor.refresh)), clock, STILL, theme="dark")
+        app = Wallboard(
+            with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh)), clock, STILL, theme="dark"
+        )
         async with app.run_test(size=(80, 24)) as pilot:
             await mistreat(app, pilot, random, 1000)
             assert app.is_running

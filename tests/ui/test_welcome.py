@@ -12,12 +12,11 @@ from textual.pilot import Pilot
 
 from livedeck.ui.general.welcome import (
     COMMAND,
-    DECK,
-    DEMO,
     ENVIRONMENT,
     FILE,
     SCHEMA,
     TYPED,
+    Choice,
     Platform,
     Welcome,
     platform,
@@ -27,7 +26,7 @@ from livedeck.ui.kit.dialogs.inputs import TextInput
 
 
 @asynccontextmanager
-async def asking(*answers: str) -> AsyncIterator[tuple[Welcome, Pilot[str], list[Platform], list[Platform]]]:
+async def asking(*answers: str) -> AsyncIterator[tuple[Welcome, Pilot[Choice], list[Platform], list[Platform]]]:
     """A first start whose platform answers so, try by try; what was tried, and what was kept."""
     tried: list[Platform] = []
     kept: list[Platform] = []
@@ -48,7 +47,7 @@ async def asking(*answers: str) -> AsyncIterator[tuple[Welcome, Pilot[str], list
         yield welcome, pilot, tried, kept
 
 
-async def typed(pilot: Pilot[str], text: str) -> None:
+async def typed(pilot: Pilot[Choice], text: str) -> None:
     pilot.app.post_message(events.Paste(text))
     await pilot.pause()
 
@@ -56,7 +55,7 @@ async def typed(pilot: Pilot[str], text: str) -> None:
 async def test_one_key_leads_to_the_demo() -> None:
     async with asking() as (welcome, pilot, tried, _):
         await pilot.press("enter")
-        assert welcome.return_value == DEMO
+        assert welcome.return_value is Choice.DEMO
         assert not tried
 
 
@@ -73,7 +72,7 @@ async def test_answers_that_do_not_work_come_back_with_the_reason_and_those_that
         assert not kept
         await pilot.press("ctrl+s")
         await pilot.pause()
-        assert welcome.return_value == DECK
+        assert welcome.return_value is Choice.DECK
         assert kept == tried[1:] == [Platform({"base_url": "https://platform.example"}, "a-secret-token")]
 
 

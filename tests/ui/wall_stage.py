@@ -13,7 +13,7 @@ from livedeck.cli.screenshots import EVENING, FixedClock
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import EventState, Snapshot
 from livedeck.presentation.render_time import RenderTime
-from livedeck.settings import defaults_only
+from livedeck.settings import Settings
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.text.segments import Line, StyleRole, plain
 from livedeck.ui.kit import themes
@@ -31,7 +31,7 @@ COUNTS = (0, 1, 4, 9, 10, 25, 100)
 async def evening() -> Snapshot:
     """The demo's twelve events at `EVENING`, judged."""
     simulator = Simulator(clock=SimulatorClock(start=EVENING, paused=True))
-    settings = defaults_only(base_url="http://127.0.0.1:8787", token=SecretStr(simulator.token), read_only=True)
+    settings = Settings(base_url="http://127.0.0.1:8787", token=SecretStr(simulator.token), read_only=True)
     clock = FixedClock()
     async with make_api(settings, clock=clock, mount=simulator.app) as api:
         return await make_monitor(api, clock).wait_ready()

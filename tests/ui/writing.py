@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 from textual import events
 from textual.pilot import Pilot
 
-from livedeck.cli.demo import IN_PROCESS, simulated
+from livedeck.cli.demo import IN_PROCESS, demo_settings
 from livedeck.cli.screenshots import EVENING, FixedClock, framed
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api, Event
@@ -204,7 +204,7 @@ async def writing(
             for hook in [hook for method, hook in hooks if method == scope["method"]]:
                 await hook()
 
-    place = simulated(service, upload_url=f"{IN_PROCESS}/upload", read_only=read_only)
+    place = demo_settings(service, upload_url=f"{IN_PROCESS}/upload", read_only=read_only)
     free = place.model_copy(update={"read_only": False})
     clock = HandClock()
     async with (

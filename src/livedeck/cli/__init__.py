@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -78,12 +78,34 @@ def main(ctx: click.Context, /, **flags: Any) -> None:
     """
     ctx.obj = flags
     if ctx.invoked_subcommand is None:
-        from livedeck.cli.start_screen import drawn, importing
-        from livedeck.environment import names_platform
+        from livedeck.cli.exit_codes import run
 
-        with drawn() if flags["base_url"] or names_platform() else nullcontext():  # a first start shows something else
-            with importing():
-                from livedeck.cli.deck import run_deck
+        ctx.exit(run(lambda: _start(flags)))
 
-            code = run_deck(flags)
-        ctx.exit(code)
+
+async def _start(flags: Mapping[str, Any]) -> int:
+    """The deck of the settings in force, or what a first start chooses. Returns the exit code. Raises SettingsError."""
+    from livedeck.cli.imports import lasting_imports
+    from livedeck.environment import no_screen_reason
+
+    has_screen = not no_screen_reason()
+    with lasting_imports():
+        from livedeck.cli.deck import run_deck
+        from livedeck.settings import load, load_display
+
+        if has_screen:
+            import livedeck.ui.app  # noqa: F401  the deck needs it
+
+    settings = load(**flags)
+    if settings.base_url or not has_screen:
+        return await run_deck(settings)
+    from livedeck.cli.setup import first_start
+    from livedeck.ui.general.welcome import Choice
+
+    choice = await first_start(flags)
+    if choice is Choice.DEMO:
+        from livedeck.cli.demo import run_demo
+        from livedeck.simulator import Simulator
+
+        return await run_demo(Simulator(), load_display(), read_only=bool(flags["read_only"]))
+    return await run_deck(load(**flags)) if choice else 0

@@ -13,8 +13,9 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from livedeck.cli.exit_codes import DONE, FAULT, code_of, ended_by_signals, run
+from livedeck.cli.exit_codes import DONE, FAULT, code_of_error, run
 from livedeck.cli.options import given, lookup_event, platform, time_zone, timestamp
+from livedeck.cli.signals import cancel_on_signals
 from livedeck.cli.wiring import make_api, make_history
 from livedeck.client import (
     Api,
@@ -116,7 +117,7 @@ def export(ctx: click.Context, /, *, event: str, stream: str | None, every: bool
             streams = await meant(api, found, stream, settings if every else None)
             return await exported(api, found, streams, wanted, target, every=every)
 
-    ctx.exit(run(lambda: ended_by_signals(work)))
+    ctx.exit(run(lambda: cancel_on_signals(work)))
 
 
 def ordered(flags: dict[str, Any], target: ExportTarget) -> ChatExport:
@@ -199,7 +200,7 @@ async def exported(
             if not every:
                 raise
             _say(f"{stream}: {error}")
-            code = code_of(error)
+            code = code_of_error(error)
         written.add(to)
     return code
 

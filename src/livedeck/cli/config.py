@@ -9,20 +9,20 @@ from typing import Any
 import click
 
 from livedeck.atomic_file import write_private
-from livedeck.cli.deck import keymap
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import given, platform
+from livedeck.cli.wiring import make_keymap
+from livedeck.environment import config_path
 from livedeck.settings import (
     TOKEN_SOURCES,
-    Loaded,
+    LoadedSettings,
     Settings,
     SettingsError,
-    config_path,
     load,
-    loaded,
+    load_with_origins,
     template,
     toml,
-    unknown_keys,
+    unknown_variables,
 )
 from livedeck.text.values import link, safe
 
@@ -72,7 +72,7 @@ def show_command(ctx: click.Context, /, *, origin: bool, **flags: Any) -> None:
     """Print the settings in force, as TOML. Secrets are masked."""
 
     async def work() -> int:
-        found = loaded(**given(ctx, flags))
+        found = load_with_origins(**given(ctx, flags))
         rows = [(f"{name} = {shown(found.settings, name)}", name) for name in Settings.model_fields]
         width = max(len(text) for text, _ in rows) if origin else 0
         for text, name in rows:
@@ -93,11 +93,11 @@ def validate_command(ctx: click.Context, /, **flags: Any) -> None:
 
     async def work() -> int:
         asked = given(ctx, flags)
-        found = loaded(**asked)
-        keymap(found.settings)
+        found = load_with_origins(**asked)
+        make_keymap(found.settings)
         for name in found.settings.profiles:
             load(**{**asked, "profile": name})
-        for name in unknown_keys():
+        for name in unknown_variables():
             click.echo(f"livedeck config: {name} is set, and is no setting of livedeck", err=True)
         path = found.document.path
         click.echo(f"{path}: sound" if path.exists() else f"{path}: not there; all settings are sound")
@@ -124,7 +124,7 @@ def _plain(value: Any) -> Any:
     return value.model_dump() if hasattr(value, "model_dump") else value
 
 
-def _origin(found: Loaded, name: str) -> str:
+def _origin(found: LoadedSettings, name: str) -> str:
     if name in TOKEN_SOURCES and name not in found.origins:
         return "not set"
     return found.origins.get(name, "default")

@@ -1,40 +1,36 @@
-"""The deck's arrangement in a file of its own, for the eyes of its owner."""
+"""`livedeck` without a command: the deck, the file of its preferences, and files opened from it."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
-from collections.abc import Mapping
 from contextlib import AsyncExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
 from subprocess import DEVNULL, Popen, TimeoutExpired
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import structlog
 
-from livedeck import settings as configuration
 from livedeck.atomic_file import BackgroundWriter, write_private
-from livedeck.cli.exit_codes import run
+from livedeck.cli.imports import lasting_imports
 from livedeck.cli.signals import end_on_signals
-from livedeck.cli.start_screen import importing, responsive
-from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
+from livedeck.cli.wiring import SystemClock, make_api, make_history, make_keymap, make_monitor
+from livedeck.environment import file_opener, log_path, multiplexer, no_screen_reason, state_folder
 from livedeck.presentation.filtering import TableView
-from livedeck.settings import DisplaySettings, Settings, SettingsError, file_opener
+from livedeck.settings import Settings
 from livedeck.ui.shell.preferences import Preferences
 
-if TYPE_CHECKING:
-    from livedeck.ui.shell.action import Keymap
-
-
-_log: Any = structlog.get_logger("livedeck.kept")
+_log: Any = structlog.get_logger("livedeck.preferences")
 
 
 class StateFile:
-    """One profile's arrangement: a JSON file in the folder of the user's state. It is a convenience: no trouble of the
-    file's is more than a line in the log. Saved in a thread; `close` waits for what is not written yet."""
+    """The preferences of one profile in a JSON file. Saved in a thread; `close` waits for what is not written yet.
+
+    A convenience: no fault of the file is more than a line in the log.
+    """
 
     def __init__(self, folder: Path, profile: str) -> None:
         self._folder = folder
@@ -42,25 +38,25 @@ class StateFile:
         self._writer = BackgroundWriter(self._path, self._log_failure)
 
     def load(self) -> Preferences:
-        """What was kept; nothing where there is none, or none that can be read."""
+        """What was saved; the defaults where there is no file, or none that can be read."""
         try:
-            return _kept(json.loads(self._path.read_text(encoding="utf-8")))
+            return _preferences_from(json.loads(self._path.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return Preferences()
         except (OSError, ValueError, TypeError, AttributeError) as error:
-            _log.warning("the kept arrangement cannot be read", path=str(self._path), why=str(error))
+            _log.warning("the preferences cannot be read", path=str(self._path), reason=str(error))
             return Preferences()
 
     def save(self, preferences: Preferences) -> None:
-        """Keep that. Returns at once; the last one wins."""
+        """Have them written. Returns at once; the last ones win."""
         self._writer.write(json.dumps(asdict(preferences), indent=1))
 
     def close(self) -> None:
-        """Wait until the last one is written."""
+        """Return once the last ones are written."""
         self._writer.close()
 
     def _log_failure(self, error: OSError) -> None:
-        _log.warning("the arrangement cannot be kept", path=str(self._path), why=str(error))
+        _log.warning("the preferences cannot be saved", path=str(self._path), reason=str(error))
 
     def spill(self, name: str, text: str) -> Path:
         """A text that is too long for the clipboard, in a file: to be called in a thread. Raises OSError."""
@@ -68,34 +64,34 @@ class StateFile:
         return self._folder / name
 
 
-def _kept(values: Any) -> Preferences:
-    views = {str(name): _view(view) for name, view in values.get("views", {}).items()}
+def _preferences_from(values: Any) -> Preferences:
+    views = {str(screen): _view_from(view) for screen, view in values.get("views", {}).items()}
     return Preferences(str(values.get("theme", "")), views)
 
 
-def _view(values: Any) -> TableView:
+def _view_from(values: Any) -> TableView:
     hidden = tuple(map(str, values.get("hidden", ())))
     return TableView(str(values.get("filter", "")), str(values.get("sort", "")), bool(values.get("down")), hidden)
 
 
-_PATIENCE = 3.0
+OPENER_TIMEOUT = 3.0
 
-"""Seconds in which a program says that it cannot; one that runs on is showing the file."""
+"""Seconds in which an opener says that it cannot; one that runs on is showing the file."""
 
 
 async def open_file(path: Path) -> str:
-    """Have it shown. Returns why it cannot be, or nothing."""
+    """Have the desktop show that file. Returns why it cannot, or nothing."""
     program = file_opener()
     if not program:
         return "there is no desktop here to open it on; copy where it is instead"
-    return await asyncio.to_thread(_opened, program, path)
+    return await asyncio.to_thread(_run_opener, program, path)
 
 
-def _opened(program: str, path: Path) -> str:
+def _run_opener(program: str, path: Path) -> str:
     command = [program, str(path)]
     try:
-        started = Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True)  # noqa: S603
-        code = started.wait(_PATIENCE)
+        process = Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True)  # noqa: S603
+        code = process.wait(OPENER_TIMEOUT)
     except TimeoutExpired:
         return ""
     except OSError as error:
@@ -103,81 +99,42 @@ def _opened(program: str, path: Path) -> str:
     return f"{program} ended with code {code}" if code else ""
 
 
-def run_deck(flags: Mapping[str, Any]) -> int:
-    """The deck against the settings in force; the exit code."""
-
-    async def work() -> int:
-        settings = configuration.load(**flags)
-        if settings.base_url or configuration.why_no_screen():
-            return await show(settings)
-        return await _first_start(flags)
-
-    return run(work)
-
-
-async def _first_start(flags: Mapping[str, Any]) -> int:
-    """No platform is known, and somebody is there to ask."""
-    from livedeck.cli.setup import welcome
-
-    chosen = await welcome(flags)
-    if chosen == "demo":
-        from livedeck.cli.demo import play
-
-        return await play(read_only=bool(flags.get("read_only")))
-    return await show(configuration.load(**flags)) if chosen else 0
-
-
-async def show(settings: Settings) -> int:
-    """The deck, or the status where no screen can be shown. Returns the exit code."""
-    reason = configuration.why_no_screen()
+async def run_deck(settings: Settings) -> int:
+    """The deck, or the status where no screen can be shown. Returns the exit code. Raises SettingsError."""
+    reason = no_screen_reason()
     if reason:
         from livedeck.cli.status import report
 
         click.echo(f"livedeck: {reason}; printing the status instead of the deck", err=True)
         return await report(settings, as_json=False)
-    return await _screen(settings)
+    return await _show_deck(settings)
 
 
-def keymap(settings: DisplaySettings) -> Keymap:
-    """The keys that the settings change. Raises SettingsError with the line of each that cannot be."""
-    from livedeck.ui.features import FEATURES
-    from livedeck.ui.shell.action import ActionRegistry
-    from livedeck.ui.shell.keymap import read_keymap
-
-    changed, errors = read_keymap(ActionRegistry(FEATURES), settings.keys)
-    if errors:
-        raise SettingsError("\n".join(f"{configuration.key_location(error.name)}: {error.reason}" for error in errors))
-    return changed
-
-
-async def _screen(settings: Settings) -> int:
-    with importing():
-        from livedeck.cli.start_screen import taking_over
+async def _show_deck(settings: Settings) -> int:
+    with lasting_imports():
         from livedeck.ui.app import Deck
 
     async with AsyncExitStack() as stack:
         api = await stack.enter_async_context(make_api(settings))
         history = await stack.enter_async_context(make_history(settings))
-        state_file = stack.enter_context(closing(StateFile(configuration.state_folder(), settings.profile)))
+        state_file = stack.enter_context(closing(StateFile(state_folder(), settings.profile)))
         deck = Deck(
             make_monitor(api, settings=settings, history=history),
             SystemClock(),
             profile=settings.profile,
             host=api.host,
             read_only=api.read_only,
-            log_file=configuration.log_path(),
+            log_file=log_path(),
             api=api,
             history=history,
-            keymap=keymap(settings),
+            keymap=make_keymap(settings),
             store=state_file,
-            multiplexer=configuration.multiplexer(),
+            multiplexer=multiplexer(),
             downloads=Path.cwd(),
             opener=open_file,
             theme=settings.theme,
             ascii_only=settings.ascii,
         )
-        taking_over(deck)
         end_on_signals(deck.exit)
-        responsive()
         code = await deck.run_async()
         return deck.return_code or code or 0

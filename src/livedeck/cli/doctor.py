@@ -12,24 +12,14 @@ from typing import Any
 
 import click
 
-from livedeck.cli.deck import keymap
-from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, USAGE, code_of, run
+from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, USAGE, code_of_error, run
 from livedeck.cli.options import given, platform
-from livedeck.cli.wiring import make_api
+from livedeck.cli.wiring import make_api, make_keymap
 from livedeck.client import Api, ApiError, Forbidden, Misconfigured, Rejected, Unauthorized
+from livedeck.environment import Terminal, log_path, no_screen_reason, terminal
 from livedeck.monitor.polling.connection import skew
 from livedeck.presentation import serialization
-from livedeck.settings import (
-    Loaded,
-    Settings,
-    SettingsError,
-    Terminal,
-    loaded,
-    log_path,
-    terminal,
-    unknown_keys,
-    why_no_screen,
-)
+from livedeck.settings import LoadedSettings, Settings, SettingsError, load_with_origins, unknown_variables
 from livedeck.text import values
 
 _SMALLEST = (80, 24)
@@ -54,21 +44,21 @@ class Check:
     code: int = FAULT
 
 
-def of_settings(found: Loaded) -> Iterator[Check]:
+def of_settings(found: LoadedSettings) -> Iterator[Check]:
     """The settings file, the variables, and where the token is to come from."""
     path, settings = found.document.path, found.settings
     if path.exists():
         yield _private("settings", path)
     else:
         yield Check("settings", CheckStatus.OK, f"no file at {path}", "`livedeck config init` makes one")
-    for name in unknown_keys():
+    for name in unknown_variables():
         yield Check("settings", CheckStatus.WARN, f"{name} is no setting", "mend its name, or unset it")
     yield Check(
         "profile", CheckStatus.OK, f"{settings.profile}, {'read-only' if settings.read_only else 'read and write'}"
     )
 
 
-async def of_platform(found: Loaded) -> list[Check]:
+async def of_platform(found: LoadedSettings) -> list[Check]:
     """The token, and one small question to the platform."""
     settings = found.settings
     if not settings.base_url:
@@ -83,7 +73,11 @@ async def of_platform(found: Loaded) -> list[Check]:
     async with api:
         (source,) = settings.token_sources
         checks = [Check("token", CheckStatus.OK, f"{source} of {found.origins[source]}"), *await _answered(api)]
-        return [*checks, *_clock(api, settings), *[await _known(api, event_id) for event_id in settings.overrides()]]
+        return [
+            *checks,
+            *_clock(api, settings),
+            *[await _known(api, event_id) for event_id in settings.event_thresholds()],
+        ]
 
 
 async def _answered(api: Api) -> list[Check]:
@@ -97,7 +91,13 @@ async def _answered(api: Api) -> list[Check]:
         return [_reached(api), Check("access", CheckStatus.FAIL, str(error), advice, REFUSED)]
     except ApiError as error:
         return [
-            Check("platform", CheckStatus.FAIL, str(error), "see that it is up and this machine online", code_of(error))
+            Check(
+                "platform",
+                CheckStatus.FAIL,
+                str(error),
+                "see that it is up and this machine online",
+                code_of_error(error),
+            )
         ]
     return [_reached(api), Check("access", CheckStatus.OK, "the token is accepted")]
 
@@ -117,10 +117,10 @@ def _reached(api: Api) -> Check:
 
 
 def _clock(api: Api, settings: Settings) -> Iterator[Check]:
-    """Whether this machine tells the platform's time (monitoring.md, "Freshness first")."""
+    """Whether this machine tells the platform's time (monitoring.md, "Freshness")."""
     if not any(exchange.server_date for exchange in api.timings):
         return
-    limits = settings.limits()
+    limits = settings.thresholds_of()
     ahead = skew(api.timings, 0.0, limits)
     found = f"{abs(ahead):.0f} s {'behind' if ahead > 0 else 'ahead of'} the platform" if ahead else "the platform's"
     verdict = CheckStatus.FAIL if abs(ahead) > limits.skew_critical else CheckStatus.WARN if ahead else CheckStatus.OK
@@ -129,7 +129,7 @@ def _clock(api: Api, settings: Settings) -> Iterator[Check]:
 
 def of_terminal(terminal: Terminal) -> Iterator[Check]:
     """What the full screen needs."""
-    why = why_no_screen()
+    why = no_screen_reason()
     if why:
         advice = "start it in a terminal; without one it prints the status"
         yield Check("terminal", CheckStatus.WARN, why, advice)
@@ -209,8 +209,8 @@ async def examined(flags: dict[str, Any]) -> list[Check]:
     """Every check, in the order in which a fault of one makes the next pointless."""
     machine = [*of_terminal(terminal()), of_file("log", log_path())]
     try:
-        found = loaded(**flags)
-        keymap(found.settings)
+        found = load_with_origins(**flags)
+        make_keymap(found.settings)
     except SettingsError as error:
         advice = "mend what is named; `livedeck config validate` checks it again"
         return [Check("settings", CheckStatus.FAIL, str(error), advice, USAGE), *machine]

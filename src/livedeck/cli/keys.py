@@ -1,12 +1,12 @@
-"""`livedeck keys`: the keys in force, as the table that stands in the README."""
+"""`livedeck keys`: the keys in force, as a table."""
 
 from __future__ import annotations
 
 import click
 
-from livedeck import settings as configuration
-from livedeck.cli.deck import keymap
-from livedeck.cli.exit_codes import run
+from livedeck.cli.exit_codes import DONE, run
+from livedeck.cli.wiring import make_keymap
+from livedeck.settings import load_display
 
 
 @click.command
@@ -19,7 +19,7 @@ def command(ctx: click.Context) -> None:
         from livedeck.ui.shell.action import ActionRegistry
         from livedeck.ui.shell.commands import markdown
 
-        click.echo(markdown(ActionRegistry(FEATURES, keymap(configuration.displayed()))))
-        return 0
+        click.echo(markdown(ActionRegistry(FEATURES, make_keymap(load_display()))))
+        return DONE
 
     ctx.exit(run(work))

@@ -26,8 +26,8 @@ class Follower:
 
     def __init__(self, api: Api, event: Event, clock: Clock, settings: Settings) -> None:
         self.event, self.readings, self.left_out = event, Readings(), 0
-        self._api, self._clock, self._pace = api, clock, settings.pace()
-        self._thresholds = settings.limits(event.id)
+        self._api, self._clock, self._pace = api, clock, settings.polling_cadence()
+        self._thresholds = settings.thresholds_of(event.id)
         self._skew, self._failures, self._told = 0.0, 0, Freshness.FRESH
 
     async def ask(self) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from textual.pilot import Pilot
 
-from livedeck.cli.demo import simulated
+from livedeck.cli.demo import demo_settings
 from livedeck.cli.exit_codes import run
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import History
@@ -97,7 +97,7 @@ async def still_deck(
     service = Simulator(seed=seed, clock=service_clock, scenario=scenario)
     service_clock.step(played)
     clock = FixedClock()
-    async with make_api(simulated(service, read_only=read_only), clock=clock, mount=service.app) as api:
+    async with make_api(demo_settings(service, read_only=read_only), clock=clock, mount=service.app) as api:
         monitor = make_monitor(api, clock)
         monitor.want_rooms(True)  # so that they are there whichever screen is shown
         await monitor.wait_ready()

@@ -1,4 +1,4 @@
-"""The token, from the one source that the settings name (trust.md, "Secrets")."""
+"""The token, from the one source that the settings name (trust.md, "Secrets"), and again when it is refused."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from typing import Any
 
 import structlog
 
-from livedeck.cli import start_screen
 from livedeck.cli.log_file import hide
 from livedeck.client import Api, Misconfigured
+from livedeck.environment import config_path
 from livedeck.monitor import Clock, Monitor, Snapshot
-from livedeck.settings import Settings, SettingsError, config_path
+from livedeck.settings import Settings, SettingsError
 
-PATIENCE = 15.0
+TOKEN_COMMAND_TIMEOUT = 15.0
 
 """Seconds that a token command may take: time enough to touch a security key."""
 
 
-def token_of(settings: Settings) -> str:
+def read_token(settings: Settings) -> str:
     """The token in clear, for the client alone. Raises SettingsError where its source gives none.
 
-    A command and a keyring may make the caller wait; they are asked once, before anything is shown.
+    A command and a keyring may make the caller wait, and a command may ask the person: it is called before a screen is
+    shown, and in a thread afterwards.
     """
     if settings.token is not None and settings.token.get_secret_value():
         return settings.token.get_secret_value()
     if settings.token_file is not None:
         return _from_file(settings.token_file.expanduser())
-    start_screen.lower()  # what is asked now may ask the person
     if settings.token_command:
         return _from_command(settings.token_command)
     if settings.token_keyring:
@@ -46,8 +46,8 @@ def _from_file(path: Path) -> str:
         mode = path.stat().st_mode
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise SettingsError(f"token_file {path}: {why}") from None
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise SettingsError(f"token_file {path}: {reason}") from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise SettingsError(f"token_file {path}: others can read it; run chmod 600 {path}")
     if not text:
@@ -56,22 +56,22 @@ def _from_file(path: Path) -> str:
 
 
 def _from_command(argv: tuple[str, ...]) -> str:
-    """What the program prints. Its words are shown to nobody: they may hold the token."""
-    what = f"token_command {argv[0]}"
+    """What the program prints. Nobody is shown its words: they may hold the token."""
+    source = f"token_command {argv[0]}"
     try:
-        done = subprocess.run(  # noqa: S603  the user's own program, and no shell reads its arguments
-            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
+        process = subprocess.run(  # noqa: S603  the user's own program, and no shell reads its arguments
+            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=TOKEN_COMMAND_TIMEOUT, check=False
         )
     except subprocess.TimeoutExpired:
-        raise SettingsError(f"{what}: it did not end within {PATIENCE:.0f} s") from None
+        raise SettingsError(f"{source}: it did not end within {TOKEN_COMMAND_TIMEOUT:.0f} s") from None
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "its arguments cannot be passed on"
-        raise SettingsError(f"{what}: it cannot be run: {why}") from None
-    if done.returncode:
-        raise SettingsError(f"{what}: it failed with exit code {done.returncode}; run it by hand to see why")
-    text = done.stdout.decode("utf-8", errors="replace").strip()
+        reason = error.strerror if isinstance(error, OSError) else "its arguments cannot be passed on"
+        raise SettingsError(f"{source}: it cannot be run: {reason}") from None
+    if process.returncode:
+        raise SettingsError(f"{source}: it failed with exit code {process.returncode}; run it by hand to see why")
+    text = process.stdout.decode("utf-8", errors="replace").strip()
     if not text:
-        raise SettingsError(f"{what}: it printed nothing")
+        raise SettingsError(f"{source}: it printed nothing")
     return text
 
 
@@ -93,43 +93,43 @@ def _from_keyring(entry: str) -> str:
     return text
 
 
-PAUSE = 5.0
+REFRESH_PAUSE = 5.0
 
-"""Seconds between two looks at the source of the token: it may be a program that asks another machine."""
-
-
-_log: Any = structlog.get_logger("livedeck.renewing")
+"""Seconds between two reads of the token's source: it may be a program that asks another machine."""
 
 
-async def renewing(monitor: Monitor, renewal: Renewal) -> AsyncGenerator[Snapshot, None]:
+_log: Any = structlog.get_logger("livedeck.token")
+
+
+async def with_token_refresh(monitor: Monitor, refresh: TokenRefresh) -> AsyncGenerator[Snapshot, None]:
     """The monitor's snapshots; whenever the platform refuses the token its source is read again."""
     try:
         async with aclosing(monitor.snapshots()) as snapshots:
             async for snapshot in snapshots:
-                renewal.look(snapshot)
-                yield renewal.told(snapshot)
+                refresh.start_if_refused(snapshot)
+                yield refresh.explain(snapshot)
     finally:
-        await renewal.close()
+        await refresh.close()
 
 
-class Renewal:
-    """Gives `api` the token that its source has now. `renewed` is called when that is another one."""
+class TokenRefresh:
+    """Gives `api` the token that its source has now. `on_new_token` is called when that is another one."""
 
-    def __init__(self, api: Api, settings: Settings, clock: Clock, renewed: Callable[[], None]) -> None:
-        self._api, self._settings, self._clock, self._renewed = api, settings, clock, renewed
-        self._token, self._why = "", ""
+    def __init__(self, api: Api, settings: Settings, clock: Clock, on_new_token: Callable[[], None]) -> None:
+        self._api, self._settings, self._clock, self._on_new_token = api, settings, clock, on_new_token
+        self._token, self._error = "", ""
         self._task: asyncio.Task[None] | None = None
 
-    def look(self, snapshot: Snapshot) -> None:
+    def start_if_refused(self, snapshot: Snapshot) -> None:
         """Begin to read the source, where the token is refused and nobody is reading it yet."""
         if snapshot.link.is_unauthorized and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._read())
 
-    def told(self, snapshot: Snapshot) -> Snapshot:
+    def explain(self, snapshot: Snapshot) -> Snapshot:
         """The snapshot; while the token is refused and its source gives none, with what to do about the source."""
-        if not snapshot.link.is_unauthorized or not self._why:
+        if not snapshot.link.is_unauthorized or not self._error:
             return snapshot
-        return replace(snapshot, link=replace(snapshot.link, reason=self._why))
+        return replace(snapshot, link=replace(snapshot.link, reason=self._error))
 
     async def close(self) -> None:
         """Read no more."""
@@ -138,18 +138,18 @@ class Renewal:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _read(self) -> None:
-        """Off the loop, for a program may take its time; then rest. A source that fails is tried again."""
+        """In a thread, for a program may take its time; then rest. A source that fails is tried again."""
         try:
-            token = await asyncio.to_thread(token_of, self._settings)
+            token = await asyncio.to_thread(read_token, self._settings)
             if token != self._token:
                 hide(token)
                 self._api.set_token(token)
                 self._token = token
                 _log.info("the platform refused the token, its source was read again")
-                self._renewed()
-            self._why = ""
+                self._on_new_token()
+            self._error = ""
         except (SettingsError, Misconfigured) as error:
-            if str(error) != self._why:
-                self._why = str(error)
-                _log.warning("the token cannot be renewed", why=self._why)
-        await self._clock.sleep(PAUSE)
+            if str(error) != self._error:
+                self._error = str(error)
+                _log.warning("the token cannot be refreshed", reason=self._error)
+        await self._clock.sleep(REFRESH_PAUSE)

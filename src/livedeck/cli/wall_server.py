@@ -1,16 +1,20 @@
-"""The wall as a page on loopback: it looks for a new picture every second, and says so when none comes."""
+"""The wall besides the terminal: a picture file, and a page on loopback that asks for the picture every second."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
+import os
 import socket
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from hashlib import blake2b, sha256
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
 
+import structlog
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -18,6 +22,88 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+
+from livedeck.ui.wallboard.app import Picture
+
+_log: Any = structlog.get_logger("livedeck.wallboard")
+
+
+class SvgPublisher:
+    """Takes each picture as it is made; draws it when somebody asks for it, once, and in a thread."""
+
+    def __init__(self) -> None:
+        self._picture: Picture | None = None
+        self._drawn: tuple[Picture, bytes] | None = None
+        self._drawing = asyncio.Lock()
+        self._changed, self._is_ending = asyncio.Event(), False
+
+    def publish(self, picture: Picture) -> None:
+        """This is on the wall now."""
+        self._picture = picture
+        self._changed.set()
+
+    async def svg(self) -> bytes | None:
+        """The newest picture; None before the first."""
+        async with self._drawing:
+            picture = self._picture
+            if picture and (self._drawn is None or self._drawn[0] is not picture):
+                self._drawn = picture, (await asyncio.to_thread(picture.svg)).encode()
+        return self._drawn[1] if self._drawn else None
+
+    @asynccontextmanager
+    async def write_to(self, target: Path) -> AsyncIterator[None]:
+        """Write each picture to that file while the block runs, and the last one at its end; whole or not at all."""
+        task = asyncio.create_task(self._write_each(target))
+        try:
+            yield
+        finally:
+            self._is_ending = True
+            self._changed.set()
+            await task
+
+    async def _write_each(self, target: Path) -> None:
+        last_error = ""
+        while self._changed.is_set() or not self._is_ending:
+            await self._changed.wait()
+            self._changed.clear()
+            last_error = await self._write(target, last_error)
+
+    async def _write(self, target: Path, last_error: str) -> str:
+        """Write the newest picture. Returns why it could not be, or nothing; `last_error`: what that was last time."""
+        try:
+            svg = await self.svg()
+            if svg:
+                await asyncio.to_thread(replace_file, target, svg)
+            reason = ""
+        except Exception as error:  # noqa: BLE001  the top of a task; logged once, not at every picture
+            reason = getattr(error, "strerror", None) or repr(error)
+            if reason != last_error:
+                _log.warning("the picture cannot be written", path=str(target), reason=reason, exc_info=True)
+        if last_error and not reason:
+            _log.info("the picture is written again", path=str(target))
+        return reason
+
+
+def replace_file(target: Path, content: bytes) -> None:
+    """Put that in place of the file at once. Raises OSError.
+
+    Unlike `atomic_file`: others may read it, as a web server does, and it is not synced, for the next one comes soon.
+    """
+    target = target.resolve()  # a link stays a link
+    part = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        part.write_bytes(content)
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def check_folder(target: Path) -> None:
+    """Raises OSError where no file can be made beside that one."""
+    with TemporaryFile(dir=target.resolve().parent):
+        pass
+
 
 LOOPBACK = "127.0.0.1"
 
@@ -59,63 +145,60 @@ PAGE = f"""<!doctype html>
 """
 
 
-def _hashed(text: str) -> str:
+def _csp_hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-_POLICY = (
-    f"default-src 'none'; script-src {_hashed(_SCRIPT)}; style-src {_hashed(_STYLE)}; connect-src 'self'; "
+_CONTENT_SECURITY_POLICY = (
+    f"default-src 'none'; script-src {_csp_hash(_SCRIPT)}; style-src {_csp_hash(_STYLE)}; connect-src 'self'; "
     "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 _HEADERS = {
-    "Content-Security-Policy": _POLICY,
+    "Content-Security-Policy": _CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
 
 
-def page(svg: Callable[[], Awaitable[bytes | None]]) -> Starlette:
+def wall_app(svg: Callable[[], Awaitable[bytes | None]]) -> Starlette:
     """The app: `/` and `/wall.svg`, to be read and nothing else, and under no other name than this machine's."""
 
-    async def whole(request: Request) -> Response:
+    async def page(request: Request) -> Response:
         return _tagged(request, PAGE.encode(), "text/html; charset=utf-8")
 
     async def picture(request: Request) -> Response:
-        drawn = await svg()
-        if drawn is None:
+        content = await svg()
+        if content is None:
             return Response("no picture yet\n", 503, {**_HEADERS, "Retry-After": "1"}, "text/plain")
-        return _tagged(request, drawn, "image/svg+xml")
+        return _tagged(request, content, "image/svg+xml")
 
-    names = TrustedHostMiddleware
-    return Starlette(
-        routes=[Route("/", whole), Route("/wall.svg", picture)],
-        middleware=[Middleware(names, allowed_hosts=[LOOPBACK, "localhost"])],  # no foreign name may point here
-    )
+    this_machine = Middleware(TrustedHostMiddleware, allowed_hosts=[LOOPBACK, "localhost"])
+    return Starlette(routes=[Route("/", page), Route("/wall.svg", picture)], middleware=[this_machine])
 
 
-def _tagged(request: Request, content: bytes, kind: str) -> Response:
+def _tagged(request: Request, content: bytes, media_type: str) -> Response:
     """The content, or 304 to whoever has it already."""
     tag = f'"{blake2b(content, digest_size=12).hexdigest()}"'
     headers = {**_HEADERS, "ETag": tag}
-    known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
-    if tag in known or "*" in known:
+    cached = {item.strip().removeprefix("W/") for item in request.headers.get("if-none-match", "").split(",")}
+    if tag in cached or "*" in cached:
         return Response(status_code=304, headers=headers)
-    return Response(content, headers=headers, media_type=kind)
+    return Response(content, headers=headers, media_type=media_type)
 
 
-def bound(port: int) -> socket.socket:
-    """A listener on loopback; port 0 takes any free one. Raises OSError for one that is taken."""
+def listen(port: int) -> socket.socket:
+    """A listening socket on loopback; port 0 takes any free one. Raises OSError for one that is taken."""
     return socket.create_server((LOOPBACK, port))
 
 
 @asynccontextmanager
-async def shown_at(listener: socket.socket, svg: Callable[[], Awaitable[bytes | None]]) -> AsyncIterator[str]:
+async def serve_wall(listener: socket.socket, svg: Callable[[], Awaitable[bytes | None]]) -> AsyncIterator[str]:
     """Serve the page there while the block runs; its address."""
     server = _Server(
         uvicorn.Config(
-            page(svg),
+            wall_app(svg),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -131,10 +214,6 @@ async def shown_at(listener: socket.socket, svg: Callable[[], Awaitable[bytes | 
     finally:
         server.should_exit = True
         await task
-
-
-# Without a handler of its own a library's warnings go to stderr, into the middle of a full-screen terminal.
-logging.getLogger("uvicorn").addHandler(logging.NullHandler())
 
 
 class _Server(uvicorn.Server):

@@ -7,13 +7,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from livedeck.cli.log_file import hide
-from livedeck.cli.token import token_of
+from livedeck.cli.token import read_token
 from livedeck.client import Api
 from livedeck.monitor import Clock, History, Monitor
-from livedeck.settings import OFF, Settings, SettingsError, defaults_only
+from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
+
+if TYPE_CHECKING:
+    from livedeck.ui.shell.action import Keymap
 
 
 class SystemClock:
@@ -38,7 +41,7 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
         raise SettingsError(
             "no platform: set LIVEDECK_BASE_URL or --base-url, run `livedeck config init`, or try `livedeck demo`"
         )
-    time, token = clock or SystemClock(), token_of(settings)
+    time, token = clock or SystemClock(), read_token(settings)
     hide(token)
     return Api(
         base_url=settings.base_url,
@@ -54,6 +57,18 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
         sleep=time.sleep,
         mount=mount,
     )
+
+
+def make_keymap(settings: DisplaySettings) -> Keymap:
+    """The keys that the settings change. Raises SettingsError with the line of each that cannot be."""
+    from livedeck.ui.features import FEATURES
+    from livedeck.ui.shell.action import ActionRegistry
+    from livedeck.ui.shell.keymap import read_keymap
+
+    keymap, errors = read_keymap(ActionRegistry(FEATURES), settings.keys)
+    if errors:
+        raise SettingsError("\n".join(f"{key_location(error.name)}: {error.reason}" for error in errors))
+    return keymap
 
 
 @asynccontextmanager
@@ -74,12 +89,12 @@ def make_monitor(
     api: Api, clock: Clock | None = None, *, settings: Settings | None = None, history: History | None = None
 ) -> Monitor:
     """A monitor of that platform by those settings (None: the defaults) and on that clock (None: this machine's)."""
-    settings = settings or defaults_only()
+    settings = settings or Settings()
     return Monitor(
         api,
         clock or SystemClock(),
-        thresholds=settings.limits(),
-        cadence=settings.pace(),
-        overrides=settings.overrides(),
+        thresholds=settings.thresholds_of(),
+        cadence=settings.polling_cadence(),
+        overrides=settings.event_thresholds(),
         history=history,
     )

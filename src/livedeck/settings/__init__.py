@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from livedeck.environment import (
-    Terminal,
-    config_path,
-    file_opener,
-    history_path,
-    log_path,
-    multiplexer,
-    state_folder,
-    terminal,
-    why_no_screen,
+from livedeck.settings.loading import (
+    LoadedSettings,
+    SettingsError,
+    key_location,
+    load,
+    load_display,
+    load_with_origins,
+    unknown_variables,
 )
-from livedeck.settings.loading import Loaded, SettingsError, displayed, key_location, load, loaded, unknown_keys
-from livedeck.settings.model import IN_MEMORY, OFF, TOKEN_SOURCES, DisplaySettings, Settings, defaults_only
+from livedeck.settings.model import IN_MEMORY, OFF, TOKEN_SOURCES, DisplaySettings, Settings
 from livedeck.settings.template import settings_table, template, toml
 
 __all__ = [
@@ -22,25 +19,15 @@ __all__ = [
     "OFF",
     "TOKEN_SOURCES",
     "DisplaySettings",
-    "Loaded",
+    "LoadedSettings",
     "Settings",
     "SettingsError",
-    "Terminal",
-    "config_path",
-    "defaults_only",
-    "displayed",
-    "file_opener",
-    "history_path",
     "key_location",
     "load",
-    "loaded",
-    "log_path",
-    "multiplexer",
+    "load_display",
+    "load_with_origins",
     "settings_table",
-    "state_folder",
     "template",
-    "terminal",
     "toml",
-    "unknown_keys",
-    "why_no_screen",
+    "unknown_variables",
 ]

@@ -1,7 +1,8 @@
-"""The TOML file: what it says, and on which line it says it."""
+"""Flags over environment over TOML: every setting by its strongest origin, and where that origin says it."""
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,17 +12,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from pydantic_settings import EnvSettingsSource
-from pydantic_settings import SettingsError as UnreadableVariable
 
 from livedeck.environment import PREFIX, config_path, variables
-from livedeck.settings.model import TOKEN_SOURCES, DisplaySettings, PlatformSettings, Settings
+from livedeck.settings.model import TOKEN_SOURCES, DisplaySettings, PlatformSettings, Settings, is_structured
 
-_KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^="'#\[])+)=""")
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class SettingsError(Exception):
     """A setting that cannot be used: which one, from where, and what to do."""
+
+
+# The TOML file
+
+
+_KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^="'#\[])+)=""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +37,25 @@ class Document:
     text: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
 
-    def place(self, keys: Sequence[str | int]) -> str:
+    def location(self, keys: Sequence[str | int]) -> str:
         """Where that setting stands, or the nearest thing around it: `config.toml:12`."""
         line = line_of(self.text, keys)
         return f"{self.path}:{line}" if line else str(self.path)
 
+    def profiles(self) -> Mapping[str, Any]:
+        """The tables of `[profiles]` by name."""
+        tables = self.values.get("profiles")
+        return tables if isinstance(tables, dict) else {}
 
-def read(path: Path) -> Document:
+    def resolve_paths(self, table: object) -> dict[str, Any]:
+        """That table; a relative `token_file` in it is meant from the file's folder, wherever the command is run."""
+        values = dict(table) if isinstance(table, dict) else {}
+        if values.get("token_file") and isinstance(values["token_file"], str):
+            values["token_file"] = self.path.parent / Path(values["token_file"]).expanduser()
+        return values
+
+
+def read_document(path: Path) -> Document:
     """The file, or an empty document where there is none. Raises SettingsError for what is no TOML."""
     if not path.exists():
         return Document(path)
@@ -51,27 +68,21 @@ def read(path: Path) -> Document:
 
 def line_of(text: str, keys: Sequence[str | int]) -> int | None:
     """The line, from 1, of the longest beginning of `keys` that the TOML text names; None where it names none."""
-    found, depth = None, 0
+    nearest, depth = None, 0
     table: tuple[str, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("["):
-            table = here = _path(line)
+            table = path = _keys_of_line(line)
         elif key := _KEY.match(line):
-            here = table + _path(f"{key[1]} = 0")
+            path = table + _keys_of_line(f"{key[1]} = 0")
         else:
             continue
-        if len(here) > depth and here == tuple(keys[: len(here)]):
-            found, depth = number, len(here)
-    return found
+        if len(path) > depth and path == tuple(keys[: len(path)]):
+            nearest, depth = number, len(path)
+    return nearest
 
 
-def resolve_path(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A table in which a relative `token_file` is meant from that folder, wherever the command is run."""
-    name = values.get("token_file")
-    return {**values, **({"token_file": folder / Path(name).expanduser()} if isinstance(name, str) and name else {})}
-
-
-def _path(line: str) -> tuple[str, ...]:
+def _keys_of_line(line: str) -> tuple[str, ...]:
     """The keys that one line names: `[a."b c"]` and `a."b c" = 0` both give `a`, `b c`."""
     try:
         value: object = tomllib.loads(line)
@@ -84,12 +95,26 @@ def _path(line: str) -> tuple[str, ...]:
     return tuple(keys)
 
 
-S = TypeVar("S", bound=DisplaySettings)
+def _configured_document() -> Document:
+    """The settings file in force. Raises SettingsError for one that is named and not there, and for a token in it."""
+    path = config_path()
+    if not path.exists() and f"{PREFIX}CONFIG" in variables():
+        raise SettingsError(f"{PREFIX}CONFIG names {path}, and there is no such file; `livedeck config init` makes it")
+    document = read_document(path)
+    tables = {(): document.values} | {("profiles", name): table for name, table in document.profiles().items()}
+    for keys, table in tables.items():
+        if isinstance(table, Mapping) and "token" in table:
+            raise SettingsError(
+                f"{document.location((*keys, 'token'))}: a token in clear is not read from here; "
+                f"use token_file, token_command or {PREFIX}TOKEN"
+            )
+    return document
+
+
+# Layers
 
 
 DEFAULT = "default"
-
-_NO_SETTINGS = frozenset({f"{PREFIX}CONFIG"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +122,13 @@ class Layer:
     """One origin: what it says, and where it says it (`--read-only`, `LIVEDECK_READ_ONLY`, `config.toml:3`)."""
 
     values: Mapping[str, Any]
-    place: Callable[[tuple[str | int, ...]], str]
-    top_of_file: bool = False
+    location: Callable[[tuple[str | int, ...]], str]
+    is_top_of_file: bool = False
     is_profile: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedSettings:
     """The settings in force; `origins`: name -> where its value came from. What is not named there is the default."""
 
     settings: Settings
@@ -113,170 +138,148 @@ class Loaded:
 
 def load(**flags: Any) -> Settings:
     """The settings in force. A flag that is None was not given. Raises SettingsError."""
-    return loaded(**flags).settings
+    return load_with_origins(**flags).settings
 
 
-def loaded(**flags: Any) -> Loaded:
+def load_with_origins(**flags: Any) -> LoadedSettings:
     """The settings in force, and where each came from. A flag that is None was not given. Raises SettingsError."""
-    document = _document()
-    layers = _layers({name: value for name, value in flags.items() if value is not None}, document)
-    values, said = _merged(layers)
-    return Loaded(_made(Settings, values, said), {name: layer.place((name,)) for name, layer in said.items()}, document)
+    document = _configured_document()
+    values, origins = _merge(_layers({name: value for name, value in flags.items() if value is not None}, document))
+    settings = _validate(Settings, values, origins)
+    return LoadedSettings(settings, {name: layer.location((name,)) for name, layer in origins.items()}, document)
 
 
-def displayed(**flags: Any) -> DisplaySettings:
+def load_display(**flags: Any) -> DisplaySettings:
     """The display settings in force, whatever the others say. Raises SettingsError."""
-    document, names = read(config_path()), DisplaySettings.model_fields
-    top = Layer({name: value for name, value in document.values.items() if name in names}, document.place)
+    document, names = read_document(config_path()), DisplaySettings.model_fields
+    in_file = Layer({name: value for name, value in document.values.items() if name in names}, document.location)
     given = {name: value for name, value in flags.items() if name in names and value is not None}
-    values, said = _merged((_by_flag(given), _by_environment(DisplaySettings), top))
-    return _made(DisplaySettings, values, said)
-
-
-def _made(kind: type[S], values: Mapping[str, Any], said: Mapping[str, Layer]) -> S:
-    try:
-        return kind(**values)
-    except ValidationError as error:
-        faults = [_fault(one, said) for one in error.errors(include_input=False, include_url=False)]
-    raise SettingsError("\n".join(faults))
+    values, origins = _merge((_flag_layer(given), _environment_layer(DisplaySettings), in_file))
+    return _validate(DisplaySettings, values, origins)
 
 
 def key_location(name: str) -> str:
     """Where that action stands in `[keys]`, by its line: the name of an action may be quoted or dotted there."""
-    document = _document()
+    document = _configured_document()
     lines = [line_of(document.text, ("keys", *parts)) for parts in ((name,), name.split("."))]
     line = max((line for line in lines if line), default=None)
     return f"{document.path}:{line}" if line else f"{PREFIX}KEYS"
 
 
-def unknown_keys() -> tuple[str, ...]:
+def unknown_variables() -> tuple[str, ...]:
     """Variables that look like ours and are none of the settings."""
-    known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields} | _NO_SETTINGS
+    known = {f"{PREFIX}{name}".upper() for name in ("config", *Settings.model_fields)}
     return tuple(sorted(name for name in variables() if name.upper() not in known))
-
-
-def _document() -> Document:
-    path = config_path()
-    if not path.exists() and f"{PREFIX}CONFIG" in variables():
-        raise SettingsError(f"{PREFIX}CONFIG names {path}, and there is no such file; `livedeck config init` makes it")
-    document = read(path)
-    for keys in (("token",), *(("profiles", name, "token") for name in _tables(document))):
-        if _has(document.values, keys):
-            place = document.place(keys)
-            raise SettingsError(
-                f"{place}: a token in clear is not read from here; use token_file, token_command or {PREFIX}TOKEN"
-            )
-    return document
-
-
-def _tables(document: Document) -> Mapping[str, Any]:
-    """The profiles by name."""
-    tables = document.values.get("profiles")
-    return tables if isinstance(tables, dict) else {}
-
-
-def _has(values: object, keys: Iterable[str]) -> bool:
-    for key in keys:
-        if not isinstance(values, dict) or key not in values:
-            return False
-        values = values[key]
-    return True
 
 
 def _layers(flags: dict[str, Any], document: Document) -> tuple[Layer, ...]:
     """Strongest first. A profile that a flag names goes before the environment: who says staging means staging."""
-    by_flag, environment = _by_flag(flags), _by_environment(Settings)
-    top = Layer(resolve_path(document.values, document.path.parent), document.place, top_of_file=True)
-    chosen = next((layer for layer in (by_flag, environment, top) if "profile" in layer.values), None)
-    if chosen is None or not (name := str(chosen.values["profile"])):
-        return by_flag, environment, top
-    profile = _profile(name, chosen, document)
-    return (by_flag, profile, environment, top) if chosen is by_flag else (by_flag, environment, profile, top)
+    by_flag, environment = _flag_layer(flags), _environment_layer(Settings)
+    in_file = Layer(document.resolve_paths(document.values), document.location, is_top_of_file=True)
+    naming = next((layer for layer in (by_flag, environment, in_file) if "profile" in layer.values), None)
+    if naming is None or not (name := str(naming.values["profile"])):
+        return by_flag, environment, in_file
+    profile = _profile_layer(name, naming, document)
+    return (by_flag, profile, environment, in_file) if naming is by_flag else (by_flag, environment, profile, in_file)
 
 
-def _profile(name: str, chosen: Layer, document: Document) -> Layer:
-    known = _tables(document)
-    if name not in known and name != DEFAULT:
-        names = ", ".join(sorted(known)) or "none is there yet"
-        place = chosen.place(("profile",))
-        raise SettingsError(f"profile ({place}): {document.path} has no [profiles.{name}]; known: {names}")
-    table = known.get(name, {})
-    values = resolve_path(table, document.path.parent) if isinstance(table, dict) else {}
-    return Layer(values, lambda keys: document.place(("profiles", name, *keys)), is_profile=True)
-
-
-def _by_flag(flags: Mapping[str, Any]) -> Layer:
+def _flag_layer(flags: Mapping[str, Any]) -> Layer:
     return Layer(flags, lambda keys: f"--{str(keys[0]).replace('_', '-')}")
 
 
-def _by_environment(kind: type[DisplaySettings]) -> Layer:
-    """What the variables say of the settings of that kind."""
-    try:
-        values = EnvSettingsSource(kind, env_ignore_empty=True)()
-    except UnreadableVariable as error:
-        name = next((name for name in Settings.model_fields if f'"{name}"' in str(error)), "")
-        raise SettingsError(
-            f"{PREFIX}{name.upper()}: should be JSON, as the table or list that it stands for"
-        ) from None
+def _environment_layer(model: type[BaseModel]) -> Layer:
+    """What the variables say of the settings of that model; one that is empty says nothing."""
+    texts = {name.upper(): text for name, text in variables().items() if text}
+    values: dict[str, Any] = {}
+    for name, setting in model.model_fields.items():
+        variable = f"{PREFIX}{name}".upper()
+        if variable in texts and is_structured(setting):
+            try:
+                values[name] = json.loads(texts[variable])
+            except ValueError:
+                raise SettingsError(f"{variable}: should be JSON, as the table or list that it stands for") from None
+        elif variable in texts:
+            values[name] = texts[variable]
     return Layer(values, lambda keys: f"{PREFIX}{keys[0]}".upper())
 
 
-def _merged(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
+def _profile_layer(name: str, naming: Layer, document: Document) -> Layer:
+    profiles = document.profiles()
+    if name not in profiles and name != DEFAULT:
+        names = ", ".join(sorted(profiles)) or "none is there yet"
+        location = naming.location(("profile",))
+        raise SettingsError(f"profile ({location}): {document.path} has no [profiles.{name}]; known: {names}")
+    values = document.resolve_paths(profiles.get(name))
+    return Layer(values, lambda keys: document.location(("profiles", name, *keys)), is_profile=True)
+
+
+def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
     """Every setting by its strongest origin; and the addresses and the token of one platform stay together."""
     values: dict[str, Any] = {}
-    said: dict[str, Layer] = {}
+    origins: dict[str, Layer] = {}
     for layer in layers:
-        closed = {*values, *_closed(layer, values, said)}
-        taken = {name: value for name, value in layer.values.items() if name not in closed}
+        settled = {*values, *_settled_by_others(layer, values, origins)}
+        taken = {name: value for name, value in layer.values.items() if name not in settled}
         values |= taken
-        said |= dict.fromkeys(taken, layer)
-    return values, said
+        origins |= dict.fromkeys(taken, layer)
+    return values, origins
 
 
-def _closed(layer: Layer, values: Mapping[str, Any], said: Mapping[str, Layer]) -> Iterable[str]:
+def _settled_by_others(layer: Layer, values: Mapping[str, Any], origins: Mapping[str, Layer]) -> Iterable[str]:
     """What this layer has no say in any more, though nobody set it: no token may reach another platform by accident."""
     if any(values.get(name) for name in TOKEN_SOURCES):
         yield from TOKEN_SOURCES
     if values.get("base_url"):
         yield "upload_url"
-        if layer.top_of_file and said["base_url"].is_profile:
+        if layer.is_top_of_file and origins["base_url"].is_profile:
             yield from TOKEN_SOURCES
 
 
-def _fault(error: Mapping[str, Any], said: Mapping[str, Layer]) -> str:
-    keys = tuple(error["loc"])
-    text = str(error["msg"]).removeprefix("Value error, ")
+# Validation
+
+
+def _validate(model: type[Model], values: Mapping[str, Any], origins: Mapping[str, Layer]) -> Model:
+    """Raises SettingsError with a line for each setting that cannot be used: its name, where it is set, and why."""
+    try:
+        return model(**values)
+    except ValidationError as error:
+        lines = [_describe(fault, origins) for fault in error.errors(include_input=False, include_url=False)]
+    raise SettingsError("\n".join(lines))
+
+
+def _describe(fault: Mapping[str, Any], origins: Mapping[str, Layer]) -> str:
+    keys = tuple(fault["loc"])
+    text = str(fault["msg"]).removeprefix("Value error, ")
     if not keys:
         return text
-    if error["type"] == "extra_forbidden":
-        text = _unknown(keys)
-    layer = said.get(str(keys[0]))
-    place = layer.place(_narrowed(keys, text)) if layer else DEFAULT
-    return f"{'.'.join(map(str, keys))} ({place}): {text}"
+    if fault["type"] == "extra_forbidden":
+        text = _describe_unknown(keys)
+    layer = origins.get(str(keys[0]))
+    location = layer.location(_threshold_keys(keys, text)) if layer else DEFAULT
+    return f"{'.'.join(map(str, keys))} ({location}): {text}"
 
 
-def _narrowed(keys: tuple[str | int, ...], text: str) -> tuple[str | int, ...]:
+def _threshold_keys(keys: tuple[str | int, ...], text: str) -> tuple[str | int, ...]:
     """Limits are checked as a whole; the words of their fault begin with the path of the key."""
     if "thresholds" not in keys:
         return keys
     return (*keys, *text.partition(" ")[0].rstrip(":").split("."))
 
 
-def _unknown(keys: tuple[str | int, ...]) -> str:
-    """What is said of a name that is none: the nearest ones, or all."""
-    allowed = sorted(_names(Settings, keys[:-1]))
+def _describe_unknown(keys: tuple[str | int, ...]) -> str:
+    """A name that is none: the nearest ones, or all that are allowed there."""
+    allowed = sorted(_names_at(keys[:-1]))
     near = get_close_matches(str(keys[-1]), allowed, n=2)
     if near:
         return f"no such setting; did you mean {' or '.join(near)}?"
     return f"no such setting; allowed: {', '.join(allowed)}"
 
 
-def _names(model: type[BaseModel], keys: tuple[str | int, ...]) -> set[str]:
+def _names_at(keys: tuple[str | int, ...]) -> set[str]:
     """The names that may stand in the table at `keys`."""
-    inner: dict[str, type[BaseModel]] = {"profiles": PlatformSettings}
     if not keys:
-        return set(model.model_fields) - {"token"}
-    if str(keys[0]) in inner:
-        return set(inner[str(keys[0])].model_fields)
-    default = model.model_fields[str(keys[0])].default
+        return set(Settings.model_fields) - {"token"}
+    if keys[0] == "profiles":
+        return set(PlatformSettings.model_fields)
+    default = Settings.model_fields[str(keys[0])].default
     return set(type(default).model_fields) if isinstance(default, BaseModel) else {"thresholds"}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic.fields import FieldInfo
 
-from livedeck.environment import PREFIX, history_path
+from livedeck.environment import history_path
 from livedeck.monitor import Cadence, Thresholds, with_overrides
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
@@ -27,32 +27,30 @@ HISTORY_WORDS = frozenset({"", OFF, IN_MEMORY})
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-_LAYERED = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True)
-
-_USUAL = Cadence()
+_CADENCE = Cadence()
 
 
-def _sound(limits: dict[str, Any]) -> dict[str, Any]:
+def _check_limits(limits: dict[str, Any]) -> dict[str, Any]:
     with_overrides(Thresholds(), limits)
     return limits
 
 
-Limits = Annotated[dict[str, Any], AfterValidator(_sound)]
+Limits = Annotated[dict[str, Any], AfterValidator(_check_limits)]
 
 """Names of `Thresholds` = another value, in that name's unit; a hold or share is a table, given in part."""
 
 
-def _path(value: object) -> object:
+def _none_if_empty(value: object) -> object:
     return None if value == "" else value  # an empty path would be the folder itself
 
 
-def _place(value: str) -> str:
+def _check_history(value: str) -> str:
     if value in HISTORY_WORDS or Path(value).expanduser().is_absolute():
         return value
     raise ValueError("should be an absolute path, or `off`")
 
 
-def _argv(value: object) -> object:
+def _refuse_shell_line(value: object) -> object:
     if isinstance(value, str):
         raise ValueError(  # noqa: TRY004  pydantic takes no TypeError
             'should be a list, the program first: ["pass", "show", "livedeck"]; no shell reads it'
@@ -60,21 +58,22 @@ def _argv(value: object) -> object:
     return value
 
 
-def _flat(value: object) -> object:
+def _flatten_keys(value: object) -> object:
     """TOML makes tables of `event.complete = "X"`: back to the names of actions, each with a list of keys."""
-    if not isinstance(value, dict):
-        return value
-    flat: dict[str, object] = {}
-    for name, keys in value.items():
+    return dict(_flat_items(value)) if isinstance(value, dict) else value
+
+
+def _flat_items(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    for name, keys in table.items():
         if isinstance(keys, dict):
-            flat |= {f"{name}.{verb}": each for verb, each in _tables(_flat(keys))}
+            yield from _flat_items(keys, f"{prefix}{name}.")
         else:
-            flat[name] = (keys,) if isinstance(keys, str) else keys
-    return flat
+            yield f"{prefix}{name}", (keys,) if isinstance(keys, str) else keys
 
 
-def _tables(value: object) -> Iterable[tuple[str, object]]:
-    return value.items() if isinstance(value, dict) else ()
+def is_structured(field: FieldInfo) -> bool:
+    """Whether a setting is a table or a list: a variable of the environment gives it as JSON."""
+    return isinstance(field.default, dict | tuple | BaseModel)
 
 
 class CadenceSettings(BaseModel):
@@ -82,16 +81,18 @@ class CadenceSettings(BaseModel):
 
     model_config = _STRICT
 
-    events: float = Field(default=_USUAL.events, ge=1, le=300, description="seconds between two event lists")
+    events: float = Field(default=_CADENCE.events, ge=1, le=300, description="seconds between two event lists")
     events_near: float = Field(
-        default=_USUAL.events_near, ge=1, le=300, description="... from T-10 to T+5 min of a start, s"
+        default=_CADENCE.events_near, ge=1, le=300, description="... from T-10 to T+5 min of a start, s"
     )
-    qos: float = Field(default=_USUAL.qos, ge=1, le=60, description="seconds between two asks for an event's samples")
+    qos: float = Field(default=_CADENCE.qos, ge=1, le=60, description="seconds between two asks for an event's samples")
     qos_focus: float = Field(
-        default=_USUAL.qos_focus, ge=0.5, le=60, description="... of the event that is looked at, s"
+        default=_CADENCE.qos_focus, ge=0.5, le=60, description="... of the event that is looked at, s"
     )
-    budget: float = Field(default=_USUAL.budget, ge=1, le=1000, description="requests a second of all polling together")
-    at_once: int = Field(default=_USUAL.at_once, ge=1, le=64, description="requests in flight at most")
+    budget: float = Field(
+        default=_CADENCE.budget, ge=1, le=1000, description="requests a second of all polling together"
+    )
+    at_once: int = Field(default=_CADENCE.at_once, ge=1, le=64, description="requests in flight at most")
 
 
 class EventSettings(BaseModel):
@@ -109,10 +110,10 @@ class PlatformSettings(BaseModel):
 
     base_url: str = Field(default="", description="address of the platform's API; https, or http to loopback")
     upload_url: str = Field(default="", description="address of its upload endpoints, where it is another")
-    token_file: Annotated[Path | None, BeforeValidator(_path)] = Field(
+    token_file: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
         default=None, description="file that holds the token; refused when others can read it"
     )
-    token_command: Annotated[tuple[str, ...], BeforeValidator(_argv)] = Field(
+    token_command: Annotated[tuple[str, ...], BeforeValidator(_refuse_shell_line)] = Field(
         default=(),
         description='program and arguments that print the token, as in `["pass", "show", "livedeck"]`; no shell, 15 s',
     )
@@ -132,30 +133,18 @@ class PlatformSettings(BaseModel):
     timeout: float = Field(default=4.0, gt=0, le=60, description="seconds that one request may take")
 
 
-class DisplaySettings(BaseSettings):
+class DisplaySettings(BaseModel):
     """How the deck looks and which keys it has, on whatever platform: `livedeck demo` heeds these and no others."""
 
-    model_config = _LAYERED
+    model_config = _STRICT
 
     theme: Literal["auto", "dark", "light", "contrast", "ansi-16", "mono"] = Field(
         default="auto", description="colours of the deck; `auto`: what the terminal can show"
     )
     ascii: bool = Field(default=False, description="the deck uses no character beyond ASCII")
-    keys: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_flat)] = Field(
+    keys: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_flatten_keys)] = Field(
         default={}, description="name of an action = its key, or a list of keys (`livedeck keys`)"
     )
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """What is given and nothing else: `layers.loaded` reads the other origins, and remembers which said what."""
-        return (init_settings,)
 
 
 class Settings(DisplaySettings, PlatformSettings):
@@ -164,8 +153,6 @@ class Settings(DisplaySettings, PlatformSettings):
     A token in clear comes from the environment alone: never from a flag, which every process of the machine can see,
     and never from the TOML file (trust.md, "Secrets").
     """
-
-    model_config = _LAYERED
 
     token: SecretStr | None = Field(default=None, description="workspace API token; environment only")
     profile: str = Field(
@@ -181,7 +168,7 @@ class Settings(DisplaySettings, PlatformSettings):
     events: dict[str, EventSettings] = Field(
         default={}, description="limits of one event, named by its id, over those of all"
     )
-    history: Annotated[str, AfterValidator(_place)] = Field(
+    history: Annotated[str, AfterValidator(_check_history)] = Field(
         default="",
         description="file that keeps samples, alarms, markers and what was done; `off`: none, and no stream key is "
         "shown; empty: one a platform in your data folder",
@@ -200,17 +187,17 @@ class Settings(DisplaySettings, PlatformSettings):
 
     @property
     def token_sources(self) -> tuple[str, ...]:
-        """The sources of the token that are named: one, or none."""
+        """The sources of the token that are named: at most one."""
         return tuple(name for name in TOKEN_SOURCES if getattr(self, name))
 
-    def limits(self, event_id: str = "") -> Thresholds:
+    def thresholds_of(self, event_id: str = "") -> Thresholds:
         """The thresholds of that event, or of every event that has none of its own."""
         event = self.events.get(event_id)
         return with_overrides(with_overrides(Thresholds(), self.thresholds), event.thresholds if event else {})
 
-    def overrides(self) -> Mapping[str, Thresholds]:
+    def event_thresholds(self) -> Mapping[str, Thresholds]:
         """Event id -> its own thresholds."""
-        return {event_id: self.limits(event_id) for event_id, event in self.events.items() if event.thresholds}
+        return {event_id: self.thresholds_of(event_id) for event_id, event in self.events.items() if event.thresholds}
 
     def history_file(self) -> Path | None:
         """Where the history is kept; None where it is off or in memory."""
@@ -218,11 +205,6 @@ class Settings(DisplaySettings, PlatformSettings):
             return None
         return Path(self.history).expanduser() if self.history else history_path(self.profile, self.base_url)
 
-    def pace(self) -> Cadence:
-        """How often the platform is asked."""
-        return replace(_USUAL, **self.cadence.model_dump())
-
-
-def defaults_only(**given: Any) -> Settings:
-    """Settings that nothing but their caller has a say in: neither the environment nor the file."""
-    return Settings.model_construct(**given)
+    def polling_cadence(self) -> Cadence:
+        """How often the platform is asked, as the monitor takes it."""
+        return replace(_CADENCE, **self.cadence.model_dump())

@@ -15,14 +15,14 @@ from pydantic.fields import FieldInfo
 
 from livedeck.environment import PREFIX
 from livedeck.monitor import Thresholds
-from livedeck.settings.model import CadenceSettings, Settings
+from livedeck.settings.model import CadenceSettings, Settings, is_structured
 
-_NOTE = re.compile(r"^    (\w+): [^=]+ = .*?(?:  # (.*))?$", re.MULTILINE)
+_COMMENT = re.compile(r"^    (\w+): [^=]+ = .*?(?:  # (.*))?$", re.MULTILINE)
 
 
-_INLINE = 3
+MAX_INLINE = 3
 
-"""Numbers that a table may hold to be written on one line."""
+"""So many numbers a table may hold to be written on one line."""
 
 
 _HEAD = """\
@@ -56,10 +56,9 @@ def settings_table(flags: Collection[str]) -> str:
     """Every setting as a row of a Markdown table. `flags`: names of those that a flag sets, too."""
     rows = ["| TOML | environment | flag | meaning |", "|---|---|---|---|"]
     for name, field in Settings.model_fields.items():
-        is_table = isinstance(field.default, dict | BaseModel)
-        key = _TABLES.get(name, f"[{name}]" if is_table else name)
+        key = _TABLES.get(name, f"[{name}]" if isinstance(field.default, dict | BaseModel) else name)
         in_toml = "-" if name == "token" else f"`{key}`"
-        variable = f"`{PREFIX}{name.upper()}`{' (JSON)' if is_table or isinstance(field.default, tuple) else ''}"
+        variable = f"`{PREFIX}{name.upper()}`{' (JSON)' if is_structured(field) else ''}"
         flag = f"`--{name.replace('_', '-')}`" if name in flags else "-"
         rows.append(f"| {in_toml} | {variable} | {flag} | {_meaning(field)} |")
     return "\n".join(rows)
@@ -83,9 +82,9 @@ def template() -> str:
     """The whole settings file, every setting with its default and reason, commented out."""
     parts = [
         _HEAD,
-        *_plain(),
+        *_top_level(),
         "\n# How often the platform is asked.\n[cadence]\n",
-        *_described(CadenceSettings),
+        *_fields(CadenceSettings),
         "\n# Limits of the alarms. A hold begins after `samples` and `seconds`, and ends `off` s after the fault.\n",
         *_limits(Thresholds(), "thresholds"),
         _EVENTS,
@@ -99,7 +98,7 @@ def toml(value: object) -> str:
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(str(key))} = {toml(one)}" for key, one in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(str(key))} = {toml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(toml, value)) + "]"
     if isinstance(value, Path):
@@ -111,28 +110,29 @@ def _key(name: str) -> str:
     return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name, ensure_ascii=False)
 
 
-def _plain() -> Iterator[str]:
+def _top_level() -> Iterator[str]:
     """The settings that stand before any table."""
     for name, field in Settings.model_fields.items():
         if name != "token" and not isinstance(field.default, dict | BaseModel):
-            yield f"\n# {field.description}\n# {name} = {toml('' if field.default is None else field.default)}\n"
+            default = "" if field.default is None else field.default
+            yield f"\n# {field.description}\n# {name} = {toml(default)}\n"
 
 
-def _described(model: type[BaseModel]) -> Iterator[str]:
+def _fields(model: type[BaseModel]) -> Iterator[str]:
     for name, field in model.model_fields.items():
         yield f"# {name} = {toml(field.default)}  # {field.description}\n"
 
 
 def _limits(table: object, path: str) -> Iterator[str]:
-    """A table of limits as it stands in the code, with what is said of each there: unit and reason."""
-    notes, own = dict(_NOTE.findall(inspect.getsource(type(table)))), []
+    """A table of limits as it stands in the code, with the comment of each there: unit and reason."""
+    comments, tables = dict(_COMMENT.findall(inspect.getsource(type(table)))), []
     yield f"[{path}]\n"
     for field in fields(table):  # type: ignore[arg-type]
-        value, note = getattr(table, field.name), notes.get(field.name, "")
-        if is_dataclass(value) and len(fields(value)) > _INLINE:
-            own.append((value, f"{path}.{field.name}"))
+        value, comment = getattr(table, field.name), comments.get(field.name, "")
+        if is_dataclass(value) and len(fields(value)) > MAX_INLINE:
+            tables.append((value, f"{path}.{field.name}"))
         else:
-            yield f"# {field.name} = {toml(value)}{f'  # {note}' if note else ''}\n"
-    for value, place in own:
+            yield f"# {field.name} = {toml(value)}{f'  # {comment}' if comment else ''}\n"
+    for value, inner_path in tables:
         yield "\n"
-        yield from _limits(value, place)
+        yield from _limits(value, inner_path)

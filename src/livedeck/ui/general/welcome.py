@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any, ClassVar
 
 from textual.app import App, ComposeResult
@@ -21,9 +22,12 @@ from livedeck.ui.kit import themes
 from livedeck.ui.kit.dialogs.dialog import Button, Timer
 from livedeck.ui.kit.dialogs.form import Form
 
-DEMO, DECK = "demo", "deck"
 
-"""What a first start leads to."""
+class Choice(StrEnum):
+    """What a first start leads to. DECK: the answers are kept."""
+
+    DEMO = "demo"
+    DECK = "deck"
 
 
 TYPED, FILE, COMMAND, ENVIRONMENT = "typed here", "a file", "a command", "LIVEDECK_TOKEN"
@@ -73,8 +77,8 @@ SCHEMA = FormSchema(
 )
 
 
-class Welcome(App[str]):
-    """Returns DEMO, DECK once the answers are kept, or nothing where it was left."""
+class Welcome(App[Choice]):
+    """Returns what was chosen, or None where it was left."""
 
     CSS_PATH = "../app.tcss"
     TITLE = "livedeck"
@@ -100,16 +104,16 @@ class Welcome(App[str]):
         with Vertical(id="welcome", classes="dialog"), Vertical(classes="dialog-box"):
             yield Static(Content(WELCOME))
             with Horizontal(classes="dialog-keys"):
-                yield Button("Demo", id=DEMO)
+                yield Button("Demo", id=Choice.DEMO)
                 yield Button("Connect", id="connect")
                 yield Button("Leave", id="leave")
 
     def on_mount(self) -> None:
-        self.query_one(f"#{DEMO}").focus()
+        self.query_one(f"#{Choice.DEMO}").focus()
 
     def on_button_pressed(self, message: Button.Pressed) -> None:
-        if message.button == DEMO:
-            self.exit(DEMO)
+        if message.button == Choice.DEMO:
+            self.exit(Choice.DEMO)
         elif message.button == "leave":
             self.exit(None)
         else:
@@ -130,7 +134,7 @@ class Welcome(App[str]):
         except ValueError as error:
             why = str(error)
         if not why:
-            self.exit(DECK)
+            self.exit(Choice.DECK)
             return
         self._form_state = replace(self._form_state, entered=result.entries, note=why)
         self._ask()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.cli.setup import save
-from livedeck.cli.token import token_of
+from livedeck.cli.setup import save_settings
+from livedeck.cli.token import read_token
 from livedeck.settings import SettingsError, load, template
 
 SECRET = "a-token-that-nobody-knows"
@@ -24,28 +24,28 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_was_saved_is_loaded_and_the_token_lies_in_a_private_file_alone(config: Path) -> None:
-    assert save({"base_url": "https://a.example", "read_only": True}, SECRET) == config
+    assert save_settings({"base_url": "https://a.example", "read_only": True}, SECRET) == config
     settings = load()
-    assert (settings.base_url, settings.read_only, token_of(settings)) == ("https://a.example", True, SECRET)
+    assert (settings.base_url, settings.read_only, read_token(settings)) == ("https://a.example", True, SECRET)
     assert SECRET not in config.read_text(encoding="utf-8")
     assert [path.stat().st_mode & 0o077 for path in config.parent.iterdir()] == [0, 0]
 
 
 def test_comments_and_tables_stay_and_a_new_source_replaces_the_old_one(config: Path) -> None:
-    save({"base_url": "https://a.example"}, SECRET)
+    save_settings({"base_url": "https://a.example"}, SECRET)
     config.write_text(f"{config.read_text()}\n{template()}", encoding="utf-8")
-    save({"base_url": "https://b.example", "token_command": ["pass", "show", "x"]})
+    save_settings({"base_url": "https://b.example", "token_command": ["pass", "show", "x"]})
     settings = load()
     assert (settings.base_url, settings.token_sources) == ("https://b.example", ("token_command",))
     assert [line for line in template().splitlines() if line not in config.read_text().splitlines()] == []
-    save({"token_command": None, "timeout": 9})
+    save_settings({"token_command": None, "timeout": 9})
     assert (load().token_sources, load().timeout) == ((), 9)
 
 
 def test_a_key_is_set_before_the_tables_of_a_file_that_has_some(config: Path) -> None:
     config.parent.mkdir()
     config.write_text(template(), encoding="utf-8")
-    save({"base_url": "https://a.example"})
+    save_settings({"base_url": "https://a.example"})
     assert load().base_url == "https://a.example"
 
 
@@ -54,11 +54,11 @@ def test_what_cannot_be_is_refused_and_the_file_stays(config: Path, text: str, v
     config.parent.mkdir()
     config.write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError):
-        save(values)
+        save_settings(values)
     assert config.read_text(encoding="utf-8") == text
 
 
 def test_a_folder_that_cannot_be_written_is_named(config: Path) -> None:
     config.parent.touch()
     with pytest.raises(SettingsError, match="not saved"):
-        save({"base_url": "https://a.example"}, SECRET)
+        save_settings({"base_url": "https://a.example"}, SECRET)
