@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 import httpx
 
-from livedeck.simulator import Simulator, api, openapi
+from livedeck.simulator import Simulator, api
+from livedeck.simulator.app import openapi_document
 from simulator.description import Description
 
 Row: TypeAlias = dict[str, Any]
@@ -35,7 +36,7 @@ def asking(service: Simulator, token: str) -> httpx.AsyncClient:
 @cache
 def description() -> Description:
     """What the service says of itself."""
-    return Description(openapi.document(api.ENDPOINTS, "1"))
+    return Description(openapi_document(api.ENDPOINTS))
 
 
 async def slowly(body: bytes, meanwhile: Awaitable[object]) -> AsyncIterator[bytes]:

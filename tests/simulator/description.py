@@ -30,7 +30,7 @@ class Description:
         media, body = next(iter(said["content"].items()))
         assert answer.headers["content-type"].partition(";")[0] == media
         if media == "application/json":
-            self._fits(body["schema"], answer.json(), answer.request.url.path)
+            self._check_value(body["schema"], answer.json(), answer.request.url.path)
             if answer.status_code != 200:
                 assert str(answer.json()["error"]["code"]) in said["description"].split(", ")
 
@@ -40,31 +40,33 @@ class Description:
         operation: Schema | None = self._document["paths"].get(found, {}).get(request.method.lower())
         return operation
 
-    def _fits(self, schema: Schema, value: object, place: str) -> None:
-        """Raises AssertionError where the value breaks the schema; knows just the words that we write."""
+    def _check_value(self, schema: Schema, value: object, path: str) -> None:
+        """Raises AssertionError where the value breaks the schema; knows just the words that our documents use."""
         if "$ref" in schema:
-            return self._fits(self._document["components"]["schemas"]["Error"], value, place)
+            schema = self._document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
         if "anyOf" in schema:
-            return None if value is None else self._fits(schema["anyOf"][0], value, place)
-        assert "const" not in schema or value == schema["const"], place
-        assert "enum" not in schema or value in schema["enum"], (place, value)
-        self._typed(schema, value, place)
+            assert schema["anyOf"][1:] == [{"type": "null"}], path
+            return None if value is None else self._check_value(schema["anyOf"][0], value, path)
+        assert "const" not in schema or value == schema["const"], path
+        assert "enum" not in schema or value in schema["enum"], (path, value)
+        self._check_type(schema, value, path)
         return None
 
-    def _typed(self, schema: Schema, value: object, place: str) -> None:
+    def _check_type(self, schema: Schema, value: object, path: str) -> None:
         kind = schema.get("type")
         if kind in {"integer", "number"}:
-            assert type(value) is int or (kind == "number" and type(value) is float), (place, value)
+            assert type(value) is int or (kind == "number" and type(value) is float), (path, value)
         elif kind is not None:
-            assert isinstance(value, _TYPES[kind]), (place, value)
+            assert isinstance(value, _TYPES[kind]), (path, value)
         if schema.get("format") == "uuid":
             UUID(str(value))
         if schema.get("format") == "date-time":
-            assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", str(value)), (place, value)
+            assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", str(value)), (path, value)
         if isinstance(value, list):
-            for one in value[:50]:
-                self._fits(schema["items"], one, f"{place}[]")
+            for item in value[:50]:
+                self._check_value(schema["items"], item, f"{path}[]")
         if isinstance(value, dict) and "properties" in schema:
-            assert {*schema["required"]} <= {*value} <= {*schema["properties"]}, place
-            for name, one in value.items():
-                self._fits(schema["properties"][name], one, f"{place}.{name}")
+            assert schema["additionalProperties"] is False
+            assert {*schema["required"]} <= {*value} <= {*schema["properties"]}, path
+            for name, item in value.items():
+                self._check_value(schema["properties"][name], item, f"{path}.{name}")

@@ -160,7 +160,7 @@ async def test_the_list_of_annotations_has_pages(api: httpx.AsyncClient, notes: 
         ({"start_time": True}, ["start_time"]),
         ({"start_time": 10}, ["end_time"]),
         ({"video_id": NOBODY}, ["video_id"]),
-        ({"annotation_type": "text"}, ["annotation_type"]),
+        ({"colour": "red"}, ["colour"]),
     ],
 )
 async def test_a_bad_annotation_is_named(api: httpx.AsyncClient, notes: str, changes: Row, names: list[str]) -> None:

@@ -23,7 +23,8 @@ FUZZ = settings(max_examples=250, deadline=None, derandomize=True, suppress_heal
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
 ODD = ["", "\x00", "en", NOBODY, "2026-11-21T10:00:00Z", "rtmp://x.example", "rtmp://[", "\ud800", "9" * 5000]
-NAMES = sorted({name for endpoint in (*chapters.ENDPOINTS, *control_api.ENDPOINTS) for name in endpoint.named})
+MODELS = {endpoint.takes for endpoint in (*chapters.ENDPOINTS, *control_api.ENDPOINTS) if endpoint.takes}
+NAMES = sorted({field.alias or name for model in MODELS for name, field in model.model_fields.items()})
 SEGMENTS = ["{}", "{}", "{}", NOBODY, "7", "reorder", "..", "%00", "%ff", "%2e%2e", "a" * 300]
 HEADERS = ["X-Video-ID", "X-Event-ID", "X-File-Name", "X-Title", "X-Poster-URL", "Content-Type", "Range"]
 MEDIA = [b"%ff", b"bytes=0-", b"bytes=9-1", b"multipart/form-data; boundary=x", NOBODY.encode()]

@@ -135,7 +135,8 @@ async def test_a_schedule_is_taken_back_with_null(api: httpx.AsyncClient, path: 
         ("restreams", [TARGET, {"name": "x"}], "restreams[1].url"),
         ("restreams", [TARGET | {"url": "http://x.example"}], "restreams[0].url"),
         ("restreams", [TARGET | {"enabled": "yes"}], "restreams[0].enabled"),
-        ("streamkey", "mine", "streamkey"),
+        ("colour", "red", "colour"),
+        ("restreams", [TARGET | {"colour": "red"}], "restreams[0].colour"),
     ],
 )
 async def test_a_bad_field_is_named_and_changes_nothing(
@@ -149,6 +150,7 @@ async def test_a_bad_field_is_named_and_changes_nothing(
 
 async def test_half_a_character_is_no_text(api: httpx.AsyncClient) -> None:
     assert named(await api.post(EVENTS, content=b'{"name":"\\ud800","type":"one-time"}')) == ["name"]
+    assert named(await api.post(EVENTS, content=b'{"\\ud800":1,"name":"x","type":"one-time"}')) == ["body"]
 
 
 @pytest.mark.parametrize("missing", ["name", "type"])
@@ -157,7 +159,7 @@ async def test_an_event_needs_a_name_and_a_type(api: httpx.AsyncClient, missing:
 
 
 async def test_the_type_never_changes(api: httpx.AsyncClient, path: str) -> None:
-    assert named(await api.put(path, json={"type": "recurring"})) == ["type"]
+    assert data(await api.put(path, json={"type": "recurring"}))["type"] == "one-time"
 
 
 async def test_restreams_are_replaced_and_one_that_stays_keeps_its_id(api: httpx.AsyncClient, path: str) -> None:

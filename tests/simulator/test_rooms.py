@@ -148,7 +148,7 @@ async def test_a_profile_lacks_nothing(api: httpx.AsyncClient, draft: Row, missi
         ({"type": "party"}, ["type"]),
         ({"restreams": {}}, ["restreams"]),
         ({"restreams": ["x"]}, ["restreams[0]"]),
-        ({"restreams": [profile(service="own")]}, ["restreams[0].service"]),
+        ({"restreams": [profile(color=1)]}, ["restreams[0].color"]),
         ({"color": 1}, ["color"]),
     ],
 )

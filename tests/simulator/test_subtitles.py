@@ -116,7 +116,7 @@ async def test_a_track_is_changed_and_deleted(api: httpx.AsyncClient, tracks: st
     changed = data(await api.patch(path, json={"language": "de"}))
     assert (changed["language"], changed["description"]) == ("de", "new")
     assert named(await api.patch(path, json={"language": "xx"})) == ["language"]
-    assert named(await api.patch(path, json={"file": "x"})) == ["file"]
+    assert named(await api.patch(path, json={"colour": "x"})) == ["colour"]
     assert data(await api.delete(path)) == {"success": True}
     for answer in (await api.get(path), await api.delete(path), await api.patch(path, json={})):
         assert refused(answer) == (404, 404404)

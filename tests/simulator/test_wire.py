@@ -191,3 +191,64 @@ async def test_lists_have_their_default_orders(wire: Wire) -> None:
         rows = json.loads(body)["data"]
         by_name = sorted(rows, key=lambda row: str(row.get("name")))
         assert rows == sorted(by_name, key=lambda row: str(row["created_at"]), reverse=order["created_at"] == "desc")
+
+
+async def test_what_was_read_can_be_sent_back_and_changes_nothing_but_the_date(wire: Wire) -> None:
+    event = (await wire.event("Choir, hall B"))["id"]
+    video = f"/v1/videos/{await wire.video()}"
+    room = (await wire.data("GET /v1/meet/rooms?order=name.asc"))[0]
+    profile = f"/v1/meet/rooms/{room['id']}/restreams/{room['restreams'][0]['id']}"
+    objects = {f"PUT /v2/live/events/{event}": await wire.data(f"GET /v2/live/events/{event}")}
+    objects[f"PATCH {profile}"] = room["restreams"][0]
+    for kind, method in (("annotations", "PUT"), ("subtitles", "PATCH")):
+        read = (await wire.data(f"GET {video}/{kind}"))[0]
+        objects[f"{method} {video}/{kind}/{read['id']}"] = read
+    headers = [f"X-Video-ID: {await wire.video()}".encode(), b"X-File-Name: a.txt"]
+    material = (await wire.upload("additional-material", *headers))[1]["data"]
+    objects[f"PUT /v1/additional-materials/{material['id']}"] = material
+    for line, read in objects.items():
+        answer = await wire.data(line, body=json.dumps(read).encode())
+        assert answer == read | {"updated_at": answer["updated_at"]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"id":"7"}',
+        b'{"created_at":"2020-01-01T00:00:00.000Z","updated_at":7}',
+        b'{"play_link":null,"rtmp_link":"rtmp://x.example","poster":{"colour":1}}',
+        b'{"streamkey":"mine","workspace_id":false,"type":"recurring","moderators":{}}',
+        b'{"stream":{"status":"live"}}',
+    ],
+)
+async def test_a_field_that_cannot_be_changed_is_ignored(wire: Wire, body: bytes) -> None:
+    event = await wire.event("Lecture 7")
+    changed = await wire.data(f"PUT /v2/live/events/{event['id']}", body=body)
+    assert changed == event | {"updated_at": changed["updated_at"]}
+
+
+async def test_a_new_object_takes_nothing_from_fields_that_cannot_be_set(service: Simulator, wire: Wire) -> None:
+    relay = b'{"name":"A","url":"rtmp://x.example/a","stream_key":"k","id":"7","service":"own","updated_at":"now"}'
+    owner = service.user_id.encode()
+    body = b'{"owner_id":"%s","name":"Copy","restreams":[%s],"id":"7","link":"x","status":"active"}' % (owner, relay)
+    room = await wire.data("POST /v1/meet/rooms", body=body)
+    assert room["id"] != "7"
+    assert (room["status"], room["link"][:8]) == ("pending", "https://")
+    assert (room["restreams"][0]["service"], room["restreams"][0]["updated_at"]) == ("custom", None)
+
+
+async def test_a_field_that_no_object_has_is_refused(wire: Wire) -> None:
+    event, video = (await wire.event("Lecture 7"))["id"], await wire.video()
+    annotation = (await wire.data(f"GET /v1/videos/{video}/annotations"))[0]["id"]
+    for line, body, name in (
+        (f"PUT /v2/live/events/{event}", b'{"colour":1}', "colour"),
+        (f"PUT /v2/live/events/{event}", b'{"scheduled":{"at":null}}', "scheduled.at"),
+        (f"PUT /v2/live/events/{event}/move", b'{"parent_id":"%s","colour":1}' % NOBODY.encode(), "colour"),
+        (f"PUT /v2/live/events/{event}/move", b'{"parent_id":"%s","name":"x"}' % NOBODY.encode(), "name"),
+        (f"PUT /v1/videos/{video}/annotations/{annotation}", b'{"type":"video"}', "type"),
+        ("POST /v2/live/events", b'{"name":"x","type":"one-time","restreams":[{"colour":1}]}', "restreams[0].colour"),
+    ):
+        status, content = await wire.send(line, body=body)
+        error = json.loads(content)["error"]
+        assert (status, error["code"]) == (400, 400400)
+        assert {"name": name, "reason": "unknown parameter"} in error["invalid_params"]

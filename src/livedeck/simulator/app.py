@@ -1,13 +1,18 @@
-"""The ASGI app: routes, who is admitted, the limit on bodies, the Date header, and every error as documented."""
+"""The ASGI app: routes, bearer tokens, the limit on bodies, the Date header, every error as documented, and OpenAPI."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from email.utils import formatdate
 from hmac import compare_digest
 from itertools import groupby
+from typing import Any
 
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+from pydantic_core import core_schema
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -17,115 +22,102 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from livedeck.simulator import api, openapi
+from livedeck.simulator import api
 from livedeck.simulator.api import cdn
-from livedeck.simulator.engine.faults import SKEW, LostError, apply_fault
+from livedeck.simulator.engine.faults import SKEW, ConnectionCut, apply_faults
 from livedeck.simulator.engine.world import World
-from livedeck.simulator.errors import Refusal, forbidden, plain, too_large, unauthorised, unforeseen
-from livedeck.simulator.http import Call, Endpoint
+from livedeck.simulator.errors import ApiError, forbidden, internal, of_status, too_large, unauthorized
+from livedeck.simulator.http import ApiRequest, Endpoint
+from livedeck.simulator.models import BYTES, Error, Schema
 from livedeck.simulator.rehearsal import control_api
 
 BODY_LIMIT = 8 * 1024 * 1024
-
 """Bytes in a request (service.md, "Limits")."""
 
-
 UPLOAD_LIMIT = 512 * 1024 * 1024
-
 """Bytes in a request to the upload address, which go to the disk as they come."""
 
-
-VERSION = "1"
-
-"""Of the service's description; the API's own versions are in its paths (platform-api.md, 9)."""
-
-
-Admission = Callable[[Request], str]
-
-"""Who may pass: answers the id of the caller's workspace, empty where there is none, or raises a Refusal."""
-
+Authorize = Callable[[Request], str]
+"""Answers the id of the caller's workspace, empty where an address has none; raises the documented error."""
 
 _log = logging.getLogger("livedeck.simulator")
 
 
 def build(world: World, control_token: str) -> Starlette:
-    """The whole service as one app."""
+    """The whole simulator as one app."""
     routes = [
-        *_routes(world, api.ENDPOINTS, _api(world)),
-        *_routes(world, control_api.ENDPOINTS, _admin(world, control_token)),
-        Route("/openapi.json", _described),
-        *_routes(world, cdn.ENDPOINTS, lambda request: ""),  # noqa: ARG005  pictures are for everyone
+        *_routes(world, api.ENDPOINTS, _authorize_api(world)),
+        *_routes(world, control_api.ENDPOINTS, _authorize_control(world, control_token)),
+        Route("/openapi.json", _describe),
+        *_routes(world, cdn.ENDPOINTS, lambda _: ""),  # pictures are for everyone
     ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(EdgeMiddleware, world=world)],
-        exception_handlers={Refusal: _refused, HTTPException: _unrouted},
+        middleware=[Middleware(SimulatorMiddleware, world=world)],
+        exception_handlers={ApiError: _answer_api_error, HTTPException: _answer_http_exception},
     )
     app.router.redirect_slashes = False
     return app
 
 
-def _routes(world: World, endpoints: Sequence[Endpoint], admit: Admission) -> list[Route]:
+def _routes(world: World, endpoints: Sequence[Endpoint[Any]], authorize: Authorize) -> list[Route]:
     """One route a path, so that a wrong method is told every right one."""
-    by_path = groupby(sorted(endpoints, key=lambda one: one.path), key=lambda one: one.path)
-    return [_route(world, path, {one.method: one for one in group}, admit) for path, group in by_path]
+    by_path = groupby(sorted(endpoints, key=lambda endpoint: endpoint.path), key=lambda endpoint: endpoint.path)
+    return [
+        _route(world, path, {endpoint.method: endpoint for endpoint in group}, authorize) for path, group in by_path
+    ]
 
 
-def _route(world: World, path: str, methods: dict[str, Endpoint], admit: Admission) -> Route:
-    async def serve(request: Request) -> Response:
+def _route(world: World, path: str, methods: dict[str, Endpoint[Any]], authorize: Authorize) -> Route:
+    async def answer(request: Request) -> Response:
         endpoint = methods["GET" if request.method == "HEAD" else request.method]
-        call = Call(world, request, endpoint, admit(request))
+        api_request = ApiRequest(world, request, endpoint, authorize(request))
         if endpoint.takes_body and endpoint.body == "json":
             await request.body()  # first: nobody else may write between what a handler reads and what it writes
-        return await endpoint.handler(call)
+        return await endpoint.handler(api_request)
 
-    return Route(path, serve, methods=[*methods])
+    return Route(path, answer, methods=[*methods])
 
 
 def _bearer(request: Request) -> str:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token:
-        raise unauthorised()
+        raise unauthorized()
     return token.strip()
 
 
-def _api(world: World) -> Admission:
-    def admit(request: Request) -> str:
-        owner = world.owner(_bearer(request))
-        if owner is None:
-            raise unauthorised()
-        return owner.workspace_id
+def _authorize_api(world: World) -> Authorize:
+    def authorize(request: Request) -> str:
+        workspace = world.workspace_of(_bearer(request))
+        if workspace is None:
+            raise unauthorized()
+        return workspace.workspace_id
 
-    return admit
+    return authorize
 
 
-def _admin(world: World, control_token: str) -> Admission:
-    def admit(request: Request) -> str:
+def _authorize_control(world: World, control_token: str) -> Authorize:
+    def authorize(request: Request) -> str:
         token = _bearer(request)
         if not compare_digest(token.encode(), control_token.encode()):
-            raise forbidden() if world.owner(token) else unauthorised()
+            raise forbidden() if world.workspace_of(token) else unauthorized()
         return ""
 
-    return admit
+    return authorize
 
 
-async def _described(_: Request) -> Response:
-    return JSONResponse(openapi.document(api.ENDPOINTS, VERSION))
+async def _answer_api_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return error.response({"WWW-Authenticate": "Bearer"} if error.status == 401 else None)
 
 
-async def _refused(_: Request, refusal: Exception) -> Response:
-    assert isinstance(refusal, Refusal)
-    headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else None
-    return refusal.response(headers)
-
-
-async def _unrouted(_: Request, error: Exception) -> Response:
+async def _answer_http_exception(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return plain(error.status_code, error.detail).response(error.headers)
+    return of_status(error.status_code, error.detail).response(error.headers)
 
 
-class EdgeMiddleware:
-    """The outermost layer: dates answers by the service's clock, bounds bodies, catches what nobody foresaw."""
+class SimulatorMiddleware:
+    """The outermost layer: dates answers by the simulator's clock, bounds bodies, applies faults, catches the rest."""
 
     def __init__(self, app: ASGIApp, world: World) -> None:
         self._app = app
@@ -135,29 +127,29 @@ class EdgeMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = self._dated(scope, send)
+        send_dated = self._dated(scope, send)
         try:
-            await self._faulty(scope)(scope, _bounded(scope, receive), answer)
-        except Refusal as refusal:
-            await refusal.response()(scope, receive, answer)
+            await self._with_faults(scope)(scope, _bounded(scope, receive), send_dated)
+        except ApiError as error:
+            await error.response()(scope, receive, send_dated)
         except ClientDisconnect:
             return
-        except LostError:
+        except ConnectionCut:
             raise
         except Exception:  # noqa: BLE001  the top of every request: it logs, and the caller learns no details
             _log.exception("a request failed: %s %s", scope["method"], scope["path"])
-            await unforeseen().response()(scope, receive, answer)
+            await internal().response()(scope, receive, send_dated)
 
-    def _faulty(self, scope: Scope) -> ASGIApp:
-        """The app as this request meets it: with the scenario up to date, and the faults that strike."""
+    def _with_faults(self, scope: Scope) -> ASGIApp:
+        """The app as this request meets it: with the scenario up to date, and with the faults that hit it."""
         world, now = self._world, self._world.now()
-        world.agenda.catch_up(now)
-        if scope["path"].startswith("/_control") or not world.faults.all:
+        world.timeline.catch_up(now)
+        if scope["path"].startswith("/_control") or not world.faults.active:
             return self._app
-        return apply_fault(self._app, world.faults.striking(world.seed(), scope["method"], scope["path"], now), now)
+        return apply_faults(self._app, world.faults.matching(world.seed(), scope["method"], scope["path"], now), now)
 
     def _dated(self, scope: Scope, send: Send) -> Send:
-        async def dated(message: Message) -> None:
+        async def send_dated(message: Message) -> None:
             if message["type"] == "http.response.start":
                 date = formatdate(self._world.now() + scope.get("extensions", {}).get(SKEW, 0), usegmt=True).encode()
                 message["headers"] = [*message["headers"], (b"date", date)]
@@ -165,7 +157,7 @@ class EdgeMiddleware:
                 message["body"] = b""
             await send(message)
 
-        return dated
+        return send_dated
 
 
 def _bounded(scope: Scope, receive: Receive) -> Receive:
@@ -174,14 +166,114 @@ def _bounded(scope: Scope, receive: Receive) -> Receive:
     limit = UPLOAD_LIMIT if scope["path"].startswith("/upload/") else BODY_LIMIT
     if declared.isdecimal() and int(declared[:20]) > limit:
         raise too_large()
-    taken = 0
+    received = 0
 
-    async def bounded() -> Message:
-        nonlocal taken
+    async def receive_bounded() -> Message:
+        nonlocal received
         message = await receive()
-        taken += len(message.get("body", b""))
-        if taken > limit:
+        received += len(message.get("body", b""))
+        if received > limit:
             raise too_large()
         return message
 
-    return bounded
+    return receive_bounded
+
+
+async def _describe(_: Request) -> Response:
+    return JSONResponse(openapi_document(api.ENDPOINTS))
+
+
+def openapi_document(endpoints: Sequence[Endpoint[Any]]) -> Schema:
+    """Those endpoints as an OpenAPI 3.1 document, made from the models that serve."""
+    models: list[type[BaseModel]] = [Error, *_models(endpoints)]
+    references, definitions = models_json_schema(
+        [(model, "validation") for model in models],
+        ref_template="#/components/schemas/{model}",
+        schema_generator=_SchemaGenerator,
+    )
+    schemas = {model: schema for (model, _), schema in references.items()}
+    paths: dict[str, Schema] = {}
+    for endpoint in endpoints:
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "livedeck simulator", "version": "1"},
+        "paths": paths,
+        "security": [{"token": []}],
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": definitions["$defs"],
+        },
+    }
+
+
+class _SchemaGenerator(GenerateJsonSchema):
+    """Schemas without the titles of fields, and with no default but those of numbers in a query."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002  of pydantic
+        return False
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> Schema:
+        is_number = isinstance(schema.get("default"), int)
+        return super().default_schema(schema) if is_number else self.generate_inner(schema["schema"])
+
+
+def _models(endpoints: Iterable[Endpoint[Any]]) -> Iterator[type[BaseModel]]:
+    """The models of bodies and answers."""
+    for endpoint in endpoints:
+        if isinstance(endpoint.answer, type):
+            yield endpoint.answer
+        if endpoint.takes is not None and endpoint.takes_body and endpoint.body != "file":
+            yield endpoint.takes
+
+
+def _operation(endpoint: Endpoint[Any], schemas: Mapping[Any, Schema]) -> Schema:
+    path_ids = _PATH_ID.findall(endpoint.path)
+    codes = {*_ANY_CODES, *endpoint.errors}
+    codes |= {400301} if any(name != "material_id" for name in path_ids) else set()
+    codes |= {400400} if endpoint.takes else set()
+    answer = schemas[endpoint.answer] if isinstance(endpoint.answer, type) else endpoint.answer
+    success = {"description": "done", "content": {endpoint.media: {"schema": answer}}}
+    operation = {
+        "operationId": f"{endpoint.method.lower()}_{endpoint.handler.__name__}",
+        "summary": (endpoint.handler.__doc__ or "").strip().partition("\n")[0],
+        "parameters": [*map(_path_parameter, path_ids), *_parameters(endpoint)],
+        "responses": {"200": success, **dict(_error_responses(sorted(codes), schemas[Error]))},
+    }
+    return operation | ({"requestBody": _request_body(endpoint, schemas)} if endpoint.takes_body else {})
+
+
+_PATH_ID = re.compile(r"\{(\w+)\}")
+_ANY_CODES = 401401, 413413, 500500
+
+
+def _path_parameter(name: str) -> Schema:
+    schema = {"type": "string"} if name == "material_id" else {"type": "string", "format": "uuid"}
+    return {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+def _parameters(endpoint: Endpoint[Any]) -> Iterator[Schema]:
+    """The parameters of the query of a GET, or the headers beside a file."""
+    if endpoint.takes is None or (endpoint.takes_body and endpoint.body != "file"):
+        return
+    schema = endpoint.takes.model_json_schema(schema_generator=_SchemaGenerator)
+    for name, described in schema["properties"].items():
+        required = name in schema.get("required", ())
+        yield {"name": name, "in": "header" if endpoint.takes_body else "query", "required": required} | {
+            "schema": described,
+            "description": described["description"],
+        }
+
+
+def _request_body(endpoint: Endpoint[Any], schemas: Mapping[Any, Schema]) -> Schema:
+    if endpoint.body == "file":
+        return {"content": {"application/octet-stream": {"schema": BYTES}}}
+    media = "multipart/form-data" if endpoint.body == "form" else "application/json"
+    model: Any = endpoint.takes
+    required = any(field.is_required() for field in model.model_fields.values())
+    return {"required": required, "content": {media: {"schema": schemas[model]}}}
+
+
+def _error_responses(codes: Sequence[int], error: Schema) -> Iterator[tuple[str, Schema]]:
+    for status, group in groupby(codes, key=lambda code: str(code)[:3]):
+        yield status, {"description": ", ".join(map(str, group)), "content": {"application/json": {"schema": error}}}

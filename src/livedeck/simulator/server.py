@@ -1,4 +1,4 @@
-"""The service on a socket, in the caller's event loop."""
+"""The simulator on a socket, in the caller's event loop."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from livedeck.simulator.engine.faults import ABORT
-from livedeck.simulator.errors import plain
+from livedeck.simulator.errors import of_status
 from livedeck.simulator.simulator import Simulator
 
-GRACE = 0.4
-
-"""Seconds that requests in flight have to end when the service stops: it has 2 for all of it (service.md, "Start")."""
+SHUTDOWN_SECONDS = 0.4
+"""How long requests in flight have to end when the simulator stops: it has 2 s for all of it (service.md, "Start")."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the service is reached: the API, the uploads, the pictures and the admin door; none ends in a slash."""
+    """Where the simulator is reached: API, uploads, pictures and control API; none ends in a slash."""
 
     base_url: str
     upload_url: str
@@ -36,18 +35,18 @@ class Addresses:
 
 
 @asynccontextmanager
-async def serve(service: Simulator, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Addresses]:
+async def serve(simulator: Simulator, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Addresses]:
     """Serve while the block runs; port 0 takes any free one. Raises OSError at once for an address that is taken."""
-    with _bound(host, port) as listener:
-        server = _Server(service)
+    with _listen(host, port) as listener:
+        server = _Server(simulator)
         task = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             await server.ready.wait()
             yield _addresses(listener)
         finally:
-            server.ending.set()
+            server.stop.set()
             await task
-            await server.hang_up()
+            await server.abort()
 
 
 class _Protocol(H11Protocol):
@@ -60,7 +59,7 @@ class _Protocol(H11Protocol):
         if cycle is not None and not cycle.response_complete:  # its body broke off: the app's own answer goes nowhere
             cycle.disconnected = True
             cycle.message_event.set()
-        body = bytes(plain(400, msg.rstrip(".")).response().body)
+        body = bytes(of_status(400, msg.rstrip(".")).response().body)
         headers = [("content-type", "application/json"), ("content-length", str(len(body))), ("connection", "close")]
         answer = h11.Response(status_code=400, headers=headers, reason=b"Bad Request")
         with contextlib.suppress(h11.LocalProtocolError):  # an answer has begun already, or may have no body
@@ -70,12 +69,12 @@ class _Protocol(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, quiet: no signals, no logs of its own, no headers of its own; it says when it is ready."""
+    """uvicorn without signals, logs and headers of its own; `ready` is set once it listens, and `stop` ends it."""
 
-    def __init__(self, service: Simulator) -> None:
+    def __init__(self, simulator: Simulator) -> None:
         super().__init__(
             uvicorn.Config(
-                self._cuttable(service.app),
+                self._with_abort(simulator.app),
                 http=_Protocol,
                 ws="none",
                 lifespan="off",
@@ -84,11 +83,11 @@ class _Server(uvicorn.Server):
                 proxy_headers=False,
                 server_header=False,
                 date_header=False,
-                timeout_graceful_shutdown=GRACE,  # type: ignore[arg-type]  # a fraction does too
+                timeout_graceful_shutdown=SHUTDOWN_SECONDS,  # type: ignore[arg-type]  # a fraction does too
             )
         )
         self.ready = asyncio.Event()
-        self.ending = asyncio.Event()
+        self.stop = asyncio.Event()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -99,36 +98,36 @@ class _Server(uvicorn.Server):
         self.ready.set()
 
     async def main_loop(self) -> None:
-        """Serve until told to end; uvicorn's own looks ten times a second whether it was."""
-        await self.ending.wait()
+        """Serve until `stop` is set; uvicorn's own polls ten times a second."""
+        await self.stop.wait()
 
-    def _cuttable(self, app: ASGIApp) -> ASGIApp:
-        """The app, told with each request how to cut its connection."""
+    def _with_abort(self, app: ASGIApp) -> ASGIApp:
+        """The app; each scope holds a function that cuts its connection."""
 
-        async def cuttable(scope: Scope, receive: Receive, send: Send) -> None:
-            abort = partial(self._abort, scope.get("client"))
+        async def app_with_abort(scope: Scope, receive: Receive, send: Send) -> None:
+            abort = partial(self._abort_connection, scope.get("client"))
             await app({**scope, "extensions": {**scope.get("extensions", {}), ABORT: abort}}, receive, send)
 
-        return cuttable
+        return app_with_abort
 
-    def _abort(self, client: tuple[str, int] | None) -> None:
+    def _abort_connection(self, client: tuple[str, int] | None) -> None:
         for connection in [*self.server_state.connections]:
             if client and connection.transport.get_extra_info("peername")[:2] == tuple(client):
                 connection.transport.abort()
 
-    async def hang_up(self) -> None:
-        """End what outlived the grace: connections first, since a cancelled handler still waits for a peer to read."""
+    async def abort(self) -> None:
+        """End what is still open: connections first, since a cancelled handler still waits for a peer to read."""
         for connection in [*self.server_state.connections]:
             connection.transport.abort()
         await asyncio.gather(*self.server_state.tasks, return_exceptions=True)
-        await asyncio.sleep(0)  # the loop closes the aborted sockets in its next turn
+        await asyncio.sleep(0)  # the loop closes the aborted sockets in its next pass
 
 
 # Without a handler of its own a library's warnings go to stderr, into the middle of a full-screen terminal.
 logging.getLogger("uvicorn").addHandler(logging.NullHandler())
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     # Connections inherit it. asyncio sets it for sockets of its own making alone; without it every answer on a kept
     # connection waits 40 ms for the peer's delayed acknowledgement of its head.

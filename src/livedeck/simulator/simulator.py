@@ -1,4 +1,4 @@
-"""The service as an object: what it is made from, its app, and who may enter."""
+"""The simulator as an object: what it is made from, its app, and its tokens."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ from livedeck.simulator.engine.identity import uuid_of
 from livedeck.simulator.engine.store import Files, Store
 from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import SimulatorError
+from livedeck.simulator.rehearsal import scenario as scenarios
 from livedeck.simulator.rehearsal import workspaces
-from livedeck.simulator.rehearsal.commands import perform
-from livedeck.simulator.rehearsal.scenario import begin, load, load_faults
 
 DEFAULT_TOKEN = "livedeck-demo"  # noqa: S105  public on purpose: good for loopback only
-
 """The API token where none was given."""
 
 
 class Simulator:
-    """The documented platform on one machine: `app` serves the API, uploads, the CDN and the admin door.
+    """The documented platform on one machine: `app` serves the API, uploads, the CDN and the control API.
 
-    `seed`: what ids, keys and signals are made from. `clock`: the service's time (None: this machine's). `data`: a file
-    that keeps everything over restarts, and beside it a folder for uploads (None: in memory, uploads in a temporary
-    folder); it keeps its seed and its tokens too, but a `token` other than the default replaces the kept one. What a
-    scenario has done so far is kept like every write; its place and the faults in force are not: a restart ends it.
-    `workspace`: the table of `data/workspaces/` to serve. `cadence`: seconds between QoS samples. `scenario`: a name or
-    a TOML file, played from the start on its own workspace. `faults`: likewise, faults that strike from the start.
+    `seed`: what ids, keys and signals are made from. `clock`: the simulator's time (None: this machine's). `data`: a
+    file that keeps everything over restarts, and beside it a folder for uploads (None: in memory, uploads in a
+    temporary folder); it keeps its seed and its tokens too, but a `token` other than the default replaces the kept one.
+    What a scenario has done so far is kept like every write; its position and the faults in force are not: a restart
+    ends it. `workspace`: the table of `data/workspaces/` to serve. `cadence`: seconds between QoS samples. `scenario`:
+    a name or a TOML file, played from the start on its own workspace. `faults`: likewise, faults that hit from the
+    start.
 
-    Raises ServiceError for a data file that cannot be used, an unknown workspace, a scenario or faults that are not
+    Raises SimulatorError for a data file that cannot be used, an unknown workspace, a scenario or faults that are not
     sound, a scenario on a data file that holds a workspace already, or a cadence that is not positive.
     """
 
@@ -53,20 +52,20 @@ class Simulator:
             raise SimulatorError(f"the cadence must be above 0 s, not {cadence:g}")
         self.clock = clock or SimulatorClock()
         self.control_token = secrets.token_urlsafe(24)
-        played = None if scenario is None else load(scenario)
+        loaded = None if scenario is None else scenarios.load(scenario)
         files = Files(data and data.with_name(f"{data.name}.files"))
         self._world = World(Store(data), self.clock, Encoders(cadence), files)
         if not self._world.workspaces():
             served = _workspace(workspace, token)
-            workspaces.found(self._world, seed, [served, _workspace("other", secrets.token_urlsafe(24))])
-        elif played is not None:
+            workspaces.rebuild(self._world, seed, [served, _workspace("other", secrets.token_urlsafe(24))])
+        elif loaded is not None:
             raise SimulatorError("a scenario starts with a workspace of its own: give it a new data file")
         elif token != DEFAULT_TOKEN:
-            self._world.let_in(token)
-        if played is not None:
-            begin(self._world, played, seed)
-        for fault in () if faults is None else load_faults(faults):
-            perform(self._world, "fault", self._world.now(), {}, fault)
+            self._world.authorize(token)
+        if loaded is not None:
+            scenarios.start(self._world, loaded, seed)
+        if faults is not None:
+            scenarios.add_faults(self._world, faults)
         self.app: Starlette = build(self._world, self.control_token)
 
     @property
@@ -95,7 +94,7 @@ class Simulator:
         return self._world.workspaces()[1]
 
     def close(self) -> None:
-        """Let go of the data file; the last thing to call. Else it is let go when the service is collected."""
+        """Close the data file; the last thing to call. Else it is closed when the simulator is collected."""
         self._world.store.close()
 
 

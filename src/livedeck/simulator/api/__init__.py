@@ -1,4 +1,6 @@
-"""One file per chapter of the document: its routes and its rules."""
+"""The documented API, one file a noun: its models, its routes and its rules."""
+
+from typing import Any
 
 from livedeck.simulator.api import (
     annotations,
@@ -12,20 +14,18 @@ from livedeck.simulator.api import (
     subtitles,
     videos,
 )
+from livedeck.simulator.http import Endpoint
 
-ENDPOINTS = (
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
     *posters.ENDPOINTS,
     *subtitles.ENDPOINTS,
     *annotations.ENDPOINTS,
     *materials.ENDPOINTS,
     *events.ENDPOINTS,
-    *event_changes.DRAFTING,
-    *event_changes.LIFECYCLE,
+    *event_changes.ENDPOINTS,
     *videos.ENDPOINTS,
-    *event_changes.STREAMS,
     *qos.ENDPOINTS,
     *chat.ENDPOINTS,
     *rooms.ENDPOINTS,
 )
-
 """Every documented route, in the order of the document."""

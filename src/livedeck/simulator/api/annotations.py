@@ -2,125 +2,151 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from starlette.responses import Response
 
-from livedeck.simulator import schema
 from livedeck.simulator.api.videos import find_extra, find_video
 from livedeck.simulator.engine.store import Document
-from livedeck.simulator.errors import invalid, unknown
-from livedeck.simulator.http import PAGING, Call, Endpoint, done, one, page
-from livedeck.simulator.rules import UUID, choice, integer, maybe, needed, ordering, text
+from livedeck.simulator.errors import invalid, not_found
+from livedeck.simulator.http import ApiRequest, Endpoint, data, page, select, success
+from livedeck.simulator.models import (
+    UNSET,
+    ApiObject,
+    Data,
+    ListQuery,
+    OptionalTimestamp,
+    OptionalUuid,
+    Order,
+    Page,
+    RequestBody,
+    Success,
+    Timestamp,
+    Uuid,
+    integer,
+    one_of,
+    ordering,
+    text,
+)
 
-FIELDS = {
-    "id": schema.UUID,
-    "media_id": schema.UUID,
-    "video_id": schema.maybe(schema.UUID),
-    "annotation_type": schema.words("text", "video"),
-    "title": schema.TEXT,
-    "link": schema.TEXT,
-    "start_time": schema.INTEGER,
-    "end_time": schema.INTEGER,
-    "annotation_poster_id": schema.maybe(schema.UUID),
-    "created_at": schema.MOMENT,
-    "updated_at": schema.maybe(schema.MOMENT),
-}
-
-"""What the API shows of an annotation, with its types."""
+AnnotationType = Annotated[str, one_of("text", "video")]
+Offset = Annotated[int, integer(0, 2**31 - 1)]
 
 
-def new_annotation(identity: str, media: str, created_at: str, asked: Document) -> Document:
-    """An annotation as it is stored. `media` is the video that carries it, `video_id` the one that it points to."""
+class Annotation(ApiObject):
+    """What the API shows of an annotation."""
+
+    id: Uuid
+    media_id: Uuid
+    video_id: OptionalUuid
+    annotation_type: AnnotationType
+    title: str
+    link: str
+    start_time: int
+    end_time: int
+    annotation_poster_id: OptionalUuid
+    created_at: Timestamp
+    updated_at: OptionalTimestamp
+
+
+class AnnotationUpdate(RequestBody):
+    """Changes of an annotation; an absent field stays."""
+
+    of = Annotation
+    video_id: OptionalUuid = UNSET
+    annotation_poster_id: OptionalUuid = UNSET
+    title: Annotated[str, text(0, 255)] = UNSET
+    link: Annotated[str, text(0, 2048)] = UNSET
+    start_time: Offset = UNSET
+    end_time: Offset = UNSET
+
+
+class AnnotationCreate(AnnotationUpdate):
+    """A new annotation."""
+
+    of = Annotation
+    type: AnnotationType
+    title: Annotated[str, text(0, 255)]
+    start_time: Offset
+    end_time: Offset
+
+
+class AnnotationList(ListQuery):
+    """The query of the list."""
+
+    order: Annotated[Order, ordering("start_time", "end_time", "title", "created_at", "updated_at")] = (
+        ("start_time", "asc"),
+    )
+
+
+def new_annotation(annotation_id: str, media_id: str, created_at: str, draft: Document) -> Document:
+    """An annotation as it is stored. `media_id`: the video that carries it; its `video_id` is what it points to."""
     empty = {"video_id": None, "link": "", "annotation_poster_id": None, "updated_at": None}
-    named = {"id": identity, "media_id": media, "of_video": media, "created_at": created_at}
-    rest = {name: value for name, value in asked.items() if name != "type"}
-    return empty | rest | named | {"annotation_type": asked["type"]}
+    fixed = {"id": annotation_id, "media_id": media_id, "of_video": media_id, "created_at": created_at}
+    fields = {name: value for name, value in draft.items() if name != "type"}
+    return empty | fields | fixed | {"annotation_type": draft["type"]}
 
 
-async def list_annotations(call: Call) -> Response:
+async def list_annotations(request: ApiRequest[AnnotationList]) -> Response:
     """The annotations of a video, a page of them."""
-    query = call.search("annotation", [("start_time", "asc")], [("of_video", find_video(call)["id"])])
-    annotations, total = call.world.store.find(query)
-    return page(query, total, [_shown(annotation) for annotation in annotations])
+    query = select(request, "annotation", [("of_video", find_video(request)["id"])])
+    annotations, total = request.world.store.find(query)
+    return page(query, total, [Annotation.show(annotation) for annotation in annotations])
 
 
-async def read_annotation(call: Call) -> Response:
+async def read_annotation(request: ApiRequest[None]) -> Response:
     """One annotation."""
-    return one(_shown(_find(call)))
+    return data(Annotation.show(_find(request)))
 
 
-async def create_annotation(call: Call) -> Response:
+async def create_annotation(request: ApiRequest[AnnotationCreate]) -> Response:
     """Add an annotation to a video."""
-    video, asked, world = find_video(call), await call.body(), call.world
-    _check(call, asked, asked)
+    video, draft, world = find_video(request), (await request.body()).given(), request.world
+    _check(request, draft, draft)
     with world.store.transaction():
-        annotation = new_annotation(world.new_id(), video["id"], world.stamp(), asked)
-        world.store.create("annotation", call.workspace, annotation)
-    return one(_shown(annotation))
+        annotation = new_annotation(world.new_id(), video["id"], world.timestamp(), draft)
+        world.store.insert("annotation", request.workspace_id, annotation)
+    return data(Annotation.show(annotation))
 
 
-async def change_annotation(call: Call) -> Response:
+async def update_annotation(request: ApiRequest[AnnotationUpdate]) -> Response:
     """Change an annotation; an absent field stays."""
-    annotation, asked = _find(call), await call.body()
-    changed = annotation | asked | {"updated_at": call.world.stamp()}
-    _check(call, changed, asked)
-    call.world.store.change("annotation", changed)
-    return one(_shown(changed))
+    annotation, draft = _find(request), (await request.body()).given()
+    annotation |= draft | {"updated_at": request.world.timestamp()}
+    _check(request, annotation, draft)
+    request.world.store.update("annotation", annotation)
+    return data(Annotation.show(annotation))
 
 
-async def delete_annotation(call: Call) -> Response:
+async def delete_annotation(request: ApiRequest[None]) -> Response:
     """Delete the annotation for good."""
-    call.world.store.delete("annotation", _find(call)["id"])
-    return done()
+    request.world.store.delete("annotation", _find(request)["id"])
+    return success()
 
 
-def _check(call: Call, whole: dict[str, Any], asked: dict[str, Any]) -> None:
-    """Raises the refusal for an end before the start, and for a video that is not there."""
-    if whole["end_time"] < whole["start_time"]:
+def _check(request: ApiRequest[Any], annotation: Document, draft: Document) -> None:
+    """Raises the documented error for an end before the start, and for a video that is not there."""
+    if annotation["end_time"] < annotation["start_time"]:
         raise invalid(("end_time", "must not be before start_time"))
-    target = asked.get("video_id")
-    if target is not None and call.world.store.get("video", target, call.workspace) is None:
+    video_id = draft.get("video_id")
+    if video_id is not None and request.world.store.get("video", video_id, request.workspace_id) is None:
         raise invalid(("video_id", "must be a video of the workspace"))
 
 
-def _shown(annotation: Document) -> Document:
-    return {name: annotation[name] for name in FIELDS}
-
-
-def _find(call: Call) -> Document:
-    annotation = find_extra(call, "annotation")
+def _find(request: ApiRequest[Any]) -> Document:
+    annotation = find_extra(request, "annotation")
     if annotation is None:
-        raise unknown()
+        raise not_found()
     return annotation
 
 
-_PATH = "/v1/videos/{video_id}/annotations"
-
-_ONE = f"{_PATH}/{{annotation_id}}"
-
-_ANNOTATION = schema.record(FIELDS)
-
-_LIST = PAGING | {"order": ordering("start_time", "end_time", "title", "created_at", "updated_at")}
-
-_CHANGES = {
-    "video_id": maybe(UUID),
-    "annotation_poster_id": maybe(UUID),
-    "title": text(0, 255),
-    "link": text(0, 2048),
-    "start_time": integer(0, 2**31 - 1),
-    "end_time": integer(0, 2**31 - 1),
-}
-
-_CREATE = _CHANGES | {"type": needed(choice("text", "video"))}
-
-_CREATE |= {name: needed(_CHANGES[name]) for name in ("title", "start_time", "end_time")}
-
+_LIST = "/v1/videos/{video_id}/annotations"
+_ITEM = f"{_LIST}/{{annotation_id}}"
 
 ENDPOINTS = (
-    Endpoint("GET", _PATH, list_annotations, _LIST, schema.paged(_ANNOTATION), [404404]),
-    Endpoint("POST", _PATH, create_annotation, _CREATE, schema.data(_ANNOTATION), [404404]),
-    Endpoint("GET", _ONE, read_annotation, answer=schema.data(_ANNOTATION), refuses=[404404]),
-    Endpoint("PUT", _ONE, change_annotation, _CHANGES, schema.data(_ANNOTATION), [404404]),
-    Endpoint("DELETE", _ONE, delete_annotation, answer=schema.DONE, refuses=[404404]),
+    Endpoint("GET", _LIST, list_annotations, AnnotationList, Page[Annotation], [404404]),
+    Endpoint("POST", _LIST, create_annotation, AnnotationCreate, Data[Annotation], [404404]),
+    Endpoint("GET", _ITEM, read_annotation, None, Data[Annotation], [404404]),
+    Endpoint("PUT", _ITEM, update_annotation, AnnotationUpdate, Data[Annotation], [404404]),
+    Endpoint("DELETE", _ITEM, delete_annotation, None, Data[Success], [404404]),
 )

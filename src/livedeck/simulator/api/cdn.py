@@ -6,49 +6,49 @@ from urllib.parse import quote
 
 from starlette.responses import FileResponse, Response
 
-from livedeck.simulator import http, schema
 from livedeck.simulator.api.images import SIZES, png
-from livedeck.simulator.api.subtitles import MEDIA, vtt
-from livedeck.simulator.errors import unknown
-from livedeck.simulator.http import Call, Endpoint
+from livedeck.simulator.api.subtitles import MEDIA_TYPES, cues_file
+from livedeck.simulator.errors import not_found
+from livedeck.simulator.http import ApiRequest, Endpoint, check_signature
 
-_GUARDED = {"X-Content-Type-Options": "nosniff"}
+_NOSNIFF = {"X-Content-Type-Options": "nosniff"}
 
 
-async def read_poster(call: Call) -> Response:
+async def read_poster(request: ApiRequest[None]) -> Response:
     """A picture of a poster, in one of its sizes."""
-    poster, size = call.request.path_params["poster_id"], SIZES.get(call.request.path_params["size"])
-    if size is None or not (poster == "default" or call.world.store.get("poster", poster)):
-        raise unknown()
-    return Response(png(poster, *size), media_type="image/png")
+    poster_id, size = request.http.path_params["poster_id"], SIZES.get(request.http.path_params["size"])
+    if size is None or not (poster_id == "default" or request.world.store.get("poster", poster_id)):
+        raise not_found()
+    return Response(png(poster_id, *size), media_type="image/png")
 
 
-async def read_subtitle(call: Call) -> Response:
+async def read_subtitle(request: ApiRequest[None]) -> Response:
     """The file of a subtitle track, while its address is good."""
-    http.check(call)
-    track = call.world.store.get("subtitle", call.request.path_params["subtitle_id"])
+    check_signature(request)
+    track = request.world.store.get("subtitle", request.http.path_params["subtitle_id"])
     if track is None:
-        raise unknown()
+        raise not_found()
     if track["storage"]:
-        return FileResponse(call.world.files.path(track["storage"]), media_type=MEDIA[track["kind"]], headers=_GUARDED)
-    return Response(vtt(track), media_type="text/vtt")
+        path = request.world.files.path(track["storage"])
+        return FileResponse(path, media_type=MEDIA_TYPES[track["kind"]], headers=_NOSNIFF)
+    return Response(cues_file(track), media_type="text/vtt")
 
 
-async def read_material(call: Call) -> Response:
+async def read_material(request: ApiRequest[None]) -> Response:
     """The file of an additional material, while its address is good."""
-    http.check(call)
-    material = call.world.store.get("material", call.request.path_params["material_id"])
+    check_signature(request)
+    material = request.world.store.get("material", request.http.path_params["material_id"])
     if material is None:
-        raise unknown()
+        raise not_found()
     disposition = f"attachment; filename*=utf-8''{quote(material['filename'], safe='')}"
-    headers = _GUARDED | {"Content-Disposition": disposition}
-    return FileResponse(call.world.files.path(material["storage_id"]), media_type=material["filetype"], headers=headers)
+    headers = _NOSNIFF | {"Content-Disposition": disposition}
+    path = request.world.files.path(material["storage_id"])
+    return FileResponse(path, media_type=material["filetype"], headers=headers)
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/cdn/posters/{poster_id}/{size}.png", read_poster, answer=schema.BYTES, media="image/png"),
-    Endpoint("GET", "/cdn/subtitles/{subtitle_id}.{kind}", read_subtitle, answer=schema.BYTES, media="text/vtt"),
-    Endpoint("GET", "/cdn/materials/{material_id}", read_material, answer=schema.BYTES, media="*/*"),
+    Endpoint("GET", "/cdn/posters/{poster_id}/{size}.png", read_poster),
+    Endpoint("GET", "/cdn/subtitles/{subtitle_id}.{kind}", read_subtitle),
+    Endpoint("GET", "/cdn/materials/{material_id}", read_material),
 )
-
 """What needs no token."""

@@ -10,54 +10,63 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from datetime import datetime
 from itertools import islice
+from typing import Annotated
 
 from starlette.responses import Response, StreamingResponse
 
-from livedeck.simulator import schema
-from livedeck.simulator.api.events import find_event, stream_now
-from livedeck.simulator.engine.content import RATE, Message, Pace, messages, paced
-from livedeck.simulator.errors import unknown
-from livedeck.simulator.http import Call, Endpoint
+from livedeck.simulator.api.events import current_stream, find_event
+from livedeck.simulator.engine.content import MESSAGES_PER_SECOND, ChatRate, Message, change_rate, messages
+from livedeck.simulator.errors import not_found
+from livedeck.simulator.http import ApiRequest, Endpoint
+from livedeck.simulator.models import ApiObject, Data, Timestamp, Uuid, one_of
 
 BATCH = 500
-
 """Messages that go out at once; between two batches others are served."""
 
 
-Chat = Iterator[Message]
+class ChatMessage(ApiObject):
+    """A message of the JSON form, in the order of `Message`."""
+
+    id: Uuid
+    username: str
+    external_id: str
+    is_admin: Annotated[str, one_of("true", "false")]
+    message: str
+    created_at: Timestamp
+    cteated_at_local: Timestamp
 
 
-def switched(paces: Iterable[Iterable[float]], at: float, *, on: bool) -> tuple[Pace, ...]:
-    """The chat from that moment on (epoch seconds)."""
-    return paced(paces, Pace(at, RATE if on else 0))
+def switch_chat(rates: Iterable[Iterable[float]], at: float, *, on: bool) -> tuple[ChatRate, ...]:
+    """The chat from that time on (epoch seconds)."""
+    return change_rate(rates, ChatRate(at, MESSAGES_PER_SECOND if on else 0))
 
 
-async def read_json(call: Call) -> Response:
+async def read_json(request: ApiRequest[None]) -> Response:
     """The chat log as `{data: [chat message]}`."""
-    return _streamed(_json(_written(call)), "application/json")
+    return _stream(_json(_messages(request)), "application/json")
 
 
-async def read_csv(call: Call) -> Response:
+async def read_csv(request: ApiRequest[None]) -> Response:
     """The chat log as CSV; the header is the field names."""
-    return _streamed(_csv(_written(call)), "text/csv")
+    return _stream(_csv(_messages(request)), "text/csv")
 
 
-async def read_text(call: Call) -> Response:
+async def read_text(request: ApiRequest[None]) -> Response:
     """The chat log, `[created_at] username: message` a line; a line break inside a message is written as a space."""
-    return _streamed(map(_line, _written(call)), "text/plain")
+    return _stream(map(_line, _messages(request)), "text/plain")
 
 
-def _written(call: Call) -> Chat:
-    event, now, asked = find_event(call), call.world.now(), call.identity("stream_id")
-    streams = [*event.get("earlier", ()), stream_now(event, now)]
-    stream = next((one for one in streams if one and one["id"] == asked), None)
+def _messages(request: ApiRequest[None]) -> Iterator[Message]:
+    event, now, stream_id = find_event(request), request.world.now(), request.path_id("stream_id")
+    streams = [*event.get("earlier", ()), current_stream(event, now)]
+    stream = next((stream for stream in streams if stream and stream["id"] == stream_id), None)
     if stream is None:
-        raise unknown()
+        raise not_found()
     if stream["status"] == "pending":
         return iter(())
-    ended = stream["finished_at"]
-    until = datetime.fromisoformat(ended).timestamp() if ended else now
-    return messages(event["signal"], event["chat"], datetime.fromisoformat(stream["started_at"]).timestamp(), until)
+    since, finished_at = datetime.fromisoformat(stream["started_at"]).timestamp(), stream["finished_at"]
+    until = datetime.fromisoformat(finished_at).timestamp() if finished_at else now
+    return messages(event["signal"], event["chat"], since, until)
 
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
@@ -67,21 +76,21 @@ def _line(message: Message) -> str:
     return _LINE_BREAK.sub(" ", f"[{message.created_at}] {message.username}: {message.message}") + "\n"
 
 
-def _json(written: Chat) -> Iterator[str]:
+def _json(messages: Iterator[Message]) -> Iterator[str]:
     yield '{"data":['
-    for place, message in enumerate(written):
-        yield ("," if place else "") + json.dumps(message._asdict(), separators=(",", ":"))
+    for index, message in enumerate(messages):
+        yield ("," if index else "") + json.dumps(message._asdict(), separators=(",", ":"))
     yield "]}"
 
 
-def _csv(written: Chat) -> Iterator[str]:
-    row: Callable[[Iterable[str]], str] = _Rows()
+def _csv(messages: Iterator[Message]) -> Iterator[str]:
+    row: Callable[[Iterable[str]], str] = _RowWriter()
     yield row(Message._fields)
-    for message in written:
+    for message in messages:
         yield row(message)
 
 
-class _Rows:
+class _RowWriter:
     """Rows of CSV as text, one at a time."""
 
     def __init__(self) -> None:
@@ -95,8 +104,8 @@ class _Rows:
         return self._buffer.getvalue()
 
 
-def _streamed(lines: Iterator[str], media: str) -> Response:
-    return StreamingResponse(_batches(lines), media_type=media)
+def _stream(lines: Iterator[str], media_type: str) -> Response:
+    return StreamingResponse(_batches(lines), media_type=media_type)
 
 
 async def _batches(lines: Iterator[str]) -> AsyncIterator[bytes]:
@@ -106,23 +115,11 @@ async def _batches(lines: Iterator[str]) -> AsyncIterator[bytes]:
 
 
 _PATH = "/v2/live/events/{event_id}/stream/{stream_id}/chat"
-
-_MESSAGE = dict.fromkeys(Message._fields, schema.TEXT) | {
-    "id": schema.UUID,
-    "is_admin": schema.words("true", "false"),
-    "created_at": schema.MOMENT,
-    "cteated_at_local": schema.MOMENT,
-}
-
-_CODES = [400404, 404404]
-
+_ERRORS = [400404, 404404]
+_TEXT = {"type": "string"}
 
 ENDPOINTS = (
-    Endpoint(
-        *("GET", f"{_PATH}.json", read_json),
-        answer=schema.data(schema.many(schema.record(_MESSAGE))),
-        refuses=_CODES,
-    ),
-    Endpoint("GET", f"{_PATH}.csv", read_csv, answer=schema.TEXT, refuses=_CODES, media="text/csv"),
-    Endpoint("GET", f"{_PATH}.txt", read_text, answer=schema.TEXT, refuses=_CODES, media="text/plain"),
+    Endpoint("GET", f"{_PATH}.json", read_json, None, Data[list[ChatMessage]], _ERRORS),
+    Endpoint("GET", f"{_PATH}.csv", read_csv, None, _TEXT, _ERRORS, media="text/csv"),
+    Endpoint("GET", f"{_PATH}.txt", read_text, None, _TEXT, _ERRORS, media="text/plain"),
 )

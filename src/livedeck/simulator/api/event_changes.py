@@ -1,259 +1,324 @@
-"""Live events and their streams made, changed, enabled, completed, moved, deleted, scheduled."""
+"""Live events and their streams: created, updated, enabled, completed, moved, deleted, scheduled."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from starlette.responses import Response
 
-from livedeck.simulator import schema
-from livedeck.simulator.api.chat import switched
-from livedeck.simulator.api.events import EVENT, PRESETS, STREAM, find_event, new_event, present, reopened, stream_now
-from livedeck.simulator.api.videos import recording
-from livedeck.simulator.engine.clock import stamp_epoch
-from livedeck.simulator.engine.encoder import EncoderState, timeline, turned
+from livedeck.simulator.api.chat import switch_chat
+from livedeck.simulator.api.events import (
+    PRESETS,
+    Event,
+    EventRestream,
+    EventType,
+    LatencyMode,
+    Preset,
+    Record,
+    Schedule,
+    Stream,
+    Video,
+    current_stream,
+    find_event,
+    new_event,
+    reopen,
+    show_event,
+)
+from livedeck.simulator.api.videos import new_recording
+from livedeck.simulator.engine.clock import format_epoch
+from livedeck.simulator.engine.encoder import EncoderState, change_state, encoder_states
 from livedeck.simulator.engine.identity import key_of
-from livedeck.simulator.engine.reference import ADDRESS
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
-from livedeck.simulator.errors import conflict, invalid, unknown
-from livedeck.simulator.http import Call, Endpoint, done, one
-from livedeck.simulator.rules import BOOLEAN, STAMP, UUID, Rules, choice, each, integer, maybe, needed, nested, text
+from livedeck.simulator.errors import conflict, invalid, not_found
+from livedeck.simulator.http import ApiRequest, Endpoint, data, success
+from livedeck.simulator.models import (
+    UNSET,
+    Boolean,
+    Data,
+    OptionalTimestamp,
+    OptionalUuid,
+    RequestBody,
+    RtmpAddress,
+    Success,
+    Timestamp,
+    Uuid,
+    integer,
+    text,
+)
 
-Fields = dict[str, Any]
+Name = Annotated[str, text(1, 255)]
+Subtitle = Annotated[str, text(0, 255)]
 
 
-async def create_event(call: Call) -> Response:
+class ScheduleDraft(RequestBody):
+    """When an event begins."""
+
+    of = Schedule
+    time: OptionalTimestamp = UNSET
+
+
+class RecordDraft(RequestBody):
+    """Where the recording of an event is placed."""
+
+    of = Record
+    parent_id: OptionalUuid = UNSET
+
+
+class VideoDraft(RequestBody):
+    """The picture of an event."""
+
+    of = Video
+    presets: Annotated[list[Preset], Field(max_length=len(PRESETS))] | None = UNSET
+
+
+class RestreamDraft(RequestBody):
+    """A restream of an event; it is named by its address and key."""
+
+    of = EventRestream
+    name: Name
+    url: RtmpAddress
+    key: Annotated[str, text(1, 512)]
+    description: Annotated[str, text(0, 2000)] = ""
+    enabled: Boolean = True
+
+
+class _EventDraft(RequestBody):
+    """What creating and updating an event have in common."""
+
+    parent_id: OptionalUuid = UNSET
+    auto_start: Boolean = UNSET
+    protected: Boolean = UNSET
+    time_shift: Boolean = UNSET
+    reconnect_window: Annotated[int, integer(0, 86_400)] = UNSET
+    scheduled: ScheduleDraft = UNSET
+    record: RecordDraft = UNSET
+    video: VideoDraft = UNSET
+    restreams: Annotated[list[RestreamDraft], Field(max_length=50)] = UNSET
+    latency_mode: LatencyMode = UNSET
+    show_members: Boolean = UNSET
+    chat_active: Boolean = UNSET
+    chat_after_stream: Boolean = UNSET
+    chat_preview: Boolean = UNSET
+
+
+class EventCreate(_EventDraft):
+    """A new event."""
+
+    of = Event
+    name: Name
+    type: EventType
+
+
+class EventUpdate(_EventDraft):
+    """Changes of an event; an absent field stays. The document says `title` and `description` for the name and the
+    subtitle: either is taken, not both."""
+
+    of = Event
+    name: Name = UNSET
+    subtitle: Subtitle = UNSET
+    title: Name = UNSET
+    description: Subtitle = UNSET
+
+
+class EventMove(RequestBody):
+    """The project or folder to move an event to."""
+
+    parent_id: Uuid
+
+    @classmethod
+    def ignored(cls) -> set[str]:
+        """The fields of an event that no body can set."""
+        return EventUpdate.ignored()
+
+
+class StreamDraft(RequestBody):
+    """When a stream starts."""
+
+    of = Stream
+    started_at: Timestamp
+
+
+async def create_event(request: ApiRequest[EventCreate]) -> Response:
     """Make an event: a draft, without a stream."""
-    asked, world = await call.body(), call.world
+    draft, world = (await request.body()).given(), request.world
     with world.store.transaction():
-        identity = world.new_id()
-        key = key_of(world.seed(), "streamkey", identity)
-        event = new_event(identity, call.workspace, asked["name"], world.stamp(), key) | {"signal": world.draw()}
-        event = _changed(call, event, asked)
-        world.store.create("event", call.workspace, event)
-    return one(present(event, call))
+        event_id = world.new_id()
+        key = key_of(world.seed(), "streamkey", event_id)
+        event = new_event(event_id, request.workspace_id, draft["name"], world.timestamp(), key)
+        event = apply_draft(request, event | {"signal": world.draw()}, draft)
+        world.store.insert("event", request.workspace_id, event)
+    return data(show_event(event, request))
 
 
-async def update_event(call: Call) -> Response:
+async def update_event(request: ApiRequest[EventUpdate]) -> Response:
     """Change an event; an absent field stays."""
-    event, asked = find_event(call), _renamed(await call.body())
-    with call.world.store.transaction():
-        event = _changed(call, _timed(event, asked), asked) | {"updated_at": call.world.stamp()}
-        call.world.store.change("event", event)
-    return one(present(event, call))
+    event, draft = find_event(request), _rename_fields((await request.body()).given())
+    if draft.get("scheduled", {}).get("time") not in {None, event["scheduled"]["time"]}:
+        event = reopen(event)
+    with request.world.store.transaction():
+        event = apply_draft(request, event, draft) | {"updated_at": request.world.timestamp()}
+        request.world.store.update("event", event)
+    return data(show_event(event, request))
 
 
-def _renamed(asked: Fields) -> Fields:
-    """The document speaks of `title` and `description` where an event has `name` and `subtitle`: the same by either."""
-    for word, name in _WORDS.items():
-        if word in asked and name in asked:
-            raise invalid((word, f"must be left out where {name} is given"))
-    return {_WORDS.get(name, name): value for name, value in asked.items()}
+_FIELD_NAMES = {"title": "name", "description": "subtitle"}
 
 
-def _timed(event: Document, asked: Fields) -> Document:
-    """The event, open for a new time. Raises the refusal for a completed one; the time that it has is no news."""
-    time = asked.get("scheduled", {}).get("time")
-    return event if time in {None, event["scheduled"]["time"]} else reopened(event)
+def _rename_fields(draft: Document) -> Document:
+    """The draft with the names of the event."""
+    for alias, name in _FIELD_NAMES.items():
+        if alias in draft and name in draft:
+            raise invalid((alias, f"must be left out where {name} is given"))
+    return {_FIELD_NAMES.get(name, name): value for name, value in draft.items()}
 
 
-def _changed(call: Call, event: Document, asked: Fields) -> Document:
-    """The event with those fields. Raises the refusal for a parent that is not of this workspace."""
-    changed = event | {name: value for name, value in asked.items() if name not in {"record", "restreams", "parent_id"}}
-    if "parent_id" in asked:
-        changed |= apply_draft(call, "parent_id", asked["parent_id"])
-    if "record" in asked:
-        apply_draft(call, "record.parent_id", asked["record"].get("parent_id"))
-        changed["record"] = event["record"] | asked["record"]
-    for name in {"scheduled", "video"} & asked.keys():
-        changed[name] = event[name] | asked[name]
-    if "restreams" in asked:
-        changed["restreams"] = _restreams(call.world, event, asked["restreams"])
-    if asked.get("chat_active", event["chat_active"]) != event["chat_active"]:
-        changed["chat"] = switched(event["chat"], call.world.now(), on=asked["chat_active"])
+def apply_draft(request: ApiRequest[Any], event: Document, draft: Document) -> Document:
+    """The event with the fields of the draft. Raises the documented error for a parent of another workspace."""
+    changed = event | draft
+    for name in {"record", "scheduled", "video"} & draft.keys():
+        changed[name] = event[name] | draft[name]
+    if "parent_id" in draft:
+        changed |= _place(request, "parent_id", draft["parent_id"])
+    if "record" in draft:
+        _place(request, "record.parent_id", changed["record"]["parent_id"])
+    if "restreams" in draft:
+        changed["restreams"] = _replace_restreams(request.world, event, draft["restreams"])
+    if changed["chat_active"] != event["chat_active"]:
+        changed["chat"] = switch_chat(event["chat"], request.world.now(), on=changed["chat_active"])
     return changed
 
 
-def apply_draft(call: Call, name: str, parent: str | None) -> Document:
-    """Where an event of that parent stands. Raises the refusal for one that is not of the workspace."""
-    if parent is None:
+def _place(request: ApiRequest[Any], name: str, parent_id: str | None) -> Document:
+    """The project and folder of what has that parent. Raises the documented error for one of another workspace."""
+    if parent_id is None:
         return {"parent_id": None, "project_id": None, "folder_id": None}
-    if call.world.store.get("project", parent, call.workspace):
-        return {"parent_id": parent, "project_id": parent, "folder_id": None}
-    folder = call.world.store.get("folder", parent, call.workspace)
+    store = request.world.store
+    if store.get("project", parent_id, request.workspace_id):
+        return {"parent_id": parent_id, "project_id": parent_id, "folder_id": None}
+    folder = store.get("folder", parent_id, request.workspace_id)
     if folder is None:
         raise invalid((name, "must be a project or a folder of the workspace"))
-    return {"parent_id": parent, "project_id": folder["project_id"], "folder_id": parent}
+    return {"parent_id": parent_id, "project_id": folder["project_id"], "folder_id": parent_id}
 
 
-def _restreams(world: World, event: Document, drafts: list[Fields]) -> list[Document]:
+def _replace_restreams(world: World, event: Document, drafts: list[Document]) -> list[Document]:
     """The restreams from now on; one with the address and key of an earlier one stays that one."""
     before = [*event["restreams"]]
     return [_restream(world, event, {"description": "", "enabled": True} | draft, before) for draft in drafts]
 
 
-def _restream(world: World, event: Document, draft: Fields, before: list[Document]) -> Document:
+def _restream(world: World, event: Document, draft: Document, before: list[Document]) -> Document:
     """The restream of that draft: one of `before`, which is taken out of it, or a new one."""
     status = {"status": "connected" if draft["enabled"] else "disconnected"}
     same = next((row for row in before if (row["url"], row["key"]) == (draft["url"], draft["key"])), None)
     if same is None:
-        made = {"id": world.new_id(), "event_id": event["id"]}
-        return made | draft | status | {"created_at": world.stamp(), "updated_at": None}
+        fixed = {"id": world.new_id(), "event_id": event["id"], "created_at": world.timestamp(), "updated_at": None}
+        return draft | status | fixed
     before.remove(same)
     if draft.items() <= same.items():
         return same
-    changed = same | draft | {"updated_at": world.stamp()}
+    changed = same | draft | {"updated_at": world.timestamp()}
     return changed if draft["enabled"] == same["enabled"] else changed | status
 
 
-_RESTREAM: Rules = {
-    "name": needed(text(1, 255)),
-    "url": needed(ADDRESS),
-    "key": needed(text(1, 512)),
-    "description": text(0, 2000),
-    "enabled": BOOLEAN,
-}
-
-
-_CHANGES: Rules = {
-    "name": text(1, 255),
-    "parent_id": maybe(UUID),
-    "auto_start": BOOLEAN,
-    "protected": BOOLEAN,
-    "time_shift": BOOLEAN,
-    "reconnect_window": integer(0, 86_400),
-    "scheduled": nested({"time": maybe(STAMP)}),
-    "record": nested({"parent_id": maybe(UUID)}),
-    "video": nested({"presets": maybe(each(choice(*PRESETS), len(PRESETS)))}),
-    "restreams": each(nested(_RESTREAM), 50),
-    "latency_mode": choice("standard", "reduced"),
-    "show_members": BOOLEAN,
-    "chat_active": BOOLEAN,
-    "chat_after_stream": BOOLEAN,
-    "chat_preview": BOOLEAN,
-}
-
-
-_WORDS = {"title": "name", "description": "subtitle"}
-
-_UPDATE: Rules = _CHANGES | {"subtitle": text(0, 255), "title": _CHANGES["name"], "description": text(0, 255)}
-
-_CREATE: Rules = _CHANGES | {"name": needed(_CHANGES["name"]), "type": needed(choice("one-time", "recurring"))}
-
-
-DRAFTING = (
-    Endpoint("POST", "/v2/live/events", create_event, _CREATE, EVENT),
-    Endpoint("PUT", "/v2/live/events/{event_id}", update_event, _UPDATE, EVENT, [400404, 409409]),
-)
-
-
-async def enable(call: Call) -> Response:
+async def enable_event(request: ApiRequest[None]) -> Response:
     """Let streams in and viewers watch."""
-    event = find_event(call)
+    event = find_event(request)
     if event["completed_at"]:
         raise conflict("the event is completed")
-    call.world.store.change("event", event | {"enabled": True, "updated_at": call.world.stamp()})
-    return done()
+    request.world.store.update("event", event | {"enabled": True, "updated_at": request.world.timestamp()})
+    return success()
 
 
-async def finish(call: Call) -> Response:
+async def complete_event(request: ApiRequest[None]) -> Response:
     """Complete the event: its stream ends, ingest is refused, and a recording follows; twice is allowed."""
-    event = find_event(call)
-    if not event["completed_at"]:
-        complete(call.world, event, call.world.now())
-    return done()
+    complete(request.world, find_event(request), request.world.now())
+    return success()
 
 
 def complete(world: World, event: Document, at: float) -> None:
-    """The event as completed at that moment (epoch seconds): nothing more comes in."""
-    stream, when = stream_now(event, at), stamp_epoch(at)
-    ended = stream and (stream if stream["status"] == "finished" else stream | _finished(stream, when))
+    """Complete the event at that time (epoch seconds): nothing more comes in. A completed one stays as it is."""
+    if event["completed_at"]:
+        return
+    stream, completed_at = current_stream(event, at), format_epoch(at)
+    states = encoder_states(event["encoder"])
     changed = event | {
-        "stream": ended,
-        "completed_at": when,
-        "updated_at": when,
-        "encoder": turned(timeline(event["encoder"]), EncoderState(at, "clean", sending=False))
-        if event["encoder"]
-        else [],
-        "chat": switched(event["chat"], at, on=False),
+        "stream": stream and _finish(stream, completed_at),
+        "completed_at": completed_at,
+        "updated_at": completed_at,
+        "encoder": change_state(states, EncoderState(at, "clean", sending=False)) if states else (),
+        "chat": switch_chat(event["chat"], at, on=False),
     }
     with world.store.transaction():
-        world.store.change("event", changed)
+        world.store.update("event", changed)
         if stream is not None and stream["status"] == "live":
-            world.store.create("video", event["workspace_id"], recording(world, event, stream, at))
+            world.store.insert("video", event["workspace_id"], new_recording(world, event, stream, at))
 
 
-def _finished(stream: Document, when: str) -> Document:
-    return {"status": "finished", "started_at": min(stream["started_at"], when), "finished_at": when}
+def _finish(stream: Document, at: str) -> Document:
+    if stream["status"] == "finished":
+        return stream
+    return stream | {"status": "finished", "started_at": min(stream["started_at"], at), "finished_at": at}
 
 
-async def move(call: Call) -> Response:
+async def move_event(request: ApiRequest[EventMove]) -> Response:
     """Put the event into another project or folder."""
-    event, asked = find_event(call), await call.body()
-    moved = event | apply_draft(call, "parent_id", asked["parent_id"]) | {"updated_at": call.world.stamp()}
-    call.world.store.change("event", moved)
-    return one(present(moved, call))
+    event, draft = find_event(request), await request.body()
+    event |= _place(request, "parent_id", draft.parent_id) | {"updated_at": request.world.timestamp()}
+    request.world.store.update("event", event)
+    return data(show_event(event, request))
 
 
-async def delete_event(call: Call) -> Response:
+async def delete_event(request: ApiRequest[None]) -> Response:
     """Delete the event for good; its recordings stay."""
-    call.world.store.delete("event", find_event(call)["id"])
-    return done()
+    request.world.store.delete("event", find_event(request)["id"])
+    return success()
 
 
-_EVENT = "/v2/live/events/{event_id}"
-
-
-LIFECYCLE = (
-    Endpoint("PUT", f"{_EVENT}/enable", enable, answer=schema.DONE, refuses=[400404, 409409]),
-    Endpoint("PUT", f"{_EVENT}/complete", finish, answer=schema.DONE, refuses=[400404]),
-    Endpoint("PUT", f"{_EVENT}/move", move, {"parent_id": needed(UUID)}, EVENT, [400404]),
-    Endpoint("DELETE", _EVENT, delete_event, answer=schema.DONE, refuses=[400404]),
-)
-
-
-async def schedule(call: Call) -> Response:
+async def schedule_stream(request: ApiRequest[StreamDraft]) -> Response:
     """Schedule a stream. A one-time event has one; a recurring event gets its next one once the current has ended."""
-    event, asked = find_event(call), await call.body()
-    event = reopened(event)
-    before = stream_now(event, call.world.now())
-    _demand_ended(before)
-    earlier = [*event.get("earlier", ()), *([before] if before else [])]
-    with call.world.store.transaction():
-        made = {"id": call.world.new_id(), "event_id": event["id"], "status": "pending", "finished_at": None}
-        stream = {name: (made | asked)[name] for name in STREAM}
-        chat = event["chat"]
-        if before:  # the end of the last stream ended it
-            chat = switched(chat, call.world.now(), on=event["chat_active"])
-        begun = {"stream": stream, "earlier": earlier, "encoder": [], "chat": chat}
-        call.world.store.change("event", event | begun)
-    return one(stream)
+    event, draft, world = find_event(request), await request.body(), request.world
+    event = reopen(event)
+    before = current_stream(event, world.now())
+    if before is not None and before["status"] != "finished":
+        raise conflict(f"the event has a stream that is {before['status']}")
+    with world.store.transaction():
+        fixed = {"id": world.new_id(), "event_id": event["id"], "status": "pending", "finished_at": None}
+        stream = Stream.show(draft.given() | fixed)
+        event |= {"stream": stream, "encoder": []}
+        if before is not None:  # completing ended its chat
+            event["earlier"] = [*event.get("earlier", ()), before]
+            event["chat"] = switch_chat(event["chat"], world.now(), on=event["chat_active"])
+        world.store.update("event", event)
+    return data(stream)
 
 
-def _demand_ended(stream: Document | None) -> None:
-    if stream is not None and stream["status"] != "finished":
-        raise conflict(f"the event has a stream that is {stream['status']}")
-
-
-async def reschedule(call: Call) -> Response:
+async def reschedule_stream(request: ApiRequest[StreamDraft]) -> Response:
     """Put the current stream to another time, as long as it has not begun."""
-    event, asked = find_event(call), await call.body()
-    stream = stream_now(reopened(event), call.world.now())
+    event, draft = find_event(request), await request.body()
+    stream = current_stream(reopen(event), request.world.now())
     if stream is None:
-        raise unknown()
+        raise not_found()
     if stream["status"] != "pending":
         raise conflict(f"the stream is {stream['status']}")
-    call.world.store.change("event", event | {"stream": stream | asked})
-    return one(stream | asked)
+    stream |= draft.given()
+    request.world.store.update("event", event | {"stream": stream})
+    return data(stream)
 
 
-_PATH = "/v2/live/events/{event_id}/stream"
+_LIST = "/v2/live/events"
+_ITEM = f"{_LIST}/{{event_id}}"
+_STREAM = f"{_ITEM}/stream"
 
-_ANSWER = schema.data(schema.record(STREAM))
-
-
-STREAMS = (
-    Endpoint("POST", _PATH, schedule, {"started_at": needed(STAMP)}, _ANSWER, [400404, 409409]),
-    Endpoint("PUT", _PATH, reschedule, {"started_at": needed(STAMP)}, _ANSWER, [400404, 404404, 409409]),
+ENDPOINTS = (
+    Endpoint("POST", _LIST, create_event, EventCreate, Data[Event]),
+    Endpoint("PUT", _ITEM, update_event, EventUpdate, Data[Event], [400404, 409409]),
+    Endpoint("PUT", f"{_ITEM}/enable", enable_event, None, Data[Success], [400404, 409409]),
+    Endpoint("PUT", f"{_ITEM}/complete", complete_event, None, Data[Success], [400404]),
+    Endpoint("PUT", f"{_ITEM}/move", move_event, EventMove, Data[Event], [400404]),
+    Endpoint("DELETE", _ITEM, delete_event, None, Data[Success], [400404]),
+    Endpoint("POST", _STREAM, schedule_stream, StreamDraft, Data[Stream], [400404, 409409]),
+    Endpoint("PUT", _STREAM, reschedule_stream, StreamDraft, Data[Stream], [400404, 404404, 409409]),
 )

@@ -2,23 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 from starlette.responses import Response
 
-from livedeck.simulator import schema
-from livedeck.simulator.api.images import DEFAULT_POSTER, POSTER, shown_poster
-from livedeck.simulator.engine.clock import stamp_epoch
-from livedeck.simulator.engine.encoder import first_sent, timeline
+from livedeck.simulator.api.images import DEFAULT_POSTER, Poster, show_poster
+from livedeck.simulator.engine.clock import format_epoch
+from livedeck.simulator.engine.encoder import encoder_states, first_sent_at
 from livedeck.simulator.engine.store import Document
-from livedeck.simulator.errors import conflict, no_event
-from livedeck.simulator.http import PAGING, Call, Endpoint, one, page
-from livedeck.simulator.rules import FLAG, UUID, ordering
+from livedeck.simulator.errors import conflict, event_not_found
+from livedeck.simulator.http import ApiRequest, Endpoint, data, page, select
+from livedeck.simulator.models import (
+    UNSET,
+    ApiObject,
+    Data,
+    Flag,
+    ListQuery,
+    OptionalTimestamp,
+    OptionalUuid,
+    Order,
+    Page,
+    Timestamp,
+    Uuid,
+    one_of,
+    ordering,
+)
 
 PRESETS = ("360p", "480p", "720p", "1080p", "1440p", "2160p")
-
 """Sizes of the picture (platform-api.md, 8)."""
+
+EventType = Annotated[str, one_of("one-time", "recurring")]
+LatencyMode = Annotated[str, one_of("standard", "reduced")]
+Preset = Annotated[str, one_of(*PRESETS)]
+
+
+class EventRestream(ApiObject):
+    """An event restream, in the order of the document."""
+
+    id: Uuid
+    event_id: Uuid
+    name: str
+    url: str
+    key: str
+    status: Annotated[str, one_of("connected", "disconnected")]
+    enabled: bool
+    description: str
+    created_at: Timestamp
+    updated_at: OptionalTimestamp
+
+
+class Stream(ApiObject):
+    """A stream of an event."""
+
+    id: Uuid
+    event_id: Uuid
+    status: Annotated[str, one_of("pending", "live", "finished")]
+    started_at: Timestamp
+    finished_at: OptionalTimestamp
+
+
+class Record(ApiObject):
+    """Where the recording of an event is placed."""
+
+    parent_id: OptionalUuid
+
+
+class Video(ApiObject):
+    """The picture of an event."""
+
+    presets: list[Preset] | None
+
+
+class Audio(ApiObject):
+    """The sound of an event."""
+
+    channel_mapping: Any
+
+
+class Schedule(ApiObject):
+    """When an event begins."""
+
+    time: OptionalTimestamp
+
+
+class Event(ApiObject):
+    """What the API shows of an event, in the order of the document; the rest of a stored event is ours."""
+
+    id: Uuid
+    workspace_id: Uuid
+    parent_id: OptionalUuid
+    name: str
+    subtitle: str
+    type: EventType
+    streamkey: str
+    auto_start: bool
+    protected: bool
+    time_shift: bool
+    reconnect_window: int
+    record: Record
+    video: Video
+    audio: Audio
+    restreams: list[EventRestream]
+    play_link: str
+    rtmp_link: str
+    scheduled: Schedule
+    stream: Stream | None
+    latency_mode: LatencyMode
+    show_members: bool
+    chat_active: bool
+    chat_after_stream: bool
+    chat_preview: bool
+    allow_chat_links: bool
+    moderators: list[Any] | None
+    poster: Poster
+    created_at: Timestamp
+    updated_at: OptionalTimestamp
+
+
+class EventList(ListQuery):
+    """The query of the list."""
+
+    order: Annotated[Order, ordering("created_at", "updated_at", "name")] = (("created_at", "desc"), ("name", "asc"))
+    project_id: Uuid = UNSET
+    folder_id: Uuid = UNSET
+    without_folder: Flag = False
 
 
 DEFAULTS: Document = {
@@ -44,89 +151,21 @@ DEFAULTS: Document = {
     "moderators": None,
     "updated_at": None,
 }
-
 """Fields of an event that nobody set (platform-api.md, "Create event request fields")."""
 
 
-RESTREAM = {
-    "id": schema.UUID,
-    "event_id": schema.UUID,
-    "name": schema.TEXT,
-    "url": schema.TEXT,
-    "key": schema.TEXT,
-    "status": schema.words("connected", "disconnected"),
-    "enabled": schema.BOOLEAN,
-    "description": schema.TEXT,
-    "created_at": schema.MOMENT,
-    "updated_at": schema.maybe(schema.MOMENT),
-}
-
-"""An event restream and its types, in the order of the document."""
-
-
-STREAM = {
-    "id": schema.UUID,
-    "event_id": schema.UUID,
-    "status": schema.words("pending", "live", "finished"),
-    "started_at": schema.MOMENT,
-    "finished_at": schema.maybe(schema.MOMENT),
-}
-
-"""A stream and its types."""
-
-
-FIELDS = {
-    "id": schema.UUID,
-    "workspace_id": schema.UUID,
-    "parent_id": schema.maybe(schema.UUID),
-    "name": schema.TEXT,
-    "subtitle": schema.TEXT,
-    "type": schema.words("one-time", "recurring"),
-    "streamkey": schema.TEXT,
-    "auto_start": schema.BOOLEAN,
-    "protected": schema.BOOLEAN,
-    "time_shift": schema.BOOLEAN,
-    "reconnect_window": schema.INTEGER,
-    "record": schema.record({"parent_id": schema.maybe(schema.UUID)}),
-    "video": schema.record({"presets": schema.maybe(schema.many(schema.words(*PRESETS)))}),
-    "audio": schema.record({"channel_mapping": schema.ANY}),
-    "restreams": schema.many(schema.record(RESTREAM)),
-    "play_link": schema.TEXT,
-    "rtmp_link": schema.TEXT,
-    "scheduled": schema.record({"time": schema.maybe(schema.MOMENT)}),
-    "stream": schema.maybe(schema.record(STREAM)),
-    "latency_mode": schema.words("standard", "reduced"),
-    "show_members": schema.BOOLEAN,
-    "chat_active": schema.BOOLEAN,
-    "chat_after_stream": schema.BOOLEAN,
-    "chat_preview": schema.BOOLEAN,
-    "allow_chat_links": schema.BOOLEAN,
-    "moderators": schema.maybe(schema.many(schema.ANY)),
-    "poster": schema.record(POSTER, needed=tuple(name for name in POSTER if name != "media_id")),
-    "created_at": schema.MOMENT,
-    "updated_at": schema.maybe(schema.MOMENT),
-}
-
-"""What the API shows of an event, with its types, in the order of the document; the rest of a stored event is ours."""
-
-
-EVENT = schema.data(schema.record(FIELDS))
-
-"""The answer that is an event."""
-
-
-def new_event(identity: str, workspace: str, name: str, created_at: str, streamkey: str) -> Document:
+def new_event(event_id: str, workspace_id: str, name: str, created_at: str, streamkey: str) -> Document:
     """An event as it is stored, a draft with the documented defaults.
 
     Ours alone are the project and folder that the parent stands in, whether it is enabled, when it was completed, its
-    earlier streams, the encoder's turns, the seed of its signal, the turns of its chat, and its own poster.
+    earlier streams, the states of its encoder, the seed of its signal, the rates of its chat, and its own poster.
     """
     return DEFAULTS | {
-        "id": identity,
-        "workspace_id": workspace,
+        "id": event_id,
+        "workspace_id": workspace_id,
         "name": name,
         "streamkey": streamkey,
-        "play_link": f"https://play.livedeck.example/{identity}",
+        "play_link": f"https://play.livedeck.example/{event_id}",
         "rtmp_link": f"rtmp://ingest.livedeck.example/live/{streamkey}",
         "created_at": created_at,
         "project_id": None,
@@ -141,55 +180,54 @@ def new_event(identity: str, workspace: str, name: str, created_at: str, streamk
     }
 
 
-async def list_events(call: Call) -> Response:
+async def list_events(request: ApiRequest[EventList]) -> Response:
     """The events of the workspace, a page of them."""
-    order = [("created_at", "desc"), ("name", "asc")]
-    query = call.search("event", order, [*_filters(call.query())])
-    events, total = call.world.store.find(query)
-    return page(query, total, [present(event, call) for event in events])
+    asked = request.query()
+    where = [(name, asked.given()[name]) for name in ("project_id", "folder_id") if name in asked.model_fields_set]
+    query = select(request, "event", [*where, *([("folder_id", None)] if asked.without_folder else [])])
+    events, total = request.world.store.find(query)
+    return page(query, total, [show_event(event, request) for event in events])
 
 
-async def read_event(call: Call) -> Response:
+async def read_event(request: ApiRequest[None]) -> Response:
     """One event."""
-    return one(present(find_event(call), call))
+    return data(show_event(find_event(request), request))
 
 
-def find_event(call: Call) -> Document:
-    """The event named in the path, of the caller's workspace. Raises the refusal where there is none."""
-    return event_of(call, call.identity("event_id"))
-
-
-def event_of(call: Call, identity: str) -> Document:
-    """The event of that id, likewise."""
-    event = call.world.store.get("event", identity, call.workspace or None)
+def find_event(request: ApiRequest[Any], event_id: str | None = None) -> Document:
+    """The event named in the path, or of that id, of the caller's workspace. Raises the documented error for none."""
+    event = request.world.store.get("event", event_id or request.path_id("event_id"), request.workspace_id or None)
     if event is None:
-        raise no_event()
+        raise event_not_found()
     return event
 
 
-def present(event: Document, call: Call) -> Document:
+def show_event(event: Document, request: ApiRequest[Any]) -> Document:
     """The event as the API shows it now."""
-    stream = stream_now(event, call.world.now())
-    live = stream is not None and stream["status"] == "live"
-    shown = event | {
-        "stream": stream,
-        "restreams": event["restreams"] if live else [row | _DISCONNECTED for row in event["restreams"]],
-        "poster": shown_poster(event["poster"] or DEFAULT_POSTER, call.origin),
-    }
-    return {name: shown[name] for name in FIELDS}
+    stream = current_stream(event, request.world.now())
+    is_live = stream is not None and stream["status"] == "live"
+    restreams = event["restreams"]
+    return Event.show(
+        event
+        | {
+            "stream": stream,
+            "restreams": restreams if is_live else [row | {"status": "disconnected"} for row in restreams],
+            "poster": show_poster(event["poster"] or DEFAULT_POSTER, request.origin),
+        }
+    )
 
 
-def stream_now(event: Document, now: float) -> Document | None:
+def current_stream(event: Document, now: float) -> Document | None:
     """The current stream. A pending one is live from the moment that its encoder first sent."""
     stream: Document | None = event["stream"]
     if stream is None or stream["status"] != "pending":
         return stream
-    began = first_sent(timeline(event["encoder"]), now)
-    return stream if began is None else stream | {"status": "live", "started_at": stamp_epoch(began)}
+    sent_at = first_sent_at(encoder_states(event["encoder"]), now)
+    return stream if sent_at is None else stream | {"status": "live", "started_at": format_epoch(sent_at)}
 
 
-def reopened(event: Document) -> Document:
-    """The event, fit for a new time. Raises the refusal for a completed one, unless it recurs.
+def reopen(event: Document) -> Document:
+    """The event, fit for a new time. Raises the documented error for a completed one, unless it recurs.
 
     Completing ends one round of a recurring event: what is scheduled next, a stream or `scheduled.time`, opens the next
     one, and until then enabling and ingest are refused as on any completed event (decisions.md, "Codes not shown").
@@ -199,26 +237,7 @@ def reopened(event: Document) -> Document:
     return event | {"completed_at": None}
 
 
-_DISCONNECTED = {"status": "disconnected"}
-
-
-def _filters(asked: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
-    for name in ("project_id", "folder_id"):
-        if name in asked:
-            yield name, asked[name]
-    if asked.get("without_folder"):
-        yield "folder_id", None
-
-
-_LIST = PAGING | {
-    "order": ordering("created_at", "updated_at", "name"),
-    "project_id": UUID,
-    "folder_id": UUID,
-    "without_folder": FLAG,
-}
-
-
 ENDPOINTS = (
-    Endpoint("GET", "/v2/live/events", list_events, _LIST, schema.paged(schema.record(FIELDS))),
-    Endpoint("GET", "/v2/live/events/{event_id}", read_event, answer=EVENT, refuses=[400404]),
+    Endpoint("GET", "/v2/live/events", list_events, EventList, Page[Event]),
+    Endpoint("GET", "/v2/live/events/{event_id}", read_event, None, Data[Event], [400404]),
 )

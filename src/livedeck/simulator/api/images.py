@@ -5,47 +5,46 @@ from __future__ import annotations
 import struct
 import zlib
 from functools import lru_cache
+from typing import Literal
 
-from livedeck.simulator import schema
 from livedeck.simulator.engine.identity import number_of, uuid_of
 from livedeck.simulator.engine.store import Document
+from livedeck.simulator.models import UNSET, ApiObject, Uuid
 
 SIZES = {"original": (640, 360), "md": (320, 180), "sm": (160, 90), "xs": (80, 45)}
-
 """Width and height of a poster, in pixels."""
 
-
-POSTER = {
-    "id": schema.UUID,
-    "type": schema.words("image"),
-    "from_time": schema.NUMBER,
-    "to_time": schema.NUMBER,
-    "status": schema.words("done"),
-    "active": schema.BOOLEAN,
-    **dict.fromkeys(SIZES, schema.TEXT),
-    "media_id": schema.UUID,
-}
-
-"""A poster and its types; a default poster has no `media_id` (platform-api.md, 2)."""
-
-
 DEFAULT_POSTER: Document = {"id": uuid_of("poster", "default"), "from_time": 0, "to_time": 0, "active": True}
-
 """What is shown of an event that has none of its own."""
 
 
-def shown_poster(poster: Document, origin: str) -> Document:
+class Poster(ApiObject):
+    """What the API shows of a poster; a default one has no `media_id` (platform-api.md, 2)."""
+
+    id: Uuid
+    type: Literal["image"]
+    from_time: float
+    to_time: float
+    status: Literal["done"]
+    active: bool
+    original: str
+    md: str
+    sm: str
+    xs: str
+    media_id: Uuid = UNSET
+
+
+def show_poster(poster: Document, origin: str) -> Document:
     """The poster as the API shows it; `origin` is the scheme and host of its pictures."""
     name = "default" if poster["id"] == DEFAULT_POSTER["id"] else poster["id"]
-    shown = poster | {"type": "image", "status": "done"}
-    shown |= {size: f"{origin}/cdn/posters/{name}/{size}.png" for size in SIZES}
-    return {field: shown[field] for field in POSTER if field in shown}
+    pictures = {size: f"{origin}/cdn/posters/{name}/{size}.png" for size in SIZES}
+    return Poster.show(poster | {"type": "image", "status": "done"} | pictures)
 
 
 @lru_cache(maxsize=64)
-def png(poster: str, width: int, height: int) -> bytes:
+def png(poster_id: str, width: int, height: int) -> bytes:
     """A dusk that darkens from the top down: grey for the default poster, in a colour of its own for any other."""
-    tint = (1.0, 1.0, 1.0) if poster == "default" else _tint(poster)
+    tint = (1.0, 1.0, 1.0) if poster_id == "default" else _tint(poster_id)
     rows = b"".join(
         b"\0" + bytes(round((150 - 110 * y // height) * part) for part in tint) * width for y in range(height)
     )
@@ -54,9 +53,9 @@ def png(poster: str, width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, content) for name, content in chunks)
 
 
-def _tint(poster: str) -> tuple[float, float, float]:
-    drawn = number_of("tint", poster)
-    return 0.4 + drawn % 100 / 160, 0.4 + drawn // 100 % 100 / 160, 0.4 + drawn // 10_000 % 100 / 160
+def _tint(poster_id: str) -> tuple[float, float, float]:
+    number = number_of("tint", poster_id)
+    return 0.4 + number % 100 / 160, 0.4 + number // 100 % 100 / 160, 0.4 + number // 10_000 % 100 / 160
 
 
 def _chunk(name: bytes, content: bytes) -> bytes:

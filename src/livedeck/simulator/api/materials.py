@@ -5,134 +5,152 @@ from __future__ import annotations
 import mimetypes
 import string
 from collections.abc import AsyncIterator
+from typing import Annotated, Any
 
+from pydantic import Field
 from starlette.responses import Response
 
-from livedeck.simulator import schema
-from livedeck.simulator.api.videos import find_video, last, order_of, put_among
+from livedeck.simulator.api.videos import find_video, next_position, reorder_some
 from livedeck.simulator.engine.store import Document
-from livedeck.simulator.errors import unknown
-from livedeck.simulator.http import Call, Endpoint, done, one, signed
-from livedeck.simulator.rules import UUID, decoded, needed, text
-
-FIELDS = {
-    "id": schema.TEXT,
-    "video_id": schema.TEXT,
-    "storage_id": schema.TEXT,
-    "title": schema.TEXT,
-    "filename": schema.TEXT,
-    "filetype": schema.TEXT,
-    "size": schema.INTEGER,
-    "position": schema.INTEGER,
-    "created_at": schema.MOMENT,
-    "updated_at": schema.MOMENT,
-    "deleted_at": schema.maybe(schema.MOMENT),
-}
-
-"""What the API shows of a material, with its types."""
+from livedeck.simulator.errors import not_found
+from livedeck.simulator.http import ApiRequest, Endpoint, data, sign, success
+from livedeck.simulator.models import (
+    UNSET,
+    ApiObject,
+    Data,
+    IdOrder,
+    OptionalTimestamp,
+    Parameters,
+    RequestBody,
+    Success,
+    Timestamp,
+    Uuid,
+    header_text,
+    text,
+)
 
 
-def new_material(drawn: int, video: str, title: str, filename: str, made_at: str) -> Document:
-    """A material as it is stored, before its file has come. `drawn` is what its short id is made from."""
+class Material(ApiObject):
+    """What the API shows of a material."""
+
+    id: str
+    video_id: str
+    storage_id: str
+    title: str
+    filename: str
+    filetype: str
+    size: int
+    position: int
+    created_at: Timestamp
+    updated_at: Timestamp
+    deleted_at: OptionalTimestamp
+
+
+class MaterialUpload(Parameters):
+    """The headers beside a file."""
+
+    video_id: Uuid = Field(alias="X-Video-ID")
+    file_name: Annotated[str, header_text(1, 255)] = Field(alias="X-File-Name")
+    title: Annotated[str, header_text(1, 255)] = Field(alias="X-Title", default=UNSET)
+
+
+class MaterialUpdate(RequestBody):
+    """Changes of a material; an absent field stays."""
+
+    of = Material
+    title: Annotated[str, text(1, 255)] = UNSET
+
+
+class MaterialLink(ApiObject):
+    """An address that downloads a file."""
+
+    link: str
+
+
+class MaterialOrder(IdOrder[Annotated[str, text(1, 64)]]):
+    """Materials in the order that is wanted."""
+
+
+def new_material(number: int, video_id: str, title: str, filename: str, created_at: str) -> Document:
+    """A material as it is stored, before its file has come. `number` is what its short id is made from."""
     filetype = mimetypes.guess_type(filename)[0] or "application/octet-stream"
-    named = {"id": _short(drawn), "video_id": video, "of_video": video, "storage_id": f"file-{_short(drawn)}"}
-    times = {"created_at": made_at, "updated_at": made_at, "deleted_at": None}
-    return named | {"title": title, "filename": filename, "filetype": filetype, "size": 0, "position": 0} | times
+    material_id = _short_id(number)
+    ids = {"id": material_id, "video_id": video_id, "of_video": video_id, "storage_id": f"file-{material_id}"}
+    times = {"created_at": created_at, "updated_at": created_at, "deleted_at": None}
+    return ids | {"title": title, "filename": filename, "filetype": filetype, "size": 0, "position": 0} | times
 
 
 _DIGITS = string.digits + string.ascii_lowercase
 
 
-def _short(drawn: int) -> str:
+def _short_id(number: int) -> str:
     """Ten characters out of a number."""
-    return "".join(_DIGITS[drawn // 36**place % 36] for place in range(10))
+    return "".join(_DIGITS[number // 36**index % 36] for index in range(10))
 
 
-async def upload_material(call: Call) -> Response:
+async def upload_material(request: ApiRequest[MaterialUpload]) -> Response:
     """Attach a file to a video; the body is the file itself, written to the disk as it comes."""
-    asked, world = call.headers(), call.world
-    video = find_video(call, asked["X-Video-ID"])
-    title = asked.get("X-Title", asked["X-File-Name"])
+    headers, world = request.headers(), request.world
+    video, title = find_video(request, headers.video_id), headers.title or headers.file_name
     with world.store.transaction():
-        material = new_material(world.draw(), video["id"], title, asked["X-File-Name"], world.stamp())
-    material["size"] = await world.files.keep(material["storage_id"], _bytes(call))
+        material = new_material(world.draw(), video["id"], title, headers.file_name, world.timestamp())
+    material["size"] = await world.files.save_stream(material["storage_id"], _chunks(request))
     with world.store.transaction():
-        material["position"] = last(world.store, "material", call.workspace, video["id"]) + 1
-        world.store.create("material", call.workspace, material)
-    return one(_shown(material))
+        material["position"] = next_position(request, "material", video["id"])
+        world.store.insert("material", request.workspace_id, material)
+    return data(Material.show(material))
 
 
-async def _bytes(call: Call) -> AsyncIterator[bytes]:
-    async for chunk in call.request.stream():
+async def _chunks(request: ApiRequest[Any]) -> AsyncIterator[bytes]:
+    async for chunk in request.http.stream():
         yield chunk
 
 
-async def link_material(call: Call) -> Response:
+async def link_material(request: ApiRequest[None]) -> Response:
     """An address that downloads the file for a while."""
-    material = _find(call, str(call.request.path_params["material_id"]))
-    return one({"link": signed(call, f"/cdn/materials/{material['id']}")})
+    return data({"link": sign(request, f"/cdn/materials/{_find(request)['id']}")})
 
 
-async def change_material(call: Call) -> Response:
+async def update_material(request: ApiRequest[MaterialUpdate]) -> Response:
     """Change the title; an absent one stays."""
-    material, asked = _find(call, str(call.request.path_params["material_id"])), await call.body()
-    material |= asked | {"updated_at": call.world.stamp()}
-    call.world.store.change("material", material)
-    return one(_shown(material))
+    material, draft = _find(request), await request.body()
+    material |= draft.given() | {"updated_at": request.world.timestamp()}
+    request.world.store.update("material", material)
+    return data(Material.show(material))
 
 
-async def reorder_materials(call: Call) -> Response:
+async def reorder_materials(request: ApiRequest[MaterialOrder]) -> Response:
     """Put these materials in that order; those that are not named stay where they are."""
-    put_among(call, "material", [_find(call, identity) for identity in await call.array()])
-    return done()
+    order = await request.body()
+    reorder_some(request, "material", [_find(request, material_id) for material_id in order.root])
+    return success()
 
 
-async def delete_material(call: Call) -> Response:
+async def delete_material(request: ApiRequest[None]) -> Response:
     """Delete the material and its file for good."""
-    material = _find(call, str(call.request.path_params["material_id"]))
-    call.world.store.delete("material", material["id"])
-    call.world.files.delete(material["storage_id"])
-    return done()
+    material = _find(request)
+    request.world.store.delete("material", material["id"])
+    request.world.files.delete(material["storage_id"])
+    return success()
 
 
-def _find(call: Call, identity: str) -> Document:
-    material = call.world.store.get("material", identity, call.workspace)
+def _find(request: ApiRequest[Any], material_id: str | None = None) -> Document:
+    """The material named in the path, or of that id."""
+    material_id = material_id or str(request.http.path_params["material_id"])
+    material = request.world.store.get("material", material_id, request.workspace_id)
     if material is None:
-        raise unknown()
+        raise not_found()
     return material
 
 
-def _shown(material: Document) -> Document:
-    return {name: material[name] for name in FIELDS}
-
-
-_ONE = "/v1/additional-materials/{material_id}"
-
-_ANSWER = schema.data(schema.record(FIELDS))
-
-_LINK = schema.data(schema.record({"link": schema.TEXT}))
-
-_UPLOAD = {
-    "X-Video-ID": needed(UUID),
-    "X-File-Name": needed(decoded(text(1, 255))),
-    "X-Title": decoded(text(1, 255)),
-}
-
+_UPLOAD = "/upload/additional-material"
+_LIST = "/v1/additional-materials"
+_ITEM = f"{_LIST}/{{material_id}}"
 
 ENDPOINTS = (
-    Endpoint(
-        *("POST", "/upload/additional-material", upload_material),
-        answer=_ANSWER,
-        refuses=[404404],
-        headers=_UPLOAD,
-        body="file",
-    ),
-    Endpoint("GET", f"{_ONE}/link", link_material, answer=_LINK, refuses=[404404]),
-    Endpoint("PUT", _ONE, change_material, {"title": text(1, 255)}, _ANSWER, [404404]),
-    Endpoint(
-        *("PATCH", "/v1/additional-materials/reorder", reorder_materials, order_of(text(1, 64))),
-        answer=schema.DONE,
-        refuses=[404404],
-    ),
-    Endpoint("DELETE", _ONE, delete_material, answer=schema.DONE, refuses=[404404]),
+    Endpoint("POST", _UPLOAD, upload_material, MaterialUpload, Data[Material], [404404], body="file"),
+    Endpoint("GET", f"{_ITEM}/link", link_material, None, Data[MaterialLink], [404404]),
+    Endpoint("PUT", _ITEM, update_material, MaterialUpdate, Data[Material], [404404]),
+    Endpoint("PATCH", f"{_LIST}/reorder", reorder_materials, MaterialOrder, Data[Success], [404404]),
+    Endpoint("DELETE", _ITEM, delete_material, None, Data[Success], [404404]),
 )

@@ -5,149 +5,149 @@ Of the posters of a video just one is active, as long as it has any.
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
 from starlette.responses import Response
 
-from livedeck.simulator import schema
-from livedeck.simulator.api.events import event_of
-from livedeck.simulator.api.images import POSTER, shown_poster
+from livedeck.simulator.api.events import find_event
+from livedeck.simulator.api.images import Poster, show_poster
 from livedeck.simulator.api.videos import find_extra, find_video
 from livedeck.simulator.engine.store import Document, Store
-from livedeck.simulator.errors import invalid, no_event
-from livedeck.simulator.http import PAGING, Call, Endpoint, done, one, page
-from livedeck.simulator.rules import UUID, Rule, needed, number, ordering, text
+from livedeck.simulator.errors import event_not_found, invalid
+from livedeck.simulator.http import ApiRequest, Endpoint, data, page, select, success
+from livedeck.simulator.models import (
+    UNSET,
+    Data,
+    ListQuery,
+    Order,
+    Page,
+    Parameters,
+    RequestBody,
+    Success,
+    Uuid,
+    WebAddress,
+    number,
+    ordering,
+)
 
 
-def new_poster(identity: str, video: str, from_time: float, created_at: str, *, active: bool) -> Document:
-    """A poster of a video as it is stored. `from_time`: seconds into the video."""
+class PosterCreate(RequestBody):
+    """The frame to make a poster of, in seconds."""
+
+    of = Poster
+    from_time: Annotated[float, number(0, 1e6)]
+
+
+class PosterUpload(Parameters):
+    """The headers of the upload."""
+
+    url: WebAddress = Field(alias="X-Poster-URL")
+    video_id: Uuid = Field(alias="X-Video-ID", default=UNSET)
+    event_id: Uuid = Field(alias="X-Event-ID", default=UNSET)
+
+
+class PosterList(ListQuery):
+    """The query of the list."""
+
+    order: Annotated[Order, ordering("created_at", "from_time")] = (("created_at", "asc"),)
+
+
+def new_poster(poster_id: str, media_id: str, from_time: float, created_at: str, *, active: bool) -> Document:
+    """A poster of a video or event as it is stored. `from_time`: seconds into the video."""
     times = {"from_time": from_time, "to_time": from_time, "created_at": created_at}
-    return {"id": identity, "media_id": video, "of_video": video, "active": active} | times
+    return {"id": poster_id, "media_id": media_id, "of_video": media_id, "active": active} | times
 
 
-async def list_posters(call: Call) -> Response:
+async def list_posters(request: ApiRequest[PosterList]) -> Response:
     """The posters of a video, a page of them."""
-    query = call.search("poster", [("created_at", "asc")], [("of_video", find_video(call)["id"])])
-    posters, total = call.world.store.find(query)
-    return page(query, total, [shown_poster(poster, call.origin) for poster in posters])
+    query = select(request, "poster", [("of_video", find_video(request)["id"])])
+    posters, total = request.world.store.find(query)
+    return page(query, total, [show_poster(poster, request.origin) for poster in posters])
 
 
-async def make_poster(call: Call) -> Response:
+async def create_poster(request: ApiRequest[PosterCreate]) -> Response:
     """Make a poster of the frame at that time."""
-    video, asked = find_video(call), await call.body()
-    if asked["from_time"] > video["duration"]:
+    video, draft, world = find_video(request), await request.body(), request.world
+    if draft.from_time > video["duration"]:
         raise invalid(("from_time", f"must be within the video, which lasts {video['duration']:g} s"))
-    return one(_add(call, video["id"], asked["from_time"], {}))
+    with world.store.transaction():
+        is_first = not _posters(world.store, request.workspace_id, video["id"])
+        poster = new_poster(world.new_id(), video["id"], draft.from_time, world.timestamp(), active=is_first)
+        world.store.insert("poster", request.workspace_id, poster)
+    return data(show_poster(poster, request.origin))
 
 
-def _add(call: Call, video: str, from_time: float, more: Document, *, active: bool = False) -> Document:
-    store = call.world.store
-    with store.transaction():
-        first = not _posters(store, call.workspace, video)
-        poster = new_poster(call.world.new_id(), video, from_time, call.world.stamp(), active=first) | more
-        store.create("poster", call.workspace, poster)
-        if active:
-            poster = activate(store, call.workspace, poster)
-    return shown_poster(poster, call.origin)
-
-
-async def read_poster(call: Call) -> Response:
+async def read_poster(request: ApiRequest[None]) -> Response:
     """One poster."""
-    return one(shown_poster(_find(call), call.origin))
+    return data(show_poster(_find(request), request.origin))
 
 
-async def activate_poster(call: Call) -> Response:
+async def activate_poster(request: ApiRequest[None]) -> Response:
     """Show this poster in the player and in lists, and no other."""
-    poster = _find(call)
-    with call.world.store.transaction():
-        activate(call.world.store, call.workspace, poster)
-    return done()
+    poster = _find(request)
+    with request.world.store.transaction():
+        _activate(request.world.store, request.workspace_id, poster)
+    return success()
 
 
-def activate(store: Store, workspace: str, poster: Document) -> Document:
-    """The poster, active; every other one of its video is not."""
-    for other in _posters(store, workspace, poster["of_video"]):
+def _activate(store: Store, workspace_id: str, poster: Document) -> None:
+    """Make the poster the active one of its video."""
+    for other in _posters(store, workspace_id, poster["of_video"]):
         if other["active"] != (other["id"] == poster["id"]):
-            store.change("poster", other | {"active": not other["active"]})
-    return poster | {"active": True}
+            store.update("poster", other | {"active": not other["active"]})
 
 
-async def delete_poster(call: Call) -> Response:
+async def delete_poster(request: ApiRequest[None]) -> Response:
     """Delete the poster for good; the oldest that is left takes the place of an active one."""
-    poster, store = _find(call), call.world.store
+    poster, store = _find(request), request.world.store
     with store.transaction():
         store.delete("poster", poster["id"])
-        left = _posters(store, call.workspace, poster["of_video"])
-        if poster["active"] and left:
-            activate(store, call.workspace, left[0])
-    return done()
+        others = _posters(store, request.workspace_id, poster["of_video"])
+        if poster["active"] and others:
+            _activate(store, request.workspace_id, others[0])
+    return success()
 
 
-async def upload_poster(call: Call) -> Response:
+async def upload_poster(request: ApiRequest[PosterUpload]) -> Response:
     """Give a video or an event a poster of its own. Its address is recorded and never fetched (decisions.md)."""
-    asked = call.headers()
-    if ("X-Video-ID" in asked) == ("X-Event-ID" in asked):
+    headers, world = request.headers(), request.world
+    if len(headers.model_fields_set & {"video_id", "event_id"}) != 1:
         raise invalid(("X-Video-ID", "must be given, or else X-Event-ID"))
-    source = {"source": asked["X-Poster-URL"]}
-    if "X-Event-ID" in asked:
-        return one(_adorn(call, asked["X-Event-ID"], source))
-    return one(_add(call, find_video(call, asked["X-Video-ID"])["id"], 0, source, active=True))
-
-
-def _adorn(call: Call, identity: str, source: Document) -> Document:
-    event, world = event_of(call, identity), call.world
+    event = find_event(request, headers.event_id) if "event_id" in headers.model_fields_set else None
+    media = event or find_video(request, headers.video_id)
     with world.store.transaction():
-        poster = new_poster(world.new_id(), event["id"], 0, world.stamp(), active=True) | source
-        if event["poster"]:
+        poster = new_poster(world.new_id(), media["id"], 0, world.timestamp(), active=True) | {"source": headers.url}
+        if event and event["poster"]:
             world.store.delete("poster", event["poster"]["id"])
-        world.store.create("poster", call.workspace, poster)
-        world.store.change("event", event | {"poster": poster, "updated_at": world.stamp()})
-    return shown_poster(poster, call.origin)
+        world.store.insert("poster", request.workspace_id, poster)
+        if event:
+            world.store.update("event", event | {"poster": poster, "updated_at": world.timestamp()})
+        else:
+            _activate(world.store, request.workspace_id, poster)
+    return data(show_poster(poster, request.origin))
 
 
-def _posters(store: Store, workspace: str, video: str) -> list[Document]:
-    return store.every("poster", workspace, [("of_video", video)], [("created_at", "asc")])
+def _posters(store: Store, workspace_id: str, video_id: str) -> list[Document]:
+    return store.find_all("poster", workspace_id, [("of_video", video_id)], [("created_at", "asc")])
 
 
-def _find(call: Call) -> Document:
-    poster = find_extra(call, "poster")
+def _find(request: ApiRequest[None]) -> Document:
+    poster = find_extra(request, "poster")
     if poster is None:
-        raise no_event()
+        raise event_not_found()
     return poster
 
 
-def _web(value: str) -> str:
-    if not value.startswith(("http://", "https://")) or not value.isprintable():
-        raise ValueError
-    return text(1, 2048).take(value)  # type: ignore[no-any-return]
-
-
-_PATH = "/v1/videos/{video_id}/posters"
-
-_ONE = f"{_PATH}/{{poster_id}}"
-
-_SHAPE = schema.record(POSTER)
-
-_LIST = PAGING | {"order": ordering("created_at", "from_time")}
-
-_CODES = [400404, 404404]
-
-_UPLOAD = {
-    "X-Poster-URL": needed(Rule("an http or https address", _web, schema.TEXT | {"pattern": "^https?://[!-~]+$"})),
-    "X-Video-ID": UUID,
-    "X-Event-ID": UUID,
-}
-
+_LIST = "/v1/videos/{video_id}/posters"
+_ITEM = f"{_LIST}/{{poster_id}}"
+_ERRORS = [400404, 404404]
 
 ENDPOINTS = (
-    Endpoint("GET", _PATH, list_posters, _LIST, schema.paged(_SHAPE), [404404]),
-    Endpoint("POST", _PATH, make_poster, {"from_time": needed(number(0, 1e6))}, schema.data(_SHAPE), [404404]),
-    Endpoint("GET", _ONE, read_poster, answer=schema.data(_SHAPE), refuses=_CODES),
-    Endpoint("POST", f"{_ONE}/active", activate_poster, answer=schema.DONE, refuses=_CODES),
-    Endpoint("DELETE", _ONE, delete_poster, answer=schema.DONE, refuses=_CODES),
-    Endpoint(
-        *("POST", "/upload/v2/poster", upload_poster),
-        answer=schema.data(_SHAPE),
-        refuses=_CODES,
-        headers=_UPLOAD,
-        body="file",
-    ),
+    Endpoint("GET", _LIST, list_posters, PosterList, Page[Poster], [404404]),
+    Endpoint("POST", _LIST, create_poster, PosterCreate, Data[Poster], [404404]),
+    Endpoint("GET", _ITEM, read_poster, None, Data[Poster], _ERRORS),
+    Endpoint("POST", f"{_ITEM}/active", activate_poster, None, Data[Success], _ERRORS),
+    Endpoint("DELETE", _ITEM, delete_poster, None, Data[Success], _ERRORS),
+    Endpoint("POST", "/upload/v2/poster", upload_poster, PosterUpload, Data[Poster], _ERRORS, body="file"),
 )

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from livedeck.simulator import schema
 from livedeck.simulator.api.events import find_event
-from livedeck.simulator.engine.encoder import timeline
-from livedeck.simulator.http import Call, Endpoint, encoded
+from livedeck.simulator.engine.encoder import encoder_states
+from livedeck.simulator.http import ApiRequest, Endpoint, json_response
+from livedeck.simulator.models import ApiObject, Data, Timestamp
 
 
-async def read_qos(call: Call) -> Response:
+class QosSample(ApiObject):
+    """A sample, as `encoder` writes it."""
+
+    bitrate_video: int
+    bitrate_audio: int
+    frame_rate: int
+    status: int
+    time: Timestamp
+
+
+async def read_qos(request: ApiRequest[None]) -> Response:
     """The samples of the current stream, ascending, at most the last 3600."""
-    event = find_event(call)
+    event, world = find_event(request), request.world
     samples = b""
     if event["stream"] is not None:
-        turns, now = timeline(event["encoder"]), call.world.now()
-        samples = call.world.encoders.encoded(event["stream"]["id"], event["signal"], turns, now)
-    return encoded(b'{"data":[' + samples + b"]}")
+        states = encoder_states(event["encoder"])
+        samples = world.encoders.encode_samples(event["stream"]["id"], event["signal"], states, world.now())
+    return json_response(b'{"data":[' + samples + b"]}")
 
 
-SAMPLE = {
-    "bitrate_video": schema.INTEGER,
-    "bitrate_audio": schema.INTEGER,
-    "frame_rate": schema.INTEGER,
-    "status": schema.INTEGER,
-    "time": schema.MOMENT,
-}
-
-"""A sample and its types, as `encoder` writes it."""
-
-
-ENDPOINTS = (
-    Endpoint(
-        *("GET", "/v2/live/events/{event_id}/qos", read_qos),
-        answer=schema.data(schema.many(schema.record(SAMPLE))),
-        refuses=[400404],
-    ),
-)
+ENDPOINTS = (Endpoint("GET", "/v2/live/events/{event_id}/qos", read_qos, None, Data[list[QosSample]], [400404]),)

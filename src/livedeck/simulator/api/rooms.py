@@ -6,220 +6,242 @@ A room and its profiles are one document, so that they are made together or not 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import BeforeValidator, Field
 from starlette.responses import Response
 
-from livedeck.simulator import schema
 from livedeck.simulator.engine.identity import number_of
-from livedeck.simulator.engine.reference import ADDRESS, NAMES, platform
+from livedeck.simulator.engine.reference import PLATFORMS, platform_of
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
-from livedeck.simulator.errors import Refusal, conflict, invalid, unknown
-from livedeck.simulator.http import PAGING, Call, Endpoint, done, one, page
-from livedeck.simulator.rules import UUID, Rule, Rules, choice, each, needed, nested, ordering, text
+from livedeck.simulator.errors import ApiError, conflict, invalid, not_found
+from livedeck.simulator.http import ApiRequest, Endpoint, data, page, select, success
+from livedeck.simulator.models import (
+    UNSET,
+    ApiObject,
+    Data,
+    ListQuery,
+    Must,
+    OptionalTimestamp,
+    Order,
+    Page,
+    RequestBody,
+    RtmpAddress,
+    Success,
+    Timestamp,
+    Uuid,
+    one_of,
+    ordering,
+    text,
+)
 
-MOST_PROFILES = 15
-
+MAX_PROFILES = 15
 """Relay profiles of a room (platform-api.md, 8)."""
 
-
-MOST_RUNNING = 5
-
+MAX_RUNNING = 5
 """Relays that run at once in a call (platform-api.md, 8)."""
 
-
 TYPES = ("permanent_meeting", "instant_meeting")
-
 STATUSES = ("pending", "scheduled", "active", "cancelled", "finished")
+RoomType = Annotated[str, one_of(*TYPES)]
+RoomStatus = Annotated[str, one_of(*STATUSES)]
 
 
-PROFILE = {
-    "id": schema.UUID,
-    "room_id": schema.UUID,
-    "name": schema.TEXT,
-    "url": schema.TEXT,
-    "stream_key": schema.TEXT,
-    "service": schema.words(*NAMES),
-    "created_at": schema.MOMENT,
-    "updated_at": schema.maybe(schema.MOMENT),
-}
+class RelayProfile(ApiObject):
+    """What the API shows of a relay profile; whether it broadcasts is known to the room alone."""
 
-"""What the API shows of a relay profile, with its types; whether it broadcasts is known to the room alone."""
-
-
-FIELDS = {
-    "id": schema.UUID,
-    "name": schema.TEXT,
-    "type": schema.words(*TYPES),
-    "code": schema.TEXT,
-    "link": schema.TEXT,
-    "status": schema.words(*STATUSES),
-    "restreams": schema.many(schema.record(PROFILE)),
-    "created_at": schema.MOMENT,
-}
-
-"""What the API shows of a room, with its types."""
+    id: Uuid
+    room_id: Uuid
+    name: str
+    url: str
+    stream_key: str
+    service: Annotated[str, one_of(*PLATFORMS)]
+    created_at: Timestamp
+    updated_at: OptionalTimestamp
 
 
-def new_room(identity: str, name: str, kind: str, created_at: str) -> Document:
-    """A room as it is stored, without profiles yet."""
-    drawn = str(number_of("code", identity)).zfill(9)[-9:]
-    code = f"{drawn[:3]}-{drawn[3:6]}-{drawn[6:]}"
-    named = {"id": identity, "name": name, "type": kind, "code": code}
-    state: Document = {"status": "pending", "restreams": [], "updated_at": None, "deleted_at": None}
-    return named | state | {"link": f"https://meet.livedeck.example/{code}", "created_at": created_at}
+class Room(ApiObject):
+    """What the API shows of a room."""
 
-
-def new_profile(identity: str, room: str, asked: Document, created_at: str) -> Document:
-    """A relay profile as it is stored: `service` follows from the address."""
-    named = {"id": identity, "room_id": room, "created_at": created_at, "updated_at": None}
-    return named | asked | {"service": platform(asked["url"]), "broadcasting": False}
-
-
-async def create_room(call: Call) -> Response:
-    """Make a room with all its profiles, or nothing."""
-    asked, world = await call.body(), call.world
-    if not any((one.workspace_id, one.user_id) == (call.workspace, asked["owner_id"]) for one in world.workspaces()):
-        raise invalid(("owner_id", "must be a user of the workspace"))
-    with world.store.transaction():
-        room = new_room(world.new_id(), asked["name"], asked.get("type", TYPES[0]), world.stamp())
-        profiles = [new_profile(world.new_id(), room["id"], row, world.stamp()) for row in asked.get("restreams", ())]
-        world.store.create("room", call.workspace, room | {"restreams": profiles})
-    return one(_shown(room | {"restreams": profiles}))
-
-
-async def list_rooms(call: Call) -> Response:
-    """The rooms of the workspace, a page of them."""
-    asked = call.query()
-    where: list[tuple[str, str | tuple[str, ...] | None]] = [("deleted_at", None)]
-    where += [(name, tuple(asked[f"{name}[]"])) for name in ("status", "type", "code") if f"{name}[]" in asked]
-    query = call.search("room", [("created_at", "desc"), ("name", "asc")], where)
-    query = replace(query, holds=[("name", asked["q"])] if "q" in asked else ())
-    rooms, total = call.world.store.find(query)
-    return page(query, total, [_shown(room) for room in rooms])
-
-
-async def read_room(call: Call) -> Response:
-    """One room with its profiles, in the order of their creation."""
-    return one(_shown(find_room(call)))
-
-
-async def delete_room(call: Call) -> Response:
-    """End the room: everybody leaves, relays stop, the profiles are gone. A second time succeeds too."""
-    room = _stored(call)
-    if not room["deleted_at"]:
-        ended = {"status": "finished", "restreams": [], "deleted_at": call.world.stamp()}
-        call.world.store.change("room", room | ended)
-    return done()
-
-
-async def change_profile(call: Call) -> Response:
-    """Change a relay profile; an absent field stays. Refused while it broadcasts, whatever the body says."""
-    room = find_room(call)
-    profile = find_profile(call, room)
-    if profile["broadcasting"]:
-        raise Refusal(409, 409298, "the relay is broadcasting and cannot be changed")
-    asked = await call.body()
-    changed = profile | asked | {"updated_at": call.world.stamp()}
-    changed["service"] = platform(changed["url"])
-    call.world.store.change("room", _with(room, changed))
-    return one({name: changed[name] for name in PROFILE})
-
-
-def relay(world: World, room: Document, profile: Document, *, running: bool) -> Document:
-    """A participant starts or stops a relay; the profile after that. Raises the refusal for a sixth one."""
-    others = sum(row["broadcasting"] for row in room["restreams"] if row["id"] != profile["id"])
-    if running and others >= MOST_RUNNING:
-        raise conflict(f"{MOST_RUNNING} relays run already")
-    changed = profile | {"broadcasting": running}
-    status = {"status": "active" if running or others else "pending"}
-    world.store.change("room", _with(room, changed) | status)
-    return changed
-
-
-def find_room(call: Call) -> Document:
-    """The room named in the path, of the caller's workspace. Raises the refusal where there is none any more."""
-    room = _stored(call)
-    if room["deleted_at"]:
-        raise unknown()
-    return room
-
-
-def find_profile(call: Call, room: Document) -> Document:
-    """The relay profile named in the path, of that room. Raises the refusal where the room has none such."""
-    identity = call.identity("restream_id")
-    for profile in room["restreams"]:
-        if profile["id"] == identity:
-            return dict(profile)
-    raise unknown()
-
-
-def _stored(call: Call) -> Document:
-    room = call.world.store.get("room", call.identity("room_id"), call.workspace or None)
-    if room is None:
-        raise unknown()
-    return room
-
-
-def _with(room: Document, changed: Document) -> Document:
-    return room | {"restreams": [changed if row["id"] == changed["id"] else row for row in room["restreams"]]}
-
-
-def _shown(room: Document) -> Document:
-    profiles = [{name: row[name] for name in PROFILE} for row in room["restreams"]]
-    return {name: room[name] for name in FIELDS} | {"restreams": profiles}
-
-
-def _few(value: Any) -> list[Document]:
-    if isinstance(value, list) and len(value) > MOST_PROFILES:
-        raise Refusal(400, 400289, f"a room has at most {MOST_PROFILES} relay profiles")
-    return _PROFILES.take(value)  # type: ignore[no-any-return]
-
-
-def _listed(*names: str) -> Rule:
-    """Several values of a query, each one of those words; any where there are none."""
-    says = f"among {', '.join(names)}" if names else "text"
-    fine = text(1, 64) if not names else choice(*names)
-    return Rule(says, lambda values: [fine.take(value) for value in values], schema.many(fine.schema))
+    id: Uuid
+    name: str
+    type: RoomType
+    code: str
+    link: str
+    status: RoomStatus
+    restreams: list[RelayProfile]
+    created_at: Timestamp
 
 
 # The length is all that the document limits: a name may be blank or hold control characters (platform-api.md, 8).
-_PROFILE: Rules = {"name": text(1, 128), "url": ADDRESS, "stream_key": text(1, 512)}
-
-_PROFILES = each(nested({name: needed(rule) for name, rule in _PROFILE.items()}), MOST_PROFILES)
-
-_CREATE: Rules = {
-    "owner_id": needed(UUID),
-    "name": needed(text(1, 255)),
-    "type": choice(*TYPES),
-    "restreams": Rule(_PROFILES.says, _few, _PROFILES.schema),
-}
-
-_LIST: Rules = PAGING | {
-    "order": ordering("name", "code", "type", "status", "created_at", "updated_at"),
-    "status[]": _listed(*STATUSES),
-    "type[]": _listed(*TYPES),
-    "code[]": _listed(),
-    "q": text(0, 255),
-}
+ProfileName = Annotated[str, text(1, 128)]
+StreamKey = Annotated[str, text(1, 512)]
 
 
-_PATH = "/v1/meet/rooms"
+class ProfileUpdate(RequestBody):
+    """Changes of a relay profile; an absent field stays."""
 
-_ONE = f"{_PATH}/{{room_id}}"
+    of = RelayProfile
+    name: ProfileName = UNSET
+    url: RtmpAddress = UNSET
+    stream_key: StreamKey = UNSET
 
-_ROOM = schema.record(FIELDS)
 
+class ProfileCreate(RequestBody):
+    """A relay profile of a new room."""
+
+    of = RelayProfile
+    name: ProfileName
+    url: RtmpAddress
+    stream_key: StreamKey
+
+
+def _limit_profiles(profiles: Any) -> Any:
+    """Raises the documented error for too many profiles, before anything is wrong with them."""
+    if isinstance(profiles, list) and len(profiles) > MAX_PROFILES:
+        raise ApiError(400, 400289, f"a room has at most {MAX_PROFILES} relay profiles")
+    return profiles
+
+
+class RoomCreate(RequestBody):
+    """A new room with its profiles."""
+
+    of = Room
+    owner_id: Uuid
+    name: Annotated[str, text(1, 255)]
+    type: RoomType = TYPES[0]
+    restreams: Annotated[list[ProfileCreate], Field(max_length=MAX_PROFILES), BeforeValidator(_limit_profiles)] = UNSET
+
+
+class RoomList(ListQuery):
+    """The query of the list: any of several values of a field, and a part of the name."""
+
+    order: Annotated[Order, ordering("name", "code", "type", "status", "created_at", "updated_at")] = (
+        ("created_at", "desc"),
+        ("name", "asc"),
+    )
+    status: Annotated[list[RoomStatus], Must(f"among {', '.join(STATUSES)}")] = Field(alias="status[]", default=UNSET)
+    type: Annotated[list[RoomType], Must(f"among {', '.join(TYPES)}")] = Field(alias="type[]", default=UNSET)
+    code: Annotated[list[Annotated[str, text(1, 64)]], Must("text")] = Field(alias="code[]", default=UNSET)
+    q: Annotated[str, text(0, 255)] = ""
+
+
+def new_room(room_id: str, name: str, room_type: str, created_at: str) -> Document:
+    """A room as it is stored, without profiles yet."""
+    digits = str(number_of("code", room_id)).zfill(9)[-9:]
+    code = f"{digits[:3]}-{digits[3:6]}-{digits[6:]}"
+    fields = {"id": room_id, "name": name, "type": room_type, "code": code}
+    state: Document = {"status": "pending", "restreams": [], "updated_at": None, "deleted_at": None}
+    return fields | state | {"link": f"https://meet.livedeck.example/{code}", "created_at": created_at}
+
+
+def new_profile(profile_id: str, room_id: str, draft: Document, created_at: str) -> Document:
+    """A relay profile as it is stored: `service` follows from the address."""
+    fixed = {"id": profile_id, "room_id": room_id, "created_at": created_at, "updated_at": None}
+    return draft | fixed | {"service": platform_of(draft["url"]), "broadcasting": False}
+
+
+async def create_room(request: ApiRequest[RoomCreate]) -> Response:
+    """Make a room with all its profiles, or nothing."""
+    draft, world = await request.body(), request.world
+    owners = {workspace.user_id for workspace in world.workspaces() if workspace.workspace_id == request.workspace_id}
+    if draft.owner_id not in owners:
+        raise invalid(("owner_id", "must be a user of the workspace"))
+    with world.store.transaction():
+        room = new_room(world.new_id(), draft.name, draft.type, world.timestamp())
+        for profile in draft.restreams or ():
+            room["restreams"].append(new_profile(world.new_id(), room["id"], profile.given(), world.timestamp()))
+        world.store.insert("room", request.workspace_id, room)
+    return data(_show(room))
+
+
+async def list_rooms(request: ApiRequest[RoomList]) -> Response:
+    """The rooms of the workspace, a page of them."""
+    asked = request.query()
+    values = {"status": asked.status, "type": asked.type, "code": asked.code}
+    where = [(name, tuple(values[name])) for name in values if values[name] is not None]
+    query = replace(select(request, "room", [("deleted_at", None), *where]), contains=[("name", asked.q)])
+    rooms, total = request.world.store.find(query)
+    return page(query, total, [_show(room) for room in rooms])
+
+
+async def read_room(request: ApiRequest[None]) -> Response:
+    """One room with its profiles, in the order of their creation."""
+    return data(_show(find_room(request)))
+
+
+async def delete_room(request: ApiRequest[None]) -> Response:
+    """End the room: everybody leaves, relays stop, the profiles are gone. A second time succeeds too."""
+    room = _find_stored(request)
+    if not room["deleted_at"]:
+        ended = {"status": "finished", "restreams": [], "deleted_at": request.world.timestamp()}
+        request.world.store.update("room", room | ended)
+    return success()
+
+
+async def update_profile(request: ApiRequest[ProfileUpdate]) -> Response:
+    """Change a relay profile; an absent field stays. Refused while it broadcasts, whatever the body says."""
+    room = find_room(request)
+    profile = find_profile(request, room)
+    if profile["broadcasting"]:
+        raise ApiError(409, 409298, "the relay is broadcasting and cannot be changed")
+    draft = await request.body()
+    profile |= draft.given() | {"updated_at": request.world.timestamp()}
+    profile["service"] = platform_of(profile["url"])
+    request.world.store.update("room", _replace_profile(room, profile))
+    return data(RelayProfile.show(profile))
+
+
+def run_relay(world: World, room: Document, profile: Document, *, running: bool) -> None:
+    """A participant starts or stops a relay. Raises the documented error for a sixth one."""
+    others = sum(other["broadcasting"] for other in room["restreams"] if other["id"] != profile["id"])
+    if running and others >= MAX_RUNNING:
+        raise conflict(f"{MAX_RUNNING} relays run already")
+    status = {"status": "active" if running or others else "pending"}
+    world.store.update("room", _replace_profile(room, profile | {"broadcasting": running}) | status)
+
+
+def find_room(request: ApiRequest[Any]) -> Document:
+    """The room named in the path, of the caller's workspace. Raises the documented error for one that is gone."""
+    room = _find_stored(request)
+    if room["deleted_at"]:
+        raise not_found()
+    return room
+
+
+def find_profile(request: ApiRequest[Any], room: Document) -> Document:
+    """The relay profile named in the path, of that room. Raises the documented error where the room has none such."""
+    profile_id = request.path_id("restream_id")
+    for profile in room["restreams"]:
+        if profile["id"] == profile_id:
+            return dict(profile)
+    raise not_found()
+
+
+def _find_stored(request: ApiRequest[Any]) -> Document:
+    room = request.world.store.get("room", request.path_id("room_id"), request.workspace_id or None)
+    if room is None:
+        raise not_found()
+    return room
+
+
+def _replace_profile(room: Document, profile: Document) -> Document:
+    return room | {"restreams": [profile if row["id"] == profile["id"] else row for row in room["restreams"]]}
+
+
+def _show(room: Document) -> Document:
+    return Room.show(room) | {"restreams": [RelayProfile.show(profile) for profile in room["restreams"]]}
+
+
+_LIST = "/v1/meet/rooms"
+_ITEM = f"{_LIST}/{{room_id}}"
+_PROFILE = f"{_ITEM}/restreams/{{restream_id}}"
 
 ENDPOINTS = (
-    Endpoint("POST", _PATH, create_room, _CREATE, schema.data(_ROOM), [400289]),
-    Endpoint("GET", _PATH, list_rooms, _LIST, schema.paged(_ROOM)),
-    Endpoint("GET", _ONE, read_room, answer=schema.data(_ROOM), refuses=[404404]),
-    Endpoint("DELETE", _ONE, delete_room, answer=schema.DONE, refuses=[404404]),
-    Endpoint(
-        *("PATCH", f"{_ONE}/restreams/{{restream_id}}", change_profile, _PROFILE),
-        answer=schema.data(schema.record(PROFILE)),
-        refuses=[404404, 409298],
-    ),
+    Endpoint("POST", _LIST, create_room, RoomCreate, Data[Room], [400289]),
+    Endpoint("GET", _LIST, list_rooms, RoomList, Page[Room]),
+    Endpoint("GET", _ITEM, read_room, None, Data[Room], [404404]),
+    Endpoint("DELETE", _ITEM, delete_room, None, Data[Success], [404404]),
+    Endpoint("PATCH", _PROFILE, update_profile, ProfileUpdate, Data[RelayProfile], [404404, 409298]),
 )

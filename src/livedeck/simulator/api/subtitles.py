@@ -3,115 +3,156 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
+from pydantic_core import core_schema
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from livedeck.simulator import schema
-from livedeck.simulator.api.videos import find_extra, find_video, last, order_of, put_in_order
-from livedeck.simulator.engine.clock import stamp_epoch
-from livedeck.simulator.engine.content import TAKES, transcribe, webvtt
-from livedeck.simulator.engine.reference import CODES
+from livedeck.simulator.api.videos import find_extra, find_video, next_position, reorder_all
+from livedeck.simulator.engine.clock import format_epoch
+from livedeck.simulator.engine.content import RECOGNITION_SECONDS, transcribe, webvtt
+from livedeck.simulator.engine.reference import LANGUAGES
 from livedeck.simulator.engine.store import Document
-from livedeck.simulator.errors import invalid, unknown
-from livedeck.simulator.http import PAGING, Call, Endpoint, done, one, page, several, signed
-from livedeck.simulator.rules import UUID, Rule, choice, each, gather, needed, ordering, text
+from livedeck.simulator.errors import invalid, not_found
+from livedeck.simulator.http import ApiRequest, Endpoint, data, page, select, sign, success
+from livedeck.simulator.models import (
+    BYTES,
+    UNSET,
+    ApiObject,
+    Data,
+    IdOrder,
+    ListQuery,
+    Must,
+    Order,
+    Page,
+    RequestBody,
+    Success,
+    Timestamp,
+    Uuid,
+    one_of,
+    ordering,
+    text,
+)
 
-MEDIA = {"vtt": "text/vtt", "srt": "application/x-subrip"}
-
+MEDIA_TYPES = {"vtt": "text/vtt", "srt": "application/x-subrip"}
 """The formats that are taken and their media types (platform-api.md, 8)."""
 
 
-FIELDS = {
-    "id": schema.UUID,
-    "video_id": schema.UUID,
-    "language": schema.TEXT,
-    "description": schema.TEXT,
-    "file": schema.TEXT,
-    "file_name": schema.maybe(schema.TEXT),
-    "hls_file": schema.TEXT,
-    "url": schema.TEXT,
-    "status": schema.words("pending", "done"),
-    "position": schema.INTEGER,
-    "data": schema.OBJECT,
-    "active": schema.BOOLEAN,
-    "updated_at": schema.MOMENT,
-}
+class UploadedSubtitle(ApiObject):
+    """What the API shows of a track that was just uploaded or copied (platform-api.md, "Subtitle track")."""
 
-"""What the API shows of a track, with its types."""
+    id: Uuid
+    video_id: Uuid
+    language: str
+    description: str
+    file: str
+    file_name: str | None
+    hls_file: str
+    url: str
 
 
-BRIEF = tuple(FIELDS)[:8]
+class Subtitle(UploadedSubtitle):
+    """What the API shows of a track."""
 
-"""What it shows of one that was just uploaded or copied (platform-api.md, "Subtitle track")."""
-
-
-def new_track(identity: str, video: str, made_at: str, position: int, asked: Document) -> Document:
-    """A track as it is stored, without a file and without cues yet; `asked`: its language and description."""
-    named = {"id": identity, "video_id": video, "of_video": video, "description": ""} | asked
-    empty: Document = {
-        "file_name": None,
-        "storage": None,
-        "kind": "vtt",
-        "done_at": made_at,
-        "cues": [],
-        "active": True,
-    }
-    return named | empty | {"position": position, "updated_at": made_at}
+    status: Annotated[str, one_of("pending", "done")]
+    position: int
+    data: dict[str, Any]
+    active: bool
+    updated_at: Timestamp
 
 
-def shown(call: Call, track: Document) -> Document:
-    """The track as the API shows it now."""
-    pending = track["done_at"] > call.world.stamp()
-    path = f"/cdn/subtitles/{track['id']}.{track['kind']}"
-    shown = track | {
-        "file": "" if pending else f"subtitles/{track['id']}.{track['kind']}",
-        "hls_file": "",
-        "url": "" if pending else signed(call, path),
-        "status": "pending" if pending else "done",
-        "data": {} if pending or not track["cues"] else {"cues": track["cues"]},
-    }
-    return {name: shown[name] for name in FIELDS}
+def _subtitle_file(value: object) -> UploadFile:
+    if not isinstance(value, UploadFile) or not (value.filename or "").lower().endswith((".vtt", ".srt")):
+        raise ValueError
+    return value
 
 
-def vtt(track: Document) -> str:
+Language = Annotated[str, Must("a language code of ISO 639-1", one_of(*LANGUAGES).core)]
+Description = Annotated[str, text(0, 1000)]
+SubtitleFile = Annotated[
+    UploadFile, Must("a .vtt or .srt file", core_schema.no_info_plain_validator_function(_subtitle_file), BYTES)
+]
+
+
+class SubtitleUpload(RequestBody):
+    """The form of an upload."""
+
+    language: Language
+    description: Description = UNSET
+    file: SubtitleFile
+
+
+class SubtitleRecognition(RequestBody):
+    """The languages to recognise: a track each."""
+
+    languages: Annotated[list[Language], Field(min_length=1, max_length=len(LANGUAGES))]
+
+
+class SubtitleUpdate(RequestBody):
+    """Changes of a track; an absent field stays."""
+
+    of = Subtitle
+    language: Language = UNSET
+    description: Description = UNSET
+
+
+class SubtitleList(ListQuery):
+    """The query of the list."""
+
+    order: Annotated[Order, ordering("position", "language", "updated_at")] = (("position", "asc"),)
+
+
+class SubtitleOrder(IdOrder[Uuid]):
+    """All tracks of a video in the order that is wanted."""
+
+
+def new_track(track_id: str, video_id: str, created_at: str, position: int, draft: Document) -> Document:
+    """A track as it is stored, without a file and without cues yet; `draft`: its language and description."""
+    fields = {"id": track_id, "video_id": video_id, "of_video": video_id, "description": ""} | draft
+    empty: Document = {"file_name": None, "storage": None, "kind": "vtt", "cues": [], "active": True}
+    return fields | empty | {"done_at": created_at, "position": position, "updated_at": created_at}
+
+
+def cues_file(track: Document) -> str:
     """The file of a recognised track."""
     return webvtt(track["cues"])
 
 
-async def list_tracks(call: Call) -> Response:
+async def list_tracks(request: ApiRequest[SubtitleList]) -> Response:
     """The tracks of a video, a page of them."""
-    query = call.search("subtitle", [("position", "asc")], [("of_video", find_video(call)["id"])])
-    tracks, total = call.world.store.find(query)
-    return page(query, total, [shown(call, track) for track in tracks])
+    query = select(request, "subtitle", [("of_video", find_video(request)["id"])])
+    tracks, total = request.world.store.find(query)
+    return page(query, total, [_show(request, track) for track in tracks])
 
 
-async def read_track(call: Call) -> Response:
+async def read_track(request: ApiRequest[None]) -> Response:
     """One track."""
-    return one(shown(call, _find(call)))
+    return data(_show(request, _find(request)))
 
 
-async def upload_track(call: Call) -> Response:
+async def upload_track(request: ApiRequest[SubtitleUpload]) -> Response:
     """Add a track from a VTT or SRT file."""
-    video, (asked, content) = find_video(call), await _form(call)
-    kind = _kind(content)
-    with call.world.store.transaction():
-        file = asked.pop("file")
-        track = _made(call, video["id"], asked)
+    video, (form, content) = find_video(request), await _read_form(request)
+    kind = _kind_of(content)
+    with request.world.store.transaction():
+        draft = form.given()
+        file = draft.pop("file")
+        track = _new_track(request, video["id"], draft)
         track |= {"file_name": file.filename, "kind": kind, "storage": track["id"]}
-        call.world.files.write(track["storage"], content)
-        call.world.store.create("subtitle", call.workspace, track)
-    return one(_brief(call, track))
+        request.world.files.save(track["storage"], content)
+        request.world.store.insert("subtitle", request.workspace_id, track)
+    return data(_show_uploaded(request, track))
 
 
-async def _form(call: Call) -> tuple[dict[str, Any], bytes]:
-    """The fields of the form, and the bytes of its file."""
+async def _read_form(request: ApiRequest[SubtitleUpload]) -> tuple[SubtitleUpload, bytes]:
+    """The form, and the bytes of its file."""
     try:
-        async with call.request.form(max_files=1, max_fields=10) as form:
-            asked = gather(call.endpoint.named, dict(form))
-            return asked, await asked["file"].read()
+        async with request.http.form(max_files=1, max_fields=10) as values:
+            form = request.check(dict(values))
+            return form, await form.file.read()
     except (HTTPException, ValueError):
         raise invalid(("body", "must be a multipart form")) from None
 
@@ -119,8 +160,8 @@ async def _form(call: Call) -> tuple[dict[str, Any], bytes]:
 _TIMING = re.compile(r"\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}")
 
 
-def _kind(content: bytes) -> str:
-    """Which format the bytes of a file are in. Raises the refusal for any but VTT and SRT."""
+def _kind_of(content: bytes) -> str:
+    """Which format the bytes of a file are in. Raises the documented error for any but VTT and SRT."""
     try:
         written = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -132,117 +173,102 @@ def _kind(content: bytes) -> str:
     return "srt"
 
 
-async def recognise(call: Call) -> Response:
+async def recognise_tracks(request: ApiRequest[SubtitleRecognition]) -> Response:
     """Order recognised tracks: all of them or none, and at least one. They are pending until they are recognised."""
-    video, asked, world = find_video(call), await call.body(), call.world
-    with world.store.transaction():
-        tracks = [_recognised(call, video, language) for language in asked["languages"]]
-    return several([shown(call, track) for track in tracks])
+    video, order = find_video(request), await request.body()
+    with request.world.store.transaction():
+        tracks = [_new_recognised(request, video, language) for language in order.languages]
+    return data([_show(request, track) for track in tracks])
 
 
-def _recognised(call: Call, video: Document, language: str) -> Document:
-    world = call.world
-    track = _made(call, video["id"], {"language": language, "description": "auto-generated"})
-    cues = transcribe(world.draw(), video["duration"])
-    name = f"auto-{language}.vtt"
-    track |= {"done_at": stamp_epoch(world.now() + TAKES), "cues": cues, "file_name": name}
-    world.store.create("subtitle", call.workspace, track)
+def _new_recognised(request: ApiRequest[Any], video: Document, language: str) -> Document:
+    world = request.world
+    track = _new_track(request, video["id"], {"language": language, "description": "auto-generated"})
+    cues, done_at = transcribe(world.draw(), video["duration"]), format_epoch(world.now() + RECOGNITION_SECONDS)
+    track |= {"done_at": done_at, "cues": cues, "file_name": f"auto-{language}.vtt"}
+    world.store.insert("subtitle", request.workspace_id, track)
     return track
 
 
-async def change_track(call: Call) -> Response:
+async def update_track(request: ApiRequest[SubtitleUpdate]) -> Response:
     """Change the language or the description; an absent field stays."""
-    track, asked = _find(call), await call.body()
-    track |= asked | {"updated_at": call.world.stamp()}
-    call.world.store.change("subtitle", track)
-    return one(shown(call, track))
+    track, draft = _find(request), await request.body()
+    track |= draft.given() | {"updated_at": request.world.timestamp()}
+    request.world.store.update("subtitle", track)
+    return data(_show(request, track))
 
 
-async def copy_track(call: Call) -> Response:
+async def copy_track(request: ApiRequest[None]) -> Response:
     """Duplicate a track; the copy comes last."""
-    track, world = _find(call), call.world
+    track, world = _find(request), request.world
     with world.store.transaction():
-        made = _made(call, track["of_video"], {})
-        copy = track | {name: made[name] for name in ("id", "position", "updated_at")}
+        new = _new_track(request, track["of_video"], {})
+        copy = track | {name: new[name] for name in ("id", "position", "updated_at")}
         if track["storage"]:
             copy["storage"] = copy["id"]
-            world.files.write(copy["storage"], world.files.path(track["storage"]).read_bytes())
-        world.store.create("subtitle", call.workspace, copy)
-    return one(_brief(call, copy))
+            world.files.save(copy["storage"], world.files.path(track["storage"]).read_bytes())
+        world.store.insert("subtitle", request.workspace_id, copy)
+    return data(_show_uploaded(request, copy))
 
 
-async def delete_track(call: Call) -> Response:
+async def delete_track(request: ApiRequest[None]) -> Response:
     """Delete the track for good."""
-    track = _find(call)
-    call.world.store.delete("subtitle", track["id"])
+    track = _find(request)
+    request.world.store.delete("subtitle", track["id"])
     if track["storage"]:
-        call.world.files.delete(track["storage"])
-    return done()
+        request.world.files.delete(track["storage"])
+    return success()
 
 
-async def reorder_tracks(call: Call) -> Response:
+async def reorder_tracks(request: ApiRequest[SubtitleOrder]) -> Response:
     """Put the tracks of a video in that order; the list must be full. Answers the first one."""
-    video, order = find_video(call), await call.array()
-    tracks = put_in_order(call, "subtitle", video["id"], order)
-    return one(shown(call, tracks[0]))
+    video, order = find_video(request), await request.body()
+    tracks = reorder_all(request, "subtitle", video["id"], order.root)
+    return data(_show(request, tracks[0]))
 
 
-def _made(call: Call, video: str, asked: Document) -> Document:
-    world = call.world
-    position = last(world.store, "subtitle", call.workspace, video) + 1
-    return new_track(world.new_id(), video, world.stamp(), position, asked)
+def _new_track(request: ApiRequest[Any], video_id: str, draft: Document) -> Document:
+    position, world = next_position(request, "subtitle", video_id), request.world
+    return new_track(world.new_id(), video_id, world.timestamp(), position, draft)
 
 
-def _brief(call: Call, track: Document) -> Document:
-    whole = shown(call, track)
-    return {name: whole[name] for name in BRIEF}
+def _show(request: ApiRequest[Any], track: Document) -> Document:
+    """The track as the API shows it now."""
+    is_pending, path = track["done_at"] > request.world.timestamp(), f"subtitles/{track['id']}.{track['kind']}"
+    return Subtitle.show(
+        track
+        | {
+            "file": "" if is_pending else path,
+            "hls_file": "",
+            "url": "" if is_pending else sign(request, f"/cdn/{path}"),
+            "status": "pending" if is_pending else "done",
+            "data": {} if is_pending or not track["cues"] else {"cues": track["cues"]},
+        }
+    )
 
 
-def _find(call: Call) -> Document:
-    track = find_extra(call, "subtitle")
+def _show_uploaded(request: ApiRequest[Any], track: Document) -> Document:
+    return UploadedSubtitle.show(_show(request, track))
+
+
+def _find(request: ApiRequest[Any]) -> Document:
+    track = find_extra(request, "subtitle")
     if track is None:
-        raise unknown()
+        raise not_found()
     return track
 
 
-def _file(value: object) -> UploadFile:
-    if not isinstance(value, UploadFile) or not (value.filename or "").lower().endswith((".vtt", ".srt")):
-        raise ValueError
-    return value
-
-
-_PATH = "/v1/videos/{video_id}/subtitles"
-
-_ONE = f"{_PATH}/{{subtitle_id}}"
-
-_TRACK = schema.record(FIELDS)
-
-_MADE = schema.data(schema.record({name: FIELDS[name] for name in BRIEF}))
-
-_LIST = PAGING | {"order": ordering("position", "language", "updated_at")}
-
-_LANGUAGE = choice(*sorted(CODES))
-
-_LANGUAGE_RULE = Rule("a language code of ISO 639-1", _LANGUAGE.take, _LANGUAGE.schema)
-
-_NAMED = {"language": _LANGUAGE_RULE, "description": text(0, 1000)}
-
-_FORM = {
-    "language": needed(_LANGUAGE_RULE),
-    "description": text(0, 1000),
-    "file": needed(Rule("a .vtt or .srt file", _file, schema.BYTES)),
-}
-
-_AUTO = {"languages": needed(each(_LANGUAGE_RULE, len(CODES), least=1))}
-
+_LIST = "/v1/videos/{video_id}/subtitles"
+_ITEM = f"{_LIST}/{{subtitle_id}}"
+_ERRORS = [404404]
 
 ENDPOINTS = (
-    Endpoint("GET", _PATH, list_tracks, _LIST, schema.paged(_TRACK), [404404]),
-    Endpoint("POST", _PATH, upload_track, _FORM, _MADE, [404404], body="form"),
-    Endpoint("POST", f"{_PATH}/auto", recognise, _AUTO, schema.data(schema.many(_TRACK)), [404404]),
-    Endpoint("PATCH", f"{_PATH}/reorder", reorder_tracks, order_of(UUID), schema.data(_TRACK), [404404]),
-    Endpoint("GET", _ONE, read_track, answer=schema.data(_TRACK), refuses=[404404]),
-    Endpoint("PATCH", _ONE, change_track, _NAMED, schema.data(_TRACK), [404404]),
-    Endpoint("POST", f"{_ONE}/copy", copy_track, answer=_MADE, refuses=[404404]),
-    Endpoint("DELETE", _ONE, delete_track, answer=schema.DONE, refuses=[404404]),
+    Endpoint("GET", _LIST, list_tracks, SubtitleList, Page[Subtitle], _ERRORS),
+    Endpoint("POST", _LIST, upload_track, SubtitleUpload, Data[UploadedSubtitle], _ERRORS, body="form"),
+    Endpoint("POST", f"{_LIST}/auto", recognise_tracks, SubtitleRecognition, Data[list[Subtitle]], _ERRORS),
+    Endpoint("PATCH", f"{_LIST}/reorder", reorder_tracks, SubtitleOrder, Data[Subtitle], _ERRORS),
+    Endpoint("GET", _ITEM, read_track, None, Data[Subtitle], _ERRORS),
+    Endpoint("PATCH", _ITEM, update_track, SubtitleUpdate, Data[Subtitle], _ERRORS),
+    Endpoint("POST", f"{_ITEM}/copy", copy_track, None, Data[UploadedSubtitle], _ERRORS),
+    Endpoint("DELETE", _ITEM, delete_track, None, Data[Success], _ERRORS),
 )

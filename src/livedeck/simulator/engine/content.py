@@ -5,20 +5,24 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib import resources
 from itertools import pairwise
 from math import ceil, inf
 from typing import NamedTuple, TypedDict
 
-from livedeck.simulator.engine.clock import stamp_epoch
+from livedeck.simulator.engine.clock import format_epoch
 from livedeck.simulator.engine.identity import number_of, uuid_of
+from livedeck.simulator.engine.reference import DATA
 
-RATE = 0.2
+MESSAGES_PER_SECOND = 0.2
+"""Of a chat that is on."""
 
-"""Messages a second of a chat that is on."""
+RECOGNITION_SECONDS = 30.0
+"""From the order to the finished track, by the simulator's clock."""
+
+MAX_CUES = 60
 
 
-class Pace(NamedTuple):
+class ChatRate(NamedTuple):
     """From `at` (epoch seconds) that many messages come a second."""
 
     at: float
@@ -37,44 +41,39 @@ class Message(NamedTuple):
     cteated_at_local: str
 
 
-def paced(paces: Iterable[Iterable[float]], pace: Pace) -> tuple[Pace, ...]:
-    """The paces after a change: the past stays as it was."""
-    return (*(earlier for earlier in (Pace(*row) for row in paces) if earlier.at < pace.at), pace)
+def change_rate(rates: Iterable[Iterable[float]], rate: ChatRate) -> tuple[ChatRate, ...]:
+    """The rates after a change: the past stays as it was."""
+    return (*(earlier for earlier in (ChatRate(*row) for row in rates) if earlier.at < rate.at), rate)
 
 
-def messages(seed: int, paces: Iterable[Iterable[float]], began: float, until: float) -> Iterator[Message]:
-    """What was written from `began` to `until` (epoch seconds), ascending."""
-    for pace, after in pairwise([*(Pace(*row) for row in paces), Pace(inf, 0)]):
-        if pace.rate > 0:
-            yield from _written(seed, pace, max(began, pace.at), min(until, after.at))
+def messages(seed: int, rates: Iterable[Iterable[float]], since: float, until: float) -> Iterator[Message]:
+    """What was written from `since` to `until` (epoch seconds), ascending."""
+    for rate, following in pairwise([*(ChatRate(*row) for row in rates), ChatRate(inf, 0)]):
+        if rate.rate > 0:
+            yield from _messages_at(seed, rate, max(since, rate.at), min(until, following.at))
 
 
-def _written(seed: int, pace: Pace, begin: float, end: float) -> Iterator[Message]:
-    for number in range(max(0, int((begin - pace.at) * pace.rate)), max(0, ceil((end - pace.at) * pace.rate))):
-        drawn = number_of(seed, "chat", pace.at, number)
-        at = pace.at + (number + drawn % 1000 / 1000) / pace.rate
-        if begin <= at < end:
-            yield _message(seed, drawn, at)
+def _messages_at(seed: int, rate: ChatRate, since: float, until: float) -> Iterator[Message]:
+    first, end = (max(0, int((since - rate.at) * rate.rate)), max(0, ceil((until - rate.at) * rate.rate)))
+    for index in range(first, end):
+        number = number_of(seed, "chat", rate.at, index)
+        at = rate.at + (index + number % 1000 / 1000) / rate.rate
+        if since <= at < until:
+            yield _message(seed, number, at)
 
 
-def _message(seed: int, drawn: int, at: float) -> Message:
-    viewer = drawn // 1000 % 211
-    names, lines = _table()["names"], _table()["hostile" if drawn % 23 == 0 else "lines"]
-    name, line = f"{names[viewer % len(names)]}{viewer or ''}", lines[drawn // 7 % len(lines)]
-    moment = stamp_epoch(at)
-    return Message(uuid_of(seed, drawn), name, f"viewer-{viewer}", str(viewer == 0).lower(), line, moment, moment)
+def _message(seed: int, number: int, at: float) -> Message:
+    viewer = number // 1000 % 211
+    names, lines = _chatter()["names"], _chatter()["hostile" if number % 23 == 0 else "lines"]
+    name, line = f"{names[viewer % len(names)]}{viewer or ''}", lines[number // 7 % len(lines)]
+    time = format_epoch(at)
+    return Message(uuid_of(seed, number), name, f"viewer-{viewer}", str(viewer == 0).lower(), line, time, time)
 
 
 @cache
-def _table() -> dict[str, list[str]]:
-    text = (resources.files("livedeck.simulator") / "data" / "chatter.toml").read_text(encoding="utf-8")
-    table = tomllib.loads(text)
+def _chatter() -> dict[str, list[str]]:
+    table = tomllib.loads((DATA / "chatter.toml").read_text(encoding="utf-8"))
     return table | {"hostile": [*table["hostile"], "long " * 400]}
-
-
-TAKES = 30.0
-
-"""Seconds from the order to the finished track, by the service's clock."""
 
 
 class Cue(TypedDict):
@@ -85,7 +84,7 @@ class Cue(TypedDict):
     text: str
 
 
-_HEARD = (
+_PHRASES = (
     *("Good evening, and welcome.", "We begin with the minutes of the last session.", "Are there any questions?"),
     *("Thank you. Then we move on.", "The second half follows after a short break.", "Could we have the next slide?"),
     *("This is an important point.", "I will come back to that later.", "Please speak into the microphone."),
@@ -94,16 +93,17 @@ _HEARD = (
 
 
 def transcribe(seed: int, duration: float) -> list[Cue]:
-    """The cues of a video of that many seconds; 60 at most."""
+    """The cues of a video of that many seconds, `MAX_CUES` at most."""
     cues: list[Cue] = []
-    at = 1.0
-    for place in range(60):
-        drawn = number_of(seed, "cue", place)
-        lasts = 1.5 + drawn % 30 / 10
-        if at + lasts > duration:
+    start = 1.0
+    for index in range(MAX_CUES):
+        number = number_of(seed, "cue", index)
+        seconds = 1.5 + number % 30 / 10
+        if start + seconds > duration:
             break
-        cues.append({"start": round(at, 3), "end": round(at + lasts, 3), "text": _HEARD[drawn // 31 % len(_HEARD)]})
-        at += lasts + drawn // 1000 % 20 / 10
+        text = _PHRASES[number // 31 % len(_PHRASES)]
+        cues.append({"start": round(start, 3), "end": round(start + seconds, 3), "text": text})
+        start += seconds + number // 1000 % 20 / 10
     return cues
 
 
@@ -113,5 +113,5 @@ def webvtt(cues: list[Cue]) -> str:
 
 
 def _time(seconds: float) -> str:
-    whole = round(seconds * 1000)
-    return f"{whole // 3_600_000:02}:{whole // 60_000 % 60:02}:{whole // 1000 % 60:02}.{whole % 1000:03}"
+    millis = round(seconds * 1000)
+    return f"{millis // 3_600_000:02}:{millis // 60_000 % 60:02}:{millis // 1000 % 60:02}.{millis % 1000:03}"

@@ -1,4 +1,4 @@
-"""The fault layer: what networks, proxies and tired servers do to answers, and what may be wrong inside one."""
+"""The fault layer: what networks, proxies and busy servers do to answers, and what may be wrong in a payload."""
 
 from __future__ import annotations
 
@@ -16,24 +16,22 @@ from typing import Any
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from livedeck.simulator.engine.clock import stamp_epoch
+from livedeck.simulator.engine.clock import format_epoch
 from livedeck.simulator.engine.identity import number_of
-from livedeck.simulator.errors import plain
+from livedeck.simulator.errors import of_status
 
 PADDING = 10 * 1024 * 1024
-
 """Bytes that come on top of a huge answer."""
-
 
 Json = Any
 
 
-def broken(content: Json, _since: float) -> bytes:
+def break_json(content: Json, _since: float) -> bytes:
     """No JSON, although it says so."""
     return str(content).encode()[:200]
 
 
-def wrong_types(content: Json, _since: float) -> Json:
+def mistype(content: Json, _since: float) -> Json:
     """Every number is text and every truth is a number; what was text stays."""
     return _leaves(content, lambda _, value: _mistyped(value))
 
@@ -44,60 +42,60 @@ def _mistyped(value: Json) -> Json:
     return str(value) if isinstance(value, int | float) else value
 
 
-def nulls(content: Json, _since: float) -> Json:
+def nullify(content: Json, _since: float) -> Json:
     """Every value is null, but ids and times."""
     return _leaves(content, lambda name, value: value if name in {"id", "time"} else None)
 
 
-def missing_fields(content: Json, _since: float) -> Json:
+def drop_fields(content: Json, _since: float) -> Json:
     """Every third field of the objects in the data is missing, but never the id."""
-    return _objects(content, lambda row: {name: row[name] for place, name in enumerate(row) if place % 3 != 1})
+    return _objects(content, lambda row: {name: row[name] for index, name in enumerate(row) if index % 3 != 1})
 
 
-def extra_fields(content: Json, _since: float) -> Json:
+def add_fields(content: Json, _since: float) -> Json:
     """Every object in the data has fields that nobody documented."""
     return _objects(content, lambda row: row | {"x_extra": {"nested": [1, None, "?"]}, "x_version": 7})
 
 
-def duplicates(content: Json, _since: float) -> Json:
+def duplicate(content: Json, _since: float) -> Json:
     """Every element of a list comes twice."""
     return _rows(content, lambda rows: [row for row in rows for _ in range(2)])
 
 
-def reordered(content: Json, _since: float) -> Json:
+def reorder(content: Json, _since: float) -> Json:
     """The elements of a list come in any order."""
     return _rows(content, _shuffled)
 
 
 def _shuffled(rows: list[Json]) -> list[Json]:
-    return [rows[place] for place in sorted(range(len(rows)), key=lambda place: number_of("order", place))]
+    return [rows[index] for index in sorted(range(len(rows)), key=lambda index: number_of("order", index))]
 
 
-def frozen(content: Json, since: float) -> Json:
+def freeze_time(content: Json, since: float) -> Json:
     """New samples come, but their time stands still."""
-    limit = stamp_epoch(since)
+    limit = format_epoch(since)
     return _objects(content, lambda row: row | {"time": min(row["time"], limit)} if "time" in row else row)
 
 
-def ahead(content: Json, seconds: float) -> Json:
+def shift_time(content: Json, seconds: float) -> Json:
     """Samples are stamped by a clock that is so many seconds ahead."""
 
     def later(text: str) -> str:
-        return stamp_epoch(datetime.fromisoformat(text).timestamp() + seconds)
+        return format_epoch(datetime.fromisoformat(text).timestamp() + seconds)
 
     return _objects(content, lambda row: row | {"time": later(row["time"])} if "time" in row else row)
 
 
-def huge(content: Json, _since: float) -> Json:
+def pad(content: Json, _since: float) -> Json:
     """Ten megabytes more than it needs."""
     return content | {"padding": "x" * PADDING}
 
 
 def _leaves(value: Json, change: Callable[[str, Json], Json], name: str = "") -> Json:
     if isinstance(value, dict):
-        return {key: _leaves(one, change, key) for key, one in value.items()}
+        return {key: _leaves(child, change, key) for key, child in value.items()}
     if isinstance(value, list):
-        return [_leaves(one, change, name) for one in value]
+        return [_leaves(child, change, name) for child in value]
     return change(name, value)
 
 
@@ -113,36 +111,34 @@ def _objects(content: Json, change: Callable[[dict[str, Json]], Json]) -> Json:
     return _rows(content, lambda rows: [change(row) for row in rows])
 
 
-ALL: Mapping[str, Callable[[Json, float], Json]] = {
-    "broken-json": broken,
-    "wrong-types": wrong_types,
-    "nulls": nulls,
-    "missing-fields": missing_fields,
-    "extra-fields": extra_fields,
-    "duplicates": duplicates,
-    "reordered": reordered,
-    "frozen": frozen,
-    "huge": huge,
+PAYLOAD_FAULTS: Mapping[str, Callable[[Json, float], Json]] = {
+    "broken-json": break_json,
+    "wrong-types": mistype,
+    "nulls": nullify,
+    "missing-fields": drop_fields,
+    "extra-fields": add_fields,
+    "duplicates": duplicate,
+    "reordered": reorder,
+    "frozen": freeze_time,
+    "huge": pad,
 }
 
 
 ABORT = "livedeck.abort"
-
 """In the extensions of a scope: a function that cuts the connection, where there is one to cut."""
 
 
 SKEW = "livedeck.skew"
-
 """In the extensions of a scope: seconds by which the `Date` of the answer is off."""
 
 
-class LostError(ConnectionError):
+class ConnectionCut(ConnectionError):  # noqa: N818  what the peer of a cut connection sees
     """In process there is no connection to cut: the caller gets this instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What strikes which requests, from `since` until `until` (epoch seconds), with that chance.
+    """What hits which requests, from `since` until `until` (epoch seconds), with that chance.
 
     `method` and `path` (a pattern with `*`) are empty for any. `status`: of an error or redirect. `seconds`: of
     latency or skew, or until a retry. `retry_after`: how a 429 says when (none, seconds, date).
@@ -159,7 +155,7 @@ class Fault:
     seconds: float = 0.0
     retry_after: str = "seconds"
 
-    def fits(self, method: str, path: str, now: float) -> bool:
+    def matches(self, method: str, path: str, now: float) -> bool:
         """Whether it is meant for such a request at that time."""
         if not self.since <= now < self.until:
             return False
@@ -170,29 +166,29 @@ class Faults:
     """The faults in force, and the dice."""
 
     def __init__(self) -> None:
-        self.all: tuple[Fault, ...] = ()
-        self._thrown = 0
+        self.active: tuple[Fault, ...] = ()
+        self._rolls = 0
 
     def add(self, fault: Fault) -> None:
-        """From now on it strikes too."""
-        self.all = (*self.all, fault)
+        """From now on it hits requests too."""
+        self.active = (*self.active, fault)
 
-    def remove(self) -> None:
-        """None strikes any more."""
-        self.all = ()
+    def clear(self) -> None:
+        """End all of them."""
+        self.active = ()
 
-    def striking(self, seed: int, method: str, path: str, now: float) -> list[Fault]:
-        """Those that strike this request. The same seed and the same requests give the same answer."""
-        return [fault for fault in self.all if fault.fits(method, path, now) and self._strikes(seed, fault)]
+    def matching(self, seed: int, method: str, path: str, now: float) -> list[Fault]:
+        """Those that hit this request. The same seed and the same requests give the same answer."""
+        return [fault for fault in self.active if fault.matches(method, path, now) and self._roll(seed, fault)]
 
-    def _strikes(self, seed: int, fault: Fault) -> bool:
-        self._thrown += 1
-        return number_of(seed, "fault", self._thrown) / 2**53 < fault.chance
+    def _roll(self, seed: int, fault: Fault) -> bool:
+        self._rolls += 1
+        return number_of(seed, "fault", self._rolls) / 2**53 < fault.chance
 
 
 @dataclass(frozen=True, slots=True)
 class FaultHit:
-    """A fault that strikes a request now (epoch seconds), and the app that would have answered."""
+    """A fault that hits a request now (epoch seconds), and the app that would have answered."""
 
     fault: Fault
     now: float
@@ -202,83 +198,85 @@ class FaultHit:
 FaultEffect = Callable[[FaultHit, Scope, Receive, Send], Awaitable[None]]
 
 
-def apply_fault(app: ASGIApp, faults: list[Fault], now: float) -> ASGIApp:
+def apply_faults(app: ASGIApp, faults: list[Fault], now: float) -> ASGIApp:
     """The app with those faults around it; what changes an answer is inside of what cuts it or takes its place."""
-    for fault in sorted(faults, key=lambda one: _INNER.get(one.kind, len(_INNER))):
+    for fault in sorted(faults, key=lambda fault: _LAYERS.get(fault.kind, len(_LAYERS))):
         app = partial(FAULT_EFFECTS[fault.kind], FaultHit(fault, now, app))
     return app
 
 
-async def _fail(blow: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
-    await plain(blow.fault.status, "simulated fault").response()(scope, receive, send)
+async def _answer_status(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
+    await of_status(hit.fault.status, "simulated fault").response()(scope, receive, send)
 
 
-async def _limit(blow: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
-    seconds = blow.fault.seconds
-    when = {"seconds": f"{seconds:.0f}", "date": formatdate(blow.now + seconds, usegmt=True)}.get(
-        blow.fault.retry_after
+async def _answer_rate_limit(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
+    seconds = hit.fault.seconds
+    retry_after = {"seconds": f"{seconds:.0f}", "date": formatdate(hit.now + seconds, usegmt=True)}.get(
+        hit.fault.retry_after
     )
-    await plain(429, "too many requests").response({"Retry-After": when} if when else None)(scope, receive, send)
+    await of_status(429, "too many requests").response({"Retry-After": retry_after} if retry_after else None)(
+        scope, receive, send
+    )
 
 
-async def _redirect(blow: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
-    status = blow.fault.status if 300 <= blow.fault.status < 400 else 302
+async def _answer_redirect(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
+    status = hit.fault.status if 300 <= hit.fault.status < 400 else 302
     await RedirectResponse("https://elsewhere.example/", status)(scope, receive, send)
 
 
-async def _page(_blow: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
+async def _answer_html(_hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
     await Response("<html><h1>Welcome</h1></html>", media_type="text/html")(scope, receive, send)
 
 
-async def _delay(blow: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
-    await asyncio.sleep(blow.fault.seconds)
-    await blow.app(scope, receive, send)
+async def _delay(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
+    await asyncio.sleep(hit.fault.seconds)
+    await hit.app(scope, receive, send)
 
 
-async def _hang(_blow: FaultHit, _scope: Scope, receive: Receive, _send: Send) -> None:
+async def _hang(_hit: FaultHit, _scope: Scope, receive: Receive, _send: Send) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def _drop(_blow: FaultHit, scope: Scope, _receive: Receive, _send: Send) -> None:
-    await _cut(scope)
+async def _drop(_hit: FaultHit, scope: Scope, _receive: Receive, _send: Send) -> None:
+    await _cut_connection(scope)
 
 
-async def _lose(blow: FaultHit, scope: Scope, receive: Receive, _send: Send) -> None:
-    await blow.app(scope, receive, _nowhere)
-    await _cut(scope)
+async def _lose(hit: FaultHit, scope: Scope, receive: Receive, _send: Send) -> None:
+    await hit.app(scope, receive, _discard)
+    await _cut_connection(scope)
 
 
-async def _nowhere(_message: Message) -> None:
+async def _discard(_message: Message) -> None:
     """Where an answer goes that nobody gets."""
 
 
-async def _cut(scope: Scope) -> None:
+async def _cut_connection(scope: Scope) -> None:
     abort = scope.get("extensions", {}).get(ABORT)
     if abort is None:
-        raise LostError
+        raise ConnectionCut
     abort()
-    await asyncio.sleep(0)  # the loss is known to the server in the next turn of the loop
+    await asyncio.sleep(0)  # the server learns of the loss in the next pass of the loop
 
 
-async def _skew(blow: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
+async def _skew(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
     """A platform has one clock: it dates its answers by it, and stamps samples."""
-    scope.setdefault("extensions", {})[SKEW] = blow.fault.seconds
-    await _distorting(lambda content, _: ahead(content, blow.fault.seconds))(blow, scope, receive, send)
+    scope.setdefault("extensions", {})[SKEW] = hit.fault.seconds
+    await _payload_fault(lambda content, _: shift_time(content, hit.fault.seconds))(hit, scope, receive, send)
 
 
-async def _drip(blow: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
-    start, body = await _answer(blow.app, scope, receive)
+async def _drip(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
+    start, body = await _hold_answer(hit.app, scope, receive)
     await send(start)
     size = max(1, len(body) // 20)
     for begin in range(0, len(body), size):
-        await asyncio.sleep(blow.fault.seconds / 20)
+        await asyncio.sleep(hit.fault.seconds / 20)
         await send({"type": "http.response.body", "body": body[begin : begin + size], "more_body": True})
     await send({"type": "http.response.body"})
 
 
-async def _truncate(blow: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
-    start, body = await _answer(blow.app, scope, receive)
+async def _truncate(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
+    start, body = await _hold_answer(hit.app, scope, receive)
     await send(start)
     await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
     if ABORT not in scope.get("extensions", {}):
@@ -287,19 +285,19 @@ async def _truncate(blow: FaultHit, scope: Scope, receive: Receive, send: Send) 
     # Over a socket the rest that was promised never comes, and the server hangs up.
 
 
-def _distorting(change: Callable[[Any, float], Any]) -> FaultEffect:
-    async def distort(blow: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
-        start, body = await _answer(blow.app, scope, receive)
+def _payload_fault(change: Callable[[Any, float], Any]) -> FaultEffect:
+    async def effect(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
+        start, body = await _hold_answer(hit.app, scope, receive)
         if start["status"] == 200 and (b"content-type", b"application/json") in start["headers"]:
-            body = _changed(body, lambda content: change(content, blow.fault.since))
-        kept = [(name, value) for name, value in start["headers"] if name != b"content-length"]
-        await send({**start, "headers": [*kept, (b"content-length", str(len(body)).encode())]})
+            body = _change_json(body, lambda content: change(content, hit.fault.since))
+        headers = [(name, value) for name, value in start["headers"] if name != b"content-length"]
+        await send({**start, "headers": [*headers, (b"content-length", str(len(body)).encode())]})
         await send({"type": "http.response.body", "body": body})
 
-    return distort
+    return effect
 
 
-def _changed(body: bytes, change: Callable[[Any], Any]) -> bytes:
+def _change_json(body: bytes, change: Callable[[Any], Any]) -> bytes:
     try:
         content = json.loads(body)
     except ValueError:  # another fault broke it before
@@ -308,7 +306,7 @@ def _changed(body: bytes, change: Callable[[Any], Any]) -> bytes:
     return changed if isinstance(changed, bytes) else json.dumps(changed, separators=(",", ":")).encode()
 
 
-async def _answer(app: ASGIApp, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
+async def _hold_answer(app: ASGIApp, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
     """The whole answer of the app, held back."""
     messages: list[Message] = []
 
@@ -320,10 +318,10 @@ async def _answer(app: ASGIApp, scope: Scope, receive: Receive) -> tuple[Message
 
 
 FAULT_EFFECTS: Mapping[str, FaultEffect] = {
-    "status": _fail,
-    "rate-limit": _limit,
-    "redirect": _redirect,
-    "html": _page,
+    "status": _answer_status,
+    "rate-limit": _answer_rate_limit,
+    "redirect": _answer_redirect,
+    "html": _answer_html,
     "latency": _delay,
     "hang": _hang,
     "drop": _drop,
@@ -331,17 +329,17 @@ FAULT_EFFECTS: Mapping[str, FaultEffect] = {
     "drip": _drip,
     "skew": _skew,
     "truncate": _truncate,
-    **{kind: _distorting(change) for kind, change in ALL.items()},
+    **{kind: _payload_fault(change) for kind, change in PAYLOAD_FAULTS.items()},
 }
 
 """What each kind of fault does. drop: nothing is done and nobody answers; lose: it is done, and nobody answers."""
 
 
-_INNER = {**dict.fromkeys((*ALL, "skew"), 0), "drip": 1, "truncate": 2}
+_LAYERS = {**dict.fromkeys((*PAYLOAD_FAULTS, "skew"), 0), "drip": 1, "truncate": 2}
 
 """What needs an answer to work on, from the inside out."""
 
 
-def begun(fault: Fault, now: float, lasts: float | None) -> Fault:
-    """The fault, in force from now for so many seconds."""
-    return replace(fault, since=now, until=inf if lasts is None else now + lasts)
+def start_fault(fault: Fault, now: float, seconds: float | None) -> Fault:
+    """The fault, in force from now for so many seconds (None: for good)."""
+    return replace(fault, since=now, until=inf if seconds is None else now + seconds)

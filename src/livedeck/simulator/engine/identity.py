@@ -1,4 +1,4 @@
-"""Identifiers and keys that are the same for the same seed, so that two services with one seed answer alike."""
+"""Identifiers and keys that are the same for the same seed, so that two simulators with one seed answer alike."""
 
 from __future__ import annotations
 

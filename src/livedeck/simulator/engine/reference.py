@@ -1,4 +1,4 @@
-"""Reference tables: language codes, and the platform that a relay address belongs to."""
+"""Tables that come with the simulator: language codes, platforms of relay addresses, workspaces, scenarios, faults."""
 
 from __future__ import annotations
 
@@ -7,24 +7,30 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import urlsplit
 
-from livedeck.simulator import schema
-from livedeck.simulator.rules import Rule, demand, string
-
-CODES = frozenset(
-    (resources.files("livedeck.simulator") / "data" / "languages.txt").read_text(encoding="ascii").split()
-)
-
-"""Two lower case letters each."""
+DATA = resources.files("livedeck.simulator") / "data"
 
 
-NAMES = ("video_share", "game_stream", "messenger", "video_host_ru", "social_video", "own", "custom")
+def table_names(folder: str) -> list[str]:
+    """The tables in that folder of the data."""
+    return sorted(file.name.removesuffix(".toml") for file in (DATA / folder).iterdir() if file.name.endswith(".toml"))
 
+
+def read_table(folder: str, name: str) -> dict[str, Any]:
+    """The table of that name."""
+    return tomllib.loads((DATA / folder / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+LANGUAGES = tuple(sorted((DATA / "languages.txt").read_text(encoding="ascii").split()))
+"""Codes of ISO 639-1: two lower case letters each."""
+
+PLATFORMS = ("video_share", "game_stream", "messenger", "video_host_ru", "social_video", "own", "custom")
 """Every value of `service`."""
 
 
-def platform(address: str) -> str:
+def platform_of(address: str) -> str:
     """The value of `service` for that address. Subdomains count; `notexample.com` is not under `example.com`."""
     labels = (urlsplit(address).hostname or "").rstrip(".").split(".")
     suffixes = (".".join(labels[start:]) for start in range(len(labels)))
@@ -34,21 +40,5 @@ def platform(address: str) -> str:
 @cache
 def domains() -> Mapping[str, str]:
     """Every domain that the platform knows, and the value of `service` for addresses under it."""
-    table = resources.files("livedeck.simulator") / "data" / "platforms.toml"
-    rows = tomllib.loads(table.read_text(encoding="utf-8"))
-    return MappingProxyType({domain: name for name, under in rows.items() for domain in under})
-
-
-def _address(value: object) -> str:
-    kept = string(value).replace(" ", "").strip().rstrip("/")
-    demand(len(kept) <= 2048, kept)
-    parts = urlsplit(demand(kept.isprintable(), kept))
-    return demand(parts.scheme in {"rtmp", "rtmps"} and parts.hostname and parts.port != 0, kept)
-
-
-_WRITTEN = "^rtmps?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[1-9][0-9]{0,3})?(/[!-~]*)?$"
-
-
-ADDRESS = Rule("an rtmp or rtmps address with a host", _address, schema.TEXT | {"maxLength": 2048, "pattern": _WRITTEN})
-
-"""An address as it is kept: without spaces and trailing slashes (platform-api.md, "Relay profile")."""
+    table = tomllib.loads((DATA / "platforms.toml").read_text(encoding="utf-8"))
+    return MappingProxyType({domain: platform for platform, names in table.items() for domain in names})

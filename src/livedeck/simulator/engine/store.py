@@ -1,4 +1,4 @@
-"""SQLite documents: every chapter keeps its objects here, and here alone is SQL.
+"""SQLite documents: every API keeps its objects here, and here alone is SQL.
 
 A document is a JSON object with a string `id`. Rows are (kind, id, workspace, json): what a list filters and orders by
 is read out of the JSON, so that no column can disagree with it.
@@ -22,16 +22,12 @@ from typing import Any, BinaryIO, TypeAlias
 from livedeck.simulator.errors import SimulatorError
 
 Document: TypeAlias = dict[str, Any]
-
 Order: TypeAlias = Sequence[tuple[str, str]]
-
 Where: TypeAlias = Sequence[tuple[str, str | tuple[str, ...] | None]]
 
 
-_APPLICATION = 0x6C697665  # "live", in the header of our files
-
-_SCHEMA = 2
-
+_APPLICATION_ID = 0x6C697665  # "live", in the header of our files
+_SCHEMA_VERSION = 2
 _TABLE = """
 CREATE TABLE IF NOT EXISTS document (
     kind TEXT NOT NULL, id TEXT NOT NULL, workspace TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (kind, id)
@@ -44,22 +40,22 @@ CREATE INDEX IF NOT EXISTS listing ON document (kind, workspace);
 class Query:
     """Which documents: of one kind, in one workspace, whose fields equal `where` (None: null or absent; a tuple: any).
 
-    `holds` is (field, text) pairs: the field has that text in it, in either case. `until` is (field, timestamp) pairs:
-    the field is not later. `order` is (field, "asc" or "desc") pairs; ties fall to the id. `page` counts from 1.
+    `contains` is (field, text) pairs: the field has that text in it, in either case. `not_after` is (field, timestamp)
+    pairs. `order` is (field, "asc" or "desc") pairs; ties fall to the id. `page` counts from 1.
     """
 
     kind: str
     workspace: str
     where: Where = ()
-    holds: Sequence[tuple[str, str]] = ()
-    until: Sequence[tuple[str, str]] = ()
+    contains: Sequence[tuple[str, str]] = ()
+    not_after: Sequence[tuple[str, str]] = ()
     order: Order = ()
     page: int = 1
     per_page: int = 100
 
 
 class Store:
-    """The documents in memory (None) or in a file. Raises ServiceError for a file that cannot be used."""
+    """The documents in memory (None) or in a file. Raises SimulatorError for a file that cannot be used."""
 
     def __init__(self, path: Path | None = None) -> None:
         try:
@@ -82,11 +78,11 @@ class Store:
             raise
         self._db.execute("COMMIT")
 
-    def get(self, kind: str, identity: str, workspace: str | None = None) -> Document | None:
+    def get(self, kind: str, document_id: str, workspace: str | None = None) -> Document | None:
         """One document, or None where this workspace (None: any) has none of that id."""
         row = self._db.execute(
             "SELECT json FROM document WHERE kind = ? AND id = ? AND workspace = coalesce(?, workspace)",
-            (kind, identity, workspace),
+            (kind, document_id, workspace),
         ).fetchone()
         return None if row is None else json.loads(row[0])
 
@@ -97,33 +93,38 @@ class Store:
         total = self._db.execute(f"SELECT count(*) {clause}", values).fetchone()[0]
         rows = self._db.execute(
             f"SELECT json {clause} ORDER BY {directions} id LIMIT ? OFFSET ?",
-            [*values, *(_at(name) for name, _ in query.order), query.per_page, (query.page - 1) * query.per_page],
+            [
+                *values,
+                *(_json_path(name) for name, _ in query.order),
+                query.per_page,
+                (query.page - 1) * query.per_page,
+            ],
         )
         return [json.loads(row[0]) for row in rows], total
 
-    def every(self, kind: str, workspace: str, where: Where = (), order: Order = ()) -> list[Document]:
+    def find_all(self, kind: str, workspace: str, where: Where = (), order: Order = ()) -> list[Document]:
         """All of them, however many."""
         return self.find(Query(kind, workspace, where, order=order, per_page=-1))[0]
 
-    def create(self, kind: str, workspace: str, document: Document) -> None:
-        """Keep a new document."""
+    def insert(self, kind: str, workspace: str, document: Document) -> None:
+        """Store a new document."""
         self._db.execute(
             "INSERT INTO document (kind, id, workspace, json) VALUES (?, ?, ?, ?)",
             (kind, document["id"], workspace, json.dumps(document)),
         )
 
-    def change(self, kind: str, document: Document) -> None:
+    def update(self, kind: str, document: Document) -> None:
         """Replace a document by its new state."""
         self._db.execute(
             "UPDATE document SET json = ? WHERE kind = ? AND id = ?", (json.dumps(document), kind, document["id"])
         )
 
-    def delete(self, kind: str, identity: str) -> None:
-        """Forget a document; one that is not there is forgotten already."""
-        self._db.execute("DELETE FROM document WHERE kind = ? AND id = ?", (kind, identity))
+    def delete(self, kind: str, document_id: str) -> None:
+        """Delete a document; one that is not there is deleted already."""
+        self._db.execute("DELETE FROM document WHERE kind = ? AND id = ?", (kind, document_id))
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete everything."""
         self._db.execute("DELETE FROM document")
 
 
@@ -137,20 +138,20 @@ def _clause(query: Query) -> tuple[str, list[Any]]:
     for name, value in query.where:
         if isinstance(value, tuple):
             clause += " AND json_extract(json, ?) IN (SELECT value FROM json_each(?))"
-            values += [_at(name), json.dumps(value)]
+            values += [_json_path(name), json.dumps(value)]
         else:
             clause += " AND json_extract(json, ?) IS ?"
-            values += [_at(name), value]
-    for name, value in query.holds:
+            values += [_json_path(name), value]
+    for name, value in query.contains:
         clause += " AND instr(folded(json_extract(json, ?)), folded(?))"
-        values += [_at(name), value]
-    for name, value in query.until:
+        values += [_json_path(name), value]
+    for name, value in query.not_after:
         clause += " AND json_extract(json, ?) <= ?"
-        values += [_at(name), value]
+        values += [_json_path(name), value]
     return clause, values
 
 
-def _at(name: str) -> str:
+def _json_path(name: str) -> str:
     return f"$.{name}"
 
 
@@ -168,73 +169,75 @@ def _connect(path: Path | None) -> sqlite3.Connection:
 
 
 def _prepare(db: sqlite3.Connection) -> None:
-    application, schema = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    application_id, version = (
+        db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+    )
     tables = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-    if tables and (application, schema) != (_APPLICATION, _SCHEMA):
+    if tables and (application_id, version) != (_APPLICATION_ID, _SCHEMA_VERSION):
         raise OSError("it belongs to another program or another version")
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
-    db.executescript(f"PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_SCHEMA}; {_TABLE}")
+    db.executescript(f"PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {_SCHEMA_VERSION}; {_TABLE}")
 
 
 class Files:
     """Files by a storage id, which we make ourselves: no name from outside is ever a path.
 
-    `folder`: where (None: a temporary one, made when first used and removed with the service). A file stands under its
-    id only when it is whole and on the disk.
+    `folder`: where (None: a temporary one, made when first used and removed with the simulator). A file stands under
+    its id only when it is whole and on the disk.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._kept = folder
-        self._made: Path | None = None
+        self._given = folder
+        self._temporary: Path | None = None
 
-    def path(self, storage: str) -> Path:
+    def path(self, storage_id: str) -> Path:
         """Where the file of that id stands."""
-        return self._folder() / storage
+        return self._folder() / storage_id
 
-    async def keep(self, storage: str, chunks: AsyncIterator[bytes]) -> int:
+    async def save_stream(self, storage_id: str, chunks: AsyncIterator[bytes]) -> int:
         """Write it as it comes and answer its size in bytes. Where the stream breaks off, nothing stays."""
-        half = self.path(f"{storage}.part")
+        part = self.path(f"{storage_id}.part")
         try:
-            with half.open("wb") as file:
+            with part.open("wb") as file:
                 async for chunk in chunks:
                     file.write(chunk)
-                await asyncio.to_thread(_settle, file)  # hundreds of megabytes take the disk seconds
+                await asyncio.to_thread(_sync, file)  # hundreds of megabytes take the disk seconds
                 size = file.tell()
-            half.replace(self.path(storage))
+            part.replace(self.path(storage_id))
         except BaseException:
-            half.unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
             raise
         return size
 
-    def write(self, storage: str, content: bytes) -> None:
+    def save(self, storage_id: str, content: bytes) -> None:
         """Write a small one at once."""
-        half = self.path(f"{storage}.part")
-        with half.open("wb") as file:
+        part = self.path(f"{storage_id}.part")
+        with part.open("wb") as file:
             file.write(content)
-            _settle(file)
-        half.replace(self.path(storage))
+            _sync(file)
+        part.replace(self.path(storage_id))
 
-    def delete(self, storage: str) -> None:
-        """Forget it."""
-        self.path(storage).unlink(missing_ok=True)
+    def delete(self, storage_id: str) -> None:
+        """Delete it, where it is there."""
+        self.path(storage_id).unlink(missing_ok=True)
 
     def clear(self) -> None:
-        """Forget everything."""
-        folder = self._kept if self._kept and self._kept.is_dir() else self._made
+        """Delete everything."""
+        folder = self._given if self._given and self._given.is_dir() else self._temporary
         for file in folder.iterdir() if folder else ():
             file.unlink()
 
     def _folder(self) -> Path:
-        if self._kept is not None:
-            self._kept.mkdir(mode=0o700, exist_ok=True)
-            return self._kept
-        if self._made is None:
-            self._made = Path(tempfile.mkdtemp(prefix="livedeck-"))
-            weakref.finalize(self, shutil.rmtree, self._made, ignore_errors=True)
-        return self._made
+        if self._given is not None:
+            self._given.mkdir(mode=0o700, exist_ok=True)
+            return self._given
+        if self._temporary is None:
+            self._temporary = Path(tempfile.mkdtemp(prefix="livedeck-"))
+            weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
+        return self._temporary
 
 
-def _settle(file: BinaryIO) -> None:
+def _sync(file: BinaryIO) -> None:
     file.flush()
     os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""What happens by itself, by the service's clock. Nothing runs in the background: each request brings it up to date."""
+"""What happens by itself, by the simulator's clock. Nothing runs in the background: a request brings it up to date."""
 
 from __future__ import annotations
 
@@ -7,66 +7,66 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from livedeck.simulator.engine.clock import stamp_epoch
-from livedeck.simulator.errors import Refusal
+from livedeck.simulator.engine.clock import format_epoch
+from livedeck.simulator.errors import ApiError
 
 _log = logging.getLogger("livedeck.simulator")
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """Something to do at a moment (epoch seconds); `says` names it."""
+    """Something to do at a time (epoch seconds); `label` names it."""
 
     at: float
-    says: str
-    do: Callable[[float], object]
+    label: str
+    run: Callable[[float], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Programme:
-    """A name, when it began and ends (epoch seconds), and all that is due in it, ascending."""
+class Playback:
+    """A scenario that is played: its name, when it began and ends (epoch seconds), and its entries, ascending."""
 
     name: str
-    began: float
-    ends: float
-    dues: Sequence[TimelineEntry] = ()
+    began_at: float
+    ends_at: float
+    entries: Sequence[TimelineEntry] = ()
 
 
 @dataclass(slots=True)
 class Timeline:
-    """The programme that is on, if any, and how far it has come."""
+    """The scenario that is played, if any, and how far it has come."""
 
-    programme: Programme | None = None
-    _left: deque[TimelineEntry] = field(default_factory=deque)
+    playback: Playback | None = None
+    _pending: deque[TimelineEntry] = field(default_factory=deque)
 
-    def begin(self, programme: Programme | None) -> None:
+    def start(self, playback: Playback | None) -> None:
         """That one from now on; None: nothing."""
-        self.programme = programme
-        self._left = deque(programme.dues if programme else ())
+        self.playback = playback
+        self._pending = deque(playback.entries if playback else ())
 
     def catch_up(self, now: float) -> None:
-        """Do what has become due, each at its own moment. What the state refuses is left out and logged."""
-        while self._left and self._left[0].at <= now:
-            due = self._left.popleft()
+        """Run what has become due, each at its own time. What the state refuses is left out and logged."""
+        while self._pending and self._pending[0].at <= now:
+            entry = self._pending.popleft()
             try:
-                due.do(due.at)
-            except Refusal as refusal:
-                _log.info("the scenario was refused a step: %s: %s", due.says, refusal)
+                entry.run(entry.at)
+            except ApiError as error:
+                _log.info("the scenario was refused a step: %s: %s", entry.label, error)
 
-    def where(self, now: float) -> dict[str, object]:
-        """Where it stands, as the admin door shows it."""
-        if self.programme is None:
+    def progress(self, now: float) -> dict[str, object]:
+        """Where it stands, as the control API shows it."""
+        if self.playback is None:
             return {"scenario": None}
-        every, left = len(self.programme.dues), len(self._left)
+        total, pending = len(self.playback.entries), len(self._pending)
         return {
-            "scenario": self.programme.name,
-            "began": stamp_epoch(self.programme.began),
-            "ends": stamp_epoch(self.programme.ends),
-            "elapsed": round(max(0.0, now - self.programme.began), 3),
-            "over": now >= self.programme.ends,
+            "scenario": self.playback.name,
+            "began": format_epoch(self.playback.began_at),
+            "ends": format_epoch(self.playback.ends_at),
+            "elapsed": round(max(0.0, now - self.playback.began_at), 3),
+            "over": now >= self.playback.ends_at,
             "steps": {
-                "done": every - left,
-                "all": every,
-                "next": self._left[0].says if left else None,
+                "done": total - pending,
+                "all": total,
+                "next": self._pending[0].label if pending else None,
             },
         }

@@ -1,15 +1,15 @@
-"""All that lives behind the routes: documents, time, encoders and who may enter."""
+"""All that lives behind the routes: documents, time, encoders and whom the tokens belong to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
 
-from livedeck.simulator.engine.clock import SimulatorClock, stamp
+from livedeck.simulator.engine.clock import SimulatorClock, format_timestamp
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import number_of, uuid_of
-from livedeck.simulator.engine.store import Document, Files, Query, Store
+from livedeck.simulator.engine.store import Document, Files, Store
 from livedeck.simulator.engine.timeline import Timeline
 
 
@@ -37,29 +37,29 @@ class World:
     encoders: Encoders
     files: Files
     faults: Faults = field(default_factory=Faults)
-    agenda: Timeline = field(default_factory=Timeline)
+    timeline: Timeline = field(default_factory=Timeline)
 
     def now(self) -> float:
-        """The service's time in epoch seconds."""
+        """The simulator's time in epoch seconds."""
         return self.clock.now().timestamp()
+
+    def timestamp(self) -> str:
+        """The simulator's time as the API writes it."""
+        return format_timestamp(self.clock.now())
 
     def seed(self) -> int:
         """The seed that everything was made from."""
-        return int(self._founded()["seed"])
-
-    def stamp(self) -> str:
-        """The service's time as the API writes it."""
-        return stamp(self.clock.now())
+        return int(self._root()["seed"])
 
     def secret(self) -> bytes:
         """What signed URLs are signed with."""
-        return str(self._founded()["secret"]).encode()
+        return str(self._root()["secret"]).encode()
 
     def draw(self) -> int:
         """A number that never comes twice, the same for the same seed and the same past. Call it in a transaction."""
-        founded = self._founded()
-        self.store.change("world", founded | {"drawn": founded["drawn"] + 1})
-        return number_of(founded["seed"], "drawn", founded["drawn"])
+        root = self._root()
+        self.store.update("world", root | {"drawn": root["drawn"] + 1})
+        return number_of(root["seed"], "drawn", root["drawn"])
 
     def new_id(self) -> str:
         """A fresh UUID. Call it in a transaction."""
@@ -67,20 +67,21 @@ class World:
 
     def workspaces(self) -> tuple[Workspace, ...]:
         """The served workspace first, then the others."""
-        documents, _ = self.store.find(Query("workspace", "", order=[("position", "asc")]))
+        documents = self.store.find_all("workspace", "", order=[("position", "asc")])
         return tuple(Workspace(row["name"], row["id"], row["user_id"], row["token"]) for row in documents)
 
-    def let_in(self, token: str) -> None:
+    def authorize(self, token: str) -> None:
         """From now on this token opens the served workspace, in place of the one before."""
         served = self.workspaces()[0]
-        self.store.change("workspace", replace(served, token=token).document(0))
+        self.store.update("workspace", replace(served, token=token).document(0))
 
-    def owner(self, token: str) -> Workspace | None:
+    def workspace_of(self, token: str) -> Workspace | None:
         """The workspace that this token opens."""
         given = token.encode()
-        return next((one for one in self.workspaces() if compare_digest(one.token.encode(), given)), None)
+        workspaces = self.workspaces()
+        return next((workspace for workspace in workspaces if compare_digest(workspace.token.encode(), given)), None)
 
-    def _founded(self) -> Document:
-        founded = self.store.get("world", "world")
-        assert founded is not None, "a service founds its world before it answers"
-        return founded
+    def _root(self) -> Document:
+        root = self.store.get("world", "world")
+        assert root is not None, "a simulator makes its workspaces before it answers"
+        return root

@@ -1,126 +1,166 @@
-"""What no participant may do and every rehearsal needs, as acts of one name: the admin door offers them, scenarios play
-them. An act takes the world, the moment (epoch seconds), what it is done to, and its parameters."""
+"""What no participant may do and every rehearsal needs: the control API offers these commands, scenarios play them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Generic, TypeVar
 
 from livedeck.simulator.api.event_changes import complete
-from livedeck.simulator.api.events import stream_now
-from livedeck.simulator.api.rooms import relay
-from livedeck.simulator.engine.clock import stamp_epoch
-from livedeck.simulator.engine.content import Pace, paced
-from livedeck.simulator.engine.encoder import SHAPES, EncoderState, current, timeline, turned
-from livedeck.simulator.engine.faults import FAULT_EFFECTS, Fault, begun
+from livedeck.simulator.api.events import current_stream
+from livedeck.simulator.api.rooms import run_relay
+from livedeck.simulator.engine.clock import format_epoch
+from livedeck.simulator.engine.content import ChatRate, change_rate
+from livedeck.simulator.engine.encoder import SHAPES, EncoderState, change_state, current_state, encoder_states
+from livedeck.simulator.engine.faults import FAULT_EFFECTS, Fault, start_fault
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
-from livedeck.simulator.errors import conflict, invalid, unknown
-from livedeck.simulator.rules import BOOLEAN, Rules, choice, integer, needed, number, text
+from livedeck.simulator.errors import conflict, invalid, not_found
+from livedeck.simulator.models import UNSET, Boolean, RequestBody, integer, number, one_of, text
 
-CommandArgs = dict[str, Any]
+A = TypeVar("A", bound=RequestBody)
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """`on` is the kind of document that it is done to (event, room), or empty; `run` answers what the door shows."""
+class Command(Generic[A]):
+    """A command of one name, for the control API and for scenarios.
 
-    on: str
-    parameters: Rules
-    run: Callable[[World, float, Document, CommandArgs], Document]
+    `target` is the kind of document that it is applied to (event, room), or empty. `run` takes the world, the time
+    (epoch seconds), that document and the arguments, and answers what the control API shows.
+    """
+
+    name: str
+    target: str
+    arguments: type[A]
+    run: Callable[[World, float, Document, A], Document]
 
 
-def _encode(world: World, at: float, event: Document, asked: CommandArgs) -> Document:
-    if not asked:
+class NoArguments(RequestBody):
+    """What a command takes that takes nothing."""
+
+
+class EncoderArguments(RequestBody):
+    """Whether the encoder sends, and in which shape; what is absent stays."""
+
+    sending: Boolean = UNSET
+    shape: Annotated[str, one_of(*SHAPES)] = UNSET
+
+
+class RestreamArguments(RequestBody):
+    """A restream by its name or id, or * for all of them."""
+
+    restream: Annotated[str, text(1, 255)]
+    connected: Boolean
+
+
+class ChatArguments(RequestBody):
+    """Messages a second."""
+
+    rate: Annotated[float, number(0, 10_000)]
+
+
+class RelayArguments(RequestBody):
+    """A relay profile by its name or id."""
+
+    restream: Annotated[str, text(1, 128)]
+    running: Boolean
+
+
+class FaultArguments(RequestBody):
+    """A `Fault`, and the seconds that it `lasts`."""
+
+    kind: Annotated[str, one_of(*FAULT_EFFECTS)]
+    method: Annotated[str, one_of("", "GET", "POST", "PUT", "PATCH", "DELETE")] = UNSET
+    path: Annotated[str, text(0, 255)] = UNSET
+    chance: Annotated[float, number(0, 1)] = UNSET
+    lasts: Annotated[float, number(0, 1e9)] = UNSET
+    status: Annotated[int, integer(300, 599)] = UNSET
+    seconds: Annotated[float, number(-1e6, 1e6)] = UNSET
+    retry_after: Annotated[str, one_of("none", "seconds", "date")] = UNSET
+
+
+def _set_encoder(world: World, at: float, event: Document, arguments: EncoderArguments) -> Document:
+    changes = arguments.given()
+    if not changes:
         raise invalid(("body", "needs sending, shape or both"))
     if not event["enabled"]:
         raise conflict("the event is not enabled")
     if event["stream"] is None or event["stream"]["status"] == "finished":
         raise conflict("the event has no stream that takes an encoder")
-    turns = timeline(event["encoder"])
-    before = current(turns, at) or EncoderState(at, "clean", sending=False)
-    turn = EncoderState(at, asked.get("shape", before.shape), asked.get("sending", before.sending))
-    world.store.change("event", event | {"encoder": turned(turns, turn)})
-    return {"event_id": event["id"], "sending": turn.sending, "shape": turn.shape, "since": stamp_epoch(at)}
+    states = encoder_states(event["encoder"])
+    before = current_state(states, at) or EncoderState(at, "clean", sending=False)
+    after = before._replace(at=at, **changes)
+    world.store.update("event", event | {"encoder": change_state(states, after)})
+    return {"event_id": event["id"], "sending": after.sending, "shape": after.shape, "since": format_epoch(at)}
 
 
-def _complete(world: World, at: float, event: Document, _asked: CommandArgs) -> Document:
-    if not event["completed_at"]:
-        complete(world, event, at)
+def _complete(world: World, at: float, event: Document, _: NoArguments) -> Document:
+    complete(world, event, at)
     return {"event_id": event["id"], "completed": True}
 
 
-def _restream(world: World, at: float, event: Document, asked: CommandArgs) -> Document:
-    status = "connected" if asked["connected"] else "disconnected"
-    moved = {"status": status, "updated_at": stamp_epoch(at)}
-    fits = [row for row in event["restreams"] if asked["restream"] in {row["id"], row["name"], "*"}]
-    if not fits:
-        raise unknown()
-    rows = [row | moved if row in fits else row for row in event["restreams"]]
-    world.store.change("event", event | {"restreams": rows})
-    return {"event_id": event["id"], "restreams": [row["id"] for row in fits], "status": status}
+def _set_restream(world: World, at: float, event: Document, arguments: RestreamArguments) -> Document:
+    status = "connected" if arguments.connected else "disconnected"
+    named = [row for row in event["restreams"] if arguments.restream in {row["id"], row["name"], "*"}]
+    if not named:
+        raise not_found()
+    changes = {"status": status, "updated_at": format_epoch(at)}
+    restreams = [row | changes if row in named else row for row in event["restreams"]]
+    world.store.update("event", event | {"restreams": restreams})
+    return {"event_id": event["id"], "restreams": [row["id"] for row in named], "status": status}
 
 
-def _chat(world: World, at: float, event: Document, asked: CommandArgs) -> Document:
-    world.store.change("event", event | {"chat": paced(event["chat"], Pace(at, asked["rate"]))})
-    live = stream_now(event, at)
-    return {"event_id": event["id"], "rate": asked["rate"], "stream_id": live and live["id"]}
+def _set_chat(world: World, at: float, event: Document, arguments: ChatArguments) -> Document:
+    world.store.update("event", event | {"chat": change_rate(event["chat"], ChatRate(at, arguments.rate))})
+    stream = current_stream(event, at)
+    return {"event_id": event["id"], "rate": arguments.rate, "stream_id": stream and stream["id"]}
 
 
-def _relay(world: World, _at: float, room: Document, asked: CommandArgs) -> Document:
-    profile = next((row for row in room["restreams"] if asked["restream"] in {row["id"], row["name"]}), None)
+def _set_relay(world: World, _: float, room: Document, arguments: RelayArguments) -> Document:
+    profiles = (profile for profile in room["restreams"] if arguments.restream in {profile["id"], profile["name"]})
+    profile = next(profiles, None)
     if profile is None:
-        raise unknown()
-    relay(world, room, profile, running=asked["running"])
-    return {"room_id": room["id"], "restream_id": profile["id"], "running": asked["running"]}
+        raise not_found()
+    run_relay(world, room, profile, running=arguments.running)
+    return {"room_id": room["id"], "restream_id": profile["id"], "running": arguments.running}
 
 
-def _fault(world: World, at: float, _on: Document, asked: CommandArgs) -> Document:
-    lasts = asked.pop("lasts", None)
-    fault = begun(Fault(id=f"fault-{len(world.faults.all) + 1}-{int(at * 1000)}", **asked), at, lasts)
+def _add_fault(world: World, at: float, _: Document, arguments: FaultArguments) -> Document:
+    fields = arguments.given()
+    seconds = fields.pop("lasts", None)
+    fault = Fault(id=f"fault-{len(world.faults.active) + 1}-{int(at * 1000)}", **fields)
+    fault = start_fault(fault, at, seconds)
     world.faults.add(fault)
-    return told(fault)
+    return show_fault(fault)
 
 
-def _calm(world: World, _at: float, _on: Document, _asked: CommandArgs) -> Document:
-    world.faults.remove()
+def show_fault(fault: Fault) -> Document:
+    """A fault as the control API shows it."""
+    shown = {name: getattr(fault, name) for name in ("id", "kind", "method", "path", "chance")}
+    until = None if fault.until > 1e12 else format_epoch(fault.until)
+    return shown | {"since": format_epoch(fault.since), "until": until}
+
+
+def _clear_faults(world: World, _at: float, _: Document, _arguments: NoArguments) -> Document:
+    world.faults.clear()
     return {"faults": 0}
 
 
-def told(fault: Fault) -> Document:
-    """A fault as the door shows it."""
-    shown = {name: getattr(fault, name) for name in ("id", "kind", "method", "path", "chance")}
-    ends = None if fault.until > 1e12 else stamp_epoch(fault.until)
-    return shown | {"since": stamp_epoch(fault.since), "until": ends}
+ENCODER = Command("encoder", "event", EncoderArguments, _set_encoder)
+COMPLETE = Command("complete", "event", NoArguments, _complete)
+RESTREAM = Command("restream", "event", RestreamArguments, _set_restream)
+CHAT = Command("chat", "event", ChatArguments, _set_chat)
+RELAY = Command("relay", "room", RelayArguments, _set_relay)
+FAULT = Command("fault", "", FaultArguments, _add_fault)
+CALM = Command("calm", "", NoArguments, _clear_faults)
 
-
-_FAULT: Rules = {
-    "kind": needed(choice(*FAULT_EFFECTS)),
-    "method": choice("", "GET", "POST", "PUT", "PATCH", "DELETE"),
-    "path": text(0, 255),
-    "chance": number(0, 1),
-    "lasts": number(0, 1e9),
-    "status": integer(300, 599),
-    "seconds": number(-1e6, 1e6),
-    "retry_after": choice("none", "seconds", "date"),
+COMMANDS: Mapping[str, Command[Any]] = {
+    command.name: command for command in (ENCODER, COMPLETE, RESTREAM, CHAT, RELAY, FAULT, CALM)
 }
+"""Every command by the name that scenarios call it."""
 
 
-COMMANDS: Mapping[str, Command] = {
-    "encoder": Command("event", {"sending": BOOLEAN, "shape": choice(*SHAPES)}, _encode),
-    "complete": Command("event", {}, _complete),
-    "restream": Command("event", {"restream": needed(text(1, 255)), "connected": needed(BOOLEAN)}, _restream),
-    "chat": Command("event", {"rate": needed(number(0, 10_000))}, _chat),
-    "relay": Command("room", {"restream": needed(text(1, 128)), "running": needed(BOOLEAN)}, _relay),
-    "fault": Command("", _FAULT, _fault),
-    "calm": Command("", {}, _calm),
-}
-
-"""Every act by its name."""
-
-
-def perform(world: World, name: str, at: float, on: Document, asked: CommandArgs) -> Document:
-    """Do it, all of it or nothing. Raises the refusal that the state demands."""
+def run_command(world: World, command: Command[A], at: float, target: Document, arguments: A) -> Document:
+    """Run it, all of it or nothing. Raises the documented error that the state demands."""
     with world.store.transaction():
-        return COMMANDS[name].run(world, at, on, asked)
+        return command.run(world, at, target, arguments)

@@ -1,50 +1,83 @@
-"""The admin door: what no participant may do and every rehearsal needs. Never part of the documented API."""
+"""The control API: what no participant may do and every rehearsal needs. Never part of the documented API."""
 
 from __future__ import annotations
+
+from typing import Annotated, Any
 
 from starlette.responses import Response
 
 from livedeck.simulator.api.events import find_event
 from livedeck.simulator.api.rooms import find_profile, find_room
-from livedeck.simulator.engine.clock import FASTEST, SimulatorClock, stamp
+from livedeck.simulator.engine.clock import MAX_SPEED, SimulatorClock, format_timestamp
 from livedeck.simulator.errors import invalid
-from livedeck.simulator.http import Call, Endpoint, one, several
-from livedeck.simulator.rehearsal import scenario, workspaces
-from livedeck.simulator.rehearsal.commands import COMMANDS, perform, told
-from livedeck.simulator.rules import BOOLEAN, MOMENT, choice, integer, needed, number
+from livedeck.simulator.http import ApiRequest, Endpoint, data
+from livedeck.simulator.models import UNSET, Boolean, RequestBody, Time, integer, number, one_of
+from livedeck.simulator.rehearsal import commands, scenario, workspaces
+from livedeck.simulator.rehearsal.commands import run_command, show_fault
+
+Seed = Annotated[int, integer(0, 2**53)]
 
 
-async def describe(call: Call) -> Response:  # noqa: ARG001  every handler has this shape
-    """What this door can do."""
-    return one({"routes": [_described(endpoint) for endpoint in ENDPOINTS]})
+class ClockChange(RequestBody):
+    """What to do to the clock."""
+
+    jump: Time = UNSET
+    step: Annotated[float, number(-1e9, 1e9)] = UNSET
+    speed: Annotated[float, number(0.001, MAX_SPEED)] = UNSET
+    paused: Boolean = UNSET
 
 
-def _described(endpoint: Endpoint) -> dict[str, object]:
+class RelayChange(RequestBody):
+    """Whether a relay is to run."""
+
+    running: Boolean
+
+
+class ScenarioChoice(RequestBody):
+    """A scenario to play, and the seed of its workspace."""
+
+    name: Annotated[str, one_of(*scenario.names())]
+    seed: Seed = UNSET
+
+
+class ResetRequest(RequestBody):
+    """The seed of the new workspaces."""
+
+    seed: Seed = UNSET
+
+
+async def describe(_: ApiRequest[None]) -> Response:
+    """What this API can do."""
+    return data({"routes": [_describe(endpoint) for endpoint in ENDPOINTS]})
+
+
+def _describe(endpoint: Endpoint[Any]) -> dict[str, object]:
+    fields = endpoint.takes.model_json_schema()["properties"] if endpoint.takes else {}
     return {
         "method": endpoint.method,
         "path": endpoint.path,
         "does": (endpoint.handler.__doc__ or "").strip(),
-        "parameters": {name: rule.says for name, rule in endpoint.named.items()},
+        "parameters": {name: schema["description"] for name, schema in fields.items()},
     }
 
 
-async def read_clock(call: Call) -> Response:
-    """The service's time, how fast it runs, and whether it stands still."""
-    return one(_clock(call.world.clock))
+async def read_clock(request: ApiRequest[None]) -> Response:
+    """The simulator's time, how fast it runs, and whether it stands still."""
+    return data(_show_clock(request.world.clock))
 
 
-async def set_clock(call: Call) -> Response:
-    """Move the clock: jump to a moment, step by seconds, change the speed, pause or go on; in that order."""
-    asked, clock = await call.body(), call.world.clock
-    if "jump" in asked:
-        clock.jump(asked["jump"])
-    if "step" in asked:
-        _step(clock, asked["step"])
-    if "speed" in asked:
-        clock.run(asked["speed"])
-    if "paused" in asked:
-        (clock.pause if asked["paused"] else clock.resume)()
-    return one(_clock(clock))
+async def set_clock(request: ApiRequest[ClockChange]) -> Response:
+    """Move the clock: jump to a time, step by seconds, change the speed, pause or go on; in that order."""
+    change, clock = (await request.body()).given(), request.world.clock
+    if "jump" in change:
+        clock.jump(change["jump"])
+    if "step" in change:
+        _step(clock, change["step"])
+    if "speed" in change:
+        clock.run(change["speed"])
+    if "paused" in change:
+        (clock.pause if change["paused"] else clock.resume)()
+    return data(_show_clock(clock))
 
 
 def _step(clock: SimulatorClock, seconds: float) -> None:
@@ -54,94 +87,89 @@ def _step(clock: SimulatorClock, seconds: float) -> None:
         raise invalid(("step", f"must lead to {error}")) from None
 
 
-def _clock(clock: SimulatorClock) -> dict[str, object]:
-    return {"now": stamp(clock.now()), "speed": clock.speed, "paused": clock.paused}
+def _show_clock(clock: SimulatorClock) -> dict[str, object]:
+    return {"now": format_timestamp(clock.now()), "speed": clock.speed, "paused": clock.paused}
 
 
-async def set_encoder(call: Call) -> Response:
+async def set_encoder(request: ApiRequest[commands.EncoderArguments]) -> Response:
     """Start or stop the encoder of an event, or give it another shape, from now on; the past stays as it was."""
-    return one(perform(call.world, "encoder", call.world.now(), find_event(call), await call.body()))
+    event, world = find_event(request), request.world
+    return data(run_command(world, commands.ENCODER, world.now(), event, await request.body()))
 
 
-async def set_restream(call: Call) -> Response:
+async def set_restream(request: ApiRequest[commands.RestreamArguments]) -> Response:
     """Connect or disconnect a restream of an event, by its name or id; * for all of them."""
-    return one(perform(call.world, "restream", call.world.now(), find_event(call), await call.body()))
+    event, world = find_event(request), request.world
+    return data(run_command(world, commands.RESTREAM, world.now(), event, await request.body()))
 
 
-async def set_chat(call: Call) -> Response:
+async def set_chat(request: ApiRequest[commands.ChatArguments]) -> Response:
     """Let that many chat messages come a second, from now on."""
-    return one(perform(call.world, "chat", call.world.now(), find_event(call), await call.body()))
+    event, world = find_event(request), request.world
+    return data(run_command(world, commands.CHAT, world.now(), event, await request.body()))
 
 
-async def set_relay(call: Call) -> Response:
+async def set_relay(request: ApiRequest[RelayChange]) -> Response:
     """Start or stop a relay of a room, as a participant does inside it; at most 5 run at once."""
-    room = find_room(call)
-    asked = {"restream": find_profile(call, room)["id"], "running": (await call.body())["running"]}
-    return one(perform(call.world, "relay", call.world.now(), room, asked))
+    room, world = find_room(request), request.world
+    profile_id, change = find_profile(request, room)["id"], await request.body()
+    arguments = commands.RelayArguments(restream=profile_id, running=change.running)
+    return data(run_command(world, commands.RELAY, world.now(), room, arguments))
 
 
-async def list_faults(call: Call) -> Response:
+async def list_faults(request: ApiRequest[None]) -> Response:
     """The faults in force."""
-    now = call.world.now()
-    return several([told(fault) for fault in call.world.faults.all if now < fault.until])
+    now = request.world.now()
+    return data([show_fault(fault) for fault in request.world.faults.active if now < fault.until])
 
 
-async def add_fault(call: Call) -> Response:
-    """Let a fault strike requests: by method, path (with *), chance, and for how many seconds."""
-    return one(perform(call.world, "fault", call.world.now(), {}, await call.body()))
+async def add_fault(request: ApiRequest[commands.FaultArguments]) -> Response:
+    """Let a fault hit requests: by method, path (with *), chance, and for how many seconds."""
+    world = request.world
+    return data(run_command(world, commands.FAULT, world.now(), {}, await request.body()))
 
 
-async def remove_faults(call: Call) -> Response:
+async def clear_faults(request: ApiRequest[None]) -> Response:
     """End every fault."""
-    return one(perform(call.world, "calm", call.world.now(), {}, {}))
+    world = request.world
+    return data(run_command(world, commands.CALM, world.now(), {}, commands.NoArguments()))
 
 
-async def read_scenario(call: Call) -> Response:
+async def read_scenario(request: ApiRequest[None]) -> Response:
     """Where the scenario stands, and the scenarios that there are."""
-    return one(call.world.agenda.where(call.world.now()) | {"names": scenario.names()})
+    return data(request.world.timeline.progress(request.world.now()) | {"names": scenario.names()})
 
 
-async def load_scenario(call: Call) -> Response:
+async def load_scenario(request: ApiRequest[ScenarioChoice]) -> Response:
     """Make the workspace of a scenario anew and play it from now on."""
-    asked, world = await call.body(), call.world
-    scenario.begin(world, scenario.load(asked["name"]), asked.get("seed", world.seed()))
-    return one(world.agenda.where(world.now()))
+    choice, world = await request.body(), request.world
+    scenario.start(world, scenario.load(choice.name), choice.given().get("seed", world.seed()))
+    return data(world.timeline.progress(world.now()))
 
 
-async def reset(call: Call) -> Response:
+async def reset(request: ApiRequest[ResetRequest]) -> Response:
     """Make the workspaces anew, as of now, from that seed or the one in use; ids and tokens stay, faults end."""
-    world = call.world
-    seed = (await call.body()).get("seed", world.seed())
-    workspaces.found(world, seed, world.workspaces())
-    world.faults.remove()
-    world.agenda.begin(None)
-    return one({"seed": seed, "start": stamp(world.clock.now())})
+    world = request.world
+    seed = (await request.body()).given().get("seed", world.seed())
+    workspaces.rebuild(world, seed, world.workspaces())
+    world.faults.clear()
+    world.timeline.start(None)
+    return data({"seed": seed, "start": world.timestamp()})
 
 
-_CLOCK = {
-    "jump": MOMENT,
-    "step": number(-1e9, 1e9),
-    "speed": number(0.001, FASTEST),
-    "paused": BOOLEAN,
-}
-
-
-_SCENARIO = {"name": needed(choice(*scenario.names())), "seed": integer(0, 2**53)}
-
-
-ENDPOINTS = (
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/_control", describe),
     Endpoint("GET", "/_control/", describe),
     Endpoint("GET", "/_control/clock", read_clock),
-    Endpoint("POST", "/_control/clock", set_clock, _CLOCK),
-    Endpoint("POST", "/_control/encoders/{event_id}", set_encoder, COMMANDS["encoder"].parameters),
-    Endpoint("POST", "/_control/restreams/{event_id}", set_restream, COMMANDS["restream"].parameters),
-    Endpoint("POST", "/_control/chats/{event_id}", set_chat, COMMANDS["chat"].parameters),
-    Endpoint("POST", "/_control/relays/{room_id}/{restream_id}", set_relay, {"running": needed(BOOLEAN)}),
+    Endpoint("POST", "/_control/clock", set_clock, ClockChange),
+    Endpoint("POST", "/_control/encoders/{event_id}", set_encoder, commands.EncoderArguments),
+    Endpoint("POST", "/_control/restreams/{event_id}", set_restream, commands.RestreamArguments),
+    Endpoint("POST", "/_control/chats/{event_id}", set_chat, commands.ChatArguments),
+    Endpoint("POST", "/_control/relays/{room_id}/{restream_id}", set_relay, RelayChange),
     Endpoint("GET", "/_control/faults", list_faults),
-    Endpoint("POST", "/_control/faults", add_fault, COMMANDS["fault"].parameters),
-    Endpoint("DELETE", "/_control/faults", remove_faults),
+    Endpoint("POST", "/_control/faults", add_fault, commands.FaultArguments),
+    Endpoint("DELETE", "/_control/faults", clear_faults),
     Endpoint("GET", "/_control/scenario", read_scenario),
-    Endpoint("POST", "/_control/scenario", load_scenario, _SCENARIO),
-    Endpoint("POST", "/_control/reset", reset, {"seed": integer(0, 2**53)}),
+    Endpoint("POST", "/_control/scenario", load_scenario, ScenarioChoice),
+    Endpoint("POST", "/_control/reset", reset, ResetRequest),
 )

@@ -1,4 +1,4 @@
-"""Scenarios: timelines of acts, read from TOML, with the alarms that they expect (service.md).
+"""Scenarios: timelines of commands, read from TOML, with the alarms that they expect (service.md).
 
 The same file drives a demo, a rehearsal and a golden test. Offsets count from the start of the scenario.
 """
@@ -6,44 +6,39 @@ The same file drives a demo, a rehearsal and a golden test. Offsets count from t
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
-from importlib import resources
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field, create_model
+
+from livedeck.simulator.engine.reference import read_table, table_names
 from livedeck.simulator.engine.store import Document
-from livedeck.simulator.engine.timeline import Programme, TimelineEntry
+from livedeck.simulator.engine.timeline import Playback, TimelineEntry
 from livedeck.simulator.engine.world import World
-from livedeck.simulator.errors import Refusal, SimulatorError, unknown
+from livedeck.simulator.errors import ApiError, SimulatorError, not_found
+from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, check, integer, one_of, text
 from livedeck.simulator.rehearsal import workspaces
-from livedeck.simulator.rehearsal.commands import COMMANDS, perform
-from livedeck.simulator.rules import (
-    BOOLEAN,
-    Rule,
-    Rules,
-    choice,
-    demand,
-    each,
-    gather,
-    integer,
-    needed,
-    nested,
-    take,
-    text,
-)
+from livedeck.simulator.rehearsal.commands import COMMANDS, FAULT, Command, FaultArguments, run_command
+
+Name = Annotated[str, text(1, 255)]
+Offset = Annotated[str, text(1, 32)]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An act at so many seconds from the start. `on`: the name of an event or room, "*" for every event on a stream."""
+    """A command at so many seconds from the start.
+
+    `target`: the name of an event or room, "*" for every event on a stream, empty where the command has none.
+    """
 
     at: float
-    act: str
-    on: str
-    asked: Mapping[str, Any]
+    command: str
+    target: str
+    arguments: RequestBody
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,135 +74,135 @@ class Scenario:
     alarms: tuple[Expected, ...]
 
 
+class _AlarmRow(RequestBody):
+    kind: Annotated[str, text(1, 64)]
+    event: Annotated[str, text(0, 255)] = ""
+    target: Name = UNSET
+    since: Offset
+    until: Offset = UNSET
+    severity: Annotated[str, one_of("critical", "warning", "info")] = UNSET
+    most: Annotated[int, integer(1, 100)] = UNSET
+    flapping: Boolean = UNSET
+    shown: Boolean = UNSET
+
+
+class _StepHead(RequestBody):
+    at: Offset
+    do: Annotated[str, one_of(*COMMANDS)]
+
+
+class _ScenarioFile(RequestBody):
+    title: Name
+    workspace: Annotated[str, one_of(*workspaces.names())] = "stage"
+    lasts: Offset
+    steps: Annotated[list[Annotated[dict[str, Any], Must("a table")]], Field(max_length=10_000, default_factory=list)]
+    alarms: Annotated[list[_AlarmRow], Field(max_length=1000, default_factory=list)]
+
+
+class _FaultsFile(RequestBody):
+    faults: Annotated[list[FaultArguments], Field(max_length=10_000, default_factory=list)]
+
+
 def names() -> list[str]:
-    """The scenarios that come with the service."""
-    return _names("scenarios")
+    """The scenarios that come with the simulator."""
+    return table_names("scenarios")
 
 
 def load(scenario: str | Path) -> Scenario:
-    """One that comes with the service, by its name, or a file. Raises ServiceError for what is no scenario."""
-    with _said(scenario):
-        return _scenario(Path(scenario).stem, _table("scenarios", scenario))
+    """One that comes with the simulator, by its name, or a file. Raises SimulatorError for what is no scenario."""
+    with _explained(scenario):
+        return _scenario(Path(scenario).stem, check(_ScenarioFile, _read_table("scenarios", scenario)))
 
 
-def load_faults(faults: str | Path) -> list[dict[str, Any]]:
-    """The parameters of faults, by name or from a file. Raises ServiceError for what are no faults."""
-    with _said(faults):
-        rows = take(_TABLES, _table("faults", faults).get("faults", []), "faults")
-        return [gather(COMMANDS["fault"].parameters, row) for row in rows]
+def add_faults(world: World, faults: str | Path) -> None:
+    """Start those faults, by name or from a file. Raises SimulatorError for what are no faults."""
+    with _explained(faults):
+        for arguments in check(_FaultsFile, _read_table("faults", faults)).faults:
+            run_command(world, FAULT, world.now(), {}, arguments)
 
 
 @contextmanager
-def _said(source: str | Path) -> Iterator[None]:
-    """What is wrong with a file, in words."""
+def _explained(source: str | Path) -> Iterator[None]:
+    """Raises SimulatorError that says what is wrong with a file."""
     try:
         yield
-    except Refusal as refusal:
-        wrong = "; ".join(f"{name} {reason}" for name, reason in refusal.invalid)
-        raise SimulatorError(f"{source} is not sound: {wrong}") from refusal
+    except ApiError as error:
+        wrong = "; ".join(f"{name} {reason}" for name, reason in error.invalid_params)
+        raise SimulatorError(f"{source} is not sound: {wrong}") from error
     except (OSError, ValueError) as error:
         raise SimulatorError(f"cannot read {source}: {error}") from error
 
 
-def _table(folder: str, source: str | Path) -> dict[str, Any]:
+def _read_table(folder: str, source: str | Path) -> dict[str, Any]:
     if Path(source).suffix == ".toml":
         return tomllib.loads(Path(source).read_text(encoding="utf-8"))
-    if str(source) not in _names(folder):
+    if str(source) not in table_names(folder):
         raise SimulatorError(
-            f"there is no {source!s} among the {folder}: {', '.join(_names(folder))}, or name a TOML file"
+            f"there is no {source!s} among the {folder}: {', '.join(table_names(folder))}, or name a TOML file"
         )
-    return tomllib.loads((_shipped(folder) / f"{source}.toml").read_text(encoding="utf-8"))
+    return read_table(folder, str(source))
 
 
-def _names(folder: str) -> list[str]:
-    return sorted(file.name.removesuffix(".toml") for file in _shipped(folder).iterdir())
-
-
-def _shipped(folder: str) -> resources.abc.Traversable:
-    return resources.files("livedeck.simulator") / "data" / folder
-
-
-def begin(world: World, scenario: Scenario, seed: int) -> None:
+def start(world: World, scenario: Scenario, seed: int) -> None:
     """Make its workspace anew, as of now, and play it from here."""
     served, *others = world.workspaces()
-    workspaces.found(world, seed, [replace(served, name=scenario.workspace), *others])
-    play(world, scenario)
-
-
-def play(world: World, scenario: Scenario) -> None:
-    """Play it from here on the workspace that is there."""
-    start = world.now()
-    dues = [
-        TimelineEntry(start + step.at, f"{step.act} {step.on}".strip(), partial(_do, world, step))
+    workspaces.rebuild(world, seed, [replace(served, name=scenario.workspace), *others])
+    began_at = world.now()
+    entries = [
+        TimelineEntry(began_at + step.at, f"{step.command} {step.target}".strip(), partial(_run_step, world, step))
         for step in scenario.steps
     ]
-    world.agenda.begin(Programme(scenario.name, start, start + scenario.lasts, dues))
+    world.timeline.start(Playback(scenario.name, began_at, began_at + scenario.lasts, entries))
 
 
-def _do(world: World, step: Step, at: float) -> None:
-    for document in _targets(world, step):
-        perform(world, step.act, at, document, dict(step.asked))
+def _run_step(world: World, step: Step, at: float) -> None:
+    command = COMMANDS[step.command]
+    for target in _targets(world, command, step.target):
+        run_command(world, command, at, target, step.arguments)
 
 
-def _targets(world: World, step: Step) -> list[Document]:
-    """What the step is done to. Raises a refusal where nothing has that name."""
-    kind = COMMANDS[step.act].on
-    if not kind:
+def _targets(world: World, command: Command[Any], name: str) -> list[Document]:
+    """What a step is applied to. Raises the documented error where nothing has that name."""
+    if not command.target:
         return [{}]
-    there = world.store.every(kind, world.workspaces()[0].workspace_id)
-    if step.on == "*":
-        return [one for one in there if one.get("stream") and one["stream"]["status"] != "finished"]
-    found = [one for one in there if one["name"] == step.on]
-    if not found:
-        raise unknown()
-    return found
+    documents = world.store.find_all(command.target, world.workspaces()[0].workspace_id)
+    if name == "*":
+        return [event for event in documents if event.get("stream") and event["stream"]["status"] != "finished"]
+    targets = [document for document in documents if document["name"] == name]
+    if not targets:
+        raise not_found()
+    return targets
 
 
-_TABLES = each(Rule("a table", lambda value: demand(isinstance(value, dict), value)), 10_000)
-
-_ALARM: Rules = {
-    "kind": needed(text(1, 64)),
-    "event": text(0, 255),
-    "target": text(1, 255),
-    "since": needed(text(1, 32)),
-    "until": text(1, 32),
-    "severity": choice("critical", "warning", "info"),
-    "most": integer(1, 100),
-    "flapping": BOOLEAN,
-    "shown": BOOLEAN,
-}
-
-_SHAPE: Rules = {
-    "title": needed(text(1, 255)),
-    "workspace": choice(*workspaces.names()),
-    "lasts": needed(text(1, 32)),
-    "alarms": each(nested(_ALARM), 1000),
-}
-
-
-def _scenario(name: str, table: dict[str, Any]) -> Scenario:
-    rows = take(_TABLES, table.pop("steps", []), "steps")
-    whole = gather(_SHAPE, table)
+def _scenario(name: str, file: _ScenarioFile) -> Scenario:
     return Scenario(
         name=name,
-        title=whole["title"],
-        workspace=whole.get("workspace", "stage"),
-        lasts=workspaces.seconds(whole["lasts"]),
-        steps=tuple(sorted(_steps(rows), key=lambda step: step.at)),
-        alarms=tuple(_expected(row) for row in whole.get("alarms", ())),
+        title=file.title,
+        workspace=file.workspace,
+        lasts=workspaces.seconds_of(file.lasts),
+        steps=tuple(sorted(map(_step, file.steps), key=lambda step: step.at)),
+        alarms=tuple(map(_expected, file.alarms)),
     )
 
 
-def _steps(rows: list[dict[str, Any]]) -> Iterator[Step]:
-    fixed: Rules = {"at": needed(text(1, 32)), "do": needed(choice(*COMMANDS))}
-    for row in rows:
-        taken = gather(fixed, {name: row[name] for name in row if name in fixed})
-        act = COMMANDS[taken["do"]]
-        on: Rules = {act.on: needed(text(1, 255))} if act.on else {}
-        asked = gather(on | act.parameters, {name: row[name] for name in row if name not in fixed})
-        yield Step(workspaces.seconds(taken["at"]), taken["do"], asked.pop(act.on, ""), asked)
+def _step(row: dict[str, Any]) -> Step:
+    head = check(_StepHead, {name: row[name] for name in _StepHead.model_fields if name in row})
+    command = COMMANDS[head.do]
+    step = check(_step_model(command), row).given()
+    arguments = {name: step[name] for name in command.arguments.model_fields if name in step}
+    target = step[command.target] if command.target else ""
+    return Step(workspaces.seconds_of(head.at), head.do, target, command.arguments.model_validate(arguments))
 
 
-def _expected(row: dict[str, Any]) -> Expected:
-    until = workspaces.seconds(row["until"]) if "until" in row else None
-    return Expected(**{"event": ""} | row | {"since": workspaces.seconds(row["since"]), "until": until})
+@cache
+def _step_model(command: Command[Any]) -> type[RequestBody]:
+    """A whole step of that command, so that all that is wrong with it is said at once."""
+    fields: dict[str, Any] = {"at": (str, ...), "do": (str, ...)}
+    fields |= {command.target: (Name, ...)} if command.target else {}
+    model: type[RequestBody] = create_model("Step", __base__=command.arguments, **fields)
+    return model
+
+
+def _expected(alarm: _AlarmRow) -> Expected:
+    times = {"since": workspaces.seconds_of(alarm.since), "until": alarm.until and workspaces.seconds_of(alarm.until)}
+    return Expected(**{"event": "", **alarm.given(), **times})

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 import secrets
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from importlib import resources
 from typing import Any
 
 from livedeck.simulator.api.annotations import new_annotation
@@ -21,10 +19,11 @@ from livedeck.simulator.api.posters import new_poster
 from livedeck.simulator.api.rooms import new_profile, new_room
 from livedeck.simulator.api.subtitles import new_track
 from livedeck.simulator.api.videos import new_video
-from livedeck.simulator.engine.clock import stamp
-from livedeck.simulator.engine.content import RATE, Pace, transcribe, webvtt
+from livedeck.simulator.engine.clock import format_timestamp
+from livedeck.simulator.engine.content import MESSAGES_PER_SECOND, ChatRate, transcribe, webvtt
 from livedeck.simulator.engine.encoder import EncoderState
 from livedeck.simulator.engine.identity import key_of, number_of, uuid_of
+from livedeck.simulator.engine.reference import read_table, table_names
 from livedeck.simulator.engine.store import Document, Files
 from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import SimulatorError
@@ -34,38 +33,34 @@ Table = dict[str, Any]
 
 def names() -> list[str]:
     """The workspaces that there are tables for."""
-    return sorted(file.name.removesuffix(".toml") for file in _tables().iterdir() if file.name.endswith(".toml"))
+    return table_names("workspaces")
 
 
-def found(world: World, seed: int, workspaces: Sequence[Workspace]) -> None:
-    """Forget what is there and make these workspaces anew, as of now. All of it or none of it."""
+def rebuild(world: World, seed: int, workspaces: Sequence[Workspace]) -> None:
+    """Delete what is there and make these workspaces anew, as of now. All of it or none of it."""
     start = world.clock.now()
     with world.store.transaction():
         world.store.clear()
         world.files.clear()
-        fixed = {"id": "world", "start": stamp(start), "secret": secrets.token_hex(32)}
-        world.store.create("world", "", fixed | {"seed": seed, "drawn": 0})
+        root = {"id": "world", "start": format_timestamp(start), "secret": secrets.token_hex(32)}
+        world.store.insert("world", "", root | {"seed": seed, "drawn": 0})
         for position, workspace in enumerate(workspaces):
-            world.store.create("workspace", "", workspace.document(position))
-            making = _Making(seed, start, workspace, _table(workspace.name), world.files)
-            for kind, document in making.documents():
-                world.store.create(kind, workspace.workspace_id, document)
-    world.encoders.forget()
+            world.store.insert("workspace", "", workspace.document(position))
+            builder = _WorkspaceBuilder(seed, start, workspace, _read(workspace.name), world.files)
+            for kind, document in builder.documents():
+                world.store.insert(kind, workspace.workspace_id, document)
+    world.encoders.clear()
 
 
-def _tables() -> resources.abc.Traversable:
-    return resources.files("livedeck.simulator") / "data" / "workspaces"
-
-
-def _table(name: str) -> Table:
+def _read(name: str) -> Table:
     if name not in names():
         raise SimulatorError(f"there is no workspace {name!r}: choose from {', '.join(names())}")
-    return tomllib.loads((_tables() / f"{name}.toml").read_text(encoding="utf-8"))
+    return read_table("workspaces", name)
 
 
 @dataclass(frozen=True, slots=True)
-class _Making:
-    """One workspace in the making: its table, and what its times and ids are made from."""
+class _WorkspaceBuilder:
+    """The documents of a workspace: its table, and what its times and ids are made from."""
 
     seed: int
     start: datetime
@@ -82,7 +77,7 @@ class _Making:
             for folder in project.get("folders", ()):
                 parents[folder] = parents[project["name"]] | {"folder_id": self._id("folder", folder)}
                 yield "folder", {"id": self._id("folder", folder), "name": folder} | parents[project["name"]]
-        for row in _each(self.table["events"]):
+        for row in _numbered(self.table["events"]):
             yield "event", self._event(row, parents.get(row.get("parent", ""), {}))
         for row in self.table.get("videos", ()):
             yield from self._video(row)
@@ -90,104 +85,109 @@ class _Making:
             yield "room", self._room(row)
 
     def _event(self, row: Table, parent: Document) -> Document:
-        identity = self._id("event", row["name"])
-        key = key_of(self.seed, "streamkey", identity)
-        event = new_event(identity, self.workspace.workspace_id, row["name"], self._stamp(row["created"]), key)
+        event_id = self._id("event", row["name"])
+        key = key_of(self.seed, "streamkey", event_id)
+        event = new_event(event_id, self.workspace.workspace_id, row["name"], self._timestamp(row["created"]), key)
         return (
             event
             | {name: value for name, value in row.items() if name in DEFAULTS}
             | parent
             | {
                 "parent_id": parent.get("folder_id") or parent.get("project_id"),
-                "restreams": [self._restream(event, place, relay) for place, relay in enumerate(row.get("relays", ()))],
-                "scheduled": {"time": self._moment(row.get("scheduled"))},
-                "stream": self._stream(identity, row),
-                "encoder": [*self._turns(row)],
-                "signal": number_of(self.seed, "signal", identity),
+                "restreams": [self._restream(event, index, relay) for index, relay in enumerate(row.get("relays", ()))],
+                "scheduled": {"time": self._optional_timestamp(row.get("scheduled"))},
+                "stream": self._stream(event_id, row),
+                "encoder": [*self._encoder_states(row)],
+                "signal": number_of(self.seed, "signal", event_id),
                 "enabled": "scheduled" in row or "stream" in row,
-                "completed_at": self._moment(row.get("finished")),
-                "chat": [Pace(self._at(row["stream"]).timestamp(), RATE)] if row.get("chat_active") else [],
-                "updated_at": self._moment(row.get("updated")),
+                "completed_at": self._optional_timestamp(row.get("finished")),
+                "chat": self._chat_rates(row),
+                "updated_at": self._optional_timestamp(row.get("updated")),
             }
         )
 
-    def _restream(self, event: Document, place: int, relay: Table) -> Document:
-        identity = self._id("restream", event["id"], place)
+    def _restream(self, event: Document, index: int, relay: Table) -> Document:
+        restream_id = self._id("restream", event["id"], index)
         target = self.table["targets"][relay["to"]]
-        fixed = {"id": identity, "event_id": event["id"], "key": key_of(self.seed, "restream", identity)}
+        fixed = {"id": restream_id, "event_id": event["id"], "key": key_of(self.seed, "restream", restream_id)}
         state = {"status": relay.get("status", "connected"), "enabled": relay.get("enabled", True)}
         return fixed | dict(target) | state | {"created_at": event["created_at"], "updated_at": None}
 
-    def _stream(self, event: str, row: Table) -> Document | None:
+    def _stream(self, event_id: str, row: Table) -> Document | None:
         if "stream" not in row:
             return None
-        ended = row.get("finished")
-        status = "finished" if ended else "pending"
-        times = {"started_at": self._moment(row["stream"]), "finished_at": self._moment(ended)}
-        return {"id": self._id("stream", event), "event_id": event, "status": status} | times
+        finished = row.get("finished")
+        status = "finished" if finished else "pending"
+        times = {"started_at": self._timestamp(row["stream"]), "finished_at": self._optional_timestamp(finished)}
+        return {"id": self._id("stream", event_id), "event_id": event_id, "status": status} | times
 
-    def _turns(self, row: Table) -> Iterator[EncoderState]:
+    def _encoder_states(self, row: Table) -> Iterator[EncoderState]:
         for offset, shape in row.get("encoder", ()):
             yield EncoderState(self._at(offset).timestamp(), shape)
         if "finished" in row:
             yield EncoderState(self._at(row["finished"]).timestamp(), "clean", sending=False)
 
+    def _chat_rates(self, row: Table) -> list[ChatRate]:
+        is_on = row.get("chat_active")
+        return [ChatRate(self._at(row["stream"]).timestamp(), MESSAGES_PER_SECOND)] if is_on else []
+
     def _video(self, row: Table) -> Iterator[tuple[str, Document]]:
-        identity, created = self._id("video", row["title"]), self._stamp(row["created"])
-        yield "video", new_video(identity, row["title"], row["duration"], created, self._id("event", row["event"]))
+        video_id, created_at = self._id("video", row["title"]), self._timestamp(row["created"])
+        yield "video", new_video(video_id, row["title"], row["duration"], created_at, self._id("event", row["event"]))
         for at in row.get("posters", ()):
             active = at == row["posters"][-1]
-            yield "poster", new_poster(self._id("poster", identity, at), identity, at, created, active=active)
-        for place, track in enumerate(row.get("subtitles", ()), 1):
-            yield "subtitle", self._track(row, identity, place, track)
-        for place, note in enumerate(row.get("annotations", ())):
-            yield "annotation", new_annotation(self._id("annotation", identity, place), identity, created, note)
-        for place, file in enumerate(row.get("materials", ()), 1):
-            yield "material", self._material(identity, place, created, file)
+            yield "poster", new_poster(self._id("poster", video_id, at), video_id, at, created_at, active=active)
+        for position, track in enumerate(row.get("subtitles", ()), 1):
+            yield "subtitle", self._track(row, video_id, position, track)
+        for index, draft in enumerate(row.get("annotations", ())):
+            yield "annotation", new_annotation(self._id("annotation", video_id, index), video_id, created_at, draft)
+        for position, file in enumerate(row.get("materials", ()), 1):
+            yield "material", self._material(video_id, position, created_at, file)
 
-    def _track(self, row: Table, video: str, place: int, track: Table) -> Document:
-        identity = self._id("subtitle", video, place)
-        asked = {"language": track["language"], "description": track["description"]}
-        made = new_track(identity, video, self._stamp(row["created"]), place, asked)
-        cues = transcribe(number_of(self.seed, "cues", identity), row["duration"])
+    def _track(self, row: Table, video_id: str, position: int, track: Table) -> Document:
+        track_id = self._id("subtitle", video_id, position)
+        draft = {"language": track["language"], "description": track["description"]}
+        document = new_track(track_id, video_id, self._timestamp(row["created"]), position, draft)
+        cues = transcribe(number_of(self.seed, "cues", track_id), row["duration"])
         if "file" not in track:
-            return made | {"cues": cues, "file_name": f"auto-{track['language']}.vtt"}
-        self.files.write(identity, webvtt(cues).encode())
-        return made | {"file_name": track["file"], "storage": identity}
+            return document | {"cues": cues, "file_name": f"auto-{track['language']}.vtt"}
+        self.files.save(track_id, webvtt(cues).encode())
+        return document | {"file_name": track["file"], "storage": track_id}
 
-    def _material(self, video: str, place: int, created: str, file: Table) -> Document:
-        drawn = number_of(self.seed, "material", video, place)
-        material = new_material(drawn, video, file["title"], file["file"], created)
+    def _material(self, video_id: str, position: int, created_at: str, file: Table) -> Document:
+        number = number_of(self.seed, "material", video_id, position)
+        material = new_material(number, video_id, file["title"], file["file"], created_at)
         content = file["text"].encode()
-        self.files.write(material["storage_id"], content)
-        return material | {"size": len(content), "position": place}
+        self.files.save(material["storage_id"], content)
+        return material | {"size": len(content), "position": position}
 
     def _room(self, row: Table) -> Document:
-        identity, created = self._id("room", row["name"]), self._stamp(row["created"])
-        room = new_room(identity, row["name"], row.get("type", "permanent_meeting"), created)
-        return room | {"restreams": [self._profile(room, *one) for one in enumerate(row.get("relays", ()))]}
+        room_id, created_at = self._id("room", row["name"]), self._timestamp(row["created"])
+        room = new_room(room_id, row["name"], row.get("type", "permanent_meeting"), created_at)
+        profiles = [self._profile(room, index, relay) for index, relay in enumerate(row.get("relays", ()))]
+        return room | {"restreams": profiles}
 
-    def _profile(self, room: Document, place: int, relay: Table) -> Document:
-        identity = self._id("profile", room["id"], place)
+    def _profile(self, room: Document, index: int, relay: Table) -> Document:
+        profile_id = self._id("profile", room["id"], index)
         target = self.table["targets"][relay["to"]]
-        asked = {"name": relay.get("name", target["name"]), "url": target["url"]}
-        key = {"stream_key": key_of(self.seed, "profile", identity)}
-        return new_profile(identity, room["id"], asked | key, room["created_at"])
+        draft = {"name": relay.get("name", target["name"]), "url": target["url"]}
+        key = {"stream_key": key_of(self.seed, "profile", profile_id)}
+        return new_profile(profile_id, room["id"], draft | key, room["created_at"])
 
     def _id(self, *parts: object) -> str:
         return uuid_of(self.seed, self.workspace.workspace_id, *parts)
 
     def _at(self, offset: str) -> datetime:
-        return self.start + timedelta(seconds=seconds(offset))
+        return self.start + timedelta(seconds=seconds_of(offset))
 
-    def _stamp(self, offset: str) -> str:
-        return stamp(self._at(offset))
+    def _timestamp(self, offset: str) -> str:
+        return format_timestamp(self._at(offset))
 
-    def _moment(self, offset: str | None) -> str | None:
-        return None if offset is None else self._stamp(offset)
+    def _optional_timestamp(self, offset: str | None) -> str | None:
+        return None if offset is None else self._timestamp(offset)
 
 
-def _each(rows: Sequence[Table]) -> Iterator[Table]:
+def _numbered(rows: Sequence[Table]) -> Iterator[Table]:
     """Every row, and one with a `count` that often, numbered."""
     for row in rows:
         if "count" not in row:
@@ -199,11 +199,11 @@ def _each(rows: Sequence[Table]) -> Iterator[Table]:
 _OFFSET = re.compile(r"([+-])(?:(\d{1,3})d)? ?(?:(\d\d):(\d\d):(\d\d))?")
 
 
-def seconds(offset: str) -> int:
+def seconds_of(offset: str) -> int:
     """The seconds of an offset as the tables write it. Raises ValueError for anything else."""
     match = _OFFSET.fullmatch(offset)
     if match is None:
         raise ValueError(f"not an offset: {offset!r}")
-    days, hours, minutes, rest = (int(part or 0) for part in match.groups()[1:])
-    total = ((days * 24 + hours) * 60 + minutes) * 60 + rest
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups()[1:])
+    total = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
     return -total if match[1] == "-" else total
