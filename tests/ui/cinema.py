@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from livedeck.ui.videos.library import library_of
-from ui.writing import Stage
+from ui.deck_stage import Stage
 
 REHEARSAL = "Rehearsal Tuesday"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from ui.writing import Stage
+from ui.deck_stage import Stage
 
 LOOKS = (((80, 24), "dark"), ((120, 40), "light"), ((200, 60), "mono"))
 

@@ -12,8 +12,8 @@ from livedeck.monitor import RoomsState
 from livedeck.ui.kit.dialogs.inputs import RowsInput
 from livedeck.ui.rooms.screen import RoomsScreen
 from simulator.asking import asking
+from ui.deck_stage import TURNS, Stage, deck_stage
 from ui.stage import known
-from ui.writing import TURNS, Stage, writing
 
 COUNCIL = "Council, hybrid session"
 EMPTY = "Sound check"
@@ -23,7 +23,7 @@ ROOMS = "/v1/meet/rooms"
 @asynccontextmanager
 async def meeting(name: str = COUNCIL, size: tuple[int, int] = (170, 40), **options: Any) -> AsyncIterator[Stage]:
     """The deck on the Rooms screen, that room selected."""
-    async with writing(size, **options) as stage:
+    async with deck_stage(size, **options) as stage:
         await stage.act("screen.rooms")
         await until(stage, lambda: rooms(stage).as_of is not None)
         while room(stage).name != name:
@@ -62,7 +62,7 @@ def relay(stage: Stage) -> RelayProfile:
 
 def screen(stage: Stage) -> RoomsScreen:
     """The screen behind whatever is open."""
-    return next(one for one in stage.deck.screen_stack if isinstance(one, RoomsScreen))
+    return next(found for found in stage.deck.screen_stack if isinstance(found, RoomsScreen))
 
 
 def words(stage: Stage) -> str:
@@ -79,7 +79,7 @@ async def broadcast(stage: Stage, *, running: bool, where: tuple[str, str] | Non
     """A participant starts or stops a relay inside the room. `where`: room and profile, None: the selected ones."""
     room_id, profile_id = where or (room(stage).id, relay(stage).id)
     path = f"/_control/relays/{room_id}/{profile_id}"
-    async with asking(stage.service, stage.service.control_token) as admin:
+    async with asking(stage.simulator, stage.simulator.control_token) as admin:
         (await admin.post(path, json={"running": running})).raise_for_status()
 
 

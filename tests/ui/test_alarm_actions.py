@@ -6,8 +6,8 @@ import pytest
 
 from livedeck.monitor import Alarm, AlarmState
 from livedeck.ui.kit.dialogs.dialog import Dialog
+from ui.deck_stage import Stage, deck_stage
 from ui.stage import known
-from ui.writing import Stage, writing
 
 
 def alarm(stage: Stage, kind: str) -> Alarm:
@@ -17,7 +17,7 @@ def alarm(stage: Stage, kind: str) -> Alarm:
 
 
 async def test_the_alarm_of_the_selected_event_is_acknowledged_and_audited_even_read_only() -> None:
-    async with writing(read_only=True) as stage:
+    async with deck_stage(read_only=True) as stage:
         stage.choose("Lecture 7")
         await stage.act("alarm.acknowledge")
         await stage.idle()
@@ -29,7 +29,7 @@ async def test_the_alarm_of_the_selected_event_is_acknowledged_and_audited_even_
 @pytest.mark.parametrize("screen", ["screen.events", "screen.streams", "screen.qos"])
 async def test_the_footer_names_the_alarm_that_is_acknowledged(screen: str) -> None:
     """interface.md, Behaviour: what is acted on is what was seen. Whose it is goes without saying where it is seen."""
-    async with writing() as stage:
+    async with deck_stage() as stage:
         await stage.act(screen)
         stage.choose("Lecture 7")
         await stage.idle()
@@ -45,7 +45,7 @@ async def test_the_footer_names_the_alarm_that_is_acknowledged(screen: str) -> N
 
 
 async def test_an_alarm_is_shelved_for_a_reason_and_brought_back() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         stage.choose("Lecture 7")
         await stage.act("alarm.shelve")
         await stage.press("ctrl+s")
@@ -61,7 +61,7 @@ async def test_an_alarm_is_shelved_for_a_reason_and_brought_back() -> None:
 
 
 async def test_an_alarm_is_taken_out_of_service_and_brought_back() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         stage.choose("Lecture 7")
         await stage.act("alarm.out_of_service")
         await stage.enter("no encoder today")
@@ -74,7 +74,7 @@ async def test_an_alarm_is_taken_out_of_service_and_brought_back() -> None:
 
 
 async def test_a_note_stays_with_its_alarm() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         stage.choose("Lecture 7")
         await stage.act("alarm.note")
         await stage.enter("called the hall")
@@ -86,7 +86,7 @@ async def test_a_note_stays_with_its_alarm() -> None:
 @pytest.mark.parametrize("action", ["alarm.acknowledge", "alarm.shelve", "alarm.out_of_service", "alarm.note"])
 async def test_on_the_board_nothing_is_done_about_an_alarm_that_a_filter_hides(action: str) -> None:
     """interface.md, Behaviour: what is acted on is what was seen."""
-    async with writing() as stage:
+    async with deck_stage() as stage:
         await stage.act("screen.alarms")
         stage.deck.dispatch("view.filter", "nobody")
         await stage.idle()
@@ -95,4 +95,4 @@ async def test_on_the_board_nothing_is_done_about_an_alarm_that_a_filter_hides(a
         await stage.idle()
         assert not stage.shows(Dialog)
         assert known(stage.deck).alarms == before
-        assert "no alarm" in stage.told()
+        assert "no alarm" in stage.last_notice()

@@ -28,9 +28,9 @@ from livedeck.ui.chat.view import SILENT_SECONDS, WIDE_BAR_CELLS, Keys
 from livedeck.ui.general.actions import Leaving
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
+from ui.deck_stage import Stage, deck_stage
 from ui.stage import act, known, running, steady
 from ui.test_cells import FRESH
-from ui.writing import Stage, writing
 
 CHOIR = "Choir, hall B"
 DRAFT = "Untitled event"
@@ -40,7 +40,7 @@ KEYS = Keys("enter", "/", "esc", "e", "x", "y", "o", "]")
 @asynccontextmanager
 async def chatting(folder: Path, name: str = CHOIR, **more: Any) -> AsyncIterator[Stage]:
     """The Chat screen of that event, files going to that folder."""
-    async with writing(**more) as stage:
+    async with deck_stage(**more) as stage:
         stage.deck.downloads = folder
         stage.choose(name)
         await stage.act("screen.chat")
@@ -299,7 +299,7 @@ async def test_a_failed_export_says_why_and_leaves_no_partial_file(tmp_path: Pat
 
 async def test_earlier_streams_come_from_the_history_and_a_refusal_is_shown() -> None:
     history = await History.open(None, EVENING)
-    async with writing(history=history) as stage:
+    async with deck_stage(history=history) as stage:
         event = stage.choose(CHOIR)
         assert stage.deck.snapshot is not None
         state = stage.deck.snapshot.find(event.id)

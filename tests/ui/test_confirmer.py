@@ -14,8 +14,8 @@ from livedeck.ui.general.actions import Leaving
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.dialog import EARLY, Dialog
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
+from ui.deck_stage import READS, Stage, deck_stage
 from ui.stage import REGISTRY, known, linked
-from ui.writing import READS, Stage, writing
 
 AIR = "Choir, hall B"
 QUIET = "Untitled event"
@@ -51,7 +51,7 @@ async def to_the_button(stage: Stage) -> None:
 
 @pytest.mark.parametrize("action", RISKY)
 async def test_on_air_no_key_does_it_before_the_short_name_is_typed(action: str) -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         event = stage.choose(AIR)
         await stage.act(action)
         assert "Type choir to" in stage.text()
@@ -71,7 +71,7 @@ async def test_on_air_no_key_does_it_before_the_short_name_is_typed(action: str)
 
 
 async def test_moving_an_event_on_air_needs_its_name_too() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         parent, event = stage.choose(QUIET).parent_id or stage.choose("Evening news").parent_id, stage.choose(AIR)
         assert parent
         await stage.act("event.move")
@@ -86,7 +86,7 @@ async def test_moving_an_event_on_air_needs_its_name_too() -> None:
 
 
 async def test_keys_that_come_too_early_do_nothing() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         stage.choose(QUIET)
         await stage.act("event.delete")
         await stage.pilot.press("tab", "enter")
@@ -100,7 +100,7 @@ async def test_keys_that_come_too_early_do_nothing() -> None:
 
 
 async def test_an_enter_that_follows_another_at_once_is_its_echo() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         stage.choose(AIR)
         await stage.act("event.complete")
         await to_the_button(stage)
@@ -111,7 +111,7 @@ async def test_an_enter_that_follows_another_at_once_is_its_echo() -> None:
 
 
 async def test_cancel_has_the_focus() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         stage.choose(QUIET)
         for action in ("event.enable", "event.complete", "event.delete"):
             await stage.act(action)
@@ -122,7 +122,7 @@ async def test_cancel_has_the_focus() -> None:
 
 
 async def test_stale_data_blocks_a_change_before_it_is_asked_and_while_it_is() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         stage.choose(QUIET)
         await stage.act("event.delete")
         stale = linked(stage.deck, as_of=EVENING - timedelta(minutes=2))
@@ -138,7 +138,7 @@ async def test_stale_data_blocks_a_change_before_it_is_asked_and_while_it_is() -
 
 
 async def test_an_event_that_went_on_air_meanwhile_asks_for_its_name() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         stage.choose(QUIET)
         await stage.act("event.complete")
         assert "Type" not in stage.text()
@@ -166,7 +166,7 @@ VERDICTS: dict[str, tuple[dict[str, object], str, Severity]] = {
 @pytest.mark.parametrize("verdict", VERDICTS)
 async def test_every_end_of_a_change_is_told_in_words(verdict: str) -> None:
     fault, text, severity = VERDICTS[verdict]
-    async with writing() as stage:
+    async with deck_stage() as stage:
         stage.choose(QUIET)
         if fault:
             await stage.fault(method="PUT", **fault)
@@ -178,7 +178,7 @@ async def test_every_end_of_a_change_is_told_in_words(verdict: str) -> None:
 
 
 async def test_a_long_change_shows_itself_and_stopping_it_leads_to_a_verdict() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         event = stage.choose(QUIET)
         stage.clock.impatient = True
         await stage.fault(kind="hang", method="PUT")
@@ -187,7 +187,7 @@ async def test_a_long_change_shows_itself_and_stopping_it_leads_to_a_verdict() -
         await stage.until(lambda: stage.shows(ProgressDialog))
         assert "enable Untitled event" in stage.text()
         await stage.press("tab", "enter")
-        await stage.until(lambda: "not applied" in stage.told())
+        await stage.until(lambda: "not applied" in stage.last_notice())
         assert (await stage.event(event)).updated_at is None
 
 
@@ -203,7 +203,7 @@ async def unanswered(stage: Stage) -> None:
 
 
 async def test_leaving_asks_about_a_change_that_is_under_way_and_who_stays_lets_it_go_on() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         await unanswered(stage)
         await stage.act("app.quit")
         assert stage.shows(Leaving)
@@ -211,13 +211,13 @@ async def test_leaving_asks_about_a_change_that_is_under_way_and_who_stays_lets_
         await stage.press("enter")
         assert stage.deck.is_running
         await stage.act("event.delete")
-        assert "delete refused: Untitled event: enable is still under way" in stage.told()
+        assert "delete refused: Untitled event: enable is still under way" in stage.last_notice()
 
 
 @pytest.mark.parametrize("how", ["agreed", "ctrl-c twice", "signal"])
 async def test_a_change_that_the_deck_left_behind_is_in_the_audit_as_unknown(how: str) -> None:
     history = await History.open(None, EVENING)
-    async with writing(history=history) as stage:
+    async with deck_stage(history=history) as stage:
         await unanswered(stage)
         if how == "signal":
             stage.deck.exit(143)
@@ -233,7 +233,7 @@ async def test_a_change_that_the_deck_left_behind_is_in_the_audit_as_unknown(how
 
 async def test_a_question_that_nobody_answered_keeps_nobody_from_leaving_and_is_in_no_audit() -> None:
     history = await History.open(None, EVENING)
-    async with writing(history=history) as stage:
+    async with deck_stage(history=history) as stage:
         stage.choose(QUIET)
         await stage.act("event.enable")
         await stage.act("app.interrupt")
@@ -245,8 +245,8 @@ async def test_a_question_that_nobody_answered_keeps_nobody_from_leaving_and_is_
 async def test_a_read_only_deck_carries_out_every_action_and_nothing_but_reads_arrives() -> None:
     """Every action by its name, as its key, its command and its entry in the palette call it."""
     leave = {"app.quit", "app.interrupt", "app.suspend"}
-    async with writing(read_only=True) as stage:
-        for action in (one for one in REGISTRY.actions if one.name not in leave):
+    async with deck_stage(read_only=True) as stage:
+        for action in (action for action in REGISTRY.actions if action.name not in leave):
             stage.choose("Choir, hall B")
             mode = next(iter(action.screens), "events")
             if stage.deck.current_mode != mode:
@@ -254,7 +254,7 @@ async def test_a_read_only_deck_carries_out_every_action_and_nothing_but_reads_a
             stage.deck.dispatch(action.name)
             await stage.settle()
             if action.writes:
-                assert stage.told().startswith("RO:"), action.name
+                assert stage.last_notice().startswith("RO:"), action.name
                 assert not isinstance(stage.deck.screen, Dialog), action.name
             await out(stage)
             assert "RO" in stage.text()
@@ -275,7 +275,7 @@ def shuffled(stage: Stage, random: Random, spare: str) -> None:
 async def test_a_request_goes_to_the_id_that_was_shown_or_is_refused() -> None:
     """Rows reorder, appear and vanish at random, and the cursor wanders, while dialogs are open."""
     random, sent = Random(5), 0
-    async with writing() as stage:
+    async with deck_stage() as stage:
         whole = known(stage.deck)
         quiet = [state.event for state in whole.events if not state.phase.tally.expects_signal]
         for action in ("event.complete", "event.delete", "event.edit", "event.enable", "stream.schedule"):

@@ -12,8 +12,8 @@ from livedeck.client import NotFound, Stream
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.inputs import RowsInput
+from ui.deck_stage import Stage, deck_stage
 from ui.stage import text_of
-from ui.writing import Stage, writing
 
 AIR = "Choir, hall B"
 QUIET = "Evening news"
@@ -27,7 +27,7 @@ async def agree(stage: Stage) -> None:
 
 
 async def test_an_event_is_made_of_what_was_typed_and_the_rest_is_the_platforms() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         await stage.act("event.new")
         await stage.enter("Harvest festival")
         await stage.press("tab", "space", "tab", "tab")
@@ -44,7 +44,7 @@ async def test_an_event_is_made_of_what_was_typed_and_the_rest_is_the_platforms(
 
 
 async def test_an_edit_shows_what_it_changes_and_sends_only_that() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         before = stage.choose(AIR)
         await stage.act("event.edit")
         await stage.press("end", *["backspace"] * 6)
@@ -64,7 +64,7 @@ async def test_the_longest_form_leaves_the_link_and_the_alarms_in_sight() -> Non
 
     Not in sixteen colours: there nothing shines through.
     """
-    async with writing((80, 24)) as stage:
+    async with deck_stage((80, 24)) as stage:
         stage.choose(AIR)
         stage.deck.theme = "dark"
         await stage.act("event.edit")
@@ -74,7 +74,7 @@ async def test_the_longest_form_leaves_the_link_and_the_alarms_in_sight() -> Non
 
 
 async def test_restreams_are_added_changed_and_removed_and_no_key_is_shown() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         before = stage.choose(AIR)
         assert before.restreams is not None
         await stage.act("event.edit")
@@ -100,8 +100,8 @@ async def test_restreams_are_added_changed_and_removed_and_no_key_is_shown() -> 
         await agree(stage)
         after = (await stage.event(before)).restreams
         assert after is not None
-        kept = {one.name: one.key.reveal() for one in before.restreams if one.key}
-        assert {one.name: one.key.reveal() for one in after if one.key} == {
+        kept = {restream.name: restream.key.reveal() for restream in before.restreams if restream.key}
+        assert {restream.name: restream.key.reveal() for restream in after if restream.key} == {
             "Video share": "new-key-of-the-first",
             "Social network": kept["Social network"],
             "National video host": kept["National video host"],
@@ -110,7 +110,7 @@ async def test_restreams_are_added_changed_and_removed_and_no_key_is_shown() -> 
 
 
 async def test_enable_complete_and_delete_act_on_a_quiet_event_after_one_question() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         draft = stage.choose(DRAFT)
         await stage.act("event.enable")
         await agree(stage)
@@ -126,7 +126,7 @@ async def test_enable_complete_and_delete_act_on_a_quiet_event_after_one_questio
 
 
 async def test_an_event_moves_to_the_folder_that_was_typed() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         news, concert = stage.choose("Concert, open air"), stage.choose(QUIET)
         assert news.parent_id
         await stage.act("event.move")
@@ -138,7 +138,7 @@ async def test_an_event_moves_to_the_folder_that_was_typed() -> None:
 
 
 async def test_a_stream_is_scheduled_and_moved() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         draft = stage.choose(DRAFT)
         await stage.act("stream.schedule")
         await stage.enter("21:30Z")
@@ -155,7 +155,7 @@ async def test_a_stream_is_scheduled_and_moved() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hours", "typed", "said"),
+    ("hours", "typed", "text"),
     [
         (-5, "0001-01-01 00:00Z", "01 Jan 1 00:00Z 00:00 UTC T+"),
         (9, "9999-12-31 23:59Z", "31 Dec 9999 23:59Z 23:59 UTC T-"),
@@ -164,14 +164,14 @@ async def test_a_stream_is_scheduled_and_moved() -> None:
     ],
 )
 async def test_a_moment_at_an_end_of_the_calendar_is_said_in_utc_or_refused_at_its_field(
-    hours: int, typed: str, said: str
+    hours: int, typed: str, text: str
 ) -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         stage.choose(DRAFT)
         stage.deck.identity["zone"] = timezone(timedelta(hours=hours))
         await stage.act("stream.schedule")
         await stage.enter(typed)
-        assert said in stage.text()
+        assert text in stage.text()
 
 
 async def _stream(stage: Stage, event: Any) -> Stream:
@@ -181,7 +181,7 @@ async def _stream(stage: Stage, event: Any) -> Stream:
 
 
 async def test_an_event_gets_the_picture_at_an_address() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         before = stage.choose(DRAFT)
         await stage.act("event.poster")
         await stage.enter("ftp")
@@ -197,7 +197,7 @@ async def test_an_event_gets_the_picture_at_an_address() -> None:
 
 
 async def test_what_the_platform_refuses_is_shown_at_its_field_with_all_that_was_typed() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         before = stage.choose(DRAFT)
         await stage.act("event.edit")
         await stage.enter(" two")
@@ -216,7 +216,7 @@ async def test_what_the_platform_refuses_is_shown_at_its_field_with_all_that_was
 
 
 async def test_escape_asks_only_where_something_was_typed() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         stage.choose(DRAFT)
         await stage.act("event.edit")
         await stage.press("escape")
@@ -234,7 +234,7 @@ async def test_escape_asks_only_where_something_was_typed() -> None:
 
 @pytest.mark.parametrize("typed", ["nonsense", "25:99", "in 5 parsecs"])
 async def test_a_moment_behind_a_command_that_is_none_is_said_in_its_form(typed: str) -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         stage.choose(QUIET)
         stage.deck.dispatch("stream.schedule", typed)
         await stage.idle()

@@ -48,7 +48,7 @@ async def test_the_dialogs_of_the_rooms(picture: SnapshotAssertion) -> None:
         await stage.act("room.new")
         await stage.enter("Board")
         await stage.press("tab")
-        await stage.enter(stage.service.user_id)
+        await stage.enter(stage.simulator.user_id)
         for name in ("One", "Two"):
             await new_profile(stage, name, "rtmp://live.twitch.tv/app", "key-of-it-12345")
         reasons = [{"name": "restreams[1].url", "reason": "must be reachable"}, {"name": "name", "reason": "is taken"}]

@@ -13,6 +13,7 @@ from livedeck.monitor import History, RoomsState
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.inputs import RowsInput
+from ui.deck_stage import Stage, deck_stage
 from ui.meeting import (
     COUNCIL,
     EMPTY,
@@ -31,11 +32,10 @@ from ui.meeting import (
     words,
 )
 from ui.stage import known
-from ui.writing import Stage, writing
 
 
 async def test_rooms_are_asked_for_only_while_somebody_looks() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         assert rooms(stage).as_of is None
         await stage.act("screen.rooms")
         await until(stage, lambda: rooms(stage).as_of is not None)
@@ -51,9 +51,9 @@ async def test_a_room_shows_its_profiles_in_the_order_of_their_making_and_no_key
     async with meeting() as stage:
         shown, held = words(stage), (await stored(stage)).restreams
         assert held is not None
-        places = [shown.index(f"{one.url} {one.stream_key} 09 Nov 14:44 never ?") for one in held]
+        places = [shown.index(f"{profile.url} {profile.stream_key} 09 Nov 14:44 never ?") for profile in held]
         assert places == sorted(places)
-        assert not [one for one in held if one.stream_key and one.stream_key.reveal() in shown]
+        assert not [profile for profile in held if profile.stream_key and profile.stream_key.reveal() in shown]
         assert "a participant starts and stops a relay inside the room" in shown
 
 
@@ -79,14 +79,14 @@ async def test_a_room_is_made_with_its_profiles_in_one_request() -> None:
         await stage.act("room.new")
         await stage.enter("Board")
         await stage.press("tab")
-        await stage.enter(stage.service.user_id)
+        await stage.enter(stage.simulator.user_id)
         await new_profile(stage, "One", "rtmp://a.rtmp.youtube.com/live2", "key-of-the-first-1")
         await new_profile(stage, "Two", "rtmps://own.example/app/", "key-of-the-second-2")
         assert "key-of-the" not in words(stage)
         await stage.press("ctrl+s")
         await stage.idle()
         made = (await stage.api.rooms.list(q="Board")).items[0]
-        assert [(one.name, one.url, one.service) for one in made.restreams or ()] == [
+        assert [(profile.name, profile.url, profile.service) for profile in made.restreams or ()] == [
             ("One", "rtmp://a.rtmp.youtube.com/live2", "video_share"),
             ("Two", "rtmps://own.example/app", "custom"),
         ]
@@ -94,16 +94,16 @@ async def test_a_room_is_made_with_its_profiles_in_one_request() -> None:
         assert stage.writes == [("POST", ROOMS)]
         await until(stage, lambda: rooms(stage).find(made.id) is not None)
         await stage.act("room.new")
-        assert stage.service.user_id in words(stage), "the owner need not be typed twice"
+        assert stage.simulator.user_id in words(stage), "the owner need not be typed twice"
 
 
 async def test_the_platform_of_an_address_is_said_as_one_types() -> None:
     async with meeting() as stage:
         await stage.act("relay.edit")
         await stage.press("tab", "ctrl+u")
-        for typed, said in (("rtmp://live.", "platform custom"), ("twitch.tv/app", "platform game_stream")):
+        for typed, text in (("rtmp://live.", "platform custom"), ("twitch.tv/app", "platform game_stream")):
             await stage.enter(typed)
-            assert said in words(stage)
+            assert text in words(stage)
         await stage.press("ctrl+u")
         await stage.enter("rtmp://live.videoshare.example/app")
         assert "platform video_share" in words(stage), "the platform's own table, not the package's, says so"
@@ -148,21 +148,21 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("refusal", "said"), REFUSED, ids=["400289", "400400", "403403"])
+@pytest.mark.parametrize(("refusal", "text"), REFUSED, ids=["400289", "400400", "403403"])
 async def test_what_the_platform_does_not_take_of_a_room_is_said_at_its_place_and_all_stays(
-    refusal: tuple[int, dict[str, object]], said: str
+    refusal: tuple[int, dict[str, object]], text: str
 ) -> None:
     async with meeting() as stage:
         await stage.act("room.new")
         await stage.enter("Board")
         await stage.press("tab")
-        await stage.enter(stage.service.user_id)
+        await stage.enter(stage.simulator.user_id)
         for name in ("One", "Two"):
             await new_profile(stage, name, "rtmp://a.example/live", f"key-of-{name}-123")
         stage.refusals.append(refusal)
         await stage.press("ctrl+s")
         await stage.idle()
-        assert said in words(stage)
+        assert text in words(stage)
         assert stage.shows(Form)
         assert len((await stage.api.rooms.list()).items) == 4
         rows = stage.deck.screen.query_one(RowsInput)
@@ -176,7 +176,7 @@ async def test_what_the_platform_does_not_take_of_a_room_is_said_at_its_place_an
         await stage.press("ctrl+s")
         await stage.idle()
         made = (await stage.api.rooms.list(q="Board")).items[0]
-        assert [one.name for one in made.restreams or ()][:1] == ["One"]
+        assert [profile.name for profile in made.restreams or ()][:1] == ["One"]
         assert len(made.restreams or ()) == 2
 
 
@@ -254,15 +254,15 @@ LOST = [
 ]
 
 
-@pytest.mark.parametrize(("refusal", "said"), LOST, ids=["404404", "400400", "429429"])
+@pytest.mark.parametrize(("refusal", "text"), LOST, ids=["404404", "400400", "429429"])
 async def test_a_refused_edit_is_said_and_what_was_typed_stays(
-    refusal: tuple[int, dict[str, object]], said: str
+    refusal: tuple[int, dict[str, object]], text: str
 ) -> None:
     async with meeting() as stage:
         stage.refusals.append(refusal)
         await rename(stage, "Renamed")
         assert stage.shows(Form)
-        assert said in words(stage)
+        assert text in words(stage)
         assert "Renamed" in words(stage)
 
 
@@ -293,7 +293,7 @@ async def test_a_profile_that_broadcasts_is_locked_and_the_edit_goes_back_to_its
         await stage.idle()
         assert stage.shows(Form)
         assert "Renamed" in words(stage)
-        assert "Renamed" not in [one.name for one in (await stored(stage)).restreams or ()]
+        assert "Renamed" not in [profile.name for profile in (await stored(stage)).restreams or ()]
 
 
 async def test_a_kept_edit_is_offered_when_the_relay_has_ended_and_sent_only_then() -> None:
@@ -312,7 +312,7 @@ async def test_a_kept_edit_is_offered_when_the_relay_has_ended_and_sent_only_the
         assert "Name: Council channel → Renamed" in shown
         assert stage.writes == sent
         await agree(stage)
-        assert next(one.name for one in (await stored(stage)).restreams or ()) == "Renamed"
+        assert next(profile.name for profile in (await stored(stage)).restreams or ()) == "Renamed"
         assert len(stage.writes) == len(sent) + 1
         assert not screen(stage).edits.waiting
 
@@ -345,7 +345,7 @@ async def test_the_end_of_a_relay_is_asked_about_when_the_form_that_is_open_is_l
         assert stage.shows(Form)
         await broadcast(stage, running=False, where=where)
         stage.deck.dispatch("app.ask")
-        await until(stage, lambda: "can be applied" in stage.told())
+        await until(stage, lambda: "can be applied" in stage.last_notice())
         await stage.settle()
         assert stage.shows(Form)
         await stage.press("escape")
@@ -429,7 +429,8 @@ async def test_a_key_is_shown_for_ten_seconds_and_that_is_recorded() -> None:
         await stage.act("relay.reveal")
         await until(stage, lambda: key.reveal() in words(stage))
         await history.flush()
-        (record,) = [one for one in await history.audit(EVENING - timedelta(hours=1)) if one.action == "relay.reveal"]
+        records = await history.audit(EVENING - timedelta(hours=1))
+        (record,) = [record for record in records if record.action == "relay.reveal"]
         assert (record.target_id, record.target_name) == (relay(stage).id, relay(stage).name)
         assert key.reveal() not in repr(record)
         stage.clock.tick += 9.5

@@ -13,9 +13,9 @@ from livedeck.monitor.detection.phase import IngestEvidence, derive
 from livedeck.presentation.streams import STREAMS, window_used
 from livedeck.text.segments import plain
 from livedeck.ui.streams.view import Recordings, panel
+from ui.deck_stage import deck_stage
 from ui.stage import act, known, running, text_of
 from ui.test_cells import FRESH, NOW, STALE, state
-from ui.writing import writing
 
 
 async def test_streams_are_listed_with_what_the_platform_calls_them_and_lead_to_their_quality() -> None:
@@ -83,7 +83,7 @@ def test_recordings_are_unknown_failed_none_or_some_and_never_those_of_another_e
 
 
 async def test_a_failed_question_keeps_the_recordings_that_were_known_with_their_age() -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         await stage.act("screen.streams")
         stage.choose("Rehearsal Tuesday")
         await stage.until(lambda: "recorded as of 0 s ago" in stage.text())
@@ -97,7 +97,7 @@ async def test_a_failed_question_keeps_the_recordings_that_were_known_with_their
         stage.deck.snapshot_signal.publish(None)
         await stage.settle()
         assert sum(path.endswith("/videos") for _, path in stage.requests) == asked, "half a minute after it was tried"
-        await stage.calm()
+        await stage.clear_faults()
         stage.clock.late = timedelta(seconds=62)
         stage.deck.snapshot_signal.publish(None)
         await stage.until(lambda: "recorded as of 0 s ago" in stage.text())

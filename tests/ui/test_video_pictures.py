@@ -18,11 +18,11 @@ from livedeck.ui.kit.dialogs.progress import ProgressDialog
 from livedeck.ui.videos.library import library_of
 from livedeck.ui.videos.thumbnail import Thumbnail
 from ui.cinema import asked, fill, opened, sent
+from ui.deck_stage import Stage, deck_stage
 from ui.looks import looks
 from ui.stage import linked, show
 from ui.test_pictures import GREEN
 from ui.test_videos import TIMED
-from ui.writing import Stage, writing
 
 PARTS = ("videos", "posters", "subtitles", "annotations", "materials", "cues")
 LOOKS = (((80, 24), "mono"), ((120, 40), "dark"), ((200, 60), "light"))
@@ -51,7 +51,7 @@ async def hung(stage: Stage, *, there: bool) -> None:
 @pytest.mark.parametrize("part", PARTS)
 async def test_a_part(picture: SnapshotAssertion, part: str) -> None:
     """In every size and every theme, from one deck."""
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         await opened(stage, "subtitles" if part == "cues" else part)
         if part == "cues":
             stage.deck.dispatch("subtitle.read")
@@ -68,7 +68,7 @@ async def test_a_part(picture: SnapshotAssertion, part: str) -> None:
 
 
 async def test_rows_that_were_moved_and_not_sent(picture: SnapshotAssertion) -> None:
-    async with writing((80, 24)) as stage:
+    async with deck_stage((80, 24)) as stage:
         await opened(stage, "subtitles")
         stage.deck.dispatch("order.later")
         await still(stage)
@@ -76,7 +76,7 @@ async def test_rows_that_were_moved_and_not_sent(picture: SnapshotAssertion) -> 
 
 
 async def test_a_list_that_could_not_be_asked_for(picture: SnapshotAssertion) -> None:
-    async with writing((80, 24)) as stage:
+    async with deck_stage((80, 24)) as stage:
         await opened(stage, "annotations")
         await stage.fault(kind="drop", method="GET", path="*/annotations")
         stage.deck.dispatch("app.ask")
@@ -86,7 +86,7 @@ async def test_a_list_that_could_not_be_asked_for(picture: SnapshotAssertion) ->
 
 
 async def test_a_list_that_never_came_is_no_empty_list(picture: SnapshotAssertion) -> None:
-    async with writing((80, 24)) as stage:
+    async with deck_stage((80, 24)) as stage:
         await stage.fault(kind="drop", method="GET", path="*/annotations")
         await opened(stage, "annotations")
         assert "no annotation" not in stage.text()
@@ -95,7 +95,7 @@ async def test_a_list_that_never_came_is_no_empty_list(picture: SnapshotAssertio
 
 
 async def test_read_only(picture: SnapshotAssertion) -> None:
-    async with writing((80, 24), read_only=True) as stage:
+    async with deck_stage((80, 24), read_only=True) as stage:
         await opened(stage, "subtitles")
         await still(stage)
         assert stage.picture() == picture
@@ -103,7 +103,7 @@ async def test_read_only(picture: SnapshotAssertion) -> None:
 
 async def test_what_nobody_sees_or_cannot_be_believed(picture: SnapshotAssertion) -> None:
     """An empty list, one that is held still, and one that is old."""
-    async with writing((80, 24)) as stage:
+    async with deck_stage((80, 24)) as stage:
         video = await opened(stage, "annotations")
         for one in (await stage.api.annotations.list(video)).items:
             await stage.api.annotations.delete(video, one.id)
@@ -126,7 +126,7 @@ async def test_what_nobody_sees_or_cannot_be_believed(picture: SnapshotAssertion
 async def test_the_dialogs_of_the_videos(picture: SnapshotAssertion, tmp_path: Path) -> None:
     odd = tmp_path / "odd.vtt"
     odd.write_text(TIMED)
-    async with writing((80, 24)) as stage:
+    async with deck_stage((80, 24)) as stage:
         await opened(stage, "posters")
         await pictured(stage)
         await stage.act("video.find")
@@ -161,7 +161,7 @@ async def test_the_dialogs_of_the_videos(picture: SnapshotAssertion, tmp_path: P
 
 
 async def test_the_dialogs_of_what_is_refused_or_takes_long(picture: SnapshotAssertion) -> None:
-    async with writing((80, 24)) as stage:
+    async with deck_stage((80, 24)) as stage:
         video = await opened(stage, "subtitles")
         await stage.fault(kind="status", status=400, path="*/subtitles/auto")
         await stage.act("subtitle.recognise")
@@ -169,7 +169,7 @@ async def test_the_dialogs_of_what_is_refused_or_takes_long(picture: SnapshotAss
         await sent(stage)
         await looks(stage, picture, "language")
         await stage.press("escape", "tab", "enter")
-        await stage.calm()
+        await stage.clear_faults()
         await stage.act("order.later")
         await stage.api.subtitles.copy(video, (await stage.api.subtitles.list(video)).items[0].id)
         await stage.act("order.send")

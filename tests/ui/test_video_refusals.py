@@ -11,8 +11,8 @@ from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
 from livedeck.ui.videos.library import library_of
 from ui.cinema import agree, asked, done, fill, opened, sent, words
+from ui.deck_stage import deck_stage
 from ui.test_videos import VTT, names
-from ui.writing import writing
 
 REASON = "is not to our liking"
 
@@ -43,7 +43,7 @@ async def test_what_the_platform_does_not_take_stands_at_its_field_and_what_was_
     """platform-api.md, 7: 400400 with `invalid_params`."""
     part, typed, name = FORMS[action]
     refusal = {"code": 400400, "message": "invalid parameters", "invalid_params": [{"name": name, "reason": REASON}]}
-    async with writing((160, 40)) as stage:
+    async with deck_stage((160, 40)) as stage:
         await opened(stage, part)
         stage.refusals.append((400, refusal))
         await fill(stage, action, *typed)
@@ -58,7 +58,7 @@ async def test_what_the_platform_does_not_take_stands_at_its_field_and_what_was_
 
 async def test_what_is_gone_meanwhile_is_said_and_what_was_typed_stays() -> None:
     """404404 of a track and of an annotation."""
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "subtitles")
         track = (await stage.api.subtitles.list(video, order="position.asc")).items[0]
         await stage.act("subtitle.edit")
@@ -86,24 +86,24 @@ async def test_what_is_gone_meanwhile_is_said_and_what_was_typed_stays() -> None
 
 async def test_a_poster_that_is_gone_is_neither_shown_nor_deleted() -> None:
     """400404, as the document has it for posters."""
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "posters")
         await stage.act("row.last")
         await stage.act("poster.activate")
         gone = library_of(stage.deck).known("posters").items[-1]
         await stage.api.posters.delete(video, gone.id)
         await agree(stage)
-        assert "it is not there any more" in stage.told()
+        assert "it is not there any more" in stage.last_notice()
         assert not stage.writes
 
 
 async def test_the_order_of_materials_goes_without_one_that_vanished_and_that_is_said(here: Path) -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "materials")
         made = [await stage.api.materials.upload(video, here / "a.vtt", f"{name}.txt", name) for name in "abc"]
-        ids = [one.id for one in made if one]
-        for one in ids:
-            stage.deck.dispatch("material.know", one)
+        ids = [material.id for material in made if material]
+        for material_id in ids:
+            stage.deck.dispatch("material.know", material_id)
             await done(stage)
         await stage.act("row.last")
         await stage.act("order.earlier")
@@ -113,11 +113,11 @@ async def test_the_order_of_materials_goes_without_one_that_vanished_and_that_is
         assert f"gone: {ids[0]}" in words(stage)
         await agree(stage)
         assert stage.writes == [("PATCH", "/v1/additional-materials/reorder")]
-        assert [one.id for one in library_of(stage.deck).known("materials").items] == [ids[2], ids[1]]
+        assert [material.id for material in library_of(stage.deck).known("materials").items] == [ids[2], ids[1]]
 
 
 async def test_a_download_that_is_stopped_keeps_nothing(here: Path) -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         await opened(stage, "subtitles")
         stage.clock.impatient = True
         await stage.fault(kind="hang", method="GET", path="/cdn/*")
@@ -125,19 +125,19 @@ async def test_a_download_that_is_stopped_keeps_nothing(here: Path) -> None:
         await stage.press("ctrl+s")
         await stage.until(lambda: stage.shows(ProgressDialog))
         await stage.press("tab", "enter")
-        await stage.until(lambda: "stopped, nothing was kept" in stage.told())
+        await stage.until(lambda: "stopped, nothing was kept" in stage.last_notice())
     assert names(here) == ["a.vtt"]
 
 
 async def test_a_download_that_breaks_off_keeps_nothing_and_the_form_says_so(here: Path) -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         await opened(stage, "subtitles")
         await stage.fault(kind="truncate", method="GET", path="/cdn/*")
         await stage.act("subtitle.download")
         await sent(stage)
         await stage.until(lambda: stage.shows(Form) and "✖" in stage.text())
         assert names(here) == ["a.vtt"]
-        await stage.calm()
+        await stage.clear_faults()
         await sent(stage)
     assert len(names(here)) == 2
 
@@ -148,7 +148,7 @@ SRT = "1\n00:00:01,000 --> 00:00:02,500\nGood evening\n\n2\n00:00:03,000 --> 00:
 @pytest.mark.parametrize("text", [SRT, SRT.replace("\n", "\r\n"), f"\ufeff{VTT}"], ids=["srt", "crlf", "bom"])
 async def test_what_leaves_of_a_subtitle_file_is_what_was_checked_byte_for_byte(text: str, here: Path) -> None:
     (here / "a.srt").write_bytes(text.encode())
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "subtitles")
         await fill(stage, "subtitle.upload", "a.srt", "en")
         made = (await stage.api.subtitles.list(video, order="position.asc")).items[-1]

@@ -15,7 +15,7 @@ from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
 from livedeck.ui.videos.library import library_of
 from ui.cinema import REHEARSAL, agree, asked, done, fill, opened, sent, words
-from ui.writing import Stage, writing
+from ui.deck_stage import Stage, deck_stage
 
 VTT = "WEBVTT\n\n00:01.000 --> 00:02.500\nGood evening\n\n00:03.000 --> 00:04.000\nWelcome\n"
 
@@ -26,7 +26,7 @@ def files(folder: Path) -> list[str]:
 
 
 async def test_the_recordings_of_events_that_are_over_lead_to_their_parts_and_back() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         await stage.act("screen.videos")
         await stage.until(lambda: len(library_of(stage.deck).videos()) == 2)
         await stage.settle()
@@ -48,27 +48,27 @@ async def test_the_recordings_of_events_that_are_over_lead_to_their_parts_and_ba
 
 
 async def test_a_filter_that_hides_every_video_takes_none_from_its_parts() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         video = await opened(stage, "posters")
         await stage.act("view.clear")
         stage.deck.dispatch("view.filter", "no such title")
         await stage.settle()
         await stage.act("part.next")
-        known = library_of(stage.deck).video
-        assert (stage.deck.current_mode, known and known.id) == ("posters", video)
+        selected = library_of(stage.deck).video
+        assert (stage.deck.current_mode, selected and selected.id) == ("posters", video)
 
 
 async def recorded(stage: Stage, name: str) -> None:
     """That event is over, and what was recorded of it is listed."""
     await stage.api.events.complete(stage.choose(name).id)
-    stage.service.clock.step(25)
+    stage.simulator.clock.step(25)
     await stage.act("app.ask")
-    await stage.until(lambda: name in [one.event for one in library_of(stage.deck).videos()])
+    await stage.until(lambda: name in [video.event for video in library_of(stage.deck).videos()])
     await asked(stage)
 
 
 async def test_until_somebody_chooses_a_video_the_first_row_is_selected_whatever_came_first() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         await stage.act("screen.videos")
         await asked(stage)
         assert ">Abendmusik" in stage.text()
@@ -82,7 +82,7 @@ async def test_until_somebody_chooses_a_video_the_first_row_is_selected_whatever
 
 
 async def test_any_video_is_opened_by_its_id_and_what_is_none_is_said_with_what_was_typed() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         (video,) = (await stage.api.events.videos(stage.choose(REHEARSAL).id)).items
         await stage.act("screen.videos")
         await stage.act("video.find")
@@ -98,7 +98,7 @@ async def test_any_video_is_opened_by_its_id_and_what_is_none_is_said_with_what_
 
 
 async def test_posters_are_made_of_a_time_taken_from_an_address_shown_and_deleted() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         video = await opened(stage, "posters")
         await stage.act("poster.make")
         await stage.enter("9:99")
@@ -110,7 +110,7 @@ async def test_posters_are_made_of_a_time_taken_from_an_address_shown_and_delete
         await stage.enter("1:05.5")
         await sent(stage)
         posters = (await stage.api.posters.list(video)).items
-        (made,) = [one for one in posters if one.from_time == 65.5]
+        (made,) = [poster for poster in posters if poster.from_time == 65.5]
         assert not made.active
         await stage.press("end")
         await stage.act("poster.activate")
@@ -131,15 +131,15 @@ async def test_posters_are_made_of_a_time_taken_from_an_address_shown_and_delete
 
 
 async def test_that_somebody_else_showed_or_hid_a_poster_meanwhile_is_said_in_words() -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         video = await opened(stage, "posters")
         made = await stage.api.posters.create(video, 12.0)
         assert made
         assert made.id
-        (shown,) = [one for one in (await stage.api.posters.list(video)).items if one.active]
+        (shown,) = [poster for poster in (await stage.api.posters.list(video)).items if poster.active]
         assert shown.id
-        told = {"row.first": "it was shown and is not any more", "row.last": "it was not shown and is now"}
-        for row, said in told.items():
+        conflicts = {"row.first": "it was shown and is not any more", "row.last": "it was not shown and is now"}
+        for row, conflict in conflicts.items():
             await stage.api.posters.set_active(video, shown.id)
             await stage.act("app.ask")
             await stage.until(lambda: "· kept 00:00:12" in stage.text())
@@ -148,14 +148,14 @@ async def test_that_somebody_else_showed_or_hid_a_poster_meanwhile_is_said_in_wo
             await stage.api.posters.set_active(video, made.id)
             await agree(stage)
             await stage.until(lambda: "Since you looked" in words(stage))
-            assert f"▲ Since you looked: {said}." in words(stage)
+            assert f"▲ Since you looked: {conflict}." in words(stage)
             await stage.press("escape")
 
 
 async def test_a_track_is_uploaded_read_edited_copied_and_deleted(tmp_path: Path) -> None:
     file = tmp_path / "evening.uk.vtt"
     file.write_text("\ufeff" + VTT)
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "subtitles")
         await fill(stage, "subtitle.upload", str(file), "uk", "Українська")
         made = (await stage.api.subtitles.list(video, order="position.asc")).items[-1]
@@ -176,7 +176,7 @@ async def test_a_track_is_uploaded_read_edited_copied_and_deleted(tmp_path: Path
         assert (await stage.api.subtitles.get(video, made.id)).description == "Українська, full"
         await stage.act("subtitle.copy")
         await agree(stage)
-        assert [one.language for one in (await stage.api.subtitles.list(video)).items].count("uk") == 2
+        assert [track.language for track in (await stage.api.subtitles.list(video)).items].count("uk") == 2
         await stage.act("subtitle.delete")
         assert "Viewers lose it at once" in stage.text()
         await agree(stage)
@@ -185,7 +185,7 @@ async def test_a_track_is_uploaded_read_edited_copied_and_deleted(tmp_path: Path
 
 
 async def test_recognition_goes_from_pending_to_done_by_asking_and_an_unknown_language_makes_no_track() -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "subtitles")
         before = len((await stage.api.subtitles.list(video)).items)
         await stage.act("subtitle.recognise")
@@ -195,19 +195,19 @@ async def test_recognition_goes_from_pending_to_done_by_asking_and_an_unknown_la
         await stage.enter("fr")
         await sent(stage)
         tracks = (await stage.api.subtitles.list(video)).items
-        assert [one.language for one in tracks if one.status == "pending"] == ["uk", "fr"]
+        assert [track.language for track in tracks if track.status == "pending"] == ["uk", "fr"]
         assert len(tracks) == before + 2
         assert stage.text().count("○ pending") == 2
-        stage.service.clock.step(31)
+        stage.simulator.clock.step(31)
         await stage.act("app.ask")
         await asked(stage)
         assert "○ pending" not in stage.text()
-        assert stage.told() == "subtitles fr: recognition is done"
+        assert stage.last_notice() == "subtitles fr: recognition is done"
 
 
 async def test_a_language_that_the_platform_does_not_know_is_said_and_what_was_typed_stays() -> None:
     """platform-api.md, 7: unknown language code, HTTP 400; a deployment may lack some of ISO 639-1."""
-    async with writing() as stage:
+    async with deck_stage() as stage:
         video = await opened(stage, "subtitles")
         await stage.fault(kind="status", status=400, path="*/subtitles/auto")
         await stage.act("subtitle.recognise")
@@ -216,27 +216,27 @@ async def test_a_language_that_the_platform_does_not_know_is_said_and_what_was_t
         assert stage.shows(Form)
         await stage.until(lambda: "does not accept the request" in words(stage))
         assert "uk aa" in stage.text()
-        await stage.calm()
+        await stage.clear_faults()
         await sent(stage)
-        assert {one.language for one in (await stage.api.subtitles.list(video)).items} >= {"uk", "aa"}
+        assert {track.language for track in (await stage.api.subtitles.list(video)).items} >= {"uk", "aa"}
 
 
 async def test_moved_rows_are_sent_as_one_full_list_and_escape_drops_them() -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "subtitles")
-        ids = [one.id for one in (await stage.api.subtitles.list(video, order="position.asc")).items]
+        ids = [track.id for track in (await stage.api.subtitles.list(video, order="position.asc")).items]
         await stage.act("order.later")
         assert "NOT SENT 2 moved" in stage.text()
         await stage.press("escape")
         assert stage.deck.current_mode == "subtitles"
         assert "NOT SENT" not in stage.text()
         await stage.act("order.send")
-        assert stage.told() == "nothing was moved"
+        assert stage.last_notice() == "nothing was moved"
         await stage.act("row.last")
         await stage.act("order.earlier")
         await stage.act("order.send")
         await done(stage)
-        after = [one.id for one in (await stage.api.subtitles.list(video, order="position.asc")).items]
+        after = [track.id for track in (await stage.api.subtitles.list(video, order="position.asc")).items]
         assert after == ids[::-1]
         assert stage.writes == [("PATCH", f"/v1/videos/{video}/subtitles/reorder")]
         assert "NOT SENT" not in stage.text()
@@ -257,7 +257,7 @@ async def sending(stage: Stage, gate: asyncio.Event) -> None:
 
 
 async def test_an_order_that_was_sent_takes_no_other_videos_order_with_it() -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         await stage.act("screen.videos")
         await asked(stage)
         await stage.act("row.first")
@@ -278,12 +278,12 @@ async def test_an_order_that_was_sent_takes_no_other_videos_order_with_it() -> N
         assert "NOT SENT 2 moved" in stage.text()
         gate.set()
         await done(stage)
-        assert "order done" in stage.told()
+        assert "order done" in stage.last_notice()
         assert "NOT SENT 2 moved" in stage.text()
 
 
 async def test_rows_that_were_moved_since_the_order_was_sent_are_still_to_be_sent() -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "subtitles")
         track = (await stage.api.subtitles.list(video)).items[0]
         await stage.api.subtitles.copy(video, track.id)
@@ -295,12 +295,12 @@ async def test_rows_that_were_moved_since_the_order_was_sent_are_still_to_be_sen
         await stage.act("order.earlier")
         gate.set()
         await done(stage)
-        assert "order done" in stage.told()
+        assert "order done" in stage.last_notice()
         assert "NOT SENT 2 moved" in stage.text()
 
 
 async def test_200_rows_are_reordered_by_one_request_and_a_row_that_vanished_is_said_first() -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "subtitles")
         first = (await stage.api.subtitles.list(video)).items[0]
         for _ in range(198):
@@ -308,7 +308,7 @@ async def test_200_rows_are_reordered_by_one_request_and_a_row_that_vanished_is_
         await stage.act("app.ask")
         await stage.until(lambda: len(library_of(stage.deck).known("subtitles").items) == 200)
         await stage.settle()
-        ids = [one.id for one in library_of(stage.deck).known("subtitles").items]
+        ids = [track.id for track in library_of(stage.deck).known("subtitles").items]
         await stage.act("row.last")
         await stage.act("order.earlier")
         await stage.api.subtitles.delete(video, ids[0])
@@ -317,13 +317,13 @@ async def test_200_rows_are_reordered_by_one_request_and_a_row_that_vanished_is_
         assert "gone: en English" in stage.text()
         assert not stage.writes
         await agree(stage)
-        after = [one.id async for one in stage.api.subtitles.iterate(video, order="position.asc")]
+        after = [track.id async for track in stage.api.subtitles.iterate(video, order="position.asc")]
         assert after == [*ids[1:-2], ids[-1], ids[-2]]
         assert len(stage.writes) == 1
 
 
 async def test_annotations_are_made_changed_and_deleted_and_the_platforms_words_stand_at_their_field() -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "annotations")
         await fill(stage, "annotation.new", "", "Bar 118", "90", "60")
         assert stage.shows(Form)
@@ -332,7 +332,8 @@ async def test_annotations_are_made_changed_and_deleted_and_the_platforms_words_
         await stage.press("ctrl+u")
         await stage.enter("120")
         await sent(stage)
-        (made,) = [one for one in (await stage.api.annotations.list(video)).items if one.title == "Bar 118"]
+        annotations = (await stage.api.annotations.list(video)).items
+        (made,) = [annotation for annotation in annotations if annotation.title == "Bar 118"]
         assert (made.annotation_type, made.start_time, made.end_time) == ("text", 90, 120)
         await stage.act("row.first")
         await stage.act("annotation.edit")
@@ -348,25 +349,24 @@ async def test_annotations_are_made_changed_and_deleted_and_the_platforms_words_
 
 
 async def test_what_somebody_else_changed_meanwhile_is_said_before_anything_is_sent() -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "annotations")
-        one = (await stage.api.annotations.list(video)).items[0]
+        annotation = (await stage.api.annotations.list(video)).items[0]
         await stage.act("annotation.delete")
-        await stage.api.annotations.update(video, one.id, AnnotationDraft(title="Keep this one"))
+        await stage.api.annotations.update(video, annotation.id, AnnotationDraft(title="Keep this one"))
         await stage.press("tab", "enter")
         await stage.idle()
         assert 'is "Keep this one" now' in stage.text()
         assert not stage.writes
         await stage.press("enter")
-        assert (await stage.api.annotations.get(video, one.id)).title == "Keep this one"
+        assert (await stage.api.annotations.get(video, annotation.id)).title == "Keep this one"
 
 
 async def _history(stage: Stage) -> tuple[str, ...]:
     assert stage.deck.history is not None
     video = library_of(stage.deck).video
     assert video is not None
-    known = await library_of(stage.deck).shelf.things(video)
-    return tuple(one.title for one in known)
+    return tuple(material.title for material in await library_of(stage.deck).shelf.things(video))
 
 
 async def test_materials_are_uploaded_linked_renamed_reordered_downloaded_and_deleted(
@@ -377,7 +377,7 @@ async def test_materials_are_uploaded_linked_renamed_reordered_downloaded_and_de
     history = await History.open(None, EVENING)
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text(f"content of {name}")
-    async with writing((120, 40), history=history) as stage:
+    async with deck_stage((120, 40), history=history) as stage:
         await opened(stage, "materials")
         for name in ("a.txt", "b.txt"):
             await stage.act("material.upload")
@@ -397,7 +397,7 @@ async def test_materials_are_uploaded_linked_renamed_reordered_downloaded_and_de
         assert await _history(stage) == ("The second", "a.txt")
         await stage.act("material.link")
         await stage.idle()
-        assert stage.told().startswith("link of The second, good for a short while, copied")
+        assert stage.last_notice().startswith("link of The second, good for a short while, copied")
         await stage.act("material.download")
         await stage.press("ctrl+u")
         await stage.enter(str(tmp_path / "got.txt"))
@@ -413,7 +413,7 @@ async def test_materials_are_uploaded_linked_renamed_reordered_downloaded_and_de
         await stage.act("material.delete")
         await agree(stage)
         assert await _history(stage) == ("a.txt",)
-        assert [one.action for one in await history.audit(EVENING)][-1] == "material.delete"
+        assert [record.action for record in await history.audit(EVENING)][-1] == "material.delete"
     await history.close()
 
 
@@ -424,7 +424,7 @@ async def test_an_upload_that_is_stopped_in_its_dialog_leaves_no_half_of_it_on_t
     file, data, files = tmp_path / "film.bin", tmp_path / "platform.db", tmp_path / "platform.db.files"
     with file.open("wb") as sparse:
         sparse.truncate(8 * 2**20)
-    async with writing((120, 40), data=data) as stage:
+    async with deck_stage((120, 40), data=data) as stage:
         video = await opened(stage, "materials")
         first = await stage.api.materials.upload(video, Path(__file__), "first", "First")
         before = {*files.iterdir()}
@@ -434,7 +434,7 @@ async def test_an_upload_that_is_stopped_in_its_dialog_leaves_no_half_of_it_on_t
         await stage.enter(file.name)
         await stage.press("ctrl+s")
         await stage.until(lambda: stage.shows(ProgressDialog))
-        await stage.until(lambda: any(one.stat().st_size for one in {*files.iterdir()} - before))
+        await stage.until(lambda: any(file.stat().st_size for file in {*files.iterdir()} - before))
         await stage.pilot.resize_terminal(100, 30)
         await stage.until(lambda: "of 8,388,608 bytes" in words(stage))
         await stage.press("tab", "enter")
@@ -450,7 +450,7 @@ async def test_an_upload_that_is_stopped_in_its_dialog_leaves_no_half_of_it_on_t
 
 
 async def test_a_material_of_somebody_else_is_taken_in_by_its_id() -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "materials")
         file = Path(__file__)
         other = await stage.api.materials.upload(video, file, "../../etc/pass wd", "Elsewhere")
@@ -472,7 +472,7 @@ def names(folder: Path) -> list[str]:
 
 async def test_a_name_from_outside_leads_to_no_other_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "subtitles")
         file = tmp_path / "x.vtt"
         file.write_text(VTT)
@@ -490,17 +490,17 @@ async def test_a_name_from_outside_leads_to_no_other_folder(tmp_path: Path, monk
 
 async def test_a_read_only_deck_reads_everything_and_sends_nothing() -> None:
     writes = ("poster.make", "poster.upload", "poster.activate", "poster.delete")
-    async with writing((120, 40), read_only=True) as stage:
+    async with deck_stage((120, 40), read_only=True) as stage:
         await opened(stage, "posters")
         for name in writes:
             await stage.act(name)
-            assert stage.told().startswith("RO: this deck is read-only")
+            assert stage.last_notice().startswith("RO: this deck is read-only")
         assert "RO" in stage.text()
         assert not stage.writes
 
 
 async def test_a_failed_question_keeps_what_was_known_and_says_so() -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         await opened(stage, "subtitles")
         await stage.fault(kind="drop", method="GET")
         await stage.act("app.ask")
@@ -525,7 +525,7 @@ async def test_a_subtitle_file_that_is_refused_says_the_line_and_nothing_leaves(
     file = tmp_path / "a.vtt"
     if content is not None:
         file.write_bytes(content)
-    async with writing((140, 40)) as stage:
+    async with deck_stage((140, 40)) as stage:
         await opened(stage, "subtitles")
         await fill(stage, "subtitle.upload", str(file), "en")
         await stage.until(lambda: why in words(stage))
@@ -539,7 +539,7 @@ TIMED = "WEBVTT\n\n00:05.000 --> 00:09.000\nA\n\n00:06.000 --> 00:07.000\nB\n\n0
 async def test_cues_out_of_order_or_over_one_another_are_told_by_their_line_before_they_leave(tmp_path: Path) -> None:
     file = tmp_path / "odd.vtt"
     file.write_text(TIMED)
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "subtitles")
         await fill(stage, "subtitle.upload", str(file), "en")
         await stage.until(lambda: "The cue in line 9 begins before the one above." in stage.text())
@@ -557,8 +557,8 @@ async def test_ten_megabytes_of_cues_are_checked_and_a_platform_that_refuses_the
 ) -> None:
     file = tmp_path / "long.srt"
     cue = "{0}\n00:00:{1:02},000 --> 00:00:{2:02},000\n" + "x" * 200_000 + "\n\n"
-    file.write_text("".join(cue.format(one, one, one + 1) for one in range(1, 53)))
-    async with writing() as stage:
+    file.write_text("".join(cue.format(number, number, number + 1) for number in range(1, 53)))
+    async with deck_stage() as stage:
         video = await opened(stage, "subtitles")
         stage.deck.dispatch("subtitle.upload", str(file))
         await stage.settle()
@@ -572,7 +572,7 @@ async def test_ten_megabytes_of_cues_are_checked_and_a_platform_that_refuses_the
 
 async def test_the_form_of_a_material_opens_though_the_next_key_led_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("content")
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         await opened(stage, "materials")
         await fill(stage, "material.upload", str(tmp_path / "a.txt"))
         stage.deck.dispatch("material.rename")
@@ -582,7 +582,7 @@ async def test_the_form_of_a_material_opens_though_the_next_key_led_elsewhere(tm
 
 
 async def test_a_download_that_names_no_folder_goes_where_files_of_the_deck_go(tmp_path: Path) -> None:
-    async with writing((120, 40)) as stage:
+    async with deck_stage((120, 40)) as stage:
         stage.deck.downloads = tmp_path
         await opened(stage, "subtitles")
         await stage.act("subtitle.download")

@@ -8,7 +8,7 @@ import pytest
 
 from livedeck.ui.videos.library import library_of
 from ui.cinema import opened
-from ui.writing import Stage, writing
+from ui.deck_stage import Stage, deck_stage
 
 SELECTED = {"recordings": "videos", "posters": "posters", "subtitles": "subtitles", "annotations": "annotations"}
 
@@ -18,23 +18,23 @@ async def selections(stage: Stage, part: str) -> list[str]:
     if part != "recordings":
         await opened(stage, part)
         library_of(stage.deck).expire()
-        return [one.id for one in library_of(stage.deck).videos()][:2]
+        return [video.id for video in library_of(stage.deck).videos()][:2]
     await stage.act("screen.streams")
     shown = stage.deck.displayed()
     assert shown is not None
-    return [one.id for one in shown[0].events if one.event.stream][1:3]
+    return [state.id for state in shown[0].events if state.event.stream][1:3]
 
 
 def select(stage: Stage, identity: str) -> None:
     """Select that event, or that video."""
     library = library_of(stage.deck)
-    library.video = next((one for one in library.videos() if one.id == identity), library.video)
+    library.video = next((video for video in library.videos() if video.id == identity), library.video)
     stage.deck.select_event(identity)
 
 
 @pytest.mark.parametrize("part", SELECTED)
 async def test_a_slow_answer_is_waited_for_though_the_selection_moved_before_it_came(part: str) -> None:
-    async with writing() as stage:
+    async with deck_stage() as stage:
         selected = await selections(stage, part)
         answer = asyncio.Event()
 

@@ -65,7 +65,7 @@ class Stage:
 
     deck: Deck
     pilot: Pilot[int]
-    service: Simulator
+    simulator: Simulator
     api: Api
     clock: HandClock
     requests: list[tuple[str, str]] = field(default_factory=list)
@@ -76,7 +76,7 @@ class Stage:
     @property
     def writes(self) -> list[tuple[str, str]]:
         """The requests that change something."""
-        return [one for one in self.requests if one[0] not in READS]
+        return [request for request in self.requests if request[0] not in READS]
 
     async def settle(self) -> None:
         """Until all is painted that can be."""
@@ -111,7 +111,8 @@ class Stage:
         """Until no action is under way, or one waits for an answer of the person."""
         for _ in range(TURNS):
             await self.settle()
-            if isinstance(self.deck.screen, Dialog) or not any(one.group == "actions" for one in self.deck.workers):
+            is_busy = any(worker.group == "actions" for worker in self.deck.workers)
+            if isinstance(self.deck.screen, Dialog) or not is_busy:
                 return
         raise AssertionError("an action never ends")
 
@@ -127,18 +128,18 @@ class Stage:
         """Let a fault of the platform strike requests from now on."""
         await self._control("POST", "/_control/faults", what)
 
-    async def calm(self) -> None:
+    async def clear_faults(self) -> None:
         """End every fault."""
         await self._control("DELETE", "/_control/faults", None)
 
     async def _control(self, method: str, path: str, body: Any) -> None:
-        headers = {"Authorization": f"Bearer {self.service.control_token}"}
-        transport = httpx.ASGITransport(self.service.app)
+        headers = {"Authorization": f"Bearer {self.simulator.control_token}"}
+        transport = httpx.ASGITransport(self.simulator.app)
         async with httpx.AsyncClient(transport=transport, base_url=IN_PROCESS) as client:
             answer = await client.request(method, path, json=body, headers=headers)
             assert answer.is_success, answer.text
 
-    def told(self) -> str:
+    def last_notice(self) -> str:
         """The last notice."""
         return self.deck.preferences.notices[-1].text if self.deck.preferences.notices else ""
 
@@ -168,7 +169,7 @@ class Stage:
 
 
 @asynccontextmanager
-async def writing(
+async def deck_stage(
     size: tuple[int, int] = (100, 40),
     *,
     read_only: bool = False,
@@ -176,7 +177,7 @@ async def writing(
     data: Path | None = None,
 ) -> AsyncIterator[Stage]:
     """The demo workspace at `EVENING`, kept in `data` where that is given, and a deck that may change it."""
-    service = Simulator(seed=1, clock=SimulatorClock(start=EVENING, paused=True), data=data)
+    simulator = Simulator(seed=1, clock=SimulatorClock(start=EVENING, paused=True), data=data)
     requests: list[tuple[str, str]] = []
     hooks: list[tuple[str, Callable[[], Awaitable[None]]]] = []
     refusals: list[Refused] = []
@@ -199,17 +200,17 @@ async def writing(
             return await receive()
 
         try:
-            await service.app(scope, arriving, send)
+            await simulator.app(scope, arriving, send)
         finally:
             for hook in [hook for method, hook in hooks if method == scope["method"]]:
                 await hook()
 
-    place = demo_settings(service, upload_url=f"{IN_PROCESS}/upload", read_only=read_only)
+    place = demo_settings(simulator, upload_url=f"{IN_PROCESS}/upload", read_only=read_only)
     free = place.model_copy(update={"read_only": False})
     clock = HandClock()
     async with (
         make_api(place, clock=FixedClock(), mount=noting) as api,
-        make_api(free, mount=service.app) as other,
+        make_api(free, mount=simulator.app) as other,
     ):
         monitor = make_monitor(api, FixedClock())
         await monitor.wait_ready()
@@ -217,7 +218,7 @@ async def writing(
             monitor, clock, profile="DEMO", host=api.host, read_only=read_only, zone=UTC, api=api, history=history
         )
         async with deck.run_test(size=size) as pilot:
-            stage = Stage(deck, pilot, service, other, clock, requests, hooks, refusals, gate)
+            stage = Stage(deck, pilot, simulator, other, clock, requests, hooks, refusals, gate)
             await stage.settle()
             requests.clear()
             yield stage
