@@ -15,7 +15,7 @@ from livedeck.monitor import BroadcastState, EventState, Freshness, IngestState
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.filtering import FilterError, TableView, apply_view, filter_rows, parse
 from livedeck.presentation.render_time import RenderTime
-from ui.test_cells import FRESH, STALE, state
+from presentation.test_events import FRESH, STALE, state
 
 CHOIR = state(name="Choir, hall B", parent_id="concerts")
 CUP = state(BroadcastState.RECONNECTING, IngestState.INTERRUPTED, id="two", name="Cup final")

@@ -30,8 +30,8 @@ from livedeck.ui.alarms import view
 from livedeck.ui.alarms.screen import AlarmsScreen
 from livedeck.ui.alarms.view import TABS
 from livedeck.ui.shell.preferences import Notice
+from presentation.test_events import FRESH, NOW
 from ui.stage import act, known, running, show, text_of
-from ui.test_cells import FRESH, NOW
 
 ALARM = Alarm(
     "one",

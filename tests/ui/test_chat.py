@@ -28,9 +28,9 @@ from livedeck.ui.chat.view import SILENT_SECONDS, WIDE_BAR_CELLS, Keys
 from livedeck.ui.general.actions import Leaving
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
+from presentation.test_events import FRESH
 from ui.deck_stage import Stage, deck_stage
 from ui.stage import act, known, running, steady
-from ui.test_cells import FRESH
 
 CHOIR = "Choir, hall B"
 DRAFT = "Untitled event"

@@ -21,8 +21,8 @@ from livedeck.ui.qos import view
 from livedeck.ui.qos.plot import GUTTER, OVERLAY_GLYPH, PlotMarks, PlotSeries, plot_lines
 from livedeck.ui.qos.screen import QosScreen
 from livedeck.ui.qos.series import chart_axis, concat, from_history, from_memory, needs_history
+from presentation.test_events import FRESH, NOW, state
 from ui.stage import act, known, running, text_of
-from ui.test_cells import FRESH, NOW, state
 
 AXIS = Axis(100.0, 110.0, 5)
 

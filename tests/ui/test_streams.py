@@ -13,9 +13,9 @@ from livedeck.monitor.detection.phase import IngestEvidence, derive
 from livedeck.presentation.streams import STREAMS, window_used
 from livedeck.text.segments import plain
 from livedeck.ui.streams.view import Recordings, panel
+from presentation.test_events import FRESH, NOW, STALE, state
 from ui.deck_stage import deck_stage
 from ui.stage import act, known, running, text_of
-from ui.test_cells import FRESH, NOW, STALE, state
 
 
 async def test_streams_are_listed_with_what_the_platform_calls_them_and_lead_to_their_quality() -> None:

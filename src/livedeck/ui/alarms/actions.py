@@ -162,13 +162,13 @@ def open_screen(ctx: Context, _: str) -> None:
 
 def next_(ctx: Context, argument: str) -> None:
     """The next log, or the one that is named."""
-    if not ctx.screen_of(_screen_type()).turn(1, argument):
+    if not ctx.screen_of(_screen_type()).show_tab(1, argument):
         ctx.announce(f"there is no log {argument}: {', '.join(TABS)}", Severity.WARNING)
 
 
 def previous(ctx: Context, _: str) -> None:
     """The log before."""
-    ctx.screen_of(_screen_type()).turn(-1)
+    ctx.screen_of(_screen_type()).show_tab(-1)
 
 
 ALARMS = (

@@ -1,6 +1,8 @@
-"""A widget that shows lines and takes as many rows as they need."""
+"""Widgets that show lines: given ones, in as many rows as they need, or those that a function draws."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from livedeck.text.segments import Line
 from livedeck.ui.kit.canvas import Canvas
@@ -23,3 +25,19 @@ class LinesWidget(Canvas):
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
         return self._content
+
+
+class DetailPanel(Canvas):
+    """Shows the lines that a function draws for its width; in a panel of one selected item."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._draw_lines: Callable[[int], list[Line]] = lambda _: []
+
+    def show(self, draw_lines: Callable[[int], list[Line]]) -> None:
+        """Show what this function draws."""
+        self._draw_lines = draw_lines
+        self.repaint()
+
+    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+        return self._draw_lines(width)

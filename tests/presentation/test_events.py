@@ -1,4 +1,4 @@
-"""What a cell says of an event: zero, missing, stale and not applicable never look alike."""
+"""Cells of events: zero, missing, stale and not applicable never look alike."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from array import array
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import nan
+from typing import Any
 
 import pytest
 
@@ -23,8 +24,7 @@ from livedeck.monitor import (
     QosState,
     Readings,
 )
-from livedeck.presentation import events as cells
-from livedeck.presentation import table
+from livedeck.presentation import events, table
 from livedeck.presentation.alarms import ALARMS
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.render_time import RenderTime
@@ -58,7 +58,7 @@ def state(
 
 
 @pytest.mark.parametrize(
-    ("video", "ingest", "freshness", "tally", "shown"),
+    ("video", "ingest", "freshness", "tally", "text"),
     [
         (0, IngestState.RECEIVING, Freshness.FRESH, BroadcastState.ON_AIR, "0"),
         (nan, IngestState.RECEIVING, Freshness.FRESH, BroadcastState.ON_AIR, "?"),
@@ -68,14 +68,14 @@ def state(
         (4_480_000, IngestState.RECEIVING, Freshness.LATE, BroadcastState.ON_AIR, "4.48M"),
     ],
 )
-def test_zero_unknown_no_data_and_not_applicable_are_four_things(
-    video: float, ingest: IngestState, freshness: Freshness, tally: BroadcastState, shown: str
+def test_zero_unknown_no_data_and_not_applicable_look_different(
+    video: float, ingest: IngestState, freshness: Freshness, tally: BroadcastState, text: str
 ) -> None:
-    assert plain(cells.video(state(tally, ingest, video, freshness), FRESH)) == shown
+    assert plain(events.video(state(tally, ingest, video, freshness), FRESH)) == text
 
 
 @pytest.mark.parametrize(
-    ("tally", "mark", "text"),
+    ("tally", "seconds", "text"),
     [
         (BroadcastState.ON_AIR, -600, "00:10:00"),
         (BroadcastState.SCHEDULED, 860, "T-00:14:20"),
@@ -85,65 +85,68 @@ def test_zero_unknown_no_data_and_not_applicable_are_four_things(
         (BroadcastState.COMPLETED, -10, "-"),
     ],
 )
-def test_the_clock_counts_to_the_start_and_from_it(tally: BroadcastState, mark: float | None, text: str) -> None:
-    moment = None if mark is None else NOW + timedelta(seconds=mark)
-    assert cells.clock(replace(state(), phase=Phase(tally, moment)), FRESH) == text
+def test_the_clock_counts_to_the_start_and_from_it(tally: BroadcastState, seconds: float | None, text: str) -> None:
+    reference_time = None if seconds is None else NOW + timedelta(seconds=seconds)
+    assert events.clock(replace(state(), phase=Phase(tally, reference_time)), FRESH) == text
 
 
 def test_countdowns_run_on_the_servers_clock() -> None:
     """monitoring.md, Freshness first."""
-    waiting = replace(state(), phase=Phase(BroadcastState.SCHEDULED, NOW + timedelta(seconds=60)))
-    assert cells.clock(waiting, AHEAD) == "T-00:00:30"
+    scheduled = replace(state(), phase=Phase(BroadcastState.SCHEDULED, NOW + timedelta(seconds=60)))
+    assert events.clock(scheduled, AHEAD) == "T-00:00:30"
 
 
 def test_an_interruption_says_for_how_long() -> None:
-    assert plain(cells.ingest(state(BroadcastState.RECONNECTING, IngestState.INTERRUPTED), FRESH)) == "lost 01:19"
+    assert plain(events.ingest(state(BroadcastState.RECONNECTING, IngestState.INTERRUPTED), FRESH)) == "lost 01:19"
 
 
 def test_health_on_stale_data_is_never_a_number() -> None:
-    shown = plain(cells.health(state(), STALE))
-    assert "STALE" in shown
-    assert not any(char.isdigit() for char in shown)
+    text = plain(events.health(state(), STALE))
+    assert "STALE" in text
+    assert not any(char.isdigit() for char in text)
 
 
 @pytest.mark.parametrize("tally", BroadcastState)
-def test_every_tally_has_a_word_a_glyph_and_no_lamp_on_stale_data(tally: BroadcastState) -> None:
-    ((lit, ink),) = cells.tally(state(tally), FRESH)
-    ((dark, out),) = cells.tally(state(tally), STALE)
-    assert lit.split()[1:] == dark.split()[1:]
-    assert (out, width([(lit, ink)])) == (StyleRole.OFF, 13)
+def test_every_tally_has_a_word_and_a_glyph_and_is_off_on_stale_data(tally: BroadcastState) -> None:
+    ((fresh, role),) = events.tally(state(tally), FRESH)
+    ((stale, stale_role),) = events.tally(state(tally), STALE)
+    assert fresh.split()[1:] == stale.split()[1:]
+    assert (stale_role, width([(fresh, role)])) == (StyleRole.OFF, 13)
 
 
 def test_no_two_tallies_share_glyph_or_word() -> None:
-    shown = [plain(cells.tally(state(tally), FRESH)) for tally in BroadcastState]
-    assert len(set(shown)) == len(BroadcastState)
-    assert len({text.split()[0] for text in shown}) == len(BroadcastState)
+    texts = [plain(events.tally(state(tally), FRESH)) for tally in BroadcastState]
+    assert len(set(texts)) == len(BroadcastState)
+    assert len({text.split()[0] for text in texts}) == len(BroadcastState)
 
 
-def test_outputs_count_what_is_connected_of_what_is_enabled() -> None:
+def test_outputs_count_connected_of_enabled_restreams() -> None:
     restreams = [
         {"enabled": True, "status": "connected"},
         {"enabled": True, "status": "disconnected"},
         {"enabled": False, "status": "disconnected"},
     ]
-    assert plain(cells.outputs(state(restreams=restreams), FRESH)) == "1/2"
-    assert plain(cells.outputs(state(BroadcastState.SCHEDULED, restreams=restreams), FRESH)) == "2"
-    assert plain(cells.outputs(state(), FRESH)) == "-"
+    assert plain(events.outputs(state(restreams=restreams), FRESH)) == "1/2"
+    assert plain(events.outputs(state(BroadcastState.SCHEDULED, restreams=restreams), FRESH)) == "2"
+    assert plain(events.outputs(state(), FRESH)) == "-"
 
 
-@pytest.mark.parametrize("cells_wide", [40, 60, 79, 80, 119, 200, 400])
+@pytest.mark.parametrize("cells", [40, 60, 79, 80, 119, 200, 400])
 @pytest.mark.parametrize("name", ["Choir", "Abendmusik 東京 " * 20, "\x1b[31m[red]bold[/]\u202e\n", ""])
-def test_a_row_is_as_wide_as_its_head_whatever_the_event_is_called(cells_wide: int, name: str) -> None:
-    fitting = table.layout(EVENTS.columns, cells_wide)
-    line = table.row_line(state(name=name), FRESH, fitting)
-    assert width(line) == width(table.head_line(fitting)) == width(table.head_line(fitting, "health", down=True))
+def test_a_row_is_as_wide_as_its_head_whatever_the_event_is_called(cells: int, name: str) -> None:
+    columns = table.layout(EVENTS.columns, cells)
+    line = table.row_line(state(name=name), FRESH, columns)
+    assert width(line) == width(table.head_line(columns)) == width(table.head_line(columns, "health", down=True))
     assert not set(plain(line)) & {"\x1b", "\n", "\u202e"}
-    assert {"HEALTH", "EVENT", " TALLY"} <= {column.title for column, _ in fitting}
+    assert {"HEALTH", "EVENT", " TALLY"} <= {column.title for column, _ in columns}
 
 
-@pytest.mark.parametrize("cells_wide", [80, 120, 200, 400])
-def test_room_that_is_left_over_goes_to_names_until_they_have_enough(cells_wide: int) -> None:
-    events = {column.name: size for column, size in table.layout(EVENTS.columns, cells_wide)}
-    board = {column.name: size for column, size in table.layout(ALARMS.columns, cells_wide)}
-    assert max(events["event"], board["event"]) <= cells.MAX_NAME_CELLS
-    assert (events["event"] == board["event"] == cells.MAX_NAME_CELLS) == (cells_wide >= 200)
+@pytest.mark.parametrize("cells", [80, 120, 200, 400])
+def test_cells_that_are_left_over_go_to_names_until_they_have_enough(cells: int) -> None:
+    widths = {_name_width(EVENTS, cells), _name_width(ALARMS, cells)}
+    assert max(widths) <= events.MAX_NAME_CELLS
+    assert (widths == {events.MAX_NAME_CELLS}) == (cells >= 200)
+
+
+def _name_width(schema: table.TableSchema[Any], cells: int) -> int:
+    return next(size for column, size in table.layout(schema.columns, cells) if column.name == "event")
