@@ -12,17 +12,17 @@ from livedeck.cli.setup import save_platform, try_platform
 from livedeck.cli.token import read_token
 from livedeck.environment import config_path
 from livedeck.settings import load
-from livedeck.ui.general.welcome import Platform
+from livedeck.ui.general.welcome import PlatformSettings
 
 
 async def test_answers_are_tried_and_what_works_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     with served(tmp_path) as (_, service):
         address, token = {"base_url": service["base_url"]}, service["token"]
-        assert "refused the token" in await try_platform({}, Platform(address, "another-token"))
-        assert "no token" in await try_platform({}, Platform(address))
-        assert not await try_platform({}, Platform(address, token))
-        assert not save_platform(Platform(address, token))
+        assert "refused the token" in await try_platform({}, PlatformSettings(address, "another-token"))
+        assert "no token" in await try_platform({}, PlatformSettings(address))
+        assert not await try_platform({}, PlatformSettings(address, token))
+        assert not save_platform(PlatformSettings(address, token))
         settings = load()
         assert (settings.base_url, read_token(settings)) == (service["base_url"], token)
         assert token not in config_path().read_text(encoding="utf-8")

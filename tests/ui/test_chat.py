@@ -25,7 +25,7 @@ from livedeck.ui.chat.form import export_options, message_filter
 from livedeck.ui.chat.jobs import MAX_ROWS, ExportJob, JobState, PreviewRow, exports_of
 from livedeck.ui.chat.screen import ChatScreen
 from livedeck.ui.chat.view import SILENT_SECONDS, WIDE_BAR_CELLS, Keys
-from livedeck.ui.general.actions import Leaving
+from livedeck.ui.general.leave import LeaveDialog
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from presentation.test_events import FRESH
@@ -265,12 +265,12 @@ async def test_leaving_asks_about_an_export_and_leaves_nothing_of_it(tmp_path: P
         hold(stage)
         await export_to(stage, "chat")
         await stage.act("app.quit")
-        assert stage.shows(Leaving)
+        assert stage.shows(LeaveDialog)
         assert "Leaving stops that" in stage.text()
         await stage.press("enter")
         assert "● RUNNING" in stage.text()
         await stage.act("app.interrupt")
-        assert stage.shows(Leaving)
+        assert stage.shows(LeaveDialog)
         await stage.press(*again.split())
         await stage.pilot.pause()
     assert stage.deck.return_value == 0

@@ -10,7 +10,7 @@ import pytest
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.monitor import AuditOutcome, History, Severity
-from livedeck.ui.general.actions import Leaving
+from livedeck.ui.general.leave import LeaveDialog
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.dialog import EARLY, Dialog
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
@@ -206,7 +206,7 @@ async def test_leaving_asks_about_a_change_that_is_under_way_and_who_stays_lets_
     async with deck_stage() as stage:
         await unanswered(stage)
         await stage.act("app.quit")
-        assert stage.shows(Leaving)
+        assert stage.shows(LeaveDialog)
         assert "Leave before it is known what became of enable Untitled event?" in stage.text()
         await stage.press("enter")
         assert stage.deck.is_running

@@ -135,10 +135,10 @@ def test_what_is_copied_of_an_event_holds_no_secret() -> None:
     event = Event.model_validate(
         {"id": "one", "streamkey": "very-secret-key-1234", "rtmp_link": "rtmp://a.example/live/very-secret-key-1234"}
     )
-    known_forms = actions.forms(event, "https://a.example/v1/one")
-    assert "very-secret" not in "".join(known_forms.values())
-    assert known_forms["curl"] == "curl -H \"Authorization: Bearer $LIVEDECK_TOKEN\" 'https://a.example/v1/one'"
-    assert json.loads(known_forms["json"])["id"] == "one"
+    texts = actions.copy_texts(event, "https://a.example/v1/one")
+    assert "very-secret" not in "".join(texts.values())
+    assert texts["curl"] == "curl -H \"Authorization: Bearer $LIVEDECK_TOKEN\" 'https://a.example/v1/one'"
+    assert json.loads(texts["json"])["id"] == "one"
 
 
 @pytest.mark.parametrize("multiplexer", ["", "tmux", "screen"])

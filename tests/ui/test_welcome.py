@@ -17,26 +17,28 @@ from livedeck.ui.general.welcome import (
     SCHEMA,
     TYPED,
     Choice,
-    Platform,
+    PlatformSettings,
     Welcome,
-    platform,
+    platform_settings,
 )
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.inputs import TextInput
 
 
 @asynccontextmanager
-async def asking(*answers: str) -> AsyncIterator[tuple[Welcome, Pilot[Choice], list[Platform], list[Platform]]]:
+async def asking(
+    *answers: str,
+) -> AsyncIterator[tuple[Welcome, Pilot[Choice], list[PlatformSettings], list[PlatformSettings]]]:
     """A first start whose platform answers so, try by try; what was tried, and what was kept."""
-    tried: list[Platform] = []
-    kept: list[Platform] = []
+    tried: list[PlatformSettings] = []
+    kept: list[PlatformSettings] = []
     left = list(answers)
 
-    async def try_out(given: Platform) -> str:
+    async def try_out(given: PlatformSettings) -> str:
         tried.append(given)
         return left.pop(0) if left else ""
 
-    def save(given: Platform) -> str:
+    def save(given: PlatformSettings) -> str:
         kept.append(given)
         return ""
 
@@ -73,7 +75,7 @@ async def test_answers_that_do_not_work_come_back_with_the_reason_and_those_that
         await pilot.press("ctrl+s")
         await pilot.pause()
         assert welcome.return_value is Choice.DECK
-        assert kept == tried[1:] == [Platform({"base_url": "https://platform.example"}, "a-secret-token")]
+        assert kept == tried[1:] == [PlatformSettings({"base_url": "https://platform.example"}, "a-secret-token")]
 
 
 @pytest.mark.parametrize(
@@ -86,10 +88,10 @@ async def test_answers_that_do_not_work_come_back_with_the_reason_and_those_that
 )
 def test_a_token_can_come_from_elsewhere(source: str, place: str, settings: dict[str, object]) -> None:
     entries = {**SCHEMA.empty(), "base_url": "https://p.example", "source": source, "place": place}
-    assert platform(entries) == Platform({"base_url": "https://p.example", **settings})
+    assert platform_settings(entries) == PlatformSettings({"base_url": "https://p.example", **settings})
 
 
 @pytest.mark.parametrize("source", [TYPED, FILE, COMMAND])
 def test_a_source_without_its_token_is_refused_in_words(source: str) -> None:
     with pytest.raises(ValueError, match="token"):
-        platform({**SCHEMA.empty(), "base_url": "https://p.example", "source": source})
+        platform_settings({**SCHEMA.empty(), "base_url": "https://p.example", "source": source})

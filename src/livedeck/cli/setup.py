@@ -19,7 +19,7 @@ from livedeck.cli.wiring import make_api
 from livedeck.client import ApiError
 from livedeck.environment import config_path
 from livedeck.settings import TOKEN_SOURCES, Settings, SettingsError, load, load_display
-from livedeck.ui.general.welcome import Choice, Platform, Welcome
+from livedeck.ui.general.welcome import Choice, PlatformSettings, Welcome
 
 TOKEN_FILE = "token"  # noqa: S105  the name of a file
 
@@ -29,11 +29,11 @@ async def first_start(flags: Mapping[str, Any]) -> Choice | None:
     return await Welcome(partial(try_platform, flags), save_platform, monotonic, theme=load_display().theme).run_async()
 
 
-async def try_platform(flags: Mapping[str, Any], platform: Platform) -> str:
+async def try_platform(flags: Mapping[str, Any], platform: PlatformSettings) -> str:
     """Why that platform cannot be used; nothing where it answers to that token."""
     token = {"token": SecretStr(platform.token)} if platform.token else {}
     try:
-        settings = load(**{**flags, **platform.settings, **token})
+        settings = load(**{**flags, **platform.values, **token})
         api = await asyncio.to_thread(make_api, settings)  # a token command takes its time
         async with api:
             await api.without_retry().events.list(per_page=1)
@@ -42,10 +42,10 @@ async def try_platform(flags: Mapping[str, Any], platform: Platform) -> str:
     return ""
 
 
-def save_platform(platform: Platform) -> str:
+def save_platform(platform: PlatformSettings) -> str:
     """Write it into the settings file. Returns why that is not possible, or nothing. Waits for the disk."""
     try:
-        save_settings(platform.settings, platform.token)
+        save_settings(platform.values, platform.token)
     except SettingsError as error:
         return str(error)
     return ""

@@ -1,34 +1,27 @@
-"""What can be done anywhere: screens, moving, sorting, filtering, copying, leaving."""
+"""What can be done anywhere: moving, sorting, filter, columns, theme, copying, help, commands, leaving."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from livedeck.client import Event
 from livedeck.monitor import Severity
-from livedeck.operations.operation import Confirmation
-from livedeck.presentation import events, filtering
-from livedeck.presentation.filtering import TableView, apply_view
-from livedeck.presentation.table import TableSchema
+from livedeck.presentation.events import name
+from livedeck.presentation.filtering import FilterError, TableView, apply_view, parse
 from livedeck.text.segments import Line, StyleRole
-from livedeck.ui.general.help import ColumnsScreen, HelpScreen
-from livedeck.ui.general.palette import CommandScreen, Picked
-from livedeck.ui.kit.dialogs.choice import ChoiceScreen, PromptScreen
-from livedeck.ui.kit.dialogs.confirm import Confirm
-from livedeck.ui.kit.dialogs.dialog import Timer
 from livedeck.ui.kit.table import Table
 from livedeck.ui.kit.themes import PALETTES
-from livedeck.ui.shell.action import Action, Feature, HelpGroup, ScreenKind, Unfinished, needs_event
+from livedeck.ui.shell.action import Action, Feature, HelpGroup, ScreenKind, needs_event
 from livedeck.ui.shell.preferences import Displayed
-from livedeck.ui.shell.screen import BaseScreen
+from livedeck.ui.shell.screen import BaseScreen, Listing
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 
-def ask(ctx: Context, _: str) -> None:
-    """Ask the platform now."""
+def refresh(ctx: Context, _: str) -> None:
+    """Have everything that is kept polled now."""
     for feature in ctx.actions.features:
         if feature.expire:
             feature.expire(ctx)
@@ -36,45 +29,22 @@ def ask(ctx: Context, _: str) -> None:
     ctx.snapshot_signal.publish(None)
 
 
-class Leaving(Confirm):
-    """Whether to leave although there is unfinished work."""
-
-    def __init__(self, unfinished: Sequence[Unfinished], timer: Timer) -> None:
-        body = tuple(paragraph for work in unfinished for paragraph in work.body)
-        super().__init__(Confirmation(unfinished[0].title, body, "Leave", cancel="Stay"), timer)
-
-
-def _unfinished(ctx: Context) -> list[Unfinished]:
-    """The changes that nobody knows the result of, and what the features are still at."""
-    found = [feature.unfinished(ctx) for feature in ctx.actions.features if feature.unfinished]
-    work = [each for each in found if each]
-    if in_doubt := ctx.confirmer.in_doubt:
-        text = "It was sent, and its answer is not there. Left now, it may happen or not; the audit says UNKNOWN."
-        title = f"Leave before it is known what became of {', '.join(in_doubt)}?"
-        work.insert(0, Unfinished(title, ((text, StyleRole.WARNING),)))
-    return work
-
-
 def leave(ctx: Context, _: str) -> Awaitable[None] | None:
-    """The terminal is left as it was found; what is unfinished is asked about."""
-    work = _unfinished(ctx)
+    """End the deck; unfinished work is asked about."""
+    from livedeck.ui.general.leave import confirm_leave, unfinished_work
+
+    work = unfinished_work(ctx)
     if work:
-        return _leave(ctx, work)
+        return confirm_leave(ctx, work)
     ctx.leave()
     return None
 
 
-async def _leave(ctx: Context, work: Sequence[Unfinished]) -> None:
-    if await ctx.ask(Leaving(work, ctx.clock.monotonic)):
-        for each in work:
-            if each.stop:
-                await each.stop()
-        ctx.leave()
-
-
 def interrupt(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Leave, whatever is open; where that is being asked already, this is the answer."""
-    if isinstance(ctx.screen, Leaving):
+    """End the deck, whatever is open; where leaving is being asked about already, this is the answer."""
+    from livedeck.ui.general.leave import LeaveDialog
+
+    if isinstance(ctx.screen, LeaveDialog):
         ctx.leave()
         return None
     return leave(ctx, "")
@@ -86,42 +56,44 @@ def suspend(ctx: Context, _: str) -> None:
 
 
 def open_help(ctx: Context, _: str) -> None:
-    """The keys and the signs."""
+    """Show the keys and the signs."""
+    from livedeck.ui.general.help import HelpScreen
+
     ctx.open(HelpScreen(ctx.actions))
 
 
 def open_command(ctx: Context, argument: str) -> None:
-    """The command line."""
-    _open(ctx, argument, search=False)
+    """Open the command line."""
+    _open_command_screen(ctx, argument, search=False)
 
 
 def open_palette(ctx: Context, argument: str) -> None:
-    """The same list, searched by what the actions do."""
-    _open(ctx, argument, search=True)
+    """Open the same list, searched by what the actions do."""
+    _open_command_screen(ctx, argument, search=True)
 
 
-def _open(ctx: Context, typed: str, *, search: bool) -> None:
-    def run(picked: Picked | None) -> None:
-        if picked is not None:
-            ctx.dispatch(*picked)
+def _open_command_screen(ctx: Context, typed: str, *, search: bool) -> None:
+    from livedeck.ui.general.palette import Command, CommandScreen
 
-    screen = CommandScreen(
-        ctx.current_mode, registry=ctx.actions, read_only=ctx.identity["read_only"], typed=typed, search=search
-    )
-    ctx.open(screen, run)
+    def run(command: Command | None) -> None:
+        if command is not None:
+            ctx.dispatch(*command)
+
+    read_only = ctx.identity["read_only"]
+    ctx.open(CommandScreen(ctx.current_mode, ctx.actions, read_only=read_only, typed=typed, search=search), run)
 
 
 def _table(ctx: Context) -> Table[Any]:
     return ctx.screen_of(BaseScreen).table()
 
 
-def up(ctx: Context, _: str) -> None:
-    """The row above."""
+def move_up(ctx: Context, _: str) -> None:
+    """To the row above."""
     _table(ctx).move(-1)
 
 
-def down(ctx: Context, _: str) -> None:
-    """The row below."""
+def move_down(ctx: Context, _: str) -> None:
+    """To the row below."""
     _table(ctx).move(1)
 
 
@@ -135,28 +107,31 @@ def page_down(ctx: Context, _: str) -> None:
     _table(ctx).page(1)
 
 
-def first(ctx: Context, _: str) -> None:
-    """The first row."""
+def first_row(ctx: Context, _: str) -> None:
+    """To the first row."""
     _table(ctx).jump(0)
 
 
-def last(ctx: Context, _: str) -> None:
-    """The last row."""
+def last_row(ctx: Context, _: str) -> None:
+    """To the last row."""
     _table(ctx).jump(-1)
 
 
-def open_(ctx: Context, _: str) -> None:
-    """The QoS of the event under the cursor."""
+def open_row(ctx: Context, _: str) -> None:
+    """To the detail of the row under the cursor."""
     _table(ctx).open()
 
 
-FORMS = {"id": "id", "link": "link to watch", "json": "JSON", "curl": "curl"}
+COPY_FORMATS = {"id": "id", "link": "link to watch", "json": "JSON", "curl": "curl"}
 
-"""What is offered, by the word of the command."""
+"""What an event is copied as, by the word of the command."""
 
 
-def forms(event: Event, address: str) -> Mapping[str, str]:
-    """The event as each of FORMS; secrets are masked, and `curl` takes the token from a variable. Some may be empty."""
+def copy_texts(event: Event, address: str) -> Mapping[str, str]:
+    """The event in each of COPY_FORMATS; some may be empty.
+
+    Secrets are masked, and `curl` takes the token from a variable.
+    """
     return {
         "id": event.id,
         "link": event.play_link or "",
@@ -165,8 +140,33 @@ def forms(event: Event, address: str) -> Mapping[str, str]:
     }
 
 
-def theme(ctx: Context, argument: str) -> None:
-    """The next theme, or the one that is named."""
+def copy_event(ctx: Context, argument: str) -> None:
+    """Copy the selected event in the format that is named, or chosen."""
+    state = ctx.selected_event()
+    if state is None:
+        return
+    texts = copy_texts(state.event, ctx.api.events.address(state.id) if ctx.api else "")
+    if argument and argument not in texts:
+        ctx.announce(f"there is no form {argument}: {', '.join(texts)}", Severity.WARNING)
+        return
+
+    def copy(choice: str | None) -> None:
+        if choice is not None and texts[choice]:
+            ctx.copy(texts[choice], f"{COPY_FORMATS[choice]} of {name(state)}")
+        elif choice is not None:
+            ctx.announce(f"{name(state)} has no {COPY_FORMATS[choice]}", Severity.WARNING)
+
+    if argument:
+        copy(argument)
+        return
+    from livedeck.ui.kit.dialogs.choice import ChoiceScreen
+
+    options = [(choice[0], choice, label) for choice, label in COPY_FORMATS.items()]
+    ctx.open(ChoiceScreen(f"Copy of {name(state)}", options), copy)
+
+
+def change_theme(ctx: Context, argument: str) -> None:
+    """To the next theme, or to the one that is named."""
     names = list(PALETTES)
     if argument and argument not in names:
         ctx.announce(f"there is no theme {argument}: {', '.join(names)}", Severity.WARNING)
@@ -176,161 +176,138 @@ def theme(ctx: Context, argument: str) -> None:
         ctx.announce(f"theme {ctx.theme}")
 
 
-def filter_(ctx: Context, argument: str) -> None:
-    """Show only the rows that match; a filter that is none leaves the one in force as it is."""
-    listed = _listed(ctx)
-    if listed is None:
+def toggle_freeze(ctx: Context, _: str) -> None:
+    """Hold the display still, or let it go on; polling and alarms go on either way."""
+    render_time = ctx.render_time()
+    if ctx.preferences.frozen:
+        ctx.preferences.frozen = None
+    elif ctx.snapshot is not None and render_time is not None:
+        ctx.preferences.frozen = Displayed(ctx.snapshot, render_time)
+    ctx.snapshot_signal.publish(None)
+
+
+def _listing(ctx: Context) -> Listing | None:
+    """The table of the screen behind whatever is open; None before the first snapshot."""
+    displayed = ctx.displayed()
+    screen = next((screen for screen in ctx.screen_stack if isinstance(screen, BaseScreen)), None)
+    return screen.listing(displayed.snapshot) if screen and displayed else None
+
+
+def _change_view(ctx: Context, listing: Listing, **changes: Any) -> None:
+    ctx.preferences.change_view(listing.name, **changes)
+    ctx.snapshot_signal.publish(None)
+
+
+def filter_rows(ctx: Context, argument: str) -> None:
+    """Show only the rows that match; a filter that cannot be read leaves the one in force as it is."""
+    listing = _listing(ctx)
+    if listing is None:
         return
     if argument:
-        said, good = _judged(ctx, argument)
-        if good:
-            _rearrange(ctx, listed[0], filter=argument)
+        remark, valid = _filter_remark(ctx, argument)
+        if valid:
+            _change_view(ctx, listing, filter=argument)
         else:
-            ctx.announce("".join(text for text, _ in said).strip(" ▲"), Severity.WARNING)
+            ctx.announce("".join(text for text, _ in remark).strip(" ▲"), Severity.WARNING)
         return
+    from livedeck.ui.kit.dialogs.choice import PromptScreen
 
-    def take(text: str | None) -> None:
+    def apply(text: str | None) -> None:
         if text is not None:
-            _rearrange(ctx, listed[0], filter=text)
+            _change_view(ctx, listing, filter=text)
 
     title = "filter: words, tally:air, health<70, alarm:crit, ! turns round"
-    ctx.open(PromptScreen(title, lambda text: _judged(ctx, text), ctx.preferences.view(listed[0]).filter), take)
+    value = ctx.preferences.view(listing.name).filter
+    ctx.open(PromptScreen(title, lambda text: _filter_remark(ctx, text), value), apply)
 
 
-def _judged(ctx: Context, text: str) -> tuple[Line, bool]:
-    """How many rows that filter would leave, or why it is none."""
-    listed, moment = _listed(ctx), ctx.render_time()
-    if listed is None or moment is None:
+def _filter_remark(ctx: Context, text: str) -> tuple[Line, bool]:
+    """How many rows that filter would leave, or why it cannot be read; and whether it can."""
+    listing, render_time = _listing(ctx), ctx.render_time()
+    if listing is None or render_time is None:
         return [], False
-    _, sheet, rows = listed
     try:
-        terms = filtering.parse(text, sheet.filter_fields())
-    except filtering.FilterError as error:
+        terms = parse(text, listing.schema.filter_fields())
+    except FilterError as error:
         return [(f" ▲ {error}", StyleRole.WARNING)], False
     if not terms:
         return [(" no filter", StyleRole.DIM)], True
-    known = apply_view(sheet, rows, TableView(filter=text), moment)
-    return [(f" {len(known.rows)} of {known.total} match", StyleRole.TEXT if known.rows else StyleRole.WARNING)], True
+    filtered = apply_view(listing.schema, listing.rows, TableView(filter=text), render_time)
+    role = StyleRole.TEXT if filtered.rows else StyleRole.WARNING
+    return [(f" {len(filtered.rows)} of {filtered.total} match", role)], True
 
 
-def clear(ctx: Context, _: str) -> None:
-    """Show all rows again; where all are shown, back to where one came from."""
-    listed = _listed(ctx)
-    if listed is not None and ctx.preferences.view(listed[0]).filter:
-        _rearrange(ctx, listed[0], filter="")
+def clear_filter(ctx: Context, _: str) -> None:
+    """Show all rows again; where all are shown, go back to where one came from."""
+    listing = _listing(ctx)
+    if listing is not None and ctx.preferences.view(listing.name).filter:
+        _change_view(ctx, listing, filter="")
     elif isinstance(ctx.screen, BaseScreen):
         ctx.screen.back()
 
 
 def sort_next(ctx: Context, argument: str) -> None:
     """Sort by the next column, or by the one that is named."""
-    listed = _listed(ctx)
-    names = listed[1].sortable_columns() if listed else []
-    if argument and argument not in names:
-        ctx.announce(f"there is no column {argument} to sort by: {', '.join(names)}", Severity.WARNING)
-    elif argument and listed:
-        _rearrange(ctx, listed[0], sort=argument)
+    listing = _listing(ctx)
+    if listing is None:
+        return
+    columns = listing.schema.sortable_columns()
+    if argument and argument not in columns:
+        ctx.announce(f"there is no column {argument} to sort by: {', '.join(columns)}", Severity.WARNING)
+    elif argument:
+        _change_view(ctx, listing, sort=argument)
     else:
-        _step(ctx, 1)
+        _step_sort(ctx, listing, 1)
 
 
 def sort_previous(ctx: Context, _: str) -> None:
     """Sort by the column before; before the first comes the order of the monitor."""
-    _step(ctx, -1)
+    if listing := _listing(ctx):
+        _step_sort(ctx, listing, -1)
 
 
-def _step(ctx: Context, step: int) -> None:
-    listed = _listed(ctx)
-    if listed is None:
-        return
-    name, sheet, _ = listed
-    names = ["", *sheet.sortable_columns()]
-    sort = ctx.preferences.view(name).sort
-    at = names.index(sort) if sort in names else 0
-    _rearrange(ctx, name, sort=names[(at + step) % len(names)])
+def _step_sort(ctx: Context, listing: Listing, step: int) -> None:
+    columns = ["", *listing.schema.sortable_columns()]
+    sort = ctx.preferences.view(listing.name).sort
+    index = columns.index(sort) if sort in columns else 0
+    _change_view(ctx, listing, sort=columns[(index + step) % len(columns)])
 
 
-def invert(ctx: Context, _: str) -> None:
+def invert_order(ctx: Context, _: str) -> None:
     """Turn the order round."""
-    listed = _listed(ctx)
-    if listed is not None:
-        _rearrange(ctx, listed[0], down=not ctx.preferences.view(listed[0]).down)
+    if listing := _listing(ctx):
+        _change_view(ctx, listing, down=not ctx.preferences.view(listing.name).down)
 
 
-def columns(ctx: Context, argument: str) -> None:
-    """Choose the columns; or name those to be shown."""
-    listed = _listed(ctx)
-    if listed is None:
+def choose_columns(ctx: Context, argument: str) -> None:
+    """Choose the columns; or show those that are named."""
+    listing = _listing(ctx)
+    if listing is None:
         return
-    name, sheet, _ = listed
-    names = [column.name for column in sheet.columns]
-    wanted = argument.replace(",", " ").split()
-    unknown = [each for each in wanted if each not in names]
+    columns = [column.name for column in listing.schema.columns]
+    shown = argument.replace(",", " ").split()
+    unknown = [column for column in shown if column not in columns]
     if unknown:
-        ctx.announce(f"there is no column {unknown[0]}: {', '.join(names)}", Severity.WARNING)
+        ctx.announce(f"there is no column {unknown[0]}: {', '.join(columns)}", Severity.WARNING)
         return
-    if wanted:
-        _rearrange(ctx, name, hidden=tuple(each for each in names if each not in wanted))
+    if shown:
+        _change_view(ctx, listing, hidden=tuple(column for column in columns if column not in shown))
         return
+    from livedeck.ui.general.help import ColumnsScreen
 
-    def take(hidden: tuple[str, ...] | None) -> None:
+    def hide(hidden: tuple[str, ...] | None) -> None:
         if hidden is not None:
-            _rearrange(ctx, name, hidden=hidden)
+            _change_view(ctx, listing, hidden=hidden)
 
-    heads = [(column.name, column.title.strip()) for column in sheet.columns]
-    ctx.open(ColumnsScreen(heads, ctx.preferences.view(name).hidden), take)
-
-
-def _rearrange(ctx: Context, name: str, **changes: Any) -> None:
-    ctx.preferences.change_view(name, **changes)
-    ctx.snapshot_signal.publish(None)
-
-
-def copy(ctx: Context, argument: str) -> None:
-    """Copy the selected event as one of the forms there are."""
-    state = ctx.selected_event()
-    if state is None:
-        return
-    known = forms(state.event, ctx.api.events.address(state.id) if ctx.api else "")
-    if argument and argument not in known:
-        ctx.announce(f"there is no form {argument}: {', '.join(known)}", Severity.WARNING)
-        return
-
-    def take(form: str | None) -> None:
-        if form is not None and known[form]:
-            ctx.copy(known[form], f"{FORMS[form]} of {events.name(state)}")
-        elif form is not None:
-            ctx.announce(f"{events.name(state)} has no {FORMS[form]}", Severity.WARNING)
-
-    if argument:
-        take(argument)
-    else:
-        options = [(form[0], form, words) for form, words in FORMS.items()]
-        ctx.open(ChoiceScreen(f"Copy of {events.name(state)}", options), take)
-
-
-def freeze(ctx: Context, _: str) -> None:
-    """Hold the display still, or let it go on; polling and alarms go on either way."""
-    moment = ctx.render_time()
-    if ctx.preferences.frozen:
-        ctx.preferences.frozen = None
-    elif ctx.snapshot is not None and moment is not None:
-        ctx.preferences.frozen = Displayed(ctx.snapshot, moment)
-    ctx.snapshot_signal.publish(None)
-
-
-def _listed(ctx: Context) -> tuple[str, TableSchema[Any], Sequence[Any]] | None:
-    """The table of the screen behind whatever is open: the name of its view, its columns, all its rows."""
-    shown = ctx.displayed()
-    screen = next((one for one in ctx.screen_stack if isinstance(one, BaseScreen)), None)
-    return screen.listing(shown[0]) if screen and shown else None
+    titles = [(column.name, column.title.strip()) for column in listing.schema.columns]
+    ctx.open(ColumnsScreen(titles, ctx.preferences.view(listing.name).hidden), hide)
 
 
 DECK = (
     Action("app.help", ("question_mark",), "help", "The keys and the signs", open_help, rank=2),
     Action("app.command", ("colon",), "command", "Type a command; tab completes it", open_command, rank=50),
     Action("app.palette", ("ctrl+p",), "palette", "Search everything that can be done", open_palette),
-    Action("app.ask", ("r",), "ask now", "Ask the platform now, not at the next round", ask, rank=60),
+    Action("app.ask", ("r",), "ask now", "Ask the platform now, not at the next round", refresh, rank=60),
     Action("app.quit", ("q",), "quit", "Leave; the terminal is left as it was found", leave, rank=1),
     Action("app.interrupt", ("ctrl+c",), "quit", "Leave, whatever is open", interrupt, fixed=True),
     Action("app.suspend", ("ctrl+z",), "suspend", "Suspend the deck; `fg` brings it back", suspend),
@@ -338,18 +315,18 @@ DECK = (
 
 
 ROWS = (
-    Action("row.up", ("up", "k"), "up", "The row above", up, kind=ScreenKind.ROWS),
-    Action("row.down", ("down", "j"), "down", "The row below", down, kind=ScreenKind.ROWS),
+    Action("row.up", ("up", "k"), "up", "The row above", move_up, kind=ScreenKind.ROWS),
+    Action("row.down", ("down", "j"), "down", "The row below", move_down, kind=ScreenKind.ROWS),
     Action("row.page_up", ("pageup",), "page up", "A screenful up", page_up, kind=ScreenKind.ROWS),
     Action("row.page_down", ("pagedown",), "page down", "A screenful down", page_down, kind=ScreenKind.ROWS),
-    Action("row.first", ("home",), "first", "The first row", first, kind=ScreenKind.ROWS),
-    Action("row.last", ("end",), "last", "The last row", last, kind=ScreenKind.ROWS),
+    Action("row.first", ("home",), "first", "The first row", first_row, kind=ScreenKind.ROWS),
+    Action("row.last", ("end",), "last", "The last row", last_row, kind=ScreenKind.ROWS),
     Action(
         "row.open",
         ("enter",),
         "QoS",
         "From the table to the QoS of that event",
-        open_,
+        open_row,
         kind=ScreenKind.EVENTS,
         blocked=needs_event,
         rank=10,
@@ -363,7 +340,7 @@ VIEW = (
         ("slash",),
         "filter",
         "Show only the rows that match",
-        filter_,
+        filter_rows,
         kind=ScreenKind.TABLE,
         takes="[FILTER]",
         rank=30,
@@ -373,7 +350,7 @@ VIEW = (
         ("escape",),
         "show all",
         "Take the filter off; without one, back to where one came from",
-        clear,
+        clear_filter,
         kind=ScreenKind.TABLE,
     ),
     Action(
@@ -394,13 +371,13 @@ VIEW = (
         sort_previous,
         kind=ScreenKind.TABLE,
     ),
-    Action("view.invert", ("o",), "invert", "Turn the order round", invert, kind=ScreenKind.TABLE),
+    Action("view.invert", ("o",), "invert", "Turn the order round", invert_order, kind=ScreenKind.TABLE),
     Action(
         "view.columns",
         ("f",),
         "columns",
         "Choose the columns, or name those to be shown",
-        columns,
+        choose_columns,
         kind=ScreenKind.TABLE,
         takes="[COLUMN ...]",
     ),
@@ -409,7 +386,7 @@ VIEW = (
         ("p",),
         "freeze",
         "Hold the display still, or let it go on; polling and alarms go on",
-        freeze,
+        toggle_freeze,
         rank=45,
     ),
     Action(
@@ -417,13 +394,13 @@ VIEW = (
         ("y",),
         "copy",
         "Copy the selected event: id, link, JSON or curl",
-        copy,
+        copy_event,
         ("events", "qos"),
         blocked=needs_event,
         takes="[id|link|json|curl]",
         rank=52,
     ),
-    Action("view.theme", ("t",), "theme", "The next theme, or the one named", theme, takes="[NAME]"),
+    Action("view.theme", ("t",), "theme", "The next theme, or the one named", change_theme, takes="[NAME]"),
 )
 
 

@@ -17,9 +17,9 @@ from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.shell.action import ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
-MOST_CELLS, FRAME_CELLS = 74, 5
+MAX_CELLS, FRAME_CELLS = 74, 5
 
-"""What the box takes at most, and of that its border, its padding and the scroll bar (app.tcss)."""
+"""The width of the box at most, and what border, padding and scroll bar take of it (app.tcss)."""
 
 
 KEY_CELLS = 18
@@ -39,31 +39,30 @@ class HelpScreen(ModalScreen[None]):
             yield LinesWidget(id="help")
 
     def on_resize(self) -> None:
-        self.query_one("#help", LinesWidget).show(
-            help_lines(self._registry, min(MOST_CELLS, self.size.width) - FRAME_CELLS)
-        )
+        width = min(MAX_CELLS, self.size.width) - FRAME_CELLS
+        self.query_one("#help", LinesWidget).show(help_lines(self._registry, width))
 
 
-def help_lines(registry: ActionRegistry, cells: int) -> list[Line]:
-    """The keys in force by group, then the signs; nothing of it is wider than that."""
+def help_lines(registry: ActionRegistry, width: int) -> list[Line]:
+    """The keys in force by group, then the signs; no line is wider than that."""
     lines: list[Line] = []
     for title, actions in registry.groups():
         lines.append([(title.upper(), StyleRole.HEAD)])
         for action in actions:
             keys = "  ".join(key_text(key) for key in registry.keys_of(action)) or f":{action.name}"
-            lines += _rows(keys, action.help, StyleRole.STRONG, cells)
+            lines += _rows(keys, action.help, StyleRole.STRONG, width)
         lines.append([])
-    return lines + sign_lines(cells)
+    return lines + sign_lines(width)
 
 
-def sign_lines(cells: int) -> list[Line]:
+def sign_lines(width: int) -> list[Line]:
     """Every sign that stands in a cell of a table."""
     lines: list[Line] = [[("SIGNS", StyleRole.HEAD)]]
-    for look in (NORMAL, *HIGHLIGHTED, ODD):
-        lines += _rows(f"{look.glyph} {look.word}", look.meaning, look.role, cells)
+    for style in (NORMAL, *HIGHLIGHTED, ODD):
+        lines += _rows(f"{style.glyph} {style.word}", style.meaning, style.role, width)
     lines.append([("  ", StyleRole.TEXT), *_severities()])
-    lines += _rows("0  ?  --  -", "zero, unknown, no fresh data, not measured", StyleRole.TEXT, cells)
-    lines += _rows("▒ STALE", "not to be believed: too old, or not answered", StyleRole.STALE, cells)
+    lines += _rows("0  ?  --  -", "zero, unknown, no fresh data, not measured", StyleRole.TEXT, width)
+    lines += _rows("▒ STALE", "not to be believed: too old, or not answered", StyleRole.STALE, width)
     lines += [[], [("TALLY", StyleRole.HEAD)]]
     for tally, (glyph, _, role) in TALLY_BADGES.items():
         lines.append([("  ", StyleRole.TEXT), (f" {glyph} {tally.value:<13}", role)])
@@ -72,35 +71,36 @@ def sign_lines(cells: int) -> list[Line]:
 
 def _severities() -> Line:
     line: Line = []
-    for severity, (glyph, word, ink) in SEVERITY_BADGES.items():
-        line += [(f"{glyph} {word} ", ink), (f"{severity.value}   ", StyleRole.TEXT)]
+    for severity, (glyph, word, role) in SEVERITY_BADGES.items():
+        line += [(f"{glyph} {word} ", role), (f"{severity.value}   ", StyleRole.TEXT)]
     return line
 
 
-def _rows(left: str, right: str, ink: StyleRole, cells: int) -> list[Line]:
-    text = wrap(right, StyleRole.TEXT, cells - KEY_CELLS)
-    return [[*fit([("" if at else f"  {left}", ink)], KEY_CELLS, ellipsis=True), *row] for at, row in enumerate(text)]
+def _rows(left: str, right: str, role: StyleRole, width: int) -> list[Line]:
+    rows = [*wrap(right, StyleRole.TEXT, width - KEY_CELLS)]
+    lefts = [f"  {left}", *[""] * (len(rows) - 1)]
+    return [[*fit([(text, role)], KEY_CELLS, ellipsis=True), *row] for text, row in zip(lefts, rows, strict=True)]
 
 
-Named = tuple[str, str]
+ColumnTitle = tuple[str, str]
 
-"""A column by its name and its head."""
+"""The name of a column and its title."""
 
 
 class ColumnsScreen(ModalScreen[tuple[str, ...] | None]):
-    """Space takes a column out or in; enter gives the hidden ones, escape None."""
+    """Space shows or hides a column; enter returns the hidden ones, escape None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "close"),
         Binding("up,k", "move(-1)", "up"),
         Binding("down,j", "move(1)", "down"),
-        Binding("space", "turn", "show or hide"),
+        Binding("space", "toggle_column", "show or hide"),
         Binding("enter", "take", "take"),
     ]
 
-    def __init__(self, columns: Sequence[Named], hidden: Sequence[str]) -> None:
+    def __init__(self, columns: Sequence[ColumnTitle], hidden: Sequence[str]) -> None:
         super().__init__()
-        self._columns, self._hidden, self._at = columns, set(hidden), 0
+        self._columns, self._hidden, self._index = columns, set(hidden), 0
 
     def compose(self) -> ComposeResult:
         with Vertical(id="command"):
@@ -110,31 +110,25 @@ class ColumnsScreen(ModalScreen[tuple[str, ...] | None]):
         self._paint()
 
     def action_move(self, step: int) -> None:
-        """Mark the next or the previous one."""
-        self._at = (self._at + step) % len(self._columns)
+        """Mark the next or the previous column."""
+        self._index = (self._index + step) % len(self._columns)
         self._paint()
 
-    def action_turn(self) -> None:
-        """Hide the marked one, or show it again."""
-        self._hidden ^= {self._columns[self._at][0]}
+    def action_toggle_column(self) -> None:
+        """Hide the marked column, or show it again."""
+        self._hidden ^= {self._columns[self._index][0]}
         self._paint()
 
     def action_take(self) -> None:
-        """Done."""
+        """Return the hidden columns in the order of the table."""
         self.dismiss(tuple(name for name, _ in self._columns if name in self._hidden))
 
     def _paint(self) -> None:
         lines: list[Line] = [
             [(" Columns   space shows or hides, enter keeps; a narrow table drops some", StyleRole.HEAD)]
         ]
-        for at, (name, head) in enumerate(self._columns):
+        for index, (name, title) in enumerate(self._columns):
+            cursor = "> " if index == self._index else "  "
             box = "[ ]" if name in self._hidden else "[x]"
-            marked = at == self._at
-            lines.append(
-                [
-                    ("> " if marked else "  ", StyleRole.STRONG),
-                    (f"{box} {name:<9}", StyleRole.TEXT),
-                    (head, StyleRole.DIM),
-                ]
-            )
+            lines.append([(cursor, StyleRole.STRONG), (f"{box} {name:<9}", StyleRole.TEXT), (title, StyleRole.DIM)])
         self.query_one("#columns", LinesWidget).show(lines)

@@ -1,4 +1,4 @@
-"""The first start: no platform is known. A demo, or a form whose answers are tried before they are kept."""
+"""The first start: no platform is known. A demo, or a form whose settings are tried before they are saved."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from livedeck.ui.kit.dialogs.form import Form
 
 
 class Choice(StrEnum):
-    """What a first start leads to. DECK: the answers are kept."""
+    """What a first start leads to. DECK: a platform was connected, its settings are saved."""
 
     DEMO = "demo"
     DECK = "deck"
@@ -41,24 +41,24 @@ you need its address and a token of your workspace."""
 
 
 @dataclass(frozen=True, slots=True)
-class Platform:
-    """What was answered: settings by their names, and a token in clear where one was typed."""
+class PlatformSettings:
+    """What was filled in: settings by their names, and a token in clear where one was typed."""
 
-    settings: Mapping[str, Any]
+    values: Mapping[str, Any]
     token: str = ""
 
 
-Try = Callable[[Platform], Awaitable[str]]
+TryOut = Callable[[PlatformSettings], Awaitable[str]]
 
-"""Asks that platform something; why it does not work, in words, or nothing where it does."""
-
-
-Save = Callable[[Platform], str]
-
-"""Keeps it; why that is not possible, in words, or nothing where it was."""
+"""Asks that platform for something; why it does not answer, in words, or nothing where it does."""
 
 
-def _address(values: Mapping[str, object]) -> object:
+Save = Callable[[PlatformSettings], str]
+
+"""Saves the settings; why that is not possible, in words, or nothing where it was. Called in a thread."""
+
+
+def _check_addresses(values: Mapping[str, object]) -> object:
     for name, value in values.items():
         if name.endswith("_url") and not str(value).startswith(("https://", "http://")):
             raise ValueError("should begin with https://")
@@ -73,12 +73,12 @@ SCHEMA = FormSchema(
         Field("token", "Token", FieldKind.HIDDEN, hint="kept in a file of your own, 0600"),
         Field("place", "File or command", hint="path of the file; command that prints it"),
     ),
-    _address,
+    _check_addresses,
 )
 
 
 class Welcome(App[Choice]):
-    """Returns what was chosen, or None where it was left."""
+    """Returns nothing where it was left."""
 
     CSS_PATH = "../app.tcss"
     TITLE = "livedeck"
@@ -90,12 +90,12 @@ class Welcome(App[Choice]):
         Binding("left,up", "app.focus_previous", show=False),
     ]
 
-    def __init__(self, try_out: Try, save: Save, timer: Timer, *, theme: str = themes.AUTO) -> None:
+    def __init__(self, try_out: TryOut, save: Save, timer: Timer, *, theme: str = themes.AUTO) -> None:
         super().__init__()
-        for each in themes.textual_themes():
-            self.register_theme(each)
+        for textual_theme in themes.textual_themes():
+            self.register_theme(textual_theme)
         self.theme = themes.select_theme(theme, no_color=self.no_color, color_system=self.console.color_system)
-        self._try, self._save, self._timer = try_out, save, timer
+        self._try_out, self._save, self._timer = try_out, save, timer
         self._form_state = FormState(
             "Connect a platform", SCHEMA, {**SCHEMA.empty(), "source": TYPED}, button="Connect"
         )
@@ -127,16 +127,16 @@ class Welcome(App[Choice]):
             self.run_worker(self._connect(result), group="connect", exclusive=True)
 
     async def _connect(self, result: FormResult) -> None:
-        """Try the answers, keep them, and go on; or the form again with all that was typed, and why."""
+        """Try the settings, save them, and go on; or the form again with all that was typed, and the reason."""
         try:
-            answers = platform(result.entries)
-            why = await self._try(answers) or await asyncio.to_thread(self._save, answers)
-        except ValueError as error:
-            why = str(error)
-        if not why:
+            settings = platform_settings(result.entries)
+            error = await self._try_out(settings) or await asyncio.to_thread(self._save, settings)
+        except ValueError as invalid:
+            error = str(invalid)
+        if not error:
             self.exit(Choice.DECK)
             return
-        self._form_state = replace(self._form_state, entered=result.entries, note=why)
+        self._form_state = replace(self._form_state, entered=result.entries, note=error)
         self._ask()
 
 
@@ -144,20 +144,20 @@ def _time_reference() -> TimeReference:
     return TimeReference(datetime.now(UTC))
 
 
-def platform(entries: FieldValues) -> Platform:
-    """The answers as settings. Raises ValueError for what is missing."""
+def platform_settings(entries: FieldValues) -> PlatformSettings:
+    """The entries as settings. Raises ValueError for what is missing."""
     source, place = str(entries["source"]), str(entries["place"]).strip()
-    settings: dict[str, Any] = {"base_url": str(entries["base_url"]).strip()}
+    values: dict[str, Any] = {"base_url": str(entries["base_url"]).strip()}
     if entries["upload_url"]:
-        settings["upload_url"] = str(entries["upload_url"]).strip()
+        values["upload_url"] = str(entries["upload_url"]).strip()
     if source == TYPED:
         if not entries["token"]:
             raise ValueError("type the token, or say where it comes from")
-        return Platform(settings, str(entries["token"]))
+        return PlatformSettings(values, str(entries["token"]))
     if source != ENVIRONMENT and not place:
         raise ValueError(f"say which: the token comes from {source}")
     if source == FILE:
-        settings["token_file"] = place
+        values["token_file"] = place
     elif source == COMMAND:
-        settings["token_command"] = shlex.split(place)
-    return Platform(settings)
+        values["token_command"] = shlex.split(place)
+    return PlatformSettings(values)

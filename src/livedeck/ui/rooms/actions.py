@@ -12,7 +12,7 @@ from livedeck.operations.schema import FieldValues, FormResult, FormState
 from livedeck.presentation.rooms import ACTIVE
 from livedeck.text.segments import Segment, StyleRole
 from livedeck.ui.rooms.view import REVEALED
-from livedeck.ui.shell.action import Action, ConfirmLevel, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
+from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
 from livedeck.ui.shell.keymap import with_keys
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ ROOMS = (
         "Make a room with up to 15 relay profiles, all or nothing",
         new,
         HERE,
-        confirm=ConfirmLevel.FORM,
+        writes=True,
         rank=12,
     ),
     Action(
@@ -226,7 +226,7 @@ ROOMS = (
         "End the room: everybody is out, relays stop, its profiles are gone",
         delete,
         HERE,
-        confirm=ConfirmLevel.AIR,
+        writes=True,
         rank=14,
     ),
     Action(
@@ -236,7 +236,7 @@ ROOMS = (
         "Change a relay profile; it applies when the relay is next started",
         edit,
         HERE,
-        confirm=ConfirmLevel.FORM,
+        writes=True,
         rank=11,
     ),
     Action(
@@ -246,7 +246,7 @@ ROOMS = (
         "Apply the edit that waits for its relay to end, after a question",
         apply,
         HERE,
-        confirm=ConfirmLevel.CONFIRM,
+        writes=True,
         takes="[PROFILE]",
     ),
     Action(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.screen import Screen
@@ -13,19 +13,6 @@ from livedeck.text.segments import Segment
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
-
-
-class ConfirmLevel(StrEnum):
-    """How far a mistake would reach, and so how it is confirmed (interface.md, Behaviour).
-
-    FORM: its form is the confirmation. CONFIRM: asked, Cancel has the focus. AIR: asked, and where the event is on air
-    its short name is typed.
-    """
-
-    NONE = ""
-    FORM = "form"
-    CONFIRM = "confirm"
-    AIR = "on air"
 
 
 BEHIND_THE_WAYS_OUT = 3
@@ -75,10 +62,10 @@ class Action:
     `name`: `group.verb`, also its command (`:event.complete`, `:complete`). `keys`: by Textual's names, the first one
     is shown; none: palette and command only. `label`: a word for the footer. `help`: a sentence without its full stop.
     `screens`: the modes where it works, () everywhere; with a `kind`: on all screens of that kind. `blocked`: why it
-    cannot be done now. `takes`: what may stand after its command, empty: nothing. `rank`: its place in the footer, 0
-    not there. `home`: the mode where it is what one does, and stands right behind the ways out. `alarm_label`:
-    the word for the footer before the name of an alarm that no cursor shows. `fixed`: it cannot be remapped, and works
-    whatever is open.
+    cannot be done now. `writes`: whether it changes the platform. `takes`: what may stand after its command, empty:
+    nothing. `rank`: its place in the footer, 0 not there. `home`: the mode where it is what one does, and stands right
+    behind the ways out. `alarm_label`: its label before the name of an alarm that no cursor shows. `fixed`: it cannot
+    be remapped, and works whatever is open.
 
     What ends something has a capital letter, and never the shifted letter of a harmless key.
     """
@@ -91,7 +78,7 @@ class Action:
     screens: tuple[str, ...] = ()
     kind: ScreenKind = ScreenKind.PLAIN
     blocked: Reason = always
-    confirm: ConfirmLevel = ConfirmLevel.NONE
+    writes: bool = False
     takes: str = ""
     rank: int = 0
     home: str = ""
@@ -107,11 +94,6 @@ class Action:
     def verb(self) -> str:
         """The part of the name after the dot: the short form of its command."""
         return self.name.partition(".")[2]
-
-    @property
-    def writes(self) -> bool:
-        """Whether it changes the platform: that alone is confirmed."""
-        return self.confirm is not ConfirmLevel.NONE
 
     def footer_rank(self, mode: str) -> int:
         """Where it stands in the footer of that screen; 0: not there."""
@@ -159,7 +141,7 @@ class Unfinished:
     """Work that leaving the deck would end. `stop`: ends it and waits until nothing of it is left."""
 
     title: str
-    body: tuple[Segment, ...]
+    lines: tuple[Segment, ...]
     stop: Callable[[], Awaitable[None]] | None = None
 
 

@@ -10,7 +10,6 @@ from livedeck.monitor import KnownMaterial, Severity, Video
 from livedeck.operations.schema import Field, FormResult, FormSchema, FormState
 from livedeck.ui.shell.action import (
     Action,
-    ConfirmLevel,
     Feature,
     FeatureScreen,
     HelpGroup,
@@ -255,7 +254,7 @@ ORDER = (
         send,
         ORDERED,
         blocked=needs_video,
-        confirm=ConfirmLevel.FORM,
+        writes=True,
         rank=19,
     ),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.client import Annotation
 from livedeck.operations.schema import FormState
-from livedeck.ui.shell.action import Action, ConfirmLevel
+from livedeck.ui.shell.action import Action
 from livedeck.ui.videos.extras import needs_video, run, run_form, selected, video_of
 
 if TYPE_CHECKING:
@@ -47,17 +47,15 @@ _annotation = partial(Action, screens=("annotations",), blocked=needs_video)
 
 
 ACTIONS = (
-    _annotation(
-        "annotation.new", ("n",), "new", "Lay an annotation over the video", new, confirm=ConfirmLevel.FORM, rank=11
-    ),
-    _annotation("annotation.edit", ("e",), "edit", "Change the annotation", edit, confirm=ConfirmLevel.FORM, rank=12),
+    _annotation("annotation.new", ("n",), "new", "Lay an annotation over the video", new, writes=True, rank=11),
+    _annotation("annotation.edit", ("e",), "edit", "Change the annotation", edit, writes=True, rank=12),
     _annotation(
         "annotation.delete",
         ("D",),
         "delete",
         "Delete the annotation for good",
         delete,
-        confirm=ConfirmLevel.CONFIRM,
+        writes=True,
         rank=13,
     ),
 )

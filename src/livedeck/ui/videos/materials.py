@@ -11,7 +11,7 @@ from livedeck.client import ApiError, Material, NotFound
 from livedeck.monitor import KnownMaterial, Severity, Video
 from livedeck.operations.operation import OperationResult
 from livedeck.operations.schema import Field, FormResult, FormSchema, FormState, parse_path
-from livedeck.ui.shell.action import Action, ConfirmLevel
+from livedeck.ui.shell.action import Action
 from livedeck.ui.videos.extras import download as save
 from livedeck.ui.videos.extras import needs_video, renew, run, run_form, selected, typed_entries, video_of
 from livedeck.ui.videos.library import library_of
@@ -153,7 +153,7 @@ ACTIONS = (
         "upload",
         "Put a file beside the video",
         upload,
-        confirm=ConfirmLevel.FORM,
+        writes=True,
         takes="[FILE]",
         rank=11,
     ),
@@ -167,7 +167,7 @@ ACTIONS = (
         "rename",
         "Give the material another title",
         rename,
-        confirm=ConfirmLevel.FORM,
+        writes=True,
         takes="[TITLE]",
         rank=16,
     ),
@@ -177,7 +177,7 @@ ACTIONS = (
         "delete",
         "Delete the material and its file for good",
         delete,
-        confirm=ConfirmLevel.CONFIRM,
+        writes=True,
         rank=18,
     ),
     _material("material.know", (), "by id", "Take in a material of this video by its id", know, takes="ID"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from livedeck.client import Poster
 from livedeck.monitor import Severity
 from livedeck.operations.schema import FormState
-from livedeck.ui.shell.action import Action, ConfirmLevel
+from livedeck.ui.shell.action import Action
 from livedeck.ui.videos.extras import needs_video, run, run_form, selected, typed_entries, video_of
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ ACTIONS = (
         "new",
         "Make a poster of the frame at a time",
         make,
-        confirm=ConfirmLevel.FORM,
+        writes=True,
         takes="[TIME]",
         rank=11,
     ),
@@ -82,7 +82,7 @@ ACTIONS = (
         "picture",
         "Give the video the picture at an address",
         upload,
-        confirm=ConfirmLevel.FORM,
+        writes=True,
         takes="[ADDRESS]",
         rank=12,
     ),
@@ -92,10 +92,8 @@ ACTIONS = (
         "show",
         "Show this poster in the player and in lists",
         activate,
-        confirm=ConfirmLevel.CONFIRM,
+        writes=True,
         rank=13,
     ),
-    _poster(
-        "poster.delete", ("D",), "delete", "Delete the poster for good", delete, confirm=ConfirmLevel.CONFIRM, rank=14
-    ),
+    _poster("poster.delete", ("D",), "delete", "Delete the poster for good", delete, writes=True, rank=14),
 )

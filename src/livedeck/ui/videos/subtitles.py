@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.client import Incomplete, Secret, Subtitle, subtitle_file
 from livedeck.operations.schema import FormState, parse_path
-from livedeck.ui.shell.action import Action, ConfirmLevel
+from livedeck.ui.shell.action import Action
 from livedeck.ui.videos.extras import download as save
 from livedeck.ui.videos.extras import needs_video, run, run_form, selected, typed_entries, video_of
 
@@ -108,7 +108,7 @@ ACTIONS = (
         "upload",
         "Upload a WebVTT or SRT file, checked before it leaves",
         upload,
-        confirm=ConfirmLevel.FORM,
+        writes=True,
         takes="[FILE]",
         rank=11,
     ),
@@ -118,7 +118,7 @@ ACTIONS = (
         "recognise",
         "Have the speech recognised, a track for each language",
         recognise,
-        confirm=ConfirmLevel.FORM,
+        writes=True,
         takes="[LANGUAGES]",
         rank=12,
     ),
@@ -128,7 +128,7 @@ ACTIONS = (
         "edit",
         "Change language or description of the track",
         edit,
-        confirm=ConfirmLevel.FORM,
+        writes=True,
         rank=13,
     ),
     _subtitle(
@@ -137,11 +137,9 @@ ACTIONS = (
         "copy",
         "Make a second track like this one",
         copy,
-        confirm=ConfirmLevel.CONFIRM,
+        writes=True,
         rank=16,
     ),
     _subtitle("subtitle.download", ("g",), "get", "Download the file of the track", download, takes="[FILE]", rank=17),
-    _subtitle(
-        "subtitle.delete", ("D",), "delete", "Delete the track for good", delete, confirm=ConfirmLevel.CONFIRM, rank=18
-    ),
+    _subtitle("subtitle.delete", ("D",), "delete", "Delete the track for good", delete, writes=True, rank=18),
 )

@@ -1,0 +1,43 @@
+"""Leaving the deck while there is unfinished work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from livedeck.operations.operation import Confirmation
+from livedeck.text.segments import StyleRole
+from livedeck.ui.kit.dialogs.confirm import Confirm
+from livedeck.ui.kit.dialogs.dialog import Timer
+from livedeck.ui.shell.action import Unfinished
+
+if TYPE_CHECKING:
+    from livedeck.ui.shell.context import Context
+
+
+class LeaveDialog(Confirm):
+    """Whether to leave although there is unfinished work."""
+
+    def __init__(self, work: Sequence[Unfinished], timer: Timer) -> None:
+        lines = tuple(line for unfinished in work for line in unfinished.lines)
+        super().__init__(Confirmation(work[0].title, lines, "Leave", cancel="Stay"), timer)
+
+
+def unfinished_work(ctx: Context) -> list[Unfinished]:
+    """The changes that were sent and have no verdict, then the work that features report."""
+    reports = [feature.unfinished(ctx) for feature in ctx.actions.features if feature.unfinished]
+    work = [report for report in reports if report]
+    if in_doubt := ctx.confirmer.in_doubt:
+        text = "It was sent, and its answer is not there. Left now, it may happen or not; the audit says UNKNOWN."
+        title = f"Leave before it is known what became of {', '.join(in_doubt)}?"
+        work.insert(0, Unfinished(title, ((text, StyleRole.WARNING),)))
+    return work
+
+
+async def confirm_leave(ctx: Context, work: Sequence[Unfinished]) -> None:
+    """Ask; on consent stop the work and leave."""
+    if await ctx.ask(LeaveDialog(work, ctx.clock.monotonic)):
+        for unfinished in work:
+            if unfinished.stop:
+                await unfinished.stop()
+        ctx.leave()
