@@ -8,7 +8,7 @@ import pytest
 
 from golden.log import Log
 from golden.player import play
-from livedeck.monitor import ConnectionState, Freshness, Grade, Snapshot, stale
+from livedeck.monitor import ConnectionState, Freshness, Grade, Snapshot, is_stale
 
 SEEDS = (1, 2, 3)
 BEGIN, END = 30.0, 150.0
@@ -29,7 +29,7 @@ def test_without_answers_the_deck_is_blind_within_30_s_and_nothing_looks_good(na
     log = play(name, seed)
     for snapshot in between(log, BEGIN + 30.5, END):
         assert snapshot.link.state is ConnectionState.BLIND
-        assert stale(snapshot.link, snapshot.at)
+        assert is_stale(snapshot.link, snapshot.at)
         assert {state.qos.freshness for state in snapshot.events if state.qos.as_of} == {Freshness.STALE}
         assert all(state.is_stale for state in snapshot.events if state.qos.as_of)
         assert {state.assessment.health.grade for state in snapshot.events} <= {Grade.STALE, Grade.NONE}

@@ -18,7 +18,7 @@ from livedeck.monitor import (
     IngestState,
     Snapshot,
     Thresholds,
-    stale,
+    is_stale,
 )
 from livedeck.monitor.polling.connection import skew
 from monitor.conftest import Raise
@@ -158,7 +158,7 @@ def test_past_two_intervals_a_screen_is_stale_and_without_an_answer_always(
     state: ConnectionState, age: float | None, judged: bool
 ) -> None:
     link = ConnectionStatus(state, NOW, as_of=None if age is None else NOW)
-    assert stale(link, NOW + timedelta(seconds=age or 0.0)) is judged
+    assert is_stale(link, NOW + timedelta(seconds=age or 0.0)) is judged
 
 
 async def test_silence_that_the_platform_tells_is_not_doubtful(deck: Raise) -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from livedeck.monitor import Cadence, ConnectionProblem
+from livedeck.monitor import ROOM_LIST, Cadence, ConnectionProblem
 from monitor.conftest import Raise
 from monitor.stage import at, event
 
@@ -224,23 +224,23 @@ async def test_rooms_are_asked_for_every_half_minute_while_they_are_wanted(deck:
     one = deck(event())
     assert (await one.until(60)).rooms.as_of is None
     assert not one.stage.times("rooms")
-    one.monitor.want_rooms(True)
+    one.monitor.watch("test", ROOM_LIST)
     seen = await one.until(200)
     asked = one.stage.times("rooms")
     assert asked[0] <= 66
     assert all(26.0 <= gap <= 33.5 for gap in gaps(asked))
-    assert [room.name for room in seen.rooms.rooms] == ["Green room"]
-    one.monitor.want_rooms(False)
+    assert [room.name for room in seen.rooms.items] == ["Green room"]
+    one.monitor.watch("test")
     await one.until(300)
     assert one.stage.times("rooms") == asked
 
 
 async def test_rooms_that_are_refused_keep_what_was_known_and_say_why(deck: Raise) -> None:
     one = deck(event())
-    one.monitor.want_rooms(True)
+    one.monitor.watch("test", ROOM_LIST)
     known = (await one.until(20)).rooms
     one.stage.fails_qos = 403, {}
     after = (await one.until(100)).rooms
-    assert (after.rooms, after.as_of) == (known.rooms, known.as_of)
+    assert (after.items, after.as_of) == (known.items, known.as_of)
     assert "the platform does not allow this" in after.error
-    assert after.stale(one.clock.now())
+    assert after.is_stale(one.clock.now())

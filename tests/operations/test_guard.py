@@ -7,16 +7,17 @@ from datetime import timedelta
 
 import pytest
 
-from livedeck.client import Event
+from livedeck.client import Event, Room
 from livedeck.monitor import (
+    ROOM_LIST,
     BroadcastState,
+    CachedList,
     ConnectionState,
     ConnectionStatus,
     EventState,
     HealthAssessment,
     Phase,
     QosState,
-    RoomsState,
     Snapshot,
 )
 from livedeck.operations.guard import blocked_reason
@@ -41,7 +42,7 @@ def test_before_the_first_answer_nothing_may_be_sent() -> None:
 
 
 def test_fresh_data_block_nothing() -> None:
-    snapshot = Snapshot(1, EVENING, LINK, (event_state(is_stale=False),), rooms=RoomsState(as_of=EVENING))
+    snapshot = Snapshot(1, EVENING, LINK, (event_state(is_stale=False),), lists={ROOM_LIST: CachedList(as_of=EVENING)})
     for target in (None, EVENT, ROOM, RELAY):
         assert not blocked_reason(snapshot, EVENING, target)
 
@@ -58,8 +59,8 @@ def test_a_monitor_that_stopped_blocks_every_change_at_once() -> None:
 
 @pytest.mark.parametrize("target", [ROOM, RELAY])
 def test_stale_rooms_block_what_is_listed_with_them_and_nothing_else(target: Target) -> None:
-    rooms = RoomsState(as_of=EVENING - timedelta(seconds=61))
-    snapshot = Snapshot(1, EVENING, LINK, rooms=rooms)
+    rooms: CachedList[Room] = CachedList(as_of=EVENING - timedelta(seconds=61))
+    snapshot = Snapshot(1, EVENING, LINK, lists={ROOM_LIST: rooms})
     assert blocked_reason(snapshot, EVENING, target) == "the rooms that you see are STALE, 01:01 old"
     assert not blocked_reason(snapshot, EVENING, EVENT)
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from livedeck.ui.videos.library import library_of
+from typing import Any
+
+from livedeck.cli.screenshots import is_answered
+from livedeck.monitor import CachedList, Video
+from livedeck.ui.videos.screen import VideoTab
+from livedeck.ui.videos.selection import selection_of
 from ui.deck_stage import Stage
 
 REHEARSAL = "Rehearsal Tuesday"
@@ -14,7 +19,7 @@ async def opened(stage: Stage, part: str) -> str:
     await stage.settle()
     await asked(stage)
     await stage.act("row.last")
-    video = library_of(stage.deck).video
+    video = selection_of(stage.deck).video
     assert video is not None
     assert video.title == REHEARSAL
     stage.deck.dispatch("part.next", part)
@@ -25,9 +30,19 @@ async def opened(stage: Stage, part: str) -> str:
 
 async def asked(stage: Stage) -> None:
     """Until the list in front is answered, and painted."""
-    part = stage.deck.current_mode
-    await stage.until(lambda: not library_of(stage.deck).known(part).due(stage.clock.now()))
+    await stage.until(lambda: is_answered(stage.deck))
     await stage.settle()
+
+
+def cached(stage: Stage) -> CachedList[Any]:
+    """The list of the part that is looked at, whatever is open over it."""
+    return next(screen for screen in stage.deck.screen_stack if isinstance(screen, VideoTab)).cached()
+
+
+def videos(stage: Stage) -> tuple[Video, ...]:
+    """The videos that can be selected."""
+    displayed = stage.deck.displayed()
+    return selection_of(stage.deck).videos(displayed[0], stage.deck.selected_event()) if displayed else ()
 
 
 async def agree(stage: Stage) -> None:

@@ -20,12 +20,16 @@ from livedeck.cli.screenshots import EVENING, FixedClock, framed
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api, Event
 from livedeck.monitor import History
+from livedeck.settings import Settings
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.app import Deck
 from livedeck.ui.kit.dialogs.dialog import Dialog
 from ui.stage import REGISTRY, steady
 
 Refused = tuple[int, dict[str, Any]]
+
+UNHURRIED = Settings.model_validate({"cadence": {"budget": 1000}})
+"""On a clock that stands still no request is ever earned."""
 
 READS = {"GET", "HEAD"}
 TURNS = 100
@@ -212,7 +216,7 @@ async def deck_stage(
         make_api(place, clock=FixedClock(), mount=noting) as api,
         make_api(free, mount=simulator.app) as other,
     ):
-        monitor = make_monitor(api, FixedClock())
+        monitor = make_monitor(api, FixedClock(), settings=UNHURRIED, history=history)
         await monitor.wait_ready()
         deck = Deck(
             monitor, clock, profile="DEMO", host=api.host, read_only=read_only, zone=UTC, api=api, history=history

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from livedeck.client import RelayProfile, Room
-from livedeck.monitor import RoomsState
+from livedeck.monitor import CachedList
 from livedeck.ui.kit.dialogs.inputs import RowsInput
 from livedeck.ui.rooms.screen import RoomsScreen
 from simulator.asking import asking
@@ -41,7 +41,7 @@ async def until(stage: Stage, so: Callable[[], bool]) -> None:
     raise AssertionError("it never is")
 
 
-def rooms(stage: Stage) -> RoomsState:
+def rooms(stage: Stage) -> CachedList[Room]:
     """The rooms that the deck knows."""
     return known(stage.deck).rooms
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from livedeck.cli.screenshots import EVENING, still_deck
-from livedeck.monitor import RoomsState
+from livedeck.monitor import CachedList
 from livedeck.ui.chat import screen as chat
 from livedeck.ui.qos import screen as qos
 from livedeck.ui.rooms import view
@@ -25,7 +25,7 @@ VIDEO_SCREENS = (
     videos.AnnotationsScreen,
     videos.MaterialsScreen,
 )
-SPOKEN = (*LOCKED, chat.GONE, qos.GONE, view.no_rooms_text(RoomsState(as_of=EVENING)))
+SPOKEN = (*LOCKED, chat.GONE, qos.GONE, view.no_rooms_text(CachedList(as_of=EVENING)))
 
 
 async def test_a_changed_key_is_named_wherever_the_deck_speaks_of_it() -> None:

@@ -8,7 +8,8 @@ from datetime import timedelta
 from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import RoomsState
+from livedeck.client import Room
+from livedeck.monitor import ROOM_LIST, CachedList
 from ui.looks import looks
 from ui.meeting import agree, broadcast, meeting, new_profile, rename, words
 from ui.stage import known, running, show, steady, text_of
@@ -20,23 +21,24 @@ async def test_the_states_of_the_rooms(picture: SnapshotAssertion) -> None:
     async with running(SMALL, "5", read_only=True) as (deck, pilot):
         listed = known(deck).rooms
         old = replace(listed, as_of=EVENING - timedelta(seconds=75))
-        states = {
-            "waiting": RoomsState(),
-            "failed": RoomsState(error="list rooms: the platform does not allow this (403 403403 not allowed)"),
-            "empty": RoomsState(as_of=EVENING),
+        states: dict[str, CachedList[Room]] = {
+            "waiting": CachedList(),
+            "failed": CachedList(error="list rooms: the platform does not allow this (403 403403 not allowed)"),
+            "empty": CachedList(as_of=EVENING),
             "stale": replace(old, error="list rooms: 127.0.0.1:8787 did not answer in time (4 s)"),
             "read-only": listed,
         }
         for name, state in states.items():
-            await show(deck, pilot, rooms=state)
+            await show(deck, pilot, lists={ROOM_LIST: state})
             assert await steady(deck, pilot) == picture(name=name)
 
 
 async def test_zero_rooms_and_unknown_rooms_do_not_look_alike() -> None:
     async with running(SMALL, "5") as (deck, pilot):
         said = []
-        for state in (RoomsState(), RoomsState(error="away"), RoomsState(as_of=EVENING)):
-            await show(deck, pilot, rooms=state)
+        states: tuple[CachedList[Room], ...] = (CachedList(), CachedList(error="away"), CachedList(as_of=EVENING))
+        for state in states:
+            await show(deck, pilot, lists={ROOM_LIST: state})
             said.append(text_of(deck))
         assert "waiting for the platform's first answer" in said[0]
         assert "the rooms could not be asked for" in said[1]

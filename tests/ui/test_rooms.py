@@ -9,7 +9,7 @@ import pytest
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import NotFound, RelayDraft, Secret
-from livedeck.monitor import History, RoomsState
+from livedeck.monitor import ROOM_LIST, CachedList, History
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.inputs import RowsInput
@@ -486,7 +486,7 @@ async def test_read_only_nothing_is_sent_and_every_change_says_why() -> None:
 async def test_stale_rooms_block_a_change() -> None:
     async with meeting() as stage:
         state = replace(rooms(stage), as_of=EVENING - timedelta(seconds=61))
-        stage.deck.snapshot = replace(known(stage.deck), rooms=state)
+        stage.deck.snapshot = replace(known(stage.deck), lists={ROOM_LIST: state})
         await stage.act("room.delete")
         await stage.idle()
         assert "the rooms that you see are STALE, 01:01 old" in words(stage)
@@ -498,7 +498,7 @@ async def test_where_nothing_is_selected_that_is_said() -> None:
         for action in ("relay.edit", "relay.reveal"):
             await stage.act(action)
             assert "no relay profile is selected" in words(stage)
-        stage.deck.snapshot = replace(known(stage.deck), rooms=RoomsState(as_of=EVENING))
+        stage.deck.snapshot = replace(known(stage.deck), lists={ROOM_LIST: CachedList(as_of=EVENING)})
         stage.deck.snapshot_signal.publish(None)
         await stage.act("room.delete")
         assert "no room is selected" in words(stage)
@@ -523,7 +523,7 @@ async def test_what_is_done_to_a_held_picture_says_as_of_when_that_was_seen() ->
     async with meeting() as stage:
         await stage.act("view.freeze")
         later = replace(rooms(stage), as_of=EVENING + timedelta(seconds=10))
-        stage.deck.snapshot = replace(known(stage.deck), rooms=later)
+        stage.deck.snapshot = replace(known(stage.deck), lists={ROOM_LIST: later})
         await stage.act("room.delete")
         await stage.idle()
         assert f"as of {EVENING:%H:%M:%S}Z" in words(stage)

@@ -1,55 +1,60 @@
-"""What is asked about the selection beside the monitor: of a slow platform, too, each thing is asked for once."""
+"""What is polled because it is looked at: of a slow platform, too, each list is asked for once."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 import pytest
 
-from livedeck.ui.videos.library import library_of
-from ui.cinema import opened
+from livedeck.ui.videos.selection import selection_of
+from ui.cinema import opened, videos
 from ui.deck_stage import Stage, deck_stage
 
-SELECTED = {"recordings": "videos", "posters": "posters", "subtitles": "subtitles", "annotations": "annotations"}
+PATHS = {"recordings": "videos", "posters": "posters", "subtitles": "subtitles", "annotations": "annotations"}
 
 
 async def selections(stage: Stage, part: str) -> list[str]:
-    """Two that can be selected there, and were not asked about lately."""
+    """Two that can be selected there, of which the first was not asked for."""
     if part != "recordings":
         await opened(stage, part)
-        library_of(stage.deck).expire()
-        return [video.id for video in library_of(stage.deck).videos()][:2]
+        return [video.id for video in videos(stage)]
     await stage.act("screen.streams")
-    shown = stage.deck.displayed()
-    assert shown is not None
-    return [state.id for state in shown[0].events if state.event.stream][1:3]
+    displayed = stage.deck.displayed()
+    assert displayed is not None
+    return [state.id for state in displayed[0].events if state.event.stream][1:3]
 
 
 def select(stage: Stage, identity: str) -> None:
     """Select that event, or that video."""
-    library = library_of(stage.deck)
-    library.video = next((video for video in library.videos() if video.id == identity), library.video)
+    selection = selection_of(stage.deck)
+    selection.video = next((video for video in videos(stage) if video.id == identity), selection.video)
     stage.deck.select_event(identity)
 
 
-@pytest.mark.parametrize("part", SELECTED)
+@pytest.mark.parametrize("part", PATHS)
 async def test_a_slow_answer_is_waited_for_though_the_selection_moved_before_it_came(part: str) -> None:
     async with deck_stage() as stage:
-        selected = await selections(stage, part)
+        first, second = await selections(stage, part)
         answer = asyncio.Event()
 
         async def held() -> None:
             await answer.wait()
 
-        stage.hooks.append(("GET", held))
-        for identity in selected:
-            select(stage, identity)
-            await stage.settle()
+        def requests() -> Counter[str]:
+            return Counter(path for _, path in stage.requests if path.endswith(PATHS[part]))
+
         stage.requests.clear()
+        stage.hooks.append(("GET", held))
+        for identity in (first, second, first):
+            select(stage, identity)
+            await stage.until(lambda: bool(requests()))
+            await stage.settle()
         for _ in range(5):
             stage.deck.snapshot_signal.publish(None)
             await stage.settle()
-        assert not stage.requests
+        once = requests()
+        assert set(once.values()) == {1}
         answer.set()
         await stage.settle()
-        assert not [path for _, path in stage.requests if path.endswith(SELECTED[part])]
+        assert requests() == once

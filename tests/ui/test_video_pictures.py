@@ -15,9 +15,8 @@ from syrupy.assertion import SnapshotAssertion
 from livedeck.cli.screenshots import EVENING
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
-from livedeck.ui.videos.library import library_of
 from livedeck.ui.videos.thumbnail import Thumbnail
-from ui.cinema import asked, fill, opened, sent
+from ui.cinema import asked, cached, fill, opened, sent
 from ui.deck_stage import Stage, deck_stage
 from ui.looks import looks
 from ui.stage import linked, show
@@ -80,7 +79,7 @@ async def test_a_list_that_could_not_be_asked_for(picture: SnapshotAssertion) ->
         await opened(stage, "annotations")
         await stage.fault(kind="drop", method="GET", path="*/annotations")
         stage.deck.dispatch("app.ask")
-        await stage.until(lambda: bool(library_of(stage.deck).known("annotations").why))
+        await stage.until(lambda: bool(cached(stage).error))
         await still(stage)
         assert stage.picture() == picture
 

@@ -9,8 +9,7 @@ import pytest
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
-from livedeck.ui.videos.library import library_of
-from ui.cinema import agree, asked, done, fill, opened, sent, words
+from ui.cinema import agree, asked, cached, done, fill, opened, sent, words
 from ui.deck_stage import deck_stage
 from ui.test_videos import VTT, names
 
@@ -73,7 +72,7 @@ async def test_what_is_gone_meanwhile_is_said_and_what_was_typed_stays() -> None
         await stage.press("escape", "tab", "enter")
         await stage.act("part.next")
         await asked(stage)
-        note = library_of(stage.deck).known("annotations").items[0]
+        note = cached(stage).items[0]
         await stage.act("annotation.edit")
         await stage.enter(", again")
         await stage.api.annotations.delete(video, note.id)
@@ -90,7 +89,7 @@ async def test_a_poster_that_is_gone_is_neither_shown_nor_deleted() -> None:
         video = await opened(stage, "posters")
         await stage.act("row.last")
         await stage.act("poster.activate")
-        gone = library_of(stage.deck).known("posters").items[-1]
+        gone = cached(stage).items[-1]
         await stage.api.posters.delete(video, gone.id)
         await agree(stage)
         assert "it is not there any more" in stage.last_notice()
@@ -113,7 +112,7 @@ async def test_the_order_of_materials_goes_without_one_that_vanished_and_that_is
         assert f"gone: {ids[0]}" in words(stage)
         await agree(stage)
         assert stage.writes == [("PATCH", "/v1/additional-materials/reorder")]
-        assert [material.id for material in library_of(stage.deck).known("materials").items] == [ids[2], ids[1]]
+        assert [one.id for one in cached(stage).items] == [ids[2], ids[1]]
 
 
 async def test_a_download_that_is_stopped_keeps_nothing(here: Path) -> None:

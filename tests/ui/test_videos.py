@@ -13,8 +13,8 @@ from livedeck.monitor import History
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
-from livedeck.ui.videos.library import library_of
-from ui.cinema import REHEARSAL, agree, asked, done, fill, opened, sent, words
+from livedeck.ui.videos.selection import selection_of
+from ui.cinema import REHEARSAL, agree, asked, cached, done, fill, opened, sent, videos, words
 from ui.deck_stage import Stage, deck_stage
 
 VTT = "WEBVTT\n\n00:01.000 --> 00:02.500\nGood evening\n\n00:03.000 --> 00:04.000\nWelcome\n"
@@ -28,13 +28,13 @@ def files(folder: Path) -> list[str]:
 async def test_the_recordings_of_events_that_are_over_lead_to_their_parts_and_back() -> None:
     async with deck_stage() as stage:
         await stage.act("screen.videos")
-        await stage.until(lambda: len(library_of(stage.deck).videos()) == 2)
+        await stage.until(lambda: len(videos(stage)) == 2)
         await stage.settle()
         assert "RECORDINGS 2 of the events that are over" in stage.text()
         await stage.press("down")
         await stage.act("video.open")
         await asked(stage)
-        video = library_of(stage.deck).video
+        video = selection_of(stage.deck).video
         assert (stage.deck.current_mode, video and video.title) == ("posters", REHEARSAL)
         await stage.act("part.next")
         assert stage.deck.current_mode == "subtitles"
@@ -54,8 +54,8 @@ async def test_a_filter_that_hides_every_video_takes_none_from_its_parts() -> No
         stage.deck.dispatch("view.filter", "no such title")
         await stage.settle()
         await stage.act("part.next")
-        selected = library_of(stage.deck).video
-        assert (stage.deck.current_mode, selected and selected.id) == ("posters", video)
+        known = selection_of(stage.deck).video
+        assert (stage.deck.current_mode, known and known.id) == ("posters", video)
 
 
 async def recorded(stage: Stage, name: str) -> None:
@@ -63,7 +63,7 @@ async def recorded(stage: Stage, name: str) -> None:
     await stage.api.events.complete(stage.choose(name).id)
     stage.simulator.clock.step(25)
     await stage.act("app.ask")
-    await stage.until(lambda: name in [video.event for video in library_of(stage.deck).videos()])
+    await stage.until(lambda: name in [one.event for one in videos(stage)])
     await asked(stage)
 
 
@@ -94,7 +94,7 @@ async def test_any_video_is_opened_by_its_id_and_what_is_none_is_said_with_what_
         await stage.enter(video.id)
         await sent(stage)
         assert stage.deck.current_mode == "posters"
-        assert getattr(library_of(stage.deck).video, "id", "") == video.id
+        assert getattr(selection_of(stage.deck).video, "id", "") == video.id
 
 
 async def test_posters_are_made_of_a_time_taken_from_an_address_shown_and_deleted() -> None:
@@ -261,7 +261,7 @@ async def test_an_order_that_was_sent_takes_no_other_videos_order_with_it() -> N
         await stage.act("screen.videos")
         await asked(stage)
         await stage.act("row.first")
-        other = library_of(stage.deck).video
+        other = selection_of(stage.deck).video
         assert other is not None
         (track,) = (await stage.api.subtitles.list(other.id)).items
         await stage.api.subtitles.copy(other.id, track.id)
@@ -273,7 +273,7 @@ async def test_an_order_that_was_sent_takes_no_other_videos_order_with_it() -> N
         stage.deck.dispatch("part.next", "subtitles")
         await stage.settle()
         await asked(stage)
-        assert library_of(stage.deck).video == other
+        assert selection_of(stage.deck).video == other
         await stage.act("order.later")
         assert "NOT SENT 2 moved" in stage.text()
         gate.set()
@@ -288,7 +288,7 @@ async def test_rows_that_were_moved_since_the_order_was_sent_are_still_to_be_sen
         track = (await stage.api.subtitles.list(video)).items[0]
         await stage.api.subtitles.copy(video, track.id)
         await stage.act("app.ask")
-        await stage.until(lambda: len(library_of(stage.deck).known("subtitles").items) == 3)
+        await stage.until(lambda: len(cached(stage).items) == 3)
         gate = asyncio.Event()
         await sending(stage, gate)
         await stage.act("row.last")
@@ -306,9 +306,9 @@ async def test_200_rows_are_reordered_by_one_request_and_a_row_that_vanished_is_
         for _ in range(198):
             await stage.api.subtitles.copy(video, first.id)
         await stage.act("app.ask")
-        await stage.until(lambda: len(library_of(stage.deck).known("subtitles").items) == 200)
+        await stage.until(lambda: len(cached(stage).items) == 200)
         await stage.settle()
-        ids = [track.id for track in library_of(stage.deck).known("subtitles").items]
+        ids = [one.id for one in cached(stage).items]
         await stage.act("row.last")
         await stage.act("order.earlier")
         await stage.api.subtitles.delete(video, ids[0])
@@ -364,9 +364,10 @@ async def test_what_somebody_else_changed_meanwhile_is_said_before_anything_is_s
 
 async def _history(stage: Stage) -> tuple[str, ...]:
     assert stage.deck.history is not None
-    video = library_of(stage.deck).video
+    video = selection_of(stage.deck).video
     assert video is not None
-    return tuple(material.title for material in await library_of(stage.deck).shelf.things(video))
+    known = await stage.deck.monitor.on_demand.materials.materials(video.id, None)
+    return tuple(one.title for one in known)
 
 
 async def test_materials_are_uploaded_linked_renamed_reordered_downloaded_and_deleted(
@@ -504,7 +505,7 @@ async def test_a_failed_question_keeps_what_was_known_and_says_so() -> None:
         await opened(stage, "subtitles")
         await stage.fault(kind="drop", method="GET")
         await stage.act("app.ask")
-        await stage.until(lambda: bool(library_of(stage.deck).known("subtitles").why))
+        await stage.until(lambda: bool(cached(stage).error))
         await stage.settle()
         assert "▲ failed, 0 s ago" in stage.text()
         assert "rehearsal-tuesday.en.vtt" in stage.text()

@@ -15,11 +15,11 @@ from textual.pilot import Pilot
 from livedeck.cli.demo import demo_settings
 from livedeck.cli.exit_codes import run
 from livedeck.cli.wiring import make_api, make_monitor
-from livedeck.monitor import History
+from livedeck.monitor import ROOM_LIST, History
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.app import Deck
 from livedeck.ui.shell.action import Keymap
-from livedeck.ui.videos.library import library_of
+from livedeck.ui.streams.screen import StreamsScreen
 from livedeck.ui.videos.screen import VideoTab
 
 EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
@@ -99,7 +99,7 @@ async def still_deck(
     clock = FixedClock()
     async with make_api(demo_settings(service, read_only=read_only), clock=clock, mount=service.app) as api:
         monitor = make_monitor(api, clock)
-        monitor.want_rooms(True)  # so that they are there whichever screen is shown
+        monitor.watch("screenshots", ROOM_LIST)  # so that they are there whichever screen is shown
         await monitor.wait_ready()
         yield Deck(
             monitor,
@@ -129,10 +129,18 @@ async def picture(size: tuple[int, int], keys: Sequence[str], scenario: str | No
 
 async def _answered(deck: Deck, pilot: Pilot[int]) -> None:
     """Until all that its screens ask for by themselves has come; the next key is for what is shown then."""
-    while isinstance(deck.screen, VideoTab) and library_of(deck).known(deck.screen.MODE).due(deck.clock.now()):
-        await pilot.pause()  # a screen that was just opened asks when it is painted
+    while not is_answered(deck):
+        await pilot.pause()
     asked = [one.wait() for one in deck.workers if one.group not in LASTING]
     await asyncio.gather(*asked, return_exceptions=True)  # a question that another one replaced is no failure
+
+
+def is_answered(deck: Deck) -> bool:
+    """Whether every list that the screen in front shows was answered since the last refresh, and is shown."""
+    snapshot, cache = deck.snapshot, deck.monitor.on_demand
+    if snapshot is None or not isinstance(deck.screen, StreamsScreen | VideoTab):
+        return True
+    return snapshot.lists is cache.lists and cache.is_current(deck.screen.keys(snapshot))
 
 
 async def trouble(name: str) -> str:

@@ -21,8 +21,16 @@ from livedeck.monitor.model.records import (
     NotificationRecord,
     StreamRecord,
 )
-from livedeck.monitor.model.resources import KnownMaterial, Video
-from livedeck.monitor.model.snapshot import RoomsState, Snapshot
+from livedeck.monitor.model.resources import (
+    ROOM_LIST,
+    CachedList,
+    KnownMaterial,
+    ResourceKey,
+    ResourceKind,
+    Video,
+    recordings_key,
+)
+from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import (
     BroadcastState,
     Clock,
@@ -44,11 +52,12 @@ from livedeck.monitor.model.state import (
 )
 from livedeck.monitor.model.thresholds import AlarmLimits, Cadence, Hold, Share, Thresholds, with_overrides
 from livedeck.monitor.monitor import Monitor
-from livedeck.monitor.polling.connection import stale
+from livedeck.monitor.polling.connection import is_stale
 from livedeck.monitor.polling.known_streams import KnownStream, current_stream, known_streams, remembered_streams
 
 __all__ = [
     "NO_STATUS",
+    "ROOM_LIST",
     "ActionRecord",
     "Alarm",
     "AlarmChange",
@@ -61,6 +70,7 @@ __all__ = [
     "AuditOutcome",
     "BroadcastState",
     "Buckets",
+    "CachedList",
     "Cadence",
     "Clock",
     "ConnectionProblem",
@@ -92,7 +102,8 @@ __all__ = [
     "QosState",
     "Reading",
     "Readings",
-    "RoomsState",
+    "ResourceKey",
+    "ResourceKind",
     "Severity",
     "Share",
     "Snapshot",
@@ -101,9 +112,10 @@ __all__ = [
     "Video",
     "current_stream",
     "diagnose",
+    "is_stale",
     "known_streams",
+    "recordings_key",
     "remembered_streams",
-    "stale",
     "sync_acknowledgements",
     "with_overrides",
 ]

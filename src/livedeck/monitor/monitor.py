@@ -1,4 +1,4 @@
-"""The monitor: ask, judge, and say what is so, for as long as somebody listens."""
+"""The monitor: poll, judge, and say what is so, for as long as somebody listens."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from typing import Any
 
 import structlog
 
-from livedeck.client import Api
+from livedeck.client import Api, ApiError, collect
 from livedeck.monitor.alarms import operator
 from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.ranking import worst_first
 from livedeck.monitor.history import History
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
+from livedeck.monitor.model.resources import KnownMaterial, ResourceKey
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock, ConnectionState
 from livedeck.monitor.model.thresholds import Cadence, Thresholds
 from livedeck.monitor.polling import connection
-from livedeck.monitor.polling.poller import Poller, PollResult, RoundDebounce, wait_first
-from livedeck.monitor.polling.schedule import LIST, PollSchedule, plan
+from livedeck.monitor.polling.on_demand import ResourceCache
+from livedeck.monitor.polling.poller import Poller, PollPayload, PollResult, RoundDebounce, wait_first
+from livedeck.monitor.polling.schedule import LIST, PollKey, PollSchedule, is_on_platform, schedule_events
 from livedeck.monitor.tracker import ClockReading, WorldTracker
 
-_BREATH = 0.01
+_MIN_REST = 0.01
 
-"""Seconds of rest at least: moments are sums of floats, and one just missed must not spin the loop."""
+"""Seconds: due times are sums of floats, and one just missed must not spin the loop."""
 
 
 _RESTORE_SECONDS = 10.0
@@ -46,8 +48,9 @@ class Monitor:
     """Watches every event of the workspace. `random` spreads the calls in time; `api` is closed by its owner.
 
     `overrides`: thresholds of single events, by id. `history` keeps what is seen and gives back, after a restart, what
-    was; its owner closes it. One listener at a time: `snapshots()` and `wait_ready()` both ask the
-    platform. What a person does to an alarm makes a new snapshot at once, without asking; AlarmRefused says why not.
+    was; its owner closes it. `on_demand`: the lists that are polled while somebody looks at them. One listener at a
+    time: `snapshots()` and `wait_ready()` both poll the platform. What a person does to an alarm makes a new snapshot
+    at once, without polling; AlarmRefused says why not.
     """
 
     def __init__(
@@ -61,24 +64,24 @@ class Monitor:
         overrides: Mapping[str, Thresholds] = _NO_OVERRIDES,
         history: History | None = None,
     ) -> None:
-        self._clock, self._history = clock, history
+        self._api, self._clock, self._history = api.without_retry(), clock, history  # the next round asks again
         self._thresholds, self._cadence = thresholds or Thresholds(), cadence or Cadence()
-        self._rules = self._thresholds.attention
-        self._poller = Poller(api, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
-        self._awake, self._handled = asyncio.Event(), asyncio.Event()
+        self._limits = self._thresholds.attention
+        self.on_demand = ResourceCache(api, clock, self._cadence, history)
+        self._poller = Poller(self._fetch, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
+        self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
         self._focus: str | None = None
-        self._rooms = False
-        self._engine = AlarmEngine(self._thresholds)
-        self._restore_at = -inf  # when the alarms of the deck before are asked for again (monotonic s)
-        self._urgency = RoundDebounce(clock)
-        begun = _instant(clock)
-        self._lookout = WorldTracker(api, begun, self._thresholds, self._cadence, overrides)
-        self._last = Snapshot(0, begun.wall, self._lookout.link)
+        self._alarms = AlarmEngine(self._thresholds)
+        self._restore_at = -inf  # when the alarms of the deck before are asked for (monotonic s)
+        self._debounce = RoundDebounce(clock)
+        started_at = self._read_clock()
+        self._world = WorldTracker(api, started_at, self._thresholds, self._cadence, overrides)
+        self._last = Snapshot(0, started_at.wall, self._world.status)
 
     async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
         """All that is known: at once, after each round of answers, and every few seconds though none came.
 
-        Never ends by itself; cancelling it cancels what it asked. No trouble of the platform's is raised.
+        Never ends by itself; cancelling it cancels the calls in flight. No error of the platform's is raised.
         """
         try:
             yield self._last
@@ -94,76 +97,95 @@ class Monitor:
         That is: every event with a stream to judge was asked for its samples, or the platform is known to be away.
         """
         try:
-            await wait_first(self._settle(), self._clock.sleep(timeout))
+            await wait_first(self._poll_until_ready(), self._clock.sleep(timeout))
         finally:
             await self._poller.close()
         return self._last
 
     def refresh(self) -> None:
-        """Ask everything now: something was changed. A Retry-After of the platform is still obeyed."""
-        self._poller.hurry()
+        """Poll everything now: something was changed. A Retry-After of the platform is still obeyed."""
+        self.on_demand.refresh()
+        self._poller.expedite()
         self._awake.set()
 
     def set_focus(self, event_id: str | None) -> None:
-        """Ask for that event's samples more often: somebody is looking at it. None: at none."""
+        """Poll that event's samples more often: somebody is looking at it. None: no event's."""
         self._focus = event_id
         self._awake.set()
 
-    def want_rooms(self, wanted: bool) -> None:
-        """Ask for the meeting rooms too, at once and at their cadence: somebody is looking at them; or no more."""
-        self._rooms = wanted
-        self._awake.set()
+    def watch(self, viewer: str, *keys: ResourceKey) -> None:
+        """Poll these lists, and no others for that viewer, from now on: it shows them. None of them: it shows none."""
+        if self.on_demand.watch(viewer, keys):
+            self._interrupt.set()
+
+    async def remember_materials(self, *materials: KnownMaterial) -> None:
+        """Remember these materials of a video, in this order, behind what is known: no endpoint lists them."""
+        await self.on_demand.materials.remember(materials)
+        self.refresh()
+
+    async def forget_materials(self, *ids: str) -> None:
+        """These materials are not there any more."""
+        await self.on_demand.materials.forget(ids)
+        self.refresh()
 
     def acknowledge(self, key: AlarmKey) -> bool:
-        """Promise to act: silent until it is over or the promise runs out. False where nothing was owed."""
-        return self._handle(key, lambda alarm: operator.acknowledge(alarm, self._clock.now(), self._rules))
+        """Promise to act: silent until it is over or the promise runs out. False where it needed none."""
+        return self._change_alarm(key, lambda alarm: operator.acknowledge(alarm, self._clock.now(), self._limits))
 
     def shelve(self, key: AlarmKey, minutes: float | None, reason: str) -> None:
         """Put that alarm out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
-        now, on_air = self._clock.now(), key.event_id in ids_on_air(self._lookout.states)
-        self._handle(key, lambda alarm: operator.shelve(alarm, minutes, reason, now, on_air=on_air, limits=self._rules))
+        now, on_air = self._clock.now(), key.event_id in ids_on_air(self._world.states)
+        self._change_alarm(
+            key, lambda alarm: operator.shelve(alarm, minutes, reason, now, on_air=on_air, limits=self._limits)
+        )
 
     def unshelve(self, key: AlarmKey) -> None:
         """Bring that alarm back in sight. Raises AlarmRefused."""
-        self._handle(key, lambda alarm: operator.unshelve(alarm, self._clock.now()))
+        self._change_alarm(key, lambda alarm: operator.unshelve(alarm, self._clock.now()))
 
     def out_of_service(self, key: AlarmKey, reason: str) -> None:
         """Put that alarm out of sight until it is put in service again. Raises AlarmRefused."""
-        self._handle(key, lambda alarm: operator.take_out_of_service(alarm, reason, self._clock.now()))
+        self._change_alarm(key, lambda alarm: operator.take_out_of_service(alarm, reason, self._clock.now()))
 
     def in_service(self, key: AlarmKey) -> None:
         """End that. Raises AlarmRefused."""
-        self._handle(key, lambda alarm: operator.put_in_service(alarm, self._clock.now()))
+        self._change_alarm(key, lambda alarm: operator.put_in_service(alarm, self._clock.now()))
 
     def note(self, key: AlarmKey, text: str) -> None:
         """Keep these words beside that alarm. Raises AlarmRefused."""
-        self._handle(key, lambda alarm: operator.add_note(alarm, text))
+        self._change_alarm(key, lambda alarm: operator.add_note(alarm, text))
 
-    def _handle(self, key: AlarmKey, deed: Callable[[Alarm], Alarm | None]) -> bool:
-        done = self._engine.handle(key, deed, self._clock.now())
-        if done:
-            self._handled.set()
-        return done
+    def _change_alarm(self, key: AlarmKey, change: Callable[[Alarm], Alarm | None]) -> bool:
+        is_changed = self._alarms.handle(key, change, self._clock.now())
+        if is_changed:
+            self._interrupt.set()
+        return is_changed
 
-    async def _settle(self) -> None:
-        while not self._reportable(await self._round()):
+    async def _poll_until_ready(self) -> None:
+        while not self._is_ready(await self._round()):
             await self._rest()
 
-    def _reportable(self, snapshot: Snapshot) -> bool:
+    def _is_ready(self, snapshot: Snapshot) -> bool:
         if snapshot.link.is_unauthorized or snapshot.link.failures >= self._cadence.give_up:
             return True
-        told = all(self._lookout.told(key) for key in self._plan() if key != LIST)
-        return snapshot.link.as_of is not None and told
+        return snapshot.link.as_of is not None and all(self._has_response(key) for key in self._schedule())
+
+    def _has_response(self, key: PollKey) -> bool:
+        if isinstance(key, ResourceKey):
+            return self.on_demand.has_response(key)
+        return key == LIST or self._world.has_response(key)
 
     async def _round(self) -> Snapshot:
-        """Ask what is due and look at everything; what a person did is shown without waiting for an answer."""
+        """Poll what is due and evaluate everything; what a person did is shown without waiting for an answer."""
         if self._history:
             await self._restore_alarms(self._history)
-            await self._lookout.recall(self._history, self._clock.now())
-        self._urgency.begin()
-        answers = await self._poller.round(self._plan(), self._hear, self._handled.wait(), self._urgency.end())
-        self._handled.clear()
-        self._last = await self._look(answers)
+            await self._world.preload(self._history, self._clock.now())
+        self._debounce.begin()
+        results = await self._poller.round(
+            self._schedule(), self._ingest, self._interrupt.wait(), self._debounce.wait()
+        )
+        self._interrupt.clear()
+        self._last = await self._evaluate(results)
         if self._history:
             await self._history.append(self._last)
         await asyncio.sleep(0)
@@ -179,51 +201,66 @@ class Monitor:
         alarms = await history.restored()
         if alarms is not None:
             self._restore_at = inf
-            self._engine.restore(alarms, self._clock.now())
+            self._alarms.restore(alarms, self._clock.now())
 
-    async def _hear(self, answer: PollResult) -> None:
-        if await self._lookout.hear(answer):
-            self._urgency.tell()
+    async def _fetch(self, key: PollKey) -> PollPayload:
+        try:
+            if isinstance(key, ResourceKey):
+                return await self.on_demand.fetch(key)
+            return await (collect(self._api.events.iterate()) if key == LIST else self._api.qos.get(key))
+        except ApiError as error:
+            return error
+
+    async def _ingest(self, result: PollResult) -> None:
+        """Take a result; the round ends early for a new fault, and for a list that somebody waits for."""
+        if isinstance(result.key, ResourceKey):
+            is_news = self.on_demand.ingest(result.key, result)
+        else:
+            is_news = await self._world.ingest(result)
+        if is_news:
+            self._debounce.end_early()
+        await asyncio.sleep(0)
 
     async def _rest(self) -> None:
         """Until a call is due, one that was slow is done, somebody asks, or time alone has changed the picture."""
-        waits = [self._cadence.tick, self._poller.wait(self._plan())]
+        waits = [self._cadence.tick, self._poller.wait(self._schedule())]
         if self._last.link.state is not ConnectionState.BLIND:
-            waits.append(self._lookout.blind_at - self._clock.monotonic())
-        rest = self._clock.sleep(max(_BREATH, min(waits)))
-        await wait_first(rest, self._awake.wait(), self._handled.wait(), self._poller.arrival())
+            waits.append(self._world.blind_at - self._clock.monotonic())
+        rest = self._clock.sleep(max(_MIN_REST, min(waits)))
+        await wait_first(rest, self._awake.wait(), self._interrupt.wait(), self._poller.wait_result())
         self._awake.clear()
 
-    def _plan(self) -> PollSchedule:
+    def _schedule(self) -> PollSchedule:
         now = connection.server_time(self._last.link, self._clock.now())
-        return plan(self._last.events, now, self._focus, self._lookout.cadence, rooms=self._rooms)
+        of_events = schedule_events(self._last.events, now, self._focus, self._world.cadence)
+        return {**of_events, **self.on_demand.schedule()}
 
-    async def _look(self, answers: tuple[PollResult, ...]) -> Snapshot:
+    async def _evaluate(self, results: tuple[PollResult, ...]) -> Snapshot:
         """Everything at this moment, from what is known.
 
-        From the step of the alarms until the history has it nothing pauses: a deed between would be shown before its
-        change is told, and a listener that is cancelled there would lose the changes.
+        From the step of the alarms until the history has it nothing pauses: what a person does between would be shown
+        before its change is told, and a listener that is cancelled there would lose the changes.
         """
-        moment = _instant(self._clock)
-        await self._lookout.take(answers, moment, urgent=self._urgency.urgent)
-        await asyncio.sleep(0)  # what is seen, means, and is listed as: a turn of the loop each
+        at = self._read_clock()
+        on_platform = tuple(result for result in results if is_on_platform(result.key))
+        await self._world.evaluate_all(on_platform, at, is_urgent=self._debounce.is_urgent)
+        await asyncio.sleep(0)  # evaluating, stepping the alarms and listing: a turn of the loop each
         fault = self._history.fault if self._history else ""
-        state = MonitorState(self._lookout.states, self._lookout.link, moment.wall, fault)
-        changes, alert_count = self._engine.step(state)
-        ordered = self._engine.ordered(state.events)
+        state = MonitorState(self._world.states, self._world.status, at.wall, fault)
+        changes, alert_count = self._alarms.step(state)
+        alarms = self._alarms.ordered(state.events)
         return Snapshot(
             seq=self._last.seq + 1,
-            at=moment.wall,
+            at=at.wall,
             link=state.connection,
-            events=worst_first(state.events, ordered),
-            alarms=tuple(alarm for alarm in ordered if alarm.active),
-            quiet=self._engine.inactive(moment.wall),
+            events=worst_first(state.events, alarms),
+            alarms=tuple(alarm for alarm in alarms if alarm.active),
+            quiet=self._alarms.inactive(at.wall),
             changes=changes,
             bells=alert_count,
-            flood=self._engine.is_flood(moment.wall),
-            rooms=self._lookout.rooms,
+            flood=self._alarms.is_flood(at.wall),
+            lists=self.on_demand.lists,
         )
 
-
-def _instant(clock: Clock) -> ClockReading:
-    return ClockReading(clock.now(), clock.monotonic())
+    def _read_clock(self) -> ClockReading:
+        return ClockReading(self._clock.now(), self._clock.monotonic())

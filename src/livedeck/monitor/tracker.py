@@ -1,27 +1,24 @@
-"""What is known of every event and of the platform: answers are taken in, and states evaluated from them."""
+"""What is known of every event and of the connection: answers are taken in, and states evaluated from them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import structlog
 
 from livedeck.client import Api, ApiError, Event, QosSamples, RateLimited
-from livedeck.monitor.detection import patterns
+from livedeck.monitor.detection import patterns, restreams
 from livedeck.monitor.detection.detect import detect, episodes
 from livedeck.monitor.detection.health import assess, find, is_worse
 from livedeck.monitor.detection.phase import IngestEvidence, derive
-from livedeck.monitor.detection.restreams import restream_episodes, update
 from livedeck.monitor.history import History
 from livedeck.monitor.kinds.kind import EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.readings import Readings
-from livedeck.monitor.model.snapshot import RoomList, RoomsState
-from livedeck.monitor.model.snapshot import ingest_rooms as listed
 from livedeck.monitor.model.state import (
     BroadcastState,
     ConnectionState,
@@ -40,382 +37,341 @@ from livedeck.monitor.model.thresholds import Cadence, Thresholds
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.connection import server_time
 from livedeck.monitor.polling.poller import PollResult
-from livedeck.monitor.polling.schedule import LIST, ROOMS, fit_rate_limit, qos_interval
+from livedeck.monitor.polling.schedule import LIST, fit_rate_limit, qos_interval
 from livedeck.monitor.signal import series
 from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, RestreamHistory, SignalAnalysis
-from livedeck.monitor.signal.series import MAX_SAMPLES
 
-_BATCH = 32
+_NEVER_ASSESSED = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED})
 
-"""Samples that are analysed at once: 1 ms where each of them is bad. An hour of them takes a tenth of a second."""
+_ANALYSIS_BATCH = 32
+
+"""Samples that are analysed without a pause of the event loop: 1 ms where each of them is bad."""
 
 
-_NEVER_JUDGED = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED})
+_EVALUATION_BATCH = 16
+
+"""Events that are evaluated without a pause of the event loop."""
+
+
+_log: Any = structlog.get_logger("livedeck.monitor")
 
 
 class ClockReading(NamedTuple):
     """One instant on both clocks of this machine: the wall's, and the one that never runs backwards (s)."""
 
     wall: datetime
-    tick: float
+    monotonic: float
 
 
-@dataclass(frozen=True, slots=True)
 class EventTracker:
-    """One event: the platform's object and when it came, its samples and when they came, and why not the last time.
+    """One event: what the platform answered of it and when, and how it looks.
 
-    `failed`: the first failure since the last good answer. `ahead`: samples of that answer dated in the future, which
-    were left out. `empty`: the last good answer without samples; `frozen`: samples come, their time stands still.
-    `cadence` (s), `run` (epoch s, server clock: first sample of the present run) and `detection` are made once for
-    each answer. `past`: what was recorded of the stream before the deck started, until the first answer.
+    `event`: as it was last listed. `state`: as it was last evaluated, None before that. A stream is tracked from its
+    first answer on; another stream of the event needs another tracker.
     """
 
-    event: Event
-    listed: ClockReading
-    readings: Readings = field(default_factory=Readings)
-    answered: ClockReading | None = None
-    cadence: float | None = None
-    run: float | None = None
-    error: str = ""
-    failed: ClockReading | None = None
-    ahead: int = 0
-    empty: ClockReading | None = None
-    frozen: bool = False
-    detection: SignalAnalysis = field(default_factory=SignalAnalysis)
-    restreams: RestreamHistory = field(default_factory=RestreamHistory)
-    past: Readings = field(default_factory=Readings)
+    def __init__(
+        self, event: Event, listed_at: ClockReading, thresholds: Thresholds, state: EventState | None = None
+    ) -> None:
+        self.event, self.state = event, state
+        self._listed_at, self._thresholds = listed_at, thresholds
+        self._readings, self._recorded = Readings(), Readings()
+        self._answered_at: ClockReading | None = None
+        self._last_empty_at: ClockReading | None = None  # the last good answer without samples
+        self._error = ""
+        self._failing_since: ClockReading | None = None  # the first failure since the last good answer
+        self._future_samples = 0  # of the last answer, left out for their date
+        self._cadence: float | None = None  # s
+        self._run_started_at: float | None = None  # first sample of the present run (epoch s, server clock)
+        self._is_frozen = False  # samples come, their time stands still
+        self._analysis = SignalAnalysis()
+        self._restreams = RestreamHistory()
 
+    @property
+    def stream_id(self) -> str | None:
+        """The stream that it tracks."""
+        return self.event.stream.id if self.event.stream else None
 
-def update_events(
-    known: Mapping[str, EventTracker],
-    events: Iterable[Event],
-    link: ConnectionStatus,
-    moment: ClockReading,
-    thresholds: Callable[[str], Thresholds],
-) -> dict[str, EventTracker]:
-    """The watches after an event list: what left it is forgotten, and a new stream begins with no samples.
+    @property
+    def has_response(self) -> bool:
+        """Whether its samples were asked for, with whatever result."""
+        return bool(self._answered_at or self._error)
 
-    `thresholds`: by event id.
-    """
-    watches = (_renew(known.get(event.id), event, moment) for event in events)
-    return {watch.event.id: _relayed(watch, link, thresholds(watch.event.id)) for watch in watches}
+    def update_event(self, event: Event, status: ConnectionStatus, at: ClockReading) -> None:
+        """Take the event as it was listed at that moment, its stream being the same."""
+        self.event, self._listed_at = event, at
+        self._update_restreams(status)
 
+    def preload(self, recorded: Readings) -> None:
+        """Take what was recorded of the stream before the deck started. It counts from the first answer on, and where
+        that goes on from it: what happened in between is not known."""
+        if self._answered_at is None:
+            self._recorded = recorded
 
-def _renew(watch: EventTracker | None, event: Event, moment: ClockReading) -> EventTracker:
-    if watch is None or _stream(watch.event) != _stream(event):
-        return EventTracker(event, moment)
-    return replace(watch, event=event, listed=moment)
+    async def ingest(self, payload: QosSamples | ApiError, status: ConnectionStatus, at: ClockReading) -> None:
+        """Take the answer to a call for samples; after a failure all stays but the error and since when it fails.
 
+        Pauses now and then: an hour of samples takes a tenth of a second to analyse.
+        """
+        if isinstance(payload, ApiError):
+            self._error, self._failing_since = str(payload), self._failing_since or at
+            return
+        until = server_time(status, at.wall).timestamp() + self._thresholds.ahead
+        readings = series.merge(self._readings, payload, until=until)
+        if len(readings):
+            await self._analyse(readings, is_frozen=series.is_frozen(payload, self._readings))
+        else:
+            self._last_empty_at = at
+        self._answered_at, self._error, self._failing_since = at, "", None
+        self._future_samples = series.count_future(payload, until)
+        if len(readings):
+            self._update_restreams(status)
 
-def _stream(event: Event) -> str | None:
-    return event.stream.id if event.stream else None
-
-
-def ingest(
-    watch: EventTracker,
-    brought: QosSamples | ApiError,
-    link: ConnectionStatus,
-    moment: ClockReading,
-    thresholds: Thresholds,
-) -> EventTracker:
-    """The watch after a QoS answer, its new samples not analysed yet; after a failure all stays but `error` and since
-    when it fails."""
-    if isinstance(brought, ApiError):
-        return replace(watch, error=str(brought), failed=watch.failed or moment)
-    until = server_time(link, moment.wall).timestamp() + thresholds.ahead
-    watch = replace(watch, answered=moment, error="", failed=None, ahead=series.count_future(brought, until))
-    readings = series.merge(watch.readings, brought, until=until)
-    if not len(readings):
-        return replace(watch, empty=moment)
-    if len(watch.past):
-        gap = series.late_limit(series.cadence(readings), thresholds)
-        readings, watch = series.prepend(watch.past, readings, gap), replace(watch, past=Readings())
-    if readings is not watch.readings:
+    async def _analyse(self, readings: Readings, *, is_frozen: bool) -> None:
+        """All of it or, where it is cancelled, nothing."""
         cadence = series.cadence(readings)
-        run = series.run_start(readings, series.late_limit(cadence, thresholds))
-        frozen = series.is_frozen(brought, watch.readings)
-        watch = replace(watch, readings=readings, cadence=cadence, run=run, frozen=frozen)
-    return _relayed(watch, link, thresholds)
+        if len(self._recorded):
+            readings = series.prepend(self._recorded, readings, series.late_limit(cadence, self._thresholds))
+        if readings is self._readings:
+            return
+        cadence = series.cadence(readings)
+        run_started_at = series.run_start(readings, series.late_limit(cadence, self._thresholds))
+        analysis = detect(self._analysis, readings, self._thresholds, limit=_ANALYSIS_BATCH)
+        while analysis.readings is not readings:
+            await asyncio.sleep(0)
+            analysis = detect(analysis, readings, self._thresholds, limit=_ANALYSIS_BATCH)
+        self._analysis = analysis
+        self._readings, self._recorded = readings, Readings()
+        self._cadence, self._run_started_at, self._is_frozen = cadence, run_started_at, is_frozen
 
-
-def preload(watch: EventTracker, past: Readings) -> EventTracker:
-    """The watch of a deck that starts again, with what it recorded before. It counts from the first answer on, and
-    where that goes on from it: what happened unseen is not known."""
-    return replace(watch, past=past) if watch.answered is None else watch
-
-
-async def analyze(watch: EventTracker, thresholds: Thresholds) -> EventTracker:
-    """The watch with all its samples analysed: some of them, then others have their turn on the event loop."""
-    analysis = watch.detection
-    while analysis.readings is not watch.readings:
-        await asyncio.sleep(0)
-        analysis = detect(analysis, watch.readings, thresholds, limit=_BATCH)
-    return replace(watch, detection=analysis)
-
-
-def _relayed(watch: EventTracker, link: ConnectionStatus, thresholds: Thresholds) -> EventTracker:
-    """Its restreams, as they were last listed."""
-    if not watch.event.restreams and not watch.restreams.intervals:
-        return watch
-    listed = server_time(link, watch.listed.wall)
-    phase = derive(watch.event, _evidence(watch, link), listed, thresholds)
-    well = phase.tally is BroadcastState.ON_AIR and phase.ingest.state is IngestState.RECEIVING
-    on_air = (watch.run or watch.readings.time[0]) if well else None
-    return replace(watch, restreams=update(watch.restreams, watch.event, listed.timestamp(), on_air, thresholds))
-
-
-def evaluate(
-    watch: EventTracker,
-    link: ConnectionStatus,
-    moment: ClockReading,
-    last: EventState | None,
-    *,
-    thresholds: Thresholds,
-    cadence: Cadence,
-) -> EventState:
-    """The event at that moment. `last`: how it looked before; its verdict is kept where nothing it rests on changed."""
-    now = server_time(link, moment.wall)
-    phase = derive(watch.event, _evidence(watch, link), now, thresholds)
-    interval = qos_interval(watch.event, phase, now, cadence)
-    answer = series.answer_freshness(_age(watch.answered, moment), interval or cadence.qos, thresholds)
-    samples = _of_samples(watch, now, thresholds)
-    qos = _qos(watch, series.least_fresh(answer, samples), asked=interval is not None)
-    trust = _trust(watch, answer, samples, link, qos)
-    case = EventCase(watch.detection, phase, trust, now, watch.restreams)
-    dark = _in_the_dark(watch, link, moment, thresholds)
-    if dark:
-        verdict = HealthAssessment(Health(grade=Grade.NONE if phase.tally in _NEVER_JUDGED else Grade.STALE))
-    elif last and _same_case(last, qos, case, thresholds):
-        verdict = last.assessment
-    else:
-        verdict = assess(case, thresholds)
-    doubtful = dark or (interval is not None and trust.freshness is Freshness.STALE)
-    if last and last.assessment is verdict:
-        faults, shown = last.episodes, last.pattern
-    else:
-        faults = _episodes(watch)
-        shown = (
-            patterns.pattern_of(phase, qos.readings, verdict, thresholds)
-            if faults or verdict.findings
-            else Pattern.NONE
+    def _update_restreams(self, status: ConnectionStatus) -> None:
+        """Its restreams, as they were last listed."""
+        if not self.event.restreams and not self._restreams.intervals:
+            return
+        listed_at = server_time(status, self._listed_at.wall)
+        phase = derive(self.event, self._evidence(status), listed_at, self._thresholds)
+        is_well = phase.tally is BroadcastState.ON_AIR and phase.ingest.state is IngestState.RECEIVING
+        on_air_since = (self._run_started_at or self._readings.time[0]) if is_well else None
+        self._restreams = restreams.update(
+            self._restreams, self.event, listed_at.timestamp(), on_air_since, self._thresholds
         )
-    return EventState(watch.event, watch.listed.wall, phase, qos, verdict, doubtful, faults, shown)
+
+    def evaluate(self, status: ConnectionStatus, cadence: Cadence, at: ClockReading) -> EventState:
+        """How the event looks at that moment. Its assessment stays where nothing that it rests on has changed."""
+        before, now = self.state, server_time(status, at.wall)
+        phase = derive(self.event, self._evidence(status), now, self._thresholds)
+        interval = qos_interval(self.event, phase, now, cadence)
+        of_answer = series.answer_freshness(_age(self._answered_at, at), interval or cadence.qos, self._thresholds)
+        of_samples = self._sample_freshness(now)
+        qos = self._qos(series.least_fresh(of_answer, of_samples), is_polled=interval is not None)
+        quality = self._quality(of_answer, of_samples, status, qos)
+        case = EventCase(self._analysis, phase, quality, now, self._restreams)
+        is_blind = self._is_blind(status, at)
+        if is_blind:
+            grade = Grade.NONE if phase.tally in _NEVER_ASSESSED else Grade.STALE
+            assessment = HealthAssessment(Health(grade=grade))
+        elif before and _is_same_case(before, qos, case, self._thresholds):
+            assessment = before.assessment
+        else:
+            assessment = assess(case, self._thresholds)
+        is_stale = is_blind or (interval is not None and quality.freshness is Freshness.STALE)
+        if before and before.assessment is assessment:
+            found, pattern = before.episodes, before.pattern
+        else:
+            found = self._episodes()
+            has_fault = bool(found or assessment.findings)
+            pattern = (
+                patterns.pattern_of(phase, qos.readings, assessment, self._thresholds) if has_fault else Pattern.NONE
+            )
+        self.state = EventState(self.event, self._listed_at.wall, phase, qos, assessment, is_stale, found, pattern)
+        return self.state
+
+    def _episodes(self) -> tuple[Episode, ...]:
+        found = (*episodes(self._analysis), *restreams.restream_episodes(self._restreams))
+        return tuple(sorted(found, key=lambda episode: (episode.since, episode.kind, episode.target))[-MAX_EPISODES:])
+
+    def _quality(
+        self, of_answer: Freshness, of_samples: Freshness, status: ConnectionStatus, qos: QosState
+    ) -> DataQuality:
+        empty = server_time(status, self._last_empty_at.wall) if self._last_empty_at else None
+        error = self._error or ("new samples come, their time stands still" if self._is_frozen else "")
+        freshness = self._trusted_freshness(of_answer, of_samples)
+        return DataQuality(freshness, self._last_news(status), error, qos.future_samples, empty)
+
+    def _qos(self, freshness: Freshness, *, is_polled: bool) -> QosState:
+        return QosState(
+            readings=self._readings,
+            as_of=self._answered_at.wall if self._answered_at else None,
+            freshness=freshness,
+            cadence=self._cadence,
+            error=self._error,
+            future_samples=self._future_samples if is_polled else 0,
+            failing_since=self._failing_since.wall if self._failing_since else None,
+        )
+
+    def _last_news(self, status: ConnectionStatus) -> datetime | None:
+        """The last good answer with news, or the first failure where there was none (server time)."""
+        if self._is_frozen and self._readings.last:
+            return datetime.fromtimestamp(self._readings.last.time, UTC)
+        at = self._answered_at or self._failing_since
+        return server_time(status, at.wall) if at else None
+
+    def _evidence(self, status: ConnectionStatus) -> IngestEvidence | None:
+        if self._answered_at is None:
+            return None
+        newest, run_started_at = self._readings.last, self._run_started_at
+        return IngestEvidence(
+            as_of=server_time(status, self._answered_at.wall),
+            newest=datetime.fromtimestamp(newest.time, UTC) if newest else None,
+            run_started_at=None if run_started_at is None else datetime.fromtimestamp(run_started_at, UTC),
+            cadence=self._cadence,
+            is_frozen=self._is_frozen,
+        )
+
+    def _sample_freshness(self, now: datetime) -> Freshness:
+        """An answer that held no samples has none that could be old."""
+        newest = self._readings.last
+        if newest is None:
+            return Freshness.FRESH
+        return series.sample_freshness(now.timestamp() - newest.time, self._cadence, self._thresholds)
+
+    def _is_blind(self, status: ConnectionStatus, at: ClockReading) -> bool:
+        """Whether the event itself may have changed unseen."""
+        listing = series.answer_freshness(_age(self._listed_at, at), status.interval, self._thresholds)
+        return status.state is ConnectionState.BLIND or listing is Freshness.STALE
+
+    def _trusted_freshness(self, of_answer: Freshness, of_samples: Freshness) -> Freshness:
+        """For an assessment, samples that stopped are the phase's business; only our own failing to ask withholds it.
+
+        A time that stands still says nothing of now, though the encoder may send.
+        """
+        if self._is_frozen and of_samples is not Freshness.FRESH:
+            return Freshness.STALE
+        if of_answer is Freshness.STALE or (of_answer is Freshness.NEVER and self._error):
+            return Freshness.STALE
+        return Freshness.FRESH if of_samples is Freshness.FRESH else Freshness.LATE
 
 
-def _episodes(watch: EventTracker) -> tuple[Episode, ...]:
-    faults = (*episodes(watch.detection), *restream_episodes(watch.restreams))
-    return tuple(sorted(faults, key=lambda one: (one.since, one.kind, one.target))[-MAX_EPISODES:])
+def _age(then: ClockReading | None, now: ClockReading) -> float | None:
+    return now.monotonic - then.monotonic if then else None
 
 
-def _trust(
-    watch: EventTracker, answer: Freshness, samples: Freshness, link: ConnectionStatus, qos: QosState
-) -> DataQuality:
-    empty = server_time(link, watch.empty.wall) if watch.empty else None
-    error = watch.error or ("new samples come, their time stands still" if watch.frozen else "")
-    return DataQuality(_believed(answer, samples, watch), _told(watch, link), error, qos.future_samples, empty)
-
-
-def _qos(watch: EventTracker, fresh: Freshness, *, asked: bool) -> QosState:
-    return QosState(
-        readings=watch.readings,
-        as_of=watch.answered.wall if watch.answered else None,
-        freshness=fresh,
-        cadence=watch.cadence,
-        error=watch.error,
-        future_samples=watch.ahead if asked else 0,
-        failing_since=watch.failed.wall if watch.failed else None,
-    )
-
-
-def _told(watch: EventTracker, link: ConnectionStatus) -> datetime | None:
-    """The last good answer with news, or the first failure where there was none (server time)."""
-    if watch.frozen and watch.readings.last:
-        return datetime.fromtimestamp(watch.readings.last.time, UTC)
-    then = watch.answered or watch.failed
-    return server_time(link, then.wall) if then else None
-
-
-def _age(then: ClockReading | None, moment: ClockReading) -> float | None:
-    return moment.tick - then.tick if then else None
-
-
-def _evidence(watch: EventTracker, link: ConnectionStatus) -> IngestEvidence | None:
-    if watch.answered is None:
-        return None
-    newest = watch.readings.last
-    return IngestEvidence(
-        as_of=server_time(link, watch.answered.wall),
-        newest=datetime.fromtimestamp(newest.time, UTC) if newest else None,
-        run_started_at=None if watch.run is None else datetime.fromtimestamp(watch.run, UTC),
-        cadence=watch.cadence,
-        is_frozen=watch.frozen,
-    )
-
-
-def _of_samples(watch: EventTracker, now: datetime, thresholds: Thresholds) -> Freshness:
-    """An answer that held no samples has none that could be old."""
-    newest = watch.readings.last
-    if newest is None:
-        return Freshness.FRESH
-    return series.sample_freshness(now.timestamp() - newest.time, watch.cadence, thresholds)
-
-
-def _in_the_dark(watch: EventTracker, link: ConnectionStatus, moment: ClockReading, thresholds: Thresholds) -> bool:
-    """Whether the event itself may have changed unseen."""
-    unlisted = series.answer_freshness(_age(watch.listed, moment), link.interval, thresholds)
-    return link.state is ConnectionState.BLIND or unlisted is Freshness.STALE
-
-
-def _believed(answer: Freshness, samples: Freshness, watch: EventTracker) -> Freshness:
-    """For a verdict, samples that stopped are the phase's business; only our own failing to ask withholds it.
-
-    A time that stands still says nothing of now, though the encoder may send.
-    """
-    if watch.frozen and samples is not Freshness.FRESH:
-        return Freshness.STALE
-    if answer is Freshness.STALE or (answer is Freshness.NEVER and watch.error):
-        return Freshness.STALE
-    return Freshness.FRESH if samples is Freshness.FRESH else Freshness.LATE
-
-
-def _same_case(last: EventState, qos: QosState, case: EventCase, thresholds: Thresholds) -> bool:
-    """Whether the verdict rests on the same samples; of a receiving stream it rests on nothing else."""
-    before, phase, receiving = last.phase, case.phase, IngestState.RECEIVING
-    restreams = tuple(finding for finding in last.assessment.findings if finding.kind == RESTREAM_KIND.name)
+def _is_same_case(before: EventState, qos: QosState, case: EventCase, thresholds: Thresholds) -> bool:
+    """Whether the assessment rests on the same samples; of a receiving stream it rests on nothing else."""
+    findings = tuple(finding for finding in before.assessment.findings if finding.kind == RESTREAM_KIND.name)
     return (
-        before.ingest.state is receiving is phase.ingest.state
-        and before.tally is phase.tally
-        and last.qos.readings is qos.readings
-        and last.qos.freshness is qos.freshness
-        and last.qos.future_samples == qos.future_samples
-        and last.assessment.health.grade is not Grade.STALE
-        and restreams == tuple(find(RESTREAM_KIND, case, thresholds))
+        before.phase.ingest.state is IngestState.RECEIVING is case.phase.ingest.state
+        and before.phase.tally is case.phase.tally
+        and before.qos.readings is qos.readings
+        and before.qos.freshness is qos.freshness
+        and before.qos.future_samples == qos.future_samples
+        and before.assessment.health.grade is not Grade.STALE
+        and findings == tuple(find(RESTREAM_KIND, case, thresholds))
     )
-
-
-_LOOKS = 16
-
-"""Events that are looked at in one slice."""
-
-
-_log: Any = structlog.get_logger("livedeck.monitor")
 
 
 class WorldTracker:
-    """Takes answers and says how everything looks. `overrides`: thresholds of single events, by id.
+    """Every event and the connection. `overrides`: thresholds of single events, by id.
 
-    `link`: the connection as it is. `cadence`: how often the platform is asked, as the budget allows.
-    `rooms`: as they were last listed.
+    `status`: the connection as it is. `cadence`: how often the platform is asked, as the request budget allows.
     """
 
     def __init__(
         self,
         api: Api,
-        begun: ClockReading,
+        started_at: ClockReading,
         thresholds: Thresholds,
         cadence: Cadence,
         overrides: Mapping[str, Thresholds],
     ) -> None:
-        self._api, self._thresholds, self._cadence, self._overrides = api, thresholds, cadence, overrides
-        self._watches: dict[str, EventTracker] = {}
-        self._states: dict[str, EventState] = {}
-        self._recalled: dict[str, str] = {}  # event id -> the stream of which older samples were asked for
-        self._heard = begun.tick  # the last good answer of all
+        self._api, self._thresholds, self._base_cadence, self._overrides = api, thresholds, cadence, overrides
+        self._trackers: dict[str, EventTracker] = {}
+        self._preloaded: dict[str, str] = {}  # event id -> the stream of which recorded samples were asked for
+        self._answered_at = started_at.monotonic  # the last good answer of all
         self.cadence = cadence
-        self.rooms = RoomsState(interval=cadence.rooms)
-        self.link = ConnectionStatus(ConnectionState.CONNECTING, begun.wall, interval=cadence.events)
+        self.status = ConnectionStatus(ConnectionState.CONNECTING, started_at.wall, interval=cadence.events)
 
     @property
     def states(self) -> tuple[EventState, ...]:
-        """Every event as it looked last."""
-        return tuple(self._states.values())
+        """Every event as it was last evaluated."""
+        return tuple(tracker.state for tracker in self._trackers.values() if tracker.state)
 
     @property
     def blind_at(self) -> float:
         """When the deck is blind if nothing answers (monotonic s)."""
-        return self._heard + connection.blind_after(self.link, self._thresholds)
+        return self._answered_at + connection.blind_after(self.status, self._thresholds)
 
-    def told(self, key: str) -> bool:
-        """Whether the samples of that event, or the rooms, were asked for, with whatever result. What is gone is."""
-        if key == ROOMS:
-            return self.rooms.told
-        watch = self._watches.get(key)
-        return watch is None or bool(watch.answered or watch.error)
+    def has_response(self, event_id: str) -> bool:
+        """Whether the samples of that event were asked for, with whatever result; true of an event that is gone."""
+        return event_id not in self._trackers or self._trackers[event_id].has_response
 
-    async def recall(self, history: History, now: datetime) -> None:
-        """Put what was recorded of a stream before what is heard of it, as soon as the stream is known."""
-        until = connection.server_time(self.link, now).timestamp() + self._thresholds.ahead
-        if begun := self._begun():
-            past = await history.samples(begun, until, newest=MAX_SAMPLES)
-            self._watches |= {key: preload(self._watches[key], readings) for key, readings in past.items()}
+    async def preload(self, history: History, now: datetime) -> None:
+        """Put what was recorded of a stream before what is answered of it, as soon as the stream is known."""
+        until = server_time(self.status, now).timestamp() + self._thresholds.ahead
+        if streams := self._new_streams():
+            for event_id, readings in (await history.samples(streams, until, newest=series.MAX_SAMPLES)).items():
+                self._trackers[event_id].preload(readings)
 
-    async def hear(self, answer: PollResult) -> bool:
-        """Learn what one call brought; whether it brought a fault that nobody may wait for, new or graver than it was.
-
-        In slices: the loop goes on between two of them.
-        """
-        await self._learn(answer)
-        watch, before = self._watches.get(answer.key), self._states.get(answer.key)
-        if watch is None or before is None:
+    async def ingest(self, result: PollResult) -> bool:
+        """Take what one call brought, and evaluate its event; whether that shows a new fault, or a worse one."""
+        at = ClockReading(result.at, result.monotonic)
+        if result.key == LIST:
+            if isinstance(result.payload, tuple):
+                self._update_events(result.payload, at)
             return False
-        now = self._look(watch, ClockReading(answer.at, answer.tick))
-        self._states[answer.key] = now
-        return is_worse(before.assessment, now.assessment)
+        tracker = self._trackers.get(str(result.key))
+        if tracker is None or isinstance(result.payload, tuple):
+            return False
+        await tracker.ingest(result.payload, self.status, at)
+        before = tracker.state
+        return before is not None and is_worse(before.assessment, self._evaluate(tracker, at).assessment)
 
-    async def take(self, answers: tuple[PollResult, ...], moment: ClockReading, *, urgent: bool = False) -> None:
-        """Look at everything after the answers of a round, which were heard; none means that only time passed.
+    async def evaluate_all(self, results: tuple[PollResult, ...], at: ClockReading, *, is_urgent: bool = False) -> None:
+        """Evaluate everything after a round, whose results were ingested; none of them: only time passed.
 
-        `urgent`: what was heard is all that is looked at, unless the link changed or the list came. In slices; how
-        events look changes for all of them at once.
+        `is_urgent`: what was ingested is all that is new, unless the connection changed or the list came. Pauses now
+        and then.
         """
-        self._heard = max([self._heard, *(answer.tick for answer in answers if answer.good)])
-        before, self.link = self.link, self._linked(_outcome(answers), moment)
-        if urgent and self.link.state is before.state and all(answer.key != LIST for answer in answers):
+        self._answered_at = max([self._answered_at, *(result.monotonic for result in results if result.is_good)])
+        before, self.status = self.status, self._connect(_round_result(results), at)
+        if is_urgent and self.status.state is before.state and all(result.key != LIST for result in results):
             return
-        self._states = await self._looks(moment)
-        self.cadence = fit_rate_limit(self._cadence, self.states)
-
-    def _begun(self) -> dict[str, str]:
-        """Event id -> the stream that it has since the last look, where that may still bring samples."""
-        streams = {
-            key: stream.id
-            for key, watch in self._watches.items()
-            if (stream := watch.event.stream) and stream.id and stream.finished_at is None
-        }
-        begun = {key: stream for key, stream in streams.items() if self._recalled.get(key) != stream}
-        self._recalled = streams
-        return begun
-
-    async def _learn(self, answer: PollResult) -> None:
-        moment = ClockReading(answer.at, answer.tick)
-        if isinstance(answer.brought, tuple):
-            self._watches = update_events(self._watches, answer.brought, self.link, moment, self._judged_by)
-        elif isinstance(answer.brought, RoomList) or (answer.key == ROOMS and isinstance(answer.brought, ApiError)):
-            self.rooms = listed(self.rooms, answer.brought, answer.at)
-        elif answer.key in self._watches:
-            watch, thresholds = self._watches[answer.key], self._judged_by(answer.key)
-            watch = ingest(watch, answer.brought, self.link, moment, thresholds)
-            self._watches[answer.key] = await analyze(watch, thresholds)
-        await asyncio.sleep(0)
-
-    async def _looks(self, moment: ClockReading) -> dict[str, EventState]:
-        states = {}
-        for place, (key, watch) in enumerate(self._watches.items(), 1):
-            states[key] = self._look(watch, moment)
-            if place % _LOOKS == 0:
+        for index, tracker in enumerate(tuple(self._trackers.values()), 1):
+            self._evaluate(tracker, at)
+            if index % _EVALUATION_BATCH == 0:
                 await asyncio.sleep(0)
-        return states
+        self.cadence = fit_rate_limit(self._base_cadence, self.states)
 
-    def _look(self, watch: EventTracker, moment: ClockReading) -> EventState:
-        last, thresholds = self._states.get(watch.event.id), self._judged_by(watch.event.id)
-        return evaluate(watch, self.link, moment, last, thresholds=thresholds, cadence=self.cadence)
+    def _evaluate(self, tracker: EventTracker, at: ClockReading) -> EventState:
+        return tracker.evaluate(self.status, self.cadence, at)
 
-    def _judged_by(self, event_id: str) -> Thresholds:
-        return self._overrides.get(event_id, self._thresholds)
+    def _update_events(self, events: Iterable[Event], at: ClockReading) -> None:
+        """After an event list: what left it is forgotten, and a new stream begins with no samples."""
+        trackers: dict[str, EventTracker] = {}
+        for event in events:
+            tracker = self._trackers.get(event.id)
+            stream_id = event.stream.id if event.stream else None
+            if tracker is None or tracker.stream_id != stream_id:
+                thresholds = self._overrides.get(event.id, self._thresholds)
+                tracker = EventTracker(event, at, thresholds, tracker.state if tracker else None)
+            tracker.update_event(event, self.status, at)
+            trackers[event.id] = tracker
+        self._trackers = trackers
 
-    def _linked(self, outcome: connection.RoundResult, moment: ClockReading) -> ConnectionStatus:
-        before, exchanges = self.link, self._api.timings
-        after = connection.step(before, outcome, moment.wall, moment.tick - self._heard, self._thresholds)
+    def _new_streams(self) -> dict[str, str]:
+        """Event id -> the stream that it has since this was last asked, where that may still bring samples."""
+        streams = {
+            event_id: stream.id
+            for event_id, tracker in self._trackers.items()
+            if (stream := tracker.event.stream) and stream.id and stream.finished_at is None
+        }
+        new = {key: stream_id for key, stream_id in streams.items() if self._preloaded.get(key) != stream_id}
+        self._preloaded = streams
+        return new
+
+    def _connect(self, outcome: connection.RoundResult, at: ClockReading) -> ConnectionStatus:
+        before, exchanges = self.status, self._api.timings
+        after = connection.step(before, outcome, at.wall, at.monotonic - self._answered_at, self._thresholds)
         if before.failures == 0 < after.failures:
             _log.warning("platform lost", why=after.reason)
         if after.failures == 0 < before.failures:
@@ -426,12 +382,11 @@ class WorldTracker:
         return replace(after, round_trip=exchanges[-1].round_trip, skew=skew)
 
 
-def _outcome(answers: Iterable[PollResult]) -> connection.RoundResult:
-    """What a round tells of the link. A rate is limited for all calls, whichever was told so: then no more are made."""
-    answers = tuple(answers)
-    pulse = next((answer.brought for answer in answers if answer.key == LIST), None)
-    good = max((answer.at for answer in answers if answer.good), default=None)
-    told = (answer.brought for answer in answers if isinstance(answer.brought, RateLimited))
-    limited = next((error for error in told if error.retry_after is not None), None)
+def _round_result(results: tuple[PollResult, ...]) -> connection.RoundResult:
+    """What a round tells of the connection. A rate limit holds for all calls, whichever met it."""
+    pulse = next((result.payload for result in results if result.key == LIST), None)
+    good = max((result.at for result in results if result.is_good), default=None)
+    limits = (result.payload for result in results if isinstance(result.payload, RateLimited))
+    limited = next((error for error in limits if error.retry_after is not None), None)
     failure = pulse if isinstance(pulse, ApiError) else None
     return connection.RoundResult(good, isinstance(pulse, tuple), failure or limited)

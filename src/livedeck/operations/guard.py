@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from livedeck.monitor import Snapshot, stale
+from livedeck.monitor import Snapshot, is_stale
 from livedeck.operations.operation import Target
 from livedeck.text import values
 
@@ -28,9 +28,9 @@ def blocked_reason(
     if snapshot is None or snapshot.link.as_of is None:
         return "no data yet; wait for the platform's first answer"
     retry = f"; {refresh_key} asks the platform again" if refresh_key else ""
-    if not is_watched or stale(snapshot.link, now):
+    if not is_watched or is_stale(snapshot.link, now):
         return f"what you see is STALE, {_age(snapshot.link.as_of, now)} old{retry}"
-    if target and target.kind in LISTED_WITH_ROOMS and snapshot.rooms.as_of and snapshot.rooms.stale(now):
+    if target and target.kind in LISTED_WITH_ROOMS and snapshot.rooms.as_of and snapshot.rooms.is_stale(now):
         return f"the rooms that you see are STALE, {_age(snapshot.rooms.as_of, now)} old{retry}"
     state = snapshot.find(target.id) if target and target.kind == "event" else None
     if state and state.is_stale:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from livedeck.client import NotFound, RelayDraft, RelayProfile, Room, RoomDraft
-from livedeck.monitor import RoomsState, Severity
+from livedeck.monitor import CachedList, Severity
 from livedeck.operations.diff import Change, ParsedForm, change_lines
 from livedeck.operations.operation import (
     Confirmation,
@@ -335,7 +335,7 @@ class DeferredEdits:
         """The edit of that profile waits no longer."""
         self._waiting.pop(profile_id, None)
 
-    def check_ready(self, rooms: RoomsState) -> Iterator[tuple[str, Severity]]:
+    def check_ready(self, rooms: CachedList[Room]) -> Iterator[tuple[str, Severity]]:
         """Whether a relay is over: its room was active, and is not any more. Gives what is to be told."""
         for profile_id, edit in list(self._waiting.items()):
             if rooms.as_of is None or rooms.as_of < edit.since:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from livedeck.monitor import Snapshot
-from livedeck.monitor import stale as is_stale
+from livedeck.monitor import Snapshot, is_stale
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ ROOMS: TableSchema[Room] = TableSchema(
     text=lambda room: " ".join(
         [display_name(room), room.id, *_platforms(room), *map(display_name, relay_profiles(room))]
     ).casefold(),
-    rows=lambda snapshot: snapshot.rooms.rooms,
+    rows=lambda snapshot: snapshot.rooms.items,
 )
 
 

@@ -4,8 +4,64 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from livedeck.client import Material, Recording
+
+T = TypeVar("T")
+
+
+class ResourceKind(StrEnum):
+    """What a list is of."""
+
+    ROOMS = "rooms"
+    RECORDINGS = "recordings"  # of an event
+    POSTERS = "posters"  # of a video, as the three below
+    SUBTITLES = "subtitles"
+    ANNOTATIONS = "annotations"
+    MATERIALS = "materials"
+    CUES = "cues"  # of a subtitle track
+
+
+class ResourceKey(NamedTuple):
+    """Names one list. `id`: of the event or the video that it belongs to; `track`: of the subtitle track."""
+
+    kind: ResourceKind
+    id: str = ""
+    track: str = ""
+
+
+ROOM_LIST = ResourceKey(ResourceKind.ROOMS)
+
+
+def recordings_key(event_id: str) -> ResourceKey:
+    """The list of the recordings of that event."""
+    return ResourceKey(ResourceKind.RECORDINGS, event_id)
+
+
+@dataclass(frozen=True, slots=True)
+class CachedList(Generic[T]):
+    """A list as it was last answered, in the platform's order.
+
+    `as_of`: when the last good answer came (this machine's clock); None: there was none, which is not the same as an
+    empty list. `error`: why the last request failed, or empty; what was known stays. `interval`: seconds between two
+    requests; what is older than two of them is stale.
+    """
+
+    items: tuple[T, ...] = ()
+    as_of: datetime | None = None
+    error: str = ""
+    interval: float = 30.0
+
+    def find(self, item_id: str) -> T | None:
+        """The item with that id, or None where it is not listed."""
+        items: tuple[Any, ...] = self.items
+        return next((item for item in items if item.id == item_id), None)
+
+    def is_stale(self, now: datetime) -> bool:
+        """Whether it may be otherwise by now (monitoring.md, "Freshness first")."""
+        return self.as_of is None or (now - self.as_of).total_seconds() > 2 * self.interval
 
 
 @dataclass(frozen=True, slots=True)

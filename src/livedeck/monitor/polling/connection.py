@@ -1,4 +1,4 @@
-"""The connection to the platform, step by step: OK, FAILING, BLIND, and back by itself (monitoring.md). Pure."""
+"""The state machine of the connection: CONNECTING, OK, FAILING, BLIND and back (monitoring.md). Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CAUSES: tuple[tuple[type[ApiError], ConnectionProblem], ...] = (
 """The first row to fit names the cause; whatever fits none is NO ANSWER."""
 
 
-_TROUBLED = frozenset({ConnectionState.FAILING, ConnectionState.BLIND})
+_FAILED_STATES = frozenset({ConnectionState.FAILING, ConnectionState.BLIND})
 
 
 _HALF_TICK = 0.5
@@ -45,7 +45,8 @@ _HALF_TICK = 0.5
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """What one round brought. The event list is the pulse of the link: the others may fail for reasons of their own.
+    """What one round brought. The event list is the pulse of the connection: other calls may fail for reasons of their
+    own.
 
     `good`: the last good answer to anything (this machine's clock); `listed`: the list answered; `failure`: why it did
     not. A round without the list has neither.
@@ -57,34 +58,34 @@ class RoundResult:
 
 
 def step(
-    link: ConnectionStatus, outcome: RoundResult, now: datetime, silence: float, thresholds: Thresholds
+    link: ConnectionStatus, result: RoundResult, now: datetime, silence: float, thresholds: Thresholds
 ) -> ConnectionStatus:
-    """The link at `now` (this machine's clock); an empty outcome means that only time passed.
+    """The connection at `now` (this machine's clock); an empty result means that only time passed.
 
     `silence`: seconds since the last good answer, or since the start where there was none; monotonic, for a wall clock
     that is set must not blind the deck.
     """
-    link = _heard(link, outcome)
+    link = _with_result(link, result)
     state = _state(link, silence, thresholds)
     if state is ConnectionState.BLIND and not link.problem:
         link = replace(link, problem=ConnectionProblem.NO_ANSWER)
     if state is link.state:
         return link
-    if state is ConnectionState.OK and link.state in _TROUBLED:
+    if state is ConnectionState.OK and link.state in _FAILED_STATES:
         link = replace(link, recovered_at=now, problem=ConnectionProblem.NONE)
     return replace(link, state=state, since=now)
 
 
-def _heard(link: ConnectionStatus, outcome: RoundResult) -> ConnectionStatus:
-    if outcome.good:
-        link = replace(link, as_of=outcome.good)
-    if outcome.failure:
-        return replace(link, failures=link.failures + 1, reason=str(outcome.failure), problem=_cause(outcome.failure))
-    return replace(link, failures=0, reason="", problem=ConnectionProblem.NONE) if outcome.listed else link
+def _with_result(link: ConnectionStatus, result: RoundResult) -> ConnectionStatus:
+    if result.good:
+        link = replace(link, as_of=result.good)
+    if result.failure:
+        return replace(link, failures=link.failures + 1, reason=str(result.failure), problem=_cause(result.failure))
+    return replace(link, failures=0, reason="", problem=ConnectionProblem.NONE) if result.listed else link
 
 
 def _cause(failure: ApiError) -> ConnectionProblem:
-    return next((trouble for kind, trouble in _CAUSES if isinstance(failure, kind)), ConnectionProblem.NO_ANSWER)
+    return next((problem for error, problem in _CAUSES if isinstance(failure, error)), ConnectionProblem.NO_ANSWER)
 
 
 def _state(link: ConnectionStatus, silence: float, thresholds: Thresholds) -> ConnectionState:
@@ -100,7 +101,7 @@ def blind_after(link: ConnectionStatus, thresholds: Thresholds) -> float:
     return max(thresholds.blind_after, thresholds.answer_intervals * link.interval)
 
 
-def stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DEFAULTS) -> bool:
+def is_stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DEFAULTS) -> bool:
     """Whether nothing on a screen painted at `now` (this machine's clock) may look good.
 
     Blind, without any answer yet, or without one for two intervals: judged at each painting, so that a monitor that
@@ -111,10 +112,10 @@ def stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DEFAU
     return abs((now - link.as_of).total_seconds()) > thresholds.answer_intervals * link.interval
 
 
-def skew(exchanges: Iterable[ResponseTiming], known: float, thresholds: Thresholds) -> float:
+def skew(exchanges: Iterable[ResponseTiming], current: float, thresholds: Thresholds) -> float:
     """Seconds that the server's clock is ahead: the median of the last exchanges, 0 while it is under two seconds.
 
-    `known`: what it was before; a skew that counts goes on counting until it is clearly less.
+    `current`: what it was before; a skew that counts goes on counting until it is clearly less.
     """
     offsets = [
         (exchange.server_date - exchange.at).total_seconds() + _HALF_TICK + exchange.round_trip / 2
@@ -122,10 +123,10 @@ def skew(exchanges: Iterable[ResponseTiming], known: float, thresholds: Threshol
         if exchange.server_date
     ]
     offset = median(offsets) if offsets else 0.0
-    least = thresholds.skew_least - (thresholds.skew_swing if known else 0.0)
-    return offset if abs(offset) >= least else 0.0
+    minimum = thresholds.skew_least - (thresholds.skew_swing if current else 0.0)
+    return offset if abs(offset) >= minimum else 0.0
 
 
-def server_time(link: ConnectionStatus, moment: datetime) -> datetime:
-    """A moment of this machine's clock as the server would have told it."""
-    return moment + timedelta(seconds=link.skew)
+def server_time(link: ConnectionStatus, at: datetime) -> datetime:
+    """A moment of this machine's clock by the server's clock."""
+    return at + timedelta(seconds=link.skew)

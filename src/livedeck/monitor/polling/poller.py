@@ -1,4 +1,4 @@
-"""Asks the platform: what is due, a few at a time, never twice at once; a round ends early for a new fault."""
+"""Polls in bounded rounds: what is due, a few calls at a time, never the same one twice; back-off, jitter, budget."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import floor, inf
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
-from livedeck.client import Api, ApiError, Event, QosSamples, RateLimited, Rejected, Unauthorized, Unreachable
-from livedeck.monitor.model.snapshot import RoomList
+from livedeck.client import ApiError, Event, QosSamples, RateLimited, Rejected, Unauthorized, Unreachable
+from livedeck.monitor.model.resources import ResourceKey
 from livedeck.monitor.model.state import Clock
 from livedeck.monitor.model.thresholds import Cadence
-from livedeck.monitor.polling.schedule import LIST, ROOMS, PollSchedule
+from livedeck.monitor.polling.schedule import LIST, PollKey, PollSchedule, is_on_platform
 
 
 async def wait_first(*runners: Coroutine[Any, Any, object]) -> None:
@@ -30,231 +30,259 @@ async def wait_first(*runners: Coroutine[Any, Any, object]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-_APART = 0.25
+_MIN_GAP = 0.25
 
-"""Seconds between two rounds at least that are cut short by a fault: two hundred at once make no two hundred looks."""
+"""Seconds between two rounds that end early, at least: two hundred faults at once make no two hundred snapshots."""
 
 
 class RoundDebounce:
-    """Cuts rounds short. `urgent`: whether it did so with this one."""
+    """Debounces: ends a poll round early for news that nobody may wait for, at most every 0.25 s.
+
+    `is_urgent`: whether it ended this one.
+    """
 
     def __init__(self, clock: Clock) -> None:
-        self.urgent = False
-        self._clock, self._graver = clock, asyncio.Event()
-        self._calm_from = -inf  # when another round may be cut short
+        self.is_urgent = False
+        self._clock, self._has_news = clock, asyncio.Event()
+        self._next_from = -inf  # when another round may be ended early (monotonic s)
 
     def begin(self) -> None:
-        """A round begins, and has brought no fault yet."""
-        self.urgent = False
-        self._graver.clear()
+        """A round begins, and has brought no news yet."""
+        self.is_urgent = False
+        self._has_news.clear()
 
-    def tell(self) -> None:
-        """The round brought a new fault, or a graver one."""
-        self._graver.set()
+    def end_early(self) -> None:
+        """The round brought a new fault, or a worse one, or what somebody waits for."""
+        self._has_news.set()
 
-    async def end(self) -> None:
-        """Return when the round must end for what was told."""
-        await self._graver.wait()
-        await self._clock.sleep(max(0.0, self._calm_from - self._clock.monotonic()))
-        self.urgent, self._calm_from = True, self._clock.monotonic() + _APART
-
-
-PollPayload = tuple[Event, ...] | RoomList | QosSamples | ApiError
-
-"""What a call may come back with."""
+    async def wait(self) -> None:
+        """Return when the round must end."""
+        await self._has_news.wait()
+        await self._clock.sleep(max(0.0, self._next_from - self._clock.monotonic()))
+        self.is_urgent, self._next_from = True, self._clock.monotonic() + _MIN_GAP
 
 
-_OF_THE_LINK = (Unreachable, Unauthorized, RateLimited)
+PollPayload: TypeAlias = tuple[Event, ...] | QosSamples | tuple[Any, ...] | ApiError
+
+"""What a call may come back with: the event list, samples, a list that is polled on demand, or why not."""
+
+
+_REMEMBERED = 60.0
+
+"""Seconds; longer than the interval of any list that is polled on demand."""
+
+
+_CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
+
+"""Errors that every other call would meet, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
-    """What one call brought, and when (wall clock; monotonic seconds). `key`: LIST, ROOMS or an event id."""
+    """What one call brought, and when (wall clock; monotonic seconds).
 
-    key: str
+    `is_outdated`: everything was expedited after it was requested.
+    """
+
+    key: PollKey
     at: datetime
-    tick: float
-    brought: PollPayload
+    monotonic: float
+    payload: PollPayload
+    is_outdated: bool = False
 
     @property
-    def good(self) -> bool:
+    def is_good(self) -> bool:
         """Whether it brought what was asked for."""
-        return not isinstance(self.brought, ApiError)
+        return not isinstance(self.payload, ApiError)
 
 
 class Poller:
-    """Keeps the time of every call.
+    """Keeps the time of every call. `fetch`: makes one; an ApiError is returned, not raised.
 
-    The event list is the pulse of the link. While nothing answers at all, only the list and one event are asked, at the
-    pace of the back-off. One round runs at a time; a call that is slower than its round answers in a later one.
+    The event list is the pulse of the connection. While nothing answers at all, only the list and one event are asked
+    for, at the pace of the back-off. One round runs at a time; a call that is slower than its round answers in a later
+    one.
     """
 
-    def __init__(self, api: Api, clock: Clock, cadence: Cadence, random: Random) -> None:
-        self._api = api.without_retry()  # the next round asks again
-        self._clock, self._cadence, self._random = clock, cadence, random
-        self._seats = asyncio.Semaphore(cadence.at_once)
-        self._out: dict[str, asyncio.Task[PollResult | None]] = {}
-        self._asked: dict[str, tuple[float, float]] = {}  # when, and the jitter of the wait that follows
-        self._budget, self._counted = cadence.budget, clock.monotonic()  # requests that may be made, and as of when
-        self._failures = 0  # of the list, in a row
-        self._failing: set[str] = set()  # whose last call failed
-        self._unlearnt: dict[str, PollResult] = {}  # the last answer of each call since a round was whole
-        self._down = False
-        self._broken = False  # a call of this round failed for a reason that those in the queue share
-        self._quiet_until = -inf  # Retry-After
+    def __init__(
+        self, fetch: Callable[[PollKey], Awaitable[PollPayload]], clock: Clock, cadence: Cadence, random: Random
+    ) -> None:
+        self._fetch, self._clock, self._cadence, self._random = fetch, clock, cadence, random
+        self._slots = asyncio.Semaphore(cadence.at_once)
+        self._in_flight: dict[PollKey, asyncio.Task[PollResult | None]] = {}
+        self._requested: dict[PollKey, tuple[float, float]] = {}  # when, and the jitter of the wait that follows
+        self._tokens, self._refilled_at = cadence.budget, clock.monotonic()  # requests that may be made, as of when
+        self._list_failures = 0  # in a row
+        self._failing: set[PollKey] = set()  # whose last call failed
+        self._uncounted: dict[PollKey, PollResult] = {}  # the last result of each call since a round was whole
+        self._is_probing = False
+        self._has_connection_error = False  # a call of this round met one: those in the queue would, too
+        self._retry_from = -inf  # Retry-After (monotonic s)
 
-    def hurry(self) -> None:
+    def expedite(self) -> None:
         """Everything is due now; only a Retry-After is still obeyed."""
-        self._asked.clear()
+        self._requested.clear()
 
-    def wait(self, plan: PollSchedule) -> float:
-        """Seconds until a call is due, 0 where one is; infinite while all that is wanted is already under way."""
-        due = min((self._due(key, plan) for key in self._wanted(plan)), default=inf)
-        return max(0.0, due - self._clock.monotonic(), self._until_affordable())
+    def wait(self, schedule: PollSchedule) -> float:
+        """Seconds until a call is due, 0 where one is; infinite while all that is wanted is already in flight."""
+        due = min((self._due(key, schedule) for key in self._candidates(schedule)), default=inf)
+        return max(0.0, due - self._clock.monotonic(), self._seconds_to_tokens())
 
     async def round(
-        self, plan: PollSchedule, hear: Callable[[PollResult], Awaitable[None]], *cuts: Coroutine[Any, Any, object]
+        self,
+        schedule: PollSchedule,
+        on_result: Callable[[PollResult], Awaitable[None]],
+        *interrupts: Coroutine[Any, Any, object],
     ) -> tuple[PollResult, ...]:
-        """Ask what is due and give the answers that came: in the end, or within the cadence's patience.
+        """Ask for what is due. Returns the results that came: in the end, or within the cadence's patience.
 
-        `hear`: told each as it comes. `cuts`: the round ends when one of them does.
+        `on_result`: called with each as it comes. `interrupts`: the round ends when one of them does.
         """
-        self._begin(plan)
-        answers: list[PollResult] = []
-        ends = [asyncio.ensure_future(end) for end in (self._clock.sleep(self._cadence.patience), *cuts)]
+        self._begin(schedule)
+        results: list[PollResult] = []
+        ends = [asyncio.ensure_future(end) for end in (self._clock.sleep(self._cadence.patience), *interrupts)]
         try:
-            while self._out and not any(end.done() for end in ends):
-                await asyncio.wait([*ends, *self._out.values()], return_when=asyncio.FIRST_COMPLETED)
-                for answer in self._collect():
-                    answers.append(answer)
-                    await hear(answer)
+            while self._in_flight and not any(end.done() for end in ends):
+                await asyncio.wait([*ends, *self._in_flight.values()], return_when=asyncio.FIRST_COMPLETED)
+                for result in self._collect():
+                    results.append(result)
+                    await on_result(result)
                     if any(end.done() for end in ends):
                         break
-            whole = not self._out or ends[0].done()
+            is_whole = not self._in_flight or ends[0].done()
         finally:
             for end in ends:
                 end.cancel()
             await asyncio.gather(*ends, return_exceptions=True)
-        self._heed(answers)
-        self._unlearnt |= {answer.key: answer for answer in answers}
-        if whole:
-            self._learn(plan)
-        return tuple(answers)
+        on_platform = [result for result in results if is_on_platform(result.key)]
+        self._obey_retry_after(on_platform)
+        self._uncounted |= {result.key: result for result in on_platform}
+        if is_whole:
+            self._update_backoff(schedule)
+        return tuple(results)
 
-    async def arrival(self) -> None:
-        """Return when a call that is still out is done; without one, wait to be cancelled."""
-        nothing = asyncio.get_running_loop().create_future()
-        await asyncio.wait([*self._out.values(), nothing], return_when=asyncio.FIRST_COMPLETED)
+    async def wait_result(self) -> None:
+        """Return when a call that is still in flight is done; without one, wait to be cancelled."""
+        never = asyncio.get_running_loop().create_future()
+        await asyncio.wait([*self._in_flight.values(), never], return_when=asyncio.FIRST_COMPLETED)
 
     async def close(self) -> None:
-        """Give up the calls that are out."""
-        out, self._out = self._out, {}
-        for task in out.values():
+        """Give up the calls that are in flight."""
+        in_flight, self._in_flight = self._in_flight, {}
+        for task in in_flight.values():
             task.cancel()
-        await asyncio.gather(*out.values(), return_exceptions=True)
+        await asyncio.gather(*in_flight.values(), return_exceptions=True)
 
-    def _wanted(self, plan: PollSchedule) -> list[str]:
-        if self._down:  # a probe is one list and one event, together
-            return [] if LIST in self._out else [key for key in list(plan)[:2] if key not in self._out]
-        return [key for key in plan if key not in self._out]
+    def _candidates(self, schedule: PollSchedule) -> list[PollKey]:
+        if not self._is_probing:
+            return [key for key in schedule if key not in self._in_flight]
+        on_platform = [key for key in schedule if is_on_platform(key)]
+        probe = [] if LIST in self._in_flight else on_platform[:2]  # one list and one event, together
+        off_platform = (key for key in schedule if not is_on_platform(key))
+        return [key for key in (*probe, *off_platform) if key not in self._in_flight]
 
-    def _due(self, key: str, plan: PollSchedule) -> float:
-        pulse = LIST if self._down else key
-        if pulse not in self._asked:
-            return self._quiet_until
-        asked, jitter = self._asked[pulse]
-        return max(self._quiet_until, asked + self._interval(pulse, plan) * jitter)
+    def _due(self, key: PollKey, schedule: PollSchedule) -> float:
+        pace = LIST if self._is_probing and is_on_platform(key) else key
+        if pace not in self._requested:
+            return self._retry_from
+        requested, jitter = self._requested[pace]
+        return max(self._retry_from, requested + self._interval(pace, schedule) * jitter)
 
-    def _interval(self, key: str, plan: PollSchedule) -> float:
-        if key == LIST and self._failures:
+    def _interval(self, key: PollKey, schedule: PollSchedule) -> float:
+        if key == LIST and self._list_failures:
             steps = self._cadence.backoff
-            return steps[min(self._failures, len(steps)) - 1]
-        return plan[key].interval
+            return steps[min(self._list_failures, len(steps)) - 1]
+        return schedule[key].interval
 
-    def _begin(self, plan: PollSchedule) -> None:
-        self._broken = False
-        self._asked = {key: asked for key, asked in self._asked.items() if key in plan}
+    def _begin(self, schedule: PollSchedule) -> None:
+        """Start the calls that are due, and those that are due so soon that they may as well go along."""
+        self._has_connection_error = False
         now = self._clock.monotonic()
-        if now < self._quiet_until:
+        self._forget(schedule, now)
+        if now < self._retry_from:
             return
-        soon = now if self._failures else now + self._cadence.together
-        due = [key for key in self._wanted(plan) if self._due(key, plan) <= soon]
-        due.sort(key=lambda key: (plan[key].rank, self._due(key, plan)))
-        for key in due[: self._afford(now)]:
-            self._budget -= 1
-            self._out[key] = asyncio.create_task(self._call(key))
+        soon = now if self._list_failures else now + self._cadence.together
+        due = [key for key in self._candidates(schedule) if self._due(key, schedule) <= soon]
+        due.sort(key=lambda key: (schedule[key].rank, self._due(key, schedule)))
+        for key in due[: self._affordable_calls(now)]:
+            self._tokens -= 1
+            self._in_flight[key] = asyncio.create_task(self._call(key))
 
-    def _afford(self, now: float) -> int:
+    def _forget(self, schedule: PollSchedule, now: float) -> None:
+        """Of a list that is looked at again soon it is remembered when it was asked for."""
+
+        def counts(key: PollKey, requested: float) -> bool:
+            return key in schedule or (isinstance(key, ResourceKey) and now - requested < _REMEMBERED)
+
+        self._requested = {key: entry for key, entry in self._requested.items() if counts(key, entry[0])}
+
+    def _affordable_calls(self, now: float) -> int:
         """How many calls may be made now: a second's worth at most."""
-        most = self._cadence.budget
-        self._budget, self._counted = min(most, self._budget + (now - self._counted) * most), now
-        return max(0, floor(self._budget))
+        budget = self._cadence.budget
+        self._tokens = min(budget, self._tokens + (now - self._refilled_at) * budget)
+        self._refilled_at = now
+        return max(0, floor(self._tokens))
 
-    def _until_affordable(self) -> float:
+    def _seconds_to_tokens(self) -> float:
         """Seconds until enough calls for a round may be made: one at a time would make a round of each."""
-        most = self._cadence.budget
-        lacking = max(1.0, most * self._cadence.together) - self._budget
-        return lacking / most - (self._clock.monotonic() - self._counted)
+        budget = self._cadence.budget
+        lacking = max(1.0, budget * self._cadence.together) - self._tokens
+        return lacking / budget - (self._clock.monotonic() - self._refilled_at)
 
-    async def _call(self, key: str) -> PollResult | None:
-        """The answer, or None where asking was pointless by the time its turn came."""
-        async with self._seats:
-            if self._broken:
+    async def _call(self, key: PollKey) -> PollResult | None:
+        """The result, or None where asking was pointless by the time its turn came."""
+        async with self._slots:
+            if self._has_connection_error and is_on_platform(key):
                 return None
             spread = self._cadence.jitter
-            self._asked[key] = self._clock.monotonic(), self._random.uniform(1 - spread, 1 + spread)
-            brought = await self._fetch(key)
-            self._broken = isinstance(brought, _OF_THE_LINK)
-            return PollResult(key, self._clock.now(), self._clock.monotonic(), brought)
-
-    async def _fetch(self, key: str) -> PollPayload:
-        try:
-            if key == LIST:
-                return tuple([event async for event in self._api.events.iterate()])
-            if key == ROOMS:
-                return RoomList(tuple([room async for room in self._api.rooms.iterate()]))
-            return await self._api.qos.get(key)
-        except ApiError as error:
-            return error
+            requested = self._clock.monotonic(), self._random.uniform(1 - spread, 1 + spread)
+            self._requested[key] = requested
+            payload = await self._fetch(key)
+            if is_on_platform(key):
+                self._has_connection_error = isinstance(payload, _CONNECTION_ERRORS)
+            is_outdated = self._requested.get(key) is not requested
+            return PollResult(key, self._clock.now(), self._clock.monotonic(), payload, is_outdated)
 
     def _collect(self) -> Iterable[PollResult]:
-        for key in [key for key, task in self._out.items() if task.done()]:
-            answer = self._out.pop(key).result()
-            if answer:
-                yield answer
+        for key in [key for key, task in self._in_flight.items() if task.done()]:
+            result = self._in_flight.pop(key).result()
+            if result:
+                yield result
 
-    def _learn(self, plan: PollSchedule) -> None:
-        """Count failures, and change between asking everything and probing.
+    def _update_backoff(self, schedule: PollSchedule) -> None:
+        """Count failures, and change between polling everything and probing.
 
         Only after a whole round: of one that was cut short, the failures alone may have come yet.
         """
-        answers, self._unlearnt = tuple(self._unlearnt.values()), {}
-        if not answers:
+        results, self._uncounted = tuple(self._uncounted.values()), {}
+        if not results:
             return
-        news = self._news(answers)
-        if listing := next((answer for answer in answers if answer.key == LIST), None):
-            self._failures = 0 if listing.good else self._failures + 1
-        if any(answer.good for answer in answers):
-            self._recover()
-        elif self._failures and (len(plan) == 1 or any(answer.key != LIST for answer in answers)):
-            self._down = True
-        elif not self._failures and (news or any(isinstance(answer.brought, _OF_THE_LINK) for answer in answers)):
-            self._asked.pop(LIST, None)  # feel the pulse now
+        is_new_failure = self._has_new_failure(results)
+        if listing := next((result for result in results if result.key == LIST), None):
+            self._list_failures = 0 if listing.is_good else self._list_failures + 1
+        if any(result.is_good for result in results):
+            self._stop_probing()
+        elif self._list_failures and (len(schedule) == 1 or any(result.key != LIST for result in results)):
+            self._is_probing = True
+        elif not self._list_failures and (
+            is_new_failure or any(isinstance(result.payload, _CONNECTION_ERRORS) for result in results)
+        ):
+            self._requested.pop(LIST, None)  # feel the pulse now
 
-    def _news(self, answers: Iterable[PollResult]) -> bool:
+    def _has_new_failure(self, results: Iterable[PollResult]) -> bool:
         """Whether a call failed that was well the last time: the platform may fail as a whole."""
-        bad = {answer.key for answer in answers if not answer.good}
-        news = bad - self._failing
-        self._failing = self._failing - {answer.key for answer in answers} | bad
-        return bool(news)
+        failed = {result.key for result in results if not result.is_good}
+        is_new = bool(failed - self._failing)
+        self._failing = self._failing - {result.key for result in results} | failed
+        return is_new
 
-    def _recover(self) -> None:
-        """Leave the probing: all but the list is due now."""
-        if self._down:
-            self._asked = {key: asked for key, asked in self._asked.items() if key == LIST}
-            self._down = False
+    def _stop_probing(self) -> None:
+        """All but the list is due now."""
+        if self._is_probing:
+            self._requested = {key: requested for key, requested in self._requested.items() if key == LIST}
+            self._is_probing = False
 
-    def _heed(self, answers: Iterable[PollResult]) -> None:
-        for answer in answers:
-            if isinstance(answer.brought, Rejected) and answer.brought.retry_after is not None:
-                self._quiet_until = max(self._quiet_until, answer.tick + answer.brought.retry_after)
+    def _obey_retry_after(self, results: Iterable[PollResult]) -> None:
+        for result in results:
+            if isinstance(result.payload, Rejected) and result.payload.retry_after is not None:
+                self._retry_from = max(self._retry_from, result.monotonic + result.payload.retry_after)

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 def refresh(ctx: Context, _: str) -> None:
     """Have everything that is kept polled now."""
-    for feature in ctx.actions.features:
-        if feature.expire:
-            feature.expire(ctx)
     ctx.monitor.refresh()
     ctx.snapshot_signal.publish(None)
 

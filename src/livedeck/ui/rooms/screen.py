@@ -10,7 +10,7 @@ from typing import Any
 from textual.widget import Widget
 
 from livedeck.client import RelayProfile, Room
-from livedeck.monitor import RoomsState, Snapshot
+from livedeck.monitor import ROOM_LIST, CachedList, Snapshot
 from livedeck.operations.rooms import DeferredEdits
 from livedeck.presentation import filtering
 from livedeck.presentation.render_time import RenderTime
@@ -54,7 +54,7 @@ class RoomsScreen(BaseScreen):
         self.ctx.snapshot_signal.subscribe(self, lambda _: self.check_deferred_edits())
 
     def on_screen_resume(self) -> None:
-        self.ctx.monitor.want_rooms(True)
+        self.ctx.monitor.watch(self.MODE, ROOM_LIST)
         super().on_screen_resume()
         self.check_deferred_edits()
 
@@ -62,7 +62,8 @@ class RoomsScreen(BaseScreen):
         """Hidden, it wants no rooms, unless an edit waits; under a dialog it goes on."""
         if self.ctx.current_mode != self.MODE:
             self.reveal(None)
-            self.ctx.monitor.want_rooms(bool(self.edits.waiting))
+            if not self.edits.waiting:
+                self.ctx.monitor.watch(self.MODE)
 
     def table(self) -> Table[Any]:
         return self.query_one(f"#{self._pane}", Table)
@@ -102,19 +103,19 @@ class RoomsScreen(BaseScreen):
 
     def check_deferred_edits(self) -> None:
         """Tell of deferred edits whose relay is over, and ask about them where the operator looks at the rooms."""
-        state = self.ctx.snapshot.rooms if self.ctx.snapshot else RoomsState()
+        state: CachedList[Room] = self.ctx.snapshot.rooms if self.ctx.snapshot else CachedList()
         waited = bool(self.edits.waiting)
         for text, severity in self.edits.check_ready(state):
             self.ctx.announce(text, severity)
         if waited and not self.edits.waiting and self.ctx.current_mode != self.MODE:
-            self.ctx.monitor.want_rooms(False)
+            self.ctx.monitor.watch(self.MODE)
         profile_id = self.edits.next_ready() if self.ctx.screen is self else None  # never over a form
         if profile_id:
             self.ctx.dispatch("relay.apply", profile_id)
 
     def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
         state = snapshot.rooms
-        moment = replace(moment, stale=moment.stale or state.stale(moment.now))
+        moment = replace(moment, stale=moment.stale or state.is_stale(moment.now))
         cells = self.size.width
         self.query_one("#age", LinesWidget).show([view.freshness_line(state, moment, cells)])
         filters = self._fill("rooms", state, moment, with_keys(view.no_rooms_text(state), self.ctx.actions))
@@ -124,7 +125,7 @@ class RoomsScreen(BaseScreen):
         self.query_one("#room", LinesWidget).show(view.room_title(room, self._waiting_edit(room), moment, cells))
         self._paint_key(cells)
 
-    def _fill(self, pane: str, state: RoomsState, moment: RenderTime, empty: str) -> list[Line]:
+    def _fill(self, pane: str, state: CachedList[Room], moment: RenderTime, empty: str) -> list[Line]:
         """Show that table as the operator has it. Returns what is to be said of its filter."""
         sheet, table_view = PANES[pane], self.ctx.preferences.view(pane)
         known = filtering.apply_view(sheet, self._subjects(pane, state), table_view, moment)
@@ -136,9 +137,9 @@ class RoomsScreen(BaseScreen):
         table.show(known.rows, moment, self._cursors[pane], "" if known.total else empty, table_view)
         return filtering.filter_line(table_view, known, key_of("view.clear", self.ctx.actions))
 
-    def _subjects(self, pane: str, state: RoomsState) -> Sequence[Any]:
+    def _subjects(self, pane: str, state: CachedList[Room]) -> Sequence[Any]:
         if pane == "rooms":
-            return state.rooms
+            return state.items
         room = state.find(self._cursors.get("rooms", ""))
         waits = self.edits.waiting
         return (

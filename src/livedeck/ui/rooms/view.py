@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from livedeck.client import RelayProfile, Room
-from livedeck.monitor import RoomsState
+from livedeck.monitor import CachedList
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.rooms import MAX_RELAYS, WaitingEdit, display_name, relay_profiles, room_status
 from livedeck.text.segments import Group, Line, StyleRole, justify, wrap
@@ -20,15 +20,15 @@ RELAYS_NOTE = (
 )
 
 
-def freshness_line(rooms: RoomsState, render_time: RenderTime, cells: int) -> Line:
+def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int) -> Line:
     """How many rooms and profiles, as of when, and why the last request failed."""
     left: list[Group] = [(0, [(" ROOMS", StyleRole.HEAD)])]
     if rooms.as_of is not None:
-        profiles = sum(len(room.restreams or ()) for room in rooms.rooms)
+        profiles = sum(len(room.restreams or ()) for room in rooms.items)
         as_of = f"as of {rooms.as_of:%H:%M:%S}Z ({age(render_time.seconds_since(rooms.as_of))})"
         stale = (f"▒ STALE, {as_of}", StyleRole.WARNING)
         left += [
-            (1, [(f"{len(rooms.rooms)} rooms, {profiles} relay profiles", StyleRole.DIM)]),
+            (1, [(f"{len(rooms.items)} rooms, {profiles} relay profiles", StyleRole.DIM)]),
             (0, [stale if render_time.stale else (as_of, StyleRole.DIM)]),
         ]
     if rooms.error:
@@ -36,7 +36,7 @@ def freshness_line(rooms: RoomsState, render_time: RenderTime, cells: int) -> Li
     return justify(left, [(2, [(f"asked every {rooms.interval:g} s ", StyleRole.DIM)])], cells)
 
 
-def no_rooms_text(rooms: RoomsState) -> str:
+def no_rooms_text(rooms: CachedList[Room]) -> str:
     """Why the table of rooms is empty: not asked, not answered, or none. A text for `with_keys`."""
     if rooms.as_of is not None:
         return "this workspace has no rooms: {room.new} makes one"

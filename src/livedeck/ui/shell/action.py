@@ -156,8 +156,7 @@ class FeatureScreen(NamedTuple):
 class Feature:
     """A package of `ui` as the rest of the deck knows it. Its module imports nothing that a first picture can spare.
 
-    `screens`: by mode. `help`: the headings of its actions. `unfinished`: what leaving would end. `expire`: forgets
-    that what it keeps is fresh, called where the operator asks the platform anew.
+    `screens`: by mode. `help`: the headings of its actions. `unfinished`: what leaving would end.
     """
 
     actions: tuple[Action, ...] = ()
@@ -165,7 +164,6 @@ class Feature:
     help: tuple[HelpGroup, ...] = ()
     tab: Tab | None = None
     unfinished: Callable[[Context], Unfinished | None] | None = None
-    expire: Callable[[Context], None] | None = None
 
 
 TABS = HelpGroup("screen", "Screens", 0)

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-
 from livedeck.client import EventRestream, Recording
-from livedeck.monitor import EventState
+from livedeck.monitor import CachedList, EventState
 from livedeck.presentation.event_detail import LABEL_CELLS, restream_mark, title
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole, fit, labelled
 from livedeck.text.values import UNKNOWN, age, duration, link, safe
 
 
-@dataclass(frozen=True, slots=True)
-class Recordings:
-    """The recordings of one event as of the last answer (`as_of`); `requested_at`: when they were last requested.
-
-    `error`: why the last request failed, or empty; `items` are then those of the answer before.
-    """
-
-    event_id: str
-    as_of: datetime | None = None
-    items: tuple[Recording, ...] = ()
-    error: str = ""
-    requested_at: datetime | None = None
-
-
-def panel(state: EventState, recordings: Recordings | None, render_time: RenderTime, width: int) -> list[Line]:
+def panel(state: EventState, recordings: CachedList[Recording], render_time: RenderTime, width: int) -> list[Line]:
     """Title, restreams, recordings."""
     restreams = state.event.restreams or ()
-    own = recordings if recordings and recordings.event_id == state.id else None
     return [
         title(state, render_time, width),
         *(
@@ -38,7 +20,7 @@ def panel(state: EventState, recordings: Recordings | None, render_time: RenderT
             for index, restream in enumerate(restreams)
         ),
         *([] if restreams else [labelled("restreams", [("none", StyleRole.DIM)], LABEL_CELLS)]),
-        *_recordings(own, render_time),
+        *_recordings(recordings, render_time),
     ]
 
 
@@ -53,8 +35,8 @@ def _restream(restream: EventRestream, render_time: RenderTime) -> Line:
     ]
 
 
-def _recordings(recordings: Recordings | None, render_time: RenderTime) -> list[Line]:
-    if recordings is None:
+def _recordings(recordings: CachedList[Recording], render_time: RenderTime) -> list[Line]:
+    if recordings.as_of is None and not recordings.error:
         return [labelled("recorded", [("asking", StyleRole.DIM)], LABEL_CELLS)]
     as_of = recordings.as_of
     freshness = "never answered" if as_of is None else f"as of {age(render_time.seconds_since(as_of))} ago"

@@ -19,9 +19,9 @@ from livedeck.ui.shell.action import (
 from livedeck.ui.shell.keymap import with_keys
 from livedeck.ui.videos.annotations import ACTIONS as ANNOTATIONS
 from livedeck.ui.videos.extras import needs_video, renew, run, typed_entries, video_of
-from livedeck.ui.videos.library import PARTS, library_of
 from livedeck.ui.videos.materials import ACTIONS as MATERIALS
 from livedeck.ui.videos.posters import ACTIONS as POSTERS
+from livedeck.ui.videos.selection import PARTS, selection_of
 from livedeck.ui.videos.subtitles import ACTIONS as SUBTITLES
 
 if TYPE_CHECKING:
@@ -88,12 +88,7 @@ def _materials_screen() -> type[MaterialsScreen]:
 
 def open_screen(ctx: Context, _: str) -> None:
     """Show the part that was left."""
-    ctx.go_to(library_of(ctx).part)
-
-
-def expire(ctx: Context) -> None:
-    """Have every list asked for again."""
-    library_of(ctx).expire()
+    ctx.go_to(selection_of(ctx).part)
 
 
 def next_(ctx: Context, argument: str) -> None:
@@ -114,7 +109,7 @@ def _turn(ctx: Context, step: int, name: str = "") -> None:
     screen = ctx.screen
     if isinstance(screen, _videos_screen()):
         screen.choose()
-    if part != PARTS[0] and library_of(ctx).video is None:
+    if part != PARTS[0] and selection_of(ctx).video is None:
         ctx.announce(with_keys("no video is selected; {video.find} opens any by its id", ctx.actions), Severity.WARNING)
     else:
         ctx.go_to(part)
@@ -140,10 +135,23 @@ async def _find(ctx: Context, typed: str) -> None:
     state = FormState("Open a video", FIND_FORM, FIND_FORM.empty(), button="Open")
 
     async def attempt(result: FormResult) -> Video:
-        return await library_of(ctx).find(str(result.entries["video_id"]).strip())
+        return await _select(ctx, str(result.entries["video_id"]).strip())
 
     if await ctx.confirmer.try_form(state, attempt, ApiError, typed=typed_entries(FIND_FORM, typed)):
         ctx.go_to("posters")
+
+
+async def _select(ctx: Context, video_id: str) -> Video:
+    """Raises ApiError, NotFound where there is no such video."""
+    displayed, selection = ctx.displayed(), selection_of(ctx)
+    videos = selection.videos(displayed[0], ctx.selected_event()) if displayed else ()
+    listed = next((video for video in videos if video.id == video_id), None)
+    if listed:
+        selection.video = listed
+        return listed
+    video = await ctx.monitor.on_demand.find_video(video_id)
+    selection.open(video)
+    return video
 
 
 def earlier(ctx: Context, _: str) -> None:
@@ -176,7 +184,7 @@ async def _send(ctx: Context, screen: OrderedScreen, video: Video, order: tuple[
     from livedeck.operations.materials import ReorderMaterials
     from livedeck.operations.subtitles import ReorderSubtitles, track_name
 
-    rows: tuple[Subtitle | KnownMaterial, ...] = library_of(ctx).known(screen.MODE).items
+    rows: tuple[Subtitle | KnownMaterial, ...] = screen.cached().items
     names = {row.id: track_name(row) if isinstance(row, Subtitle) else row.title or row.id for row in rows}
     reorder = ReorderSubtitles if isinstance(screen, _subtitles_screen()) else ReorderMaterials
     outcome = await run(ctx, reorder(video, order, tuple(row.id for row in rows), names))
@@ -192,8 +200,8 @@ async def _keep_order(ctx: Context, rows: tuple[Subtitle | KnownMaterial, ...], 
     """Remember the order of the materials: nothing else does. Those that were not sent are gone."""
     materials = {row.id: row for row in rows if isinstance(row, KnownMaterial)}
     sent = [row_id for row_id in order if row_id in materials] if isinstance(order, tuple) else [*materials]
-    await library_of(ctx).shelf.put(materials[row_id] for row_id in sent)
-    await library_of(ctx).shelf.drop([row_id for row_id in materials if row_id not in sent])
+    await ctx.monitor.remember_materials(*(materials[row_id] for row_id in sent))
+    await ctx.monitor.forget_materials(*(row_id for row_id in materials if row_id not in sent))
 
 
 MODES = ("videos", "posters", "subtitles", "cues", "annotations", "materials")
@@ -289,5 +297,4 @@ FEATURE = Feature(
         HelpGroup("material", "Additional materials", 160),
         HelpGroup("order", "Order of subtitles and materials", 170),
     ),
-    expire=expire,
 )

@@ -11,7 +11,7 @@ from livedeck.client import ApiError, Progress, Secret, plain_name
 from livedeck.monitor import Severity, Video
 from livedeck.operations.operation import Operation, OperationResult, Target
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, FormState, parse_path
-from livedeck.ui.videos.library import library_of
+from livedeck.ui.videos.selection import selection_of
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.confirmer import OperationFactory
@@ -31,7 +31,7 @@ DOWNLOAD_FORM = FormSchema(
 
 def video_of(ctx: Context) -> Video:
     """The selected video: the deck refuses every action that needs one where there is none."""
-    video = library_of(ctx).video
+    video = selection_of(ctx).video
     assert video is not None
     return video
 
@@ -49,7 +49,7 @@ def selected(ctx: Context, kind: type[T], noun: str) -> T | None:
 
 def needs_video(ctx: Context) -> str:
     """A video has to be selected."""
-    return "" if library_of(ctx).video else "needs a video: none is selected"
+    return "" if selection_of(ctx).video else "needs a video: none is selected"
 
 
 async def run(ctx: Context, operation: Operation[Any]) -> OperationResult:
@@ -80,7 +80,7 @@ def typed_entries(schema: FormSchema[Any], typed: str) -> FieldValues | None:
 
 def renew(ctx: Context) -> None:
     """Something may have changed."""
-    library_of(ctx).expire()
+    ctx.monitor.refresh()
     ctx.snapshot_signal.publish(None)
 
 

@@ -13,8 +13,7 @@ from livedeck.operations.operation import OperationResult
 from livedeck.operations.schema import Field, FormResult, FormSchema, FormState, parse_path
 from livedeck.ui.shell.action import Action
 from livedeck.ui.videos.extras import download as save
-from livedeck.ui.videos.extras import needs_video, renew, run, run_form, selected, typed_entries, video_of
-from livedeck.ui.videos.library import library_of
+from livedeck.ui.videos.extras import needs_video, run, run_form, selected, typed_entries, video_of
 
 if TYPE_CHECKING:
     from livedeck.operations.diff import ParsedForm
@@ -40,8 +39,7 @@ async def _upload(ctx: Context, video: Video, typed: str) -> None:
     state = FormState(f"Material of {video.title}", UPLOAD_FORM, UPLOAD_FORM.empty(), entered, button="Upload")
     outcome = await run_form(ctx, state, make)
     if outcome and isinstance(outcome.answer, Material):
-        await library_of(ctx).shelf.put([KnownMaterial.of(outcome.answer, video.id, "this deck")])
-        renew(ctx)
+        await ctx.monitor.remember_materials(KnownMaterial.of(outcome.answer, video.id, "this deck"))
     elif outcome and outcome.has_happened:
         ctx.announce("the platform did not say the id of the material: it cannot be shown here", Severity.WARNING)
 
@@ -93,8 +91,7 @@ async def _rename(ctx: Context, rows: Sequence[KnownMaterial], material: KnownMa
     outcome = await run_form(ctx, state, lambda form: RenameMaterial(material, form.draft))
     if outcome and isinstance(outcome.answer, Material):
         renamed = replace(KnownMaterial.of(outcome.answer, material.video_id, material.source), at=material.at)
-        await library_of(ctx).shelf.put([renamed if row.id == material.id else row for row in rows])
-        renew(ctx)
+        await ctx.monitor.remember_materials(*(renamed if row.id == material.id else row for row in rows))
     elif outcome:
         await _forget_missing(ctx, material, outcome)
 
@@ -110,8 +107,7 @@ async def _delete(ctx: Context, material: KnownMaterial) -> None:
 
     outcome = await run(ctx, DeleteMaterial(material))
     if outcome.has_happened:
-        await library_of(ctx).shelf.drop([material.id])
-        renew(ctx)
+        await ctx.monitor.forget_materials(material.id)
     else:
         await _forget_missing(ctx, material, outcome)
 
@@ -119,8 +115,7 @@ async def _delete(ctx: Context, material: KnownMaterial) -> None:
 async def _forget_missing(ctx: Context, material: KnownMaterial, outcome: OperationResult) -> None:
     """Forget one that turned out not to be there."""
     if isinstance(outcome.error, NotFound):
-        await library_of(ctx).shelf.drop([material.id])
-        renew(ctx)
+        await ctx.monitor.forget_materials(material.id)
 
 
 def know(ctx: Context, argument: str) -> Awaitable[None]:
@@ -139,8 +134,7 @@ async def _know(ctx: Context, video: Video, typed: str) -> None:
     material_id = await ctx.confirmer.try_form(state, attempt, ApiError, typed=typed_entries(KNOW_FORM, typed))
     if material_id is not None:
         known = KnownMaterial(material_id, video.id, at=ctx.clock.now(), source="its id")
-        await library_of(ctx).shelf.put([known])
-        renew(ctx)
+        await ctx.monitor.remember_materials(known)
 
 
 _material = partial(Action, screens=("materials",), blocked=needs_video)

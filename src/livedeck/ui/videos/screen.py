@@ -10,7 +10,7 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 
 from livedeck.client import Poster, Subtitle
-from livedeck.monitor import BroadcastState, EventState, Severity, Snapshot, Video
+from livedeck.monitor import CachedList, ResourceKey, Severity, Snapshot, Video, recordings_key
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line
 from livedeck.ui.kit.canvas import Canvas
@@ -20,7 +20,7 @@ from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.screen import BaseScreen, Listing
 from livedeck.ui.videos import view
 from livedeck.ui.videos import view as extra_panel
-from livedeck.ui.videos.library import EVENTS, PARTS, CachedList, ResourceCache, library_of
+from livedeck.ui.videos.selection import MAX_EVENTS, PARTS, VideoSelection, recorded_events, selection_of
 from livedeck.ui.videos.thumbnail import Thumbnail
 from livedeck.ui.videos.view import ANNOTATIONS, CUES, MATERIALS, POSTERS, SUBTITLES, VIDEOS, panel
 
@@ -51,12 +51,20 @@ class VideoTab(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self._cursor = ""
-        self._asking: tuple[str, str] | None = None
 
     @property
-    def library(self) -> ResourceCache:
-        """What is known of videos."""
-        return library_of(self.ctx)
+    def selection(self) -> VideoSelection:
+        """The selected video."""
+        return selection_of(self.ctx)
+
+    def cached(self, part: str = "") -> CachedList[Any]:
+        """The list of that part of the selected video, or of this screen's, as it is displayed."""
+        displayed, part = self.ctx.displayed(), part or self.MODE
+        if displayed is None:
+            return CachedList()
+        if part == "videos":
+            return self.selection.recordings(displayed[0], self.ctx.selected_event())
+        return displayed[0].cached(self.selection.key(part))
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="head")
@@ -65,7 +73,7 @@ class VideoTab(BaseScreen):
 
     def rows(self) -> Sequence[Any]:
         """What the table shows, before it is filtered and sorted."""
-        return self.library.known(self.MODE).items
+        return self.cached().items
 
     def listing(self, snapshot: Snapshot) -> Listing:  # noqa: ARG002  not of the monitor
         return Listing(self.MODE, self.SCHEMA, self.rows())
@@ -75,8 +83,9 @@ class VideoTab(BaseScreen):
         return next((one for one in self.rows() if self.SCHEMA.key(one) == self._cursor), None)
 
     def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
-        moment = replace(moment, stale=moment.stale or self.library.known(self.MODE).stale(moment.now))
-        self.library.part = self.MODE if self.MODE in PARTS else self.library.part
+        cached = self.cached()
+        moment = replace(moment, stale=moment.stale or (cached.as_of is not None and cached.is_stale(moment.now)))
+        self.selection.part = self.MODE if self.MODE in PARTS else self.selection.part
         arranged, view = self.filtered_rows(snapshot, moment)
         keys = [self.SCHEMA.key(one) for one in arranged.rows]
         if self._cursor not in keys:
@@ -85,52 +94,34 @@ class VideoTab(BaseScreen):
         empty = "" if arranged.total else self._nothing()
         self.query_one(Table).show(arranged.rows, moment, self._cursor, empty, view)
         self.query_one(ExtraPanel).show(self.picked(), stale=moment.stale)
-        self._ask(snapshot)
+        self.ctx.monitor.watch(self.MODE, *(() if self.ctx.preferences.frozen else self.keys(snapshot)))
+
+    def on_screen_suspend(self) -> None:
+        """Hidden, it wants no list; under a dialog it goes on."""
+        if self.ctx.current_mode != self.MODE:
+            self.ctx.monitor.watch(self.MODE)
+
+    def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:  # noqa: ARG002  for the one that asks for events
+        """The lists that this screen shows."""
+        key = self.selection.key(self.MODE)
+        return (key,) if key else ()
 
     def _head(self, moment: RenderTime) -> list[Any]:
-        known, cells = self.library.known(self.MODE), self.size.width
-        counts = {part: len(self.library.known(part).items) for part in PARTS if self.library.known(part).at}
-        tabs = extra_panel.tabs(self.MODE, counts, known, moment, cells)
-        return [self.whose(), tabs, *extra_panel.failure(known, cells)]
+        cached, width = self.cached(), self.size.width
+        lists = {part: self.cached(part) for part in PARTS}
+        counts = {part: len(of_part.items) for part, of_part in lists.items() if of_part.as_of}
+        tabs = extra_panel.tabs(self.MODE, counts, cached, moment, width)
+        return [self.whose(), tabs, *extra_panel.failure(cached, width)]
 
     def whose(self) -> Any:
         """Whose extras these are."""
-        return extra_panel.title(self.library.video)
+        return extra_panel.title(self.selection.video)
 
     def _nothing(self) -> str:
-        known = self.library.known(self.MODE)
-        if known.at is None:
-            return "the platform gives no answer" if known.why else "waiting for the platform's answer"
+        cached = self.cached()
+        if cached.as_of is None:
+            return "the platform gives no answer" if cached.error else "waiting for the platform's answer"
         return with_keys(self.EMPTY, self.ctx.actions)
-
-    def ready(self) -> bool:
-        """Whether there is anything to ask for."""
-        return self.library.api is not None and self.library.video is not None
-
-    def _ask(self, snapshot: Snapshot) -> None:
-        """Have the list asked for where it is old; one question at a time, none while the display is held still."""
-        place = self.MODE, self.library.video.id if self.library.video and self.MODE != "videos" else ""
-        if self.ctx.preferences.frozen or not self.ready() or self._asking == place:
-            return
-        if self.library.known(self.MODE).due(self.ctx.clock.now()):
-            self._asking = place
-            self.run_worker(self._asked(place, self.wanted(snapshot)), group="list", exclusive=True)
-
-    def wanted(self, snapshot: Snapshot) -> Sequence[EventState]:  # noqa: ARG002  for the one that asks for events
-        """The events that are asked for recordings."""
-        return ()
-
-    async def _asked(self, place: tuple[str, str], events: Sequence[EventState]) -> None:
-        try:
-            before, after = await self.library.ask(self.MODE, events)
-        finally:
-            if self._asking == place:  # this one ends, too, when another question takes its place
-                self._asking = None
-        self.compared(before, after)
-        self.refresh_all()
-
-    def compared(self, before: CachedList, after: CachedList) -> None:
-        """Tell what became otherwise."""
 
     def back(self) -> None:
         self.ctx.go_to("videos")
@@ -155,7 +146,7 @@ class OrderedScreen(VideoTab):
         self._order: dict[str, tuple[str, ...]] = {}
 
     def _video(self) -> str:
-        return self.library.video.id if self.library.video else ""
+        return self.selection.video.id if self.selection.video else ""
 
     def rows(self) -> Sequence[Any]:
         """In the order that is wanted; what came meanwhile is last, what went is gone."""
@@ -217,42 +208,35 @@ class VideosScreen(VideoTab):
     EMPTY = "no recording of the events that are over; {video.find} opens any video by its id"
 
     def rows(self) -> Sequence[Video]:
-        return self.library.videos()
+        displayed = self.ctx.displayed()
+        return self.selection.videos(displayed[0], self.ctx.selected_event()) if displayed else ()
+
+    def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:
+        events = recorded_events(snapshot, self.ctx.selected_event())
+        self._cut = max(0, len(events) - MAX_EVENTS)
+        return tuple(recordings_key(state.id) for state in events[:MAX_EVENTS])
 
     def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
         """Until somebody chooses a video the cursor stands on the first row, whichever that is by now."""
-        self._cursor = self.library.video.id if self.library.video else ""
+        self._cursor = self.selection.video.id if self.selection.video else ""
         super().paint(snapshot, moment)
 
     def whose(self) -> Any:
-        total = len(self.library.known(self.MODE).items)
-        return view.gathered(total, self._cut)
+        return view.gathered(len(self.cached().items), self._cut)
 
     _cut = 0
-
-    def ready(self) -> bool:
-        return self.library.api is not None
-
-    def wanted(self, snapshot: Snapshot) -> Sequence[EventState]:
-        chosen = self.ctx.selected_event()
-        over = [
-            state for state in snapshot.events if state.phase.tally is BroadcastState.COMPLETED and state is not chosen
-        ]
-        events = [*([chosen] if chosen else []), *over]
-        self._cut = max(0, len(events) - EVENTS)
-        return events
 
     def back(self) -> None:
         """Nowhere: this is where one comes from."""
 
     def on_table_moved(self, message: Table.Moved) -> None:
-        self.library.video = next((one for one in self.rows() if one.id == message.key), self.library.video)
+        self.selection.video = next((one for one in self.rows() if one.id == message.key), self.selection.video)
         super().on_table_moved(message)
 
     def choose(self) -> bool:
         """Have what the cursor stands on for the selected video; False where it stands on nothing: then it stays."""
         picked = self.picked()
-        self.library.video = picked or self.library.video
+        self.selection.video = picked or self.selection.video
         return picked is not None
 
     def open(self) -> None:
@@ -279,7 +263,7 @@ class PostersScreen(VideoTab):
     def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
         super().paint(snapshot, moment)
         poster = self.picked()
-        self.query_one(Thumbnail).look(self.library.api, poster if isinstance(poster, Poster) else None)
+        self.query_one(Thumbnail).look(self.ctx.api, poster if isinstance(poster, Poster) else None)
 
 
 class SubtitlesScreen(OrderedScreen):
@@ -289,15 +273,22 @@ class SubtitlesScreen(OrderedScreen):
     SCHEMA = SUBTITLES
     EMPTY = "no subtitle track; {subtitle.upload} uploads a file, {subtitle.recognise} has speech recognised"
 
-    def compared(self, before: CachedList, after: CachedList) -> None:
-        pending = {one.id for one in before.items if isinstance(one, Subtitle) and one.status == "pending"}
-        for one in after.items:
-            if one.id in pending and one.status != "pending":
-                self.ctx.announce(f"subtitles {one.language or one.id}: recognition is {one.status}", Severity.INFO)
+    def __init__(self) -> None:
+        super().__init__()
+        self._pending: set[str] = set()
+
+    def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
+        super().paint(snapshot, moment)
+        tracks = [track for track in self.cached().items if isinstance(track, Subtitle)]
+        recognised = [track for track in tracks if track.id in self._pending and track.status != "pending"]
+        self._pending -= {track.id for track in recognised}
+        self._pending |= {track.id for track in tracks if track.status == "pending"}
+        for track in recognised:
+            self.ctx.announce(f"subtitles {track.language or track.id}: recognition is {track.status}", Severity.INFO)
 
     def open(self) -> None:
-        self.library.track = self.picked()
-        if self.library.track is not None:
+        self.selection.track = self.picked()
+        if self.selection.track is not None:
             self.ctx.go_to("cues")
 
 
@@ -308,13 +299,10 @@ class CuesScreen(VideoTab):
     SCHEMA = CUES
     EMPTY = "no cue"
 
-    def ready(self) -> bool:
-        return super().ready() and self.library.track is not None
-
     def whose(self) -> Any:
-        track = self.library.track
+        track = self.selection.track
         said = f"  track {track.language or ''} {track.description or ''}" if track else ""
-        return view.title(self.library.video, said)
+        return view.title(self.selection.video, said)
 
     def back(self) -> None:
         self.ctx.go_to("subtitles")

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from livedeck.client import Annotation, Cue, Poster, Subtitle
-from livedeck.monitor import KnownMaterial, Video
+from livedeck.monitor import CachedList, KnownMaterial, Video
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value
 from livedeck.text import values
 from livedeck.text.segments import Line, Segment, StyleRole, clip, fit, join, wrap
-from livedeck.ui.videos.library import PARTS, CachedList
+from livedeck.ui.videos.selection import PARTS
 
 Text = Callable[[Any], str]
 
@@ -261,31 +261,31 @@ def title(video: Video | None, more: str = "") -> Line:
     ]
 
 
-def tabs(part: str, counts: dict[str, int], known: CachedList, moment: RenderTime, cells: int) -> Line:
+def tabs(part: str, counts: dict[str, int], cached: CachedList[Any], moment: RenderTime, cells: int) -> Line:
     """Where one is, how many there are of each, and how old that is."""
     line: Line = [(" ", StyleRole.TEXT)]
     for each in PARTS:
         chosen = each == part or (part == "cues" and each == "subtitles")
         many = f" {counts[each]}" if each in counts else ""
         line.append((f"[{each}{many}]" if chosen else f" {each}{many} ", StyleRole.STRONG if chosen else StyleRole.DIM))
-    return join(line, freshness_text(known, moment), cells)
+    return join(line, freshness_text(cached, moment), cells)
 
 
-def freshness_text(known: CachedList, moment: RenderTime) -> Line:
+def freshness_text(cached: CachedList[Any], moment: RenderTime) -> Line:
     """How old a list is, in words; a failure never looks like an empty list."""
-    age = "never answered" if known.at is None else f"{values.age(moment.seconds_since(known.at))} ago"
-    if known.why:
+    age = "never answered" if cached.as_of is None else f"{values.age(moment.seconds_since(cached.as_of))} ago"
+    if cached.error:
         return [(f"▲ failed, {age} ", StyleRole.WARNING)]
-    if known.at is None:
+    if cached.as_of is None:
         return [("asking ", StyleRole.DIM)]
     if moment.stale:
         return [(f"▒ STALE {age} ", StyleRole.STALE)]
     return [(f"{age} ", StyleRole.DIM)]
 
 
-def failure(known: CachedList, cells: int) -> list[Line]:
+def failure(cached: CachedList[Any], cells: int) -> list[Line]:
     """Why the last question failed."""
-    told = wrap(f"▲ {values.safe(known.why, 300)}", StyleRole.WARNING, cells - 2) if known.why else ()
+    told = wrap(f"▲ {values.safe(cached.error, 300)}", StyleRole.WARNING, cells - 2) if cached.error else ()
     return [[(" ", StyleRole.TEXT), *line] for line in told]
 
 

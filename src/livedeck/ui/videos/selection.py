@@ -1,0 +1,100 @@
+"""Which video is selected, and what the snapshot has of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from livedeck.client import Recording, Subtitle
+from livedeck.monitor import (
+    BroadcastState,
+    CachedList,
+    EventState,
+    ResourceKey,
+    ResourceKind,
+    Snapshot,
+    Video,
+    recordings_key,
+)
+
+if TYPE_CHECKING:
+    from livedeck.ui.shell.context import Context
+
+PARTS = ("videos", "posters", "subtitles", "annotations", "materials")
+
+MAX_EVENTS = 30
+
+"""So many events are asked for their recordings; the selected one is always among them."""
+
+
+@dataclass(slots=True)
+class VideoSelection:
+    """`video`: the selected one. `track`: whose cues are read. `part`: the screen of the video that is looked at.
+
+    `opened`: videos that were opened by their id, the newest first.
+    """
+
+    video: Video | None = None
+    track: Subtitle | None = None
+    part: str = PARTS[0]
+    opened: tuple[Video, ...] = ()
+    _merged: tuple[tuple[tuple[str, CachedList[Recording]], ...], CachedList[Video]] | None = None
+
+    def key(self, part: str) -> ResourceKey | None:
+        """The list of that part of the selected video; None where there is nothing to ask for."""
+        if self.video is None or (part == "cues" and self.track is None):
+            return None
+        return ResourceKey(ResourceKind(part), self.video.id, self.track.id if part == "cues" and self.track else "")
+
+    def open(self, video: Video) -> None:
+        """Select a video that was opened by its id."""
+        self.video = video
+        self.opened = (video, *(other for other in self.opened if other.id != video.id))
+
+    def videos(self, snapshot: Snapshot, selected: EventState | None) -> tuple[Video, ...]:
+        """Those opened by their id, then the recordings. `selected`: the selected event."""
+        recordings = self.recordings(snapshot, selected).items
+        ids = {video.id for video in recordings}
+        return (*(video for video in self.opened if video.id not in ids), *recordings)
+
+    def recordings(self, snapshot: Snapshot, selected: EventState | None) -> CachedList[Video]:
+        """What was recorded, the newest first; as old as the oldest of the lists that it is made of."""
+        events = recorded_events(snapshot, selected)[:MAX_EVENTS]
+        lists = tuple((state.event.name or state.id, snapshot.cached(recordings_key(state.id))) for state in events)
+        if self._merged is None or self._merged[0] != lists:
+            self._merged = lists, _merge(lists)
+        return self._merged[1]
+
+
+def selection_of(ctx: Context) -> VideoSelection:
+    """The selected video of this deck."""
+    return ctx.state(_new_selection)
+
+
+def _new_selection(_: Context) -> VideoSelection:
+    return VideoSelection()
+
+
+def recorded_events(snapshot: Snapshot, selected: EventState | None) -> list[EventState]:
+    """The events whose recordings are of interest: the selected one, and those that are over."""
+    completed = [
+        state
+        for state in snapshot.events
+        if state.phase.tally is BroadcastState.COMPLETED and (selected is None or state.id != selected.id)
+    ]
+    return [*([selected] if selected else []), *completed]
+
+
+def _merge(lists: Sequence[tuple[str, CachedList[Recording]]]) -> CachedList[Video]:
+    videos = [Video(recording.id, name, recording) for name, cached in lists for recording in cached.items]
+    videos.sort(key=_created_at, reverse=True)
+    as_of = min((cached.as_of for _, cached in lists if cached.as_of), default=None)
+    error = next((cached.error for _, cached in lists if cached.error), "")
+    interval = max((cached.interval for _, cached in lists), default=0.0)
+    return CachedList(tuple({video.id: video for video in videos}.values()), as_of, error, interval)
+
+
+def _created_at(video: Video) -> float:
+    created_at = video.recording.created_at if video.recording else None
+    return created_at.timestamp() if created_at else 0.0
