@@ -1,4 +1,4 @@
-"""The service against its description, asked by schemathesis.
+"""The simulator against its OpenAPI document, by schemathesis.
 
 `python tests/simulator/conformance.py [options of st run]`: a command of its own, not a test of the suite, for it takes
 half a minute. Most requests ask for what is there: whoever guesses ids meets nothing but 404.
@@ -21,58 +21,58 @@ from livedeck.simulator import Simulator, serve
 ST = Path(sys.executable).with_name("st")
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 EVENTS, VIDEOS, ROOMS, MATERIALS = "/v2/live/events", "/v1/videos", "/v1/meet/rooms", "/upload/additional-material"
-OFTEN = 0.8
-"""How often a request names what is there."""
+PROBABILITY = 0.8
+"""Of naming what is there in a request."""
 
 Ids = dict[str, list[str]]
 
 
 async def run(*options: str) -> int:
-    """All checks against a service of its own; the exit code of schemathesis."""
-    service = Simulator()
+    """All checks against a simulator of its own; the exit code of schemathesis."""
+    simulator = Simulator()
     try:
         with TemporaryDirectory() as folder:
-            async with serve(service) as addresses:
-                bearer = {"Authorization": f"Bearer {service.token}"}
+            async with serve(simulator) as addresses:
+                bearer = {"Authorization": f"Bearer {simulator.token}"}
                 async with httpx.AsyncClient(base_url=addresses.base_url, headers=bearer) as api:
-                    kept, doomed = await known(api, service.user_id)
-                config = _configured(Path(folder, CONFIG.name), kept, doomed)
+                    kept, deleted = await find_ids(api, simulator.user_id)
+                config = _write_config(Path(folder, CONFIG.name), kept, deleted)
                 process = await asyncio.create_subprocess_exec(
                     *(ST, "--config-file", str(config), "run", f"{addresses.base_url}/openapi.json"),
-                    *("--checks", "all", "--seed", "1", "-H", f"Authorization: Bearer {service.token}", *options),
+                    *("--checks", "all", "--seed", "1", "-H", f"Authorization: Bearer {simulator.token}", *options),
                 )
                 return await process.wait()
     finally:
-        service.close()
+        simulator.close()
 
 
-async def known(api: httpx.AsyncClient, user: str) -> tuple[Ids, Ids]:
+async def find_ids(api: httpx.AsyncClient, user: str) -> tuple[Ids, Ids]:
     """What is there, by the parameter that names it: ids to ask for, and ids that only a DELETE asks for."""
     events = await _listed(api, EVENTS)
-    shown = {event["name"]: event for event in events}
-    some = [shown[name] for name in ("Choir, hall B", "Evening news", "Untitled event")]
-    video = (await _listed(api, f"{EVENTS}/{shown['Rehearsal Tuesday']['id']}/videos"))[0]["id"]
+    by_name = {event["name"]: event for event in events}
+    chosen = [by_name[name] for name in ("Choir, hall B", "Evening news", "Untitled event")]
+    video = (await _listed(api, f"{EVENTS}/{by_name['Rehearsal Tuesday']['id']}/videos"))[0]["id"]
     rooms = sorted(await _listed(api, ROOMS), key=lambda room: -len(room["restreams"]))
     kept = {
-        "path.event_id": [event["id"] for event in some],
-        "path.stream_id": [some[0]["stream"]["id"]],
+        "path.event_id": [event["id"] for event in chosen],
+        "path.stream_id": [chosen[0]["stream"]["id"]],
         "path.video_id": [video],
         "path.room_id": [rooms[0]["id"]],
         "path.restream_id": [profile["id"] for profile in rooms[0]["restreams"]],
         "header.X-Video-ID": [video],
-        "header.X-Event-ID": [some[0]["id"]],
+        "header.X-Event-ID": [chosen[0]["id"]],
         "body.owner_id": [user],
-        "body.parent_id": [some[0]["parent_id"]],
+        "body.parent_id": [chosen[0]["parent_id"]],
         "body.video_id": [video],
     }
-    doomed = {"path.event_id": [shown["Lecture 7"]["id"]], "path.room_id": [rooms[1]["id"]]}
+    deleted = {"path.event_id": [by_name["Lecture 7"]["id"]], "path.room_id": [rooms[1]["id"]]}
     for name, pair in (await _extras(api, f"{VIDEOS}/{video}")).items():
-        kept[name], doomed[name] = pair[:1], pair[1:]
-    return kept, doomed
+        kept[name], deleted[name] = pair[:1], pair[1:]
+    return kept, deleted
 
 
 async def _extras(api: httpx.AsyncClient, video: str) -> Ids:
-    """Two of each kind of thing that hangs on a video."""
+    """Two of each kind that hangs on a video."""
     pairs: Ids = {}
     for kind in ("poster", "subtitle", "annotation"):
         pairs[f"path.{kind}_id"] = [row["id"] for row in await _listed(api, f"{video}/{kind}s")][:2]
@@ -87,27 +87,29 @@ async def _listed(api: httpx.AsyncClient, path: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _configured(path: Path, kept: Ids, doomed: Ids) -> Path:
-    path.write_text("\n".join([*_dictionaries(kept, doomed), CONFIG.read_text("utf-8")]), "utf-8")
+def _write_config(path: Path, kept: Ids, deleted: Ids) -> Path:
+    path.write_text("\n".join([*_dictionaries(kept, deleted), CONFIG.read_text("utf-8")]), "utf-8")
     return path
 
 
-def _dictionaries(kept: Ids, doomed: Ids) -> Iterator[str]:
+def _dictionaries(kept: Ids, deleted: Ids) -> Iterator[str]:
     """The tables of the configuration that say so."""
-    for told, ids in (("kept", kept), ("doomed", doomed)):
-        yield from (f"[dictionaries.{_named(told, name)}]\nvalues = {json.dumps(ids[name])}" for name in ids)
+    for prefix, ids in (("kept", kept), ("deleted", deleted)):
+        yield from (
+            f"[dictionaries.{_dictionary_name(prefix, name)}]\nvalues = {json.dumps(ids[name])}" for name in ids
+        )
     yield "[parameters]"
     yield from (_bound("kept", name) for name in kept)
     yield '[[operations]]\ninclude-method = "DELETE"\n[operations.parameters]'
-    yield from (_bound("doomed", name) for name in doomed)
+    yield from (_bound("deleted", name) for name in deleted)
 
 
-def _bound(told: str, name: str) -> str:
-    return f'"{name}" = {{ dictionary = "{_named(told, name)}", probability = {OFTEN} }}'
+def _bound(prefix: str, name: str) -> str:
+    return f'"{name}" = {{ dictionary = "{_dictionary_name(prefix, name)}", probability = {PROBABILITY} }}'
 
 
-def _named(told: str, name: str) -> str:
-    return f"{told}-{name.replace('.', '-').lower()}"
+def _dictionary_name(prefix: str, name: str) -> str:
+    return f"{prefix}-{name.replace('.', '-').lower()}"
 
 
 if __name__ == "__main__":

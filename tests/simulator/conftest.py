@@ -1,71 +1,70 @@
-"""A service whose clock stands still, and clients that reach it in process."""
+"""A simulator whose clock stands still, and clients that reach it in process."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
 
 import httpx
 import pytest
 
 from livedeck.simulator import Simulator, SimulatorClock
-from simulator.asking import asking
+from simulator.http_client import FindEvent, Row, Samples, client_for, data
 
 START = datetime(2026, 11, 21, 9, 0, 0, 500_000, tzinfo=UTC)
-Named: TypeAlias = Callable[[str], Awaitable[dict[str, Any]]]
-Samples: TypeAlias = Callable[[str], Awaitable[list[dict[str, Any]]]]
 
 
 @pytest.fixture
-def service() -> Simulator:
+def simulator() -> Simulator:
     return Simulator(seed=7, clock=SimulatorClock(START, paused=True))
 
 
 @pytest.fixture
-async def api(service: Simulator) -> AsyncIterator[httpx.AsyncClient]:
-    async with asking(service, service.token) as one:
-        yield one
+async def api(simulator: Simulator) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_for(simulator, simulator.token) as client:
+        yield client
 
 
 @pytest.fixture
-async def other(service: Simulator) -> AsyncIterator[httpx.AsyncClient]:
-    async with asking(service, service.other_workspace.token) as one:
-        yield one
+async def other(simulator: Simulator) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the other workspace."""
+    async with client_for(simulator, simulator.other_workspace.token) as client:
+        yield client
 
 
 @pytest.fixture
-async def admin(service: Simulator) -> AsyncIterator[httpx.AsyncClient]:
-    async with asking(service, service.control_token) as one:
-        yield one
+async def admin(simulator: Simulator) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the control API."""
+    async with client_for(simulator, simulator.control_token) as client:
+        yield client
 
 
 @pytest.fixture
-def named(api: httpx.AsyncClient) -> Named:
+def find_event(api: httpx.AsyncClient) -> FindEvent:
     """The event of that name, as the list shows it."""
 
-    async def find(name: str) -> dict[str, Any]:
-        events: list[dict[str, Any]] = (await api.get("/v2/live/events?per_page=100")).json()["data"]
+    async def find(name: str) -> Row:
+        events: list[Row] = data(await api.get("/v2/live/events?per_page=100"))
         return next(event for event in events if event["name"] == name)
 
     return find
 
 
 @pytest.fixture
-def samples(api: httpx.AsyncClient, named: Named) -> Samples:
+def samples(api: httpx.AsyncClient, find_event: FindEvent) -> Samples:
     """The QoS samples of the event of that name."""
 
-    async def read(name: str) -> list[dict[str, Any]]:
-        answer = await api.get(f"/v2/live/events/{(await named(name))['id']}/qos")
-        rows: list[dict[str, Any]] = answer.json()["data"]
+    async def read(name: str) -> list[Row]:
+        event = await find_event(name)
+        rows: list[Row] = data(await api.get(f"/v2/live/events/{event['id']}/qos"))
         return rows
 
     return read
 
 
 @pytest.fixture
-async def video(api: httpx.AsyncClient, named: Named) -> str:
+async def video(api: httpx.AsyncClient, find_event: FindEvent) -> str:
     """The id of a video with posters, subtitles, annotations and materials."""
-    event = await named("Rehearsal Tuesday")
-    recordings = (await api.get(f"/v2/live/events/{event['id']}/videos")).json()["data"]
-    return str(recordings[0]["id"])
+    event = await find_event("Rehearsal Tuesday")
+    videos = data(await api.get(f"/v2/live/events/{event['id']}/videos"))
+    return str(videos[0]["id"])

@@ -1,20 +1,18 @@
-"""Refusals: who is let in, what does not cross, and the documented error object for everything else."""
+"""Errors: whom tokens admit, what does not cross, and the documented error object for everything else."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
 
 from livedeck.simulator import Simulator
-from simulator.asking import NOBODY
+from simulator.http_client import UNKNOWN_ID, FindEvent
 
 EVENTS = "/v2/live/events"
 MEBIBYTE = 1024 * 1024
-Named = Callable[[str], Awaitable[dict[str, Any]]]
 
 
 def error(answer: httpx.Response) -> tuple[int, int, str]:
@@ -24,7 +22,7 @@ def error(answer: httpx.Response) -> tuple[int, int, str]:
     return answer.status_code, body["error"]["code"], body["error"]["message"]
 
 
-@pytest.mark.parametrize("path", [EVENTS, f"{EVENTS}/{NOBODY}", f"{EVENTS}/{NOBODY}/qos"])
+@pytest.mark.parametrize("path", [EVENTS, f"{EVENTS}/{UNKNOWN_ID}", f"{EVENTS}/{UNKNOWN_ID}/qos"])
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", "Bearer wrong", "Basic wrong", "Bearer \xfc"])
 async def test_without_its_token_every_api_route_is_shut(api: httpx.AsyncClient, path: str, header: str) -> None:
     answer = await api.get(path, headers={b"Authorization": header.encode("latin-1")})
@@ -32,19 +30,19 @@ async def test_without_its_token_every_api_route_is_shut(api: httpx.AsyncClient,
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
-async def test_the_scheme_of_the_token_is_read_in_either_case(service: Simulator, api: httpx.AsyncClient) -> None:
-    answer = await api.get(EVENTS, headers={"Authorization": f"bearer {service.token}"})
+async def test_the_scheme_of_the_token_is_read_in_either_case(simulator: Simulator, api: httpx.AsyncClient) -> None:
+    answer = await api.get(EVENTS, headers={"Authorization": f"bearer {simulator.token}"})
     assert answer.status_code == 200
 
 
 async def test_nothing_crosses_between_workspaces(
-    api: httpx.AsyncClient, other: httpx.AsyncClient, service: Simulator
+    api: httpx.AsyncClient, other: httpx.AsyncClient, simulator: Simulator
 ) -> None:
     ours = (await api.get(EVENTS)).json()["data"]
     theirs = (await other.get(EVENTS)).json()["data"]
     assert len(theirs) == 1
-    assert {event["workspace_id"] for event in theirs} == {service.other_workspace.workspace_id}
-    assert {event["workspace_id"] for event in ours} == {service.workspace_id}
+    assert {event["workspace_id"] for event in theirs} == {simulator.other_workspace.workspace_id}
+    assert {event["workspace_id"] for event in ours} == {simulator.workspace_id}
     for path in (f"{EVENTS}/{theirs[0]['id']}", f"{EVENTS}/{theirs[0]['id']}/qos"):
         assert error(await api.get(path)) == (400, 400404, "not found")
         assert (await other.get(path)).status_code == 200
@@ -52,11 +50,11 @@ async def test_nothing_crosses_between_workspaces(
 
 @pytest.mark.parametrize("suffix", ["", "/qos"])
 async def test_an_unknown_event_is_400404(api: httpx.AsyncClient, suffix: str) -> None:
-    assert error(await api.get(f"{EVENTS}/{NOBODY}{suffix}")) == (400, 400404, "not found")
+    assert error(await api.get(f"{EVENTS}/{UNKNOWN_ID}{suffix}")) == (400, 400404, "not found")
 
 
 @pytest.mark.parametrize(
-    "identity", ["7", "not-a-uuid", NOBODY.replace("-", ""), f"{NOBODY}%0A", "%F0%9F%8E%A5", "'%20OR%201=1"]
+    "identity", ["7", "not-a-uuid", UNKNOWN_ID.replace("-", ""), f"{UNKNOWN_ID}%0A", "%F0%9F%8E%A5", "'%20OR%201=1"]
 )
 @pytest.mark.parametrize("suffix", ["", "/qos"])
 async def test_an_id_that_is_no_uuid_is_400301(api: httpx.AsyncClient, identity: str, suffix: str) -> None:
@@ -77,12 +75,12 @@ async def test_a_wrong_method_is_405405_and_told_the_right_ones(
     assert set(answer.headers["allow"].split(", ")) == allowed
 
 
-async def test_head_answers_as_get_without_the_body(api: httpx.AsyncClient, named: Named) -> None:
-    path = f"{EVENTS}/{(await named('Choir, hall B'))['id']}/qos"
-    whole, bare = await api.get(path), await api.head(path)
-    assert bare.status_code == 200
-    assert bare.headers == whole.headers
-    assert bare.content == b""
+async def test_head_answers_as_get_without_the_body(api: httpx.AsyncClient, find_event: FindEvent) -> None:
+    path = f"{EVENTS}/{(await find_event('Choir, hall B'))['id']}/qos"
+    got, head = await api.get(path), await api.head(path)
+    assert head.status_code == 200
+    assert head.headers == got.headers
+    assert head.content == b""
 
 
 async def test_a_body_over_the_limit_is_413413_by_what_it_declares(api: httpx.AsyncClient) -> None:
@@ -98,17 +96,17 @@ async def test_a_body_over_the_limit_is_413413_by_what_has_come(admin: httpx.Asy
 
 
 async def test_what_nobody_foresaw_is_500500_without_details_and_logged(
-    api: httpx.AsyncClient, service: Simulator, caplog: pytest.LogCaptureFixture
+    api: httpx.AsyncClient, simulator: Simulator, caplog: pytest.LogCaptureFixture
 ) -> None:
-    service.close()
+    simulator.close()
     with caplog.at_level(logging.ERROR):
         answer = await api.get(EVENTS)
     assert error(answer) == (500, 500500, "internal error")
     assert "GET /v2/live/events" in caplog.text
-    assert service.control_token not in caplog.text
+    assert simulator.control_token not in caplog.text
 
 
-async def test_every_answer_is_dated_by_the_clock_of_the_service(api: httpx.AsyncClient) -> None:
+async def test_every_answer_is_dated_by_the_clock_of_the_simulator(api: httpx.AsyncClient) -> None:
     for path in (EVENTS, "/nothing", f"{EVENTS}/x"):
         assert (await api.get(path)).headers.get_list("date") == ["Sat, 21 Nov 2026 09:00:00 GMT"]
     assert (await api.get(EVENTS, headers={"Authorization": ""})).headers["date"] == "Sat, 21 Nov 2026 09:00:00 GMT"
@@ -119,6 +117,6 @@ async def test_a_strange_host_is_no_reason_to_fail(api: httpx.AsyncClient, host:
     assert (await api.get(EVENTS, headers={"Host": host})).status_code == 200
 
 
-async def test_secrets_stay_out_of_representations(service: Simulator) -> None:
-    assert service.other_workspace.token not in repr(service.other_workspace)
-    assert service.control_token not in repr(service)
+async def test_secrets_stay_out_of_representations(simulator: Simulator) -> None:
+    assert simulator.other_workspace.token not in repr(simulator.other_workspace)
+    assert simulator.control_token not in repr(simulator)

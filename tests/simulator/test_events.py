@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
 import pytest
 
 from livedeck.simulator import Simulator
+from simulator.http_client import FindEvent
 
 EVENTS = "/v2/live/events"
-Named = Callable[[str], Awaitable[dict[str, Any]]]
 
 FIELDS = {
     *(
@@ -54,8 +53,8 @@ async def test_an_object_is_the_same_alone_and_in_a_list(api: httpx.AsyncClient)
         assert (await api.get(f"{EVENTS}/{event['id']}")).json() == {"data": event}
 
 
-async def test_an_id_is_found_in_either_case(api: httpx.AsyncClient, named: Named) -> None:
-    event = await named("Lecture 7")
+async def test_an_id_is_found_in_either_case(api: httpx.AsyncClient, find_event: FindEvent) -> None:
+    event = await find_event("Lecture 7")
     assert (await api.get(f"{EVENTS}/{event['id'].upper()}")).json() == {"data": event}
 
 
@@ -133,10 +132,10 @@ async def test_a_bad_parameter_is_named_with_the_reason(api: httpx.AsyncClient, 
     assert all(fault["reason"].startswith("must be ") for fault in error["invalid_params"])
 
 
-async def test_filters_narrow_and_add_up(api: httpx.AsyncClient, named: Named) -> None:
+async def test_filters_narrow_and_add_up(api: httpx.AsyncClient, find_event: FindEvent) -> None:
     everything = (await listed(api))["data"]
     choir, rehearsal, concert = [
-        await named(name) for name in ("Choir, hall B", "Rehearsal Tuesday", "Concert, open air")
+        await find_event(name) for name in ("Choir, hall B", "Rehearsal Tuesday", "Concert, open air")
     ]
     project, folder = choir["parent_id"], rehearsal["parent_id"]
     in_project = {event["name"] for event in (await listed(api, project_id=project))["data"]}
@@ -149,8 +148,8 @@ async def test_filters_narrow_and_add_up(api: httpx.AsyncClient, named: Named) -
     assert len((await listed(api, without_folder="false"))["data"]) == len(everything)
 
 
-async def test_the_total_counts_what_the_filter_lets_through(api: httpx.AsyncClient, named: Named) -> None:
-    folder = (await named("Rehearsal Tuesday"))["parent_id"]
+async def test_the_total_counts_what_the_filter_lets_through(api: httpx.AsyncClient, find_event: FindEvent) -> None:
+    folder = (await find_event("Rehearsal Tuesday"))["parent_id"]
     assert (await listed(api, folder_id=folder))["meta"]["pagination"]["total"] == 1
 
 
@@ -165,8 +164,8 @@ async def test_the_total_counts_what_the_filter_lets_through(api: httpx.AsyncCli
         ("Rehearsal Tuesday", "finished", "2026-11-17T07:01:39.500Z"),
     ],
 )
-async def test_a_stream_tells_where_it_stands(named: Named, name: str, status: str, started: str) -> None:
-    event = await named(name)
+async def test_a_stream_tells_where_it_stands(find_event: FindEvent, name: str, status: str, started: str) -> None:
+    event = await find_event(name)
     assert (event["stream"]["status"], event["stream"]["started_at"]) == (status, started)
     assert event["stream"]["event_id"] == event["id"]
     assert (event["stream"]["finished_at"] is None) == (status != "finished")
@@ -175,8 +174,8 @@ async def test_a_stream_tells_where_it_stands(named: Named, name: str, status: s
 @pytest.mark.parametrize(
     ("name", "time"), [("Concert, open air", "2026-11-22T10:30:00.500Z"), ("Untitled event", None)]
 )
-async def test_an_event_without_a_stream_says_null(named: Named, name: str, time: str | None) -> None:
-    event = await named(name)
+async def test_an_event_without_a_stream_says_null(find_event: FindEvent, name: str, time: str | None) -> None:
+    event = await find_event(name)
     assert event["stream"] is None
     assert event["scheduled"] == {"time": time}
 
@@ -186,28 +185,30 @@ async def test_an_event_without_a_stream_says_null(named: Named, name: str, time
     [("Choir, hall B", 4, 4), ("Morning service", 1, 1), ("Cup final, pitch 2", 2, 3), ("Lecture 7", 0, 2)],
 )
 async def test_restreams_are_connected_only_while_the_stream_is_live(
-    named: Named, name: str, connected: int, total: int
+    find_event: FindEvent, name: str, connected: int, total: int
 ) -> None:
-    restreams = (await named(name))["restreams"]
+    restreams = (await find_event(name))["restreams"]
     assert len(restreams) == total
     assert sum(row["status"] == "connected" for row in restreams) == connected
 
 
-async def test_a_pending_stream_is_live_once_its_encoder_sends(service: Simulator, named: Named) -> None:
-    service.clock.step(14 * 60 + 30)
-    event = await named("Evening news")
+async def test_a_pending_stream_is_live_once_its_encoder_sends(simulator: Simulator, find_event: FindEvent) -> None:
+    simulator.clock.step(14 * 60 + 30)
+    event = await find_event("Evening news")
     assert event["stream"]["status"] == "live"
     assert event["stream"]["started_at"] == "2026-11-21T09:14:00.500Z"
     assert {row["status"] for row in event["restreams"]} == {"connected"}
 
 
-async def test_the_ingest_address_ends_in_the_stream_key(named: Named) -> None:
-    event = await named("City council")
+async def test_the_ingest_address_ends_in_the_stream_key(find_event: FindEvent) -> None:
+    event = await find_event("City council")
     assert event["rtmp_link"].endswith(f"/{event['streamkey']}")
 
 
-async def test_pictures_are_png_at_the_address_that_the_caller_used(api: httpx.AsyncClient, named: Named) -> None:
-    poster = (await named("Choir, hall B"))["poster"]
+async def test_pictures_are_png_at_the_address_that_the_caller_used(
+    api: httpx.AsyncClient, find_event: FindEvent
+) -> None:
+    poster = (await find_event("Choir, hall B"))["poster"]
     for size in ("original", "md", "sm", "xs"):
         assert poster[size].startswith("http://platform.test/cdn/")
         picture = await api.get(poster[size], headers={"Authorization": ""})
@@ -215,8 +216,8 @@ async def test_pictures_are_png_at_the_address_that_the_caller_used(api: httpx.A
         assert picture.content.startswith(b"\x89PNG\r\n\x1a\n")
 
 
-async def test_the_same_seed_and_time_give_the_same_bytes(api: httpx.AsyncClient, service: Simulator) -> None:
-    twin = Simulator(seed=service.seed, clock=service.clock)
+async def test_the_same_seed_and_time_give_the_same_bytes(api: httpx.AsyncClient, simulator: Simulator) -> None:
+    twin = Simulator(seed=simulator.seed, clock=simulator.clock)
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app=twin.app), base_url="http://platform.test", headers=api.headers
     ) as second:

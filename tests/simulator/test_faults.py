@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,26 +12,24 @@ import httpx
 import pytest
 
 from livedeck.simulator import Simulator, SimulatorError, serve
-from simulator.asking import Row, asking, data, refused
-from simulator.asking import named as named_in
+from simulator.http_client import FindEvent, Row, client_for, data, error_of, invalid_names
 
 EVENTS = "/v2/live/events"
 FAULTS = "/_control/faults"
 TOGETHER = ["status", "drop", "truncate", "drip", "skew", "broken-json", "nulls"]
-Named = Callable[[str], Awaitable[Row]]
 
 
 @pytest.fixture
-async def wire(service: Simulator) -> AsyncIterator[httpx.AsyncClient]:
+async def wire(simulator: Simulator) -> AsyncIterator[httpx.AsyncClient]:
     """A client over a real socket, with the token of the API; nothing holds its answers against the description."""
-    headers = {"Authorization": f"Bearer {service.token}"}
-    async with serve(service) as addresses, httpx.AsyncClient(base_url=addresses.base_url, headers=headers) as one:
-        yield one
+    headers = {"Authorization": f"Bearer {simulator.token}"}
+    async with serve(simulator) as addresses, httpx.AsyncClient(base_url=addresses.base_url, headers=headers) as client:
+        yield client
 
 
-async def strike(admin: httpx.AsyncClient, kind: str, **asked: object) -> Row:
-    shown: Row = data(await admin.post(FAULTS, json={"kind": kind} | asked))
-    return shown
+async def add_fault(admin: httpx.AsyncClient, kind: str, **arguments: object) -> Row:
+    fault: Row = data(await admin.post(FAULTS, json={"kind": kind} | arguments))
+    return fault
 
 
 async def samples(wire: httpx.AsyncClient) -> httpx.Response:
@@ -44,12 +42,12 @@ async def samples(wire: httpx.AsyncClient) -> httpx.Response:
 async def test_a_status_comes_with_the_documented_error_object(
     wire: httpx.AsyncClient, admin: httpx.AsyncClient, status: int
 ) -> None:
-    await strike(admin, "status", status=status)
-    assert refused(await wire.get(EVENTS)) == (status, status * 1001)
+    await add_fault(admin, "status", status=status)
+    assert error_of(await wire.get(EVENTS)) == (status, status * 1001)
 
 
 @pytest.mark.parametrize(
-    ("asked", "header"),
+    ("arguments", "header"),
     [
         ({"retry_after": "seconds", "seconds": 20}, "20"),
         ({"retry_after": "date", "seconds": 20}, "Sat, 21 Nov 2026 09:00:20 GMT"),
@@ -57,25 +55,25 @@ async def test_a_status_comes_with_the_documented_error_object(
     ],
 )
 async def test_a_rate_limit_says_when_in_each_way(
-    wire: httpx.AsyncClient, admin: httpx.AsyncClient, asked: Row, header: str | None
+    wire: httpx.AsyncClient, admin: httpx.AsyncClient, arguments: Row, header: str | None
 ) -> None:
-    await strike(admin, "rate-limit", **asked)
+    await add_fault(admin, "rate-limit", **arguments)
     answer = await wire.get(EVENTS)
-    assert refused(answer) == (429, 429429)
+    assert error_of(answer) == (429, 429429)
     assert answer.headers.get("retry-after") == header
 
 
-async def test_the_door_stays_open_whatever_strikes(wire: httpx.AsyncClient, service: Simulator) -> None:
-    door = {"Authorization": f"Bearer {service.control_token}"}
-    assert (await wire.post(FAULTS, json={"kind": "drop"}, headers=door)).status_code == 200
+async def test_the_control_api_answers_whatever_hits_the_rest(wire: httpx.AsyncClient, simulator: Simulator) -> None:
+    control = {"Authorization": f"Bearer {simulator.control_token}"}
+    assert (await wire.post(FAULTS, json={"kind": "drop"}, headers=control)).status_code == 200
     with pytest.raises(httpx.RemoteProtocolError):
         await wire.get(EVENTS)
-    assert data(await wire.delete(FAULTS, headers=door)) == {"faults": 0}
+    assert data(await wire.delete(FAULTS, headers=control)) == {"faults": 0}
     assert (await wire.get(EVENTS)).status_code == 200
 
 
 @pytest.mark.parametrize(
-    ("asked", "struck"),
+    ("arguments", "is_hit"),
     [
         ({"method": "PUT"}, False),
         ({"method": "GET"}, True),
@@ -86,32 +84,32 @@ async def test_the_door_stays_open_whatever_strikes(wire: httpx.AsyncClient, ser
         ({"lasts": 0}, False),
     ],
 )
-async def test_a_fault_strikes_what_it_is_meant_for(
-    wire: httpx.AsyncClient, admin: httpx.AsyncClient, asked: Row, struck: bool
+async def test_a_fault_hits_what_it_is_meant_for(
+    wire: httpx.AsyncClient, admin: httpx.AsyncClient, arguments: Row, is_hit: bool
 ) -> None:
-    await strike(admin, "status", **asked)
-    assert (await wire.get(EVENTS)).status_code == (503 if struck else 200)
+    await add_fault(admin, "status", **arguments)
+    assert (await wire.get(EVENTS)).status_code == (503 if is_hit else 200)
 
 
 async def test_a_fault_ends_with_its_time_and_is_listed_with_it(
-    wire: httpx.AsyncClient, admin: httpx.AsyncClient, service: Simulator
+    wire: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator
 ) -> None:
-    shown = await strike(admin, "status", lasts=60)
-    assert (shown["since"], shown["until"]) == ("2026-11-21T09:00:00.500Z", "2026-11-21T09:01:00.500Z")
-    assert data(await admin.get(FAULTS)) == [shown]
+    fault = await add_fault(admin, "status", lasts=60)
+    assert (fault["since"], fault["until"]) == ("2026-11-21T09:00:00.500Z", "2026-11-21T09:01:00.500Z")
+    assert data(await admin.get(FAULTS)) == [fault]
     assert (await wire.get(EVENTS)).status_code == 503
-    service.clock.step(60)
+    simulator.clock.step(60)
     assert (await wire.get(EVENTS)).status_code == 200
     assert data(await admin.get(FAULTS)) == []
 
 
-async def test_chance_is_the_same_for_the_same_seed(service: Simulator, tmp_path: Path) -> None:
+async def test_chance_is_the_same_for_the_same_seed(simulator: Simulator, tmp_path: Path) -> None:
     faults = tmp_path / "half.toml"
     faults.write_text('[[faults]]\nkind = "status"\nstatus = 502\nchance = 0.5\n')
 
     async def met(seed: int) -> list[int]:
-        one = Simulator(seed=seed, clock=service.clock, faults=faults)
-        async with asking(one, one.token) as api:
+        same = Simulator(seed=seed, clock=simulator.clock, faults=faults)
+        async with client_for(same, same.token) as api:
             return [(await api.get(EVENTS)).status_code for _ in range(12)]
 
     first = await met(7)
@@ -121,21 +119,21 @@ async def test_chance_is_the_same_for_the_same_seed(service: Simulator, tmp_path
 
 
 async def test_a_dropped_request_is_not_done_and_a_lost_one_is(
-    wire: httpx.AsyncClient, admin: httpx.AsyncClient, named: Named
+    wire: httpx.AsyncClient, admin: httpx.AsyncClient, find_event: FindEvent
 ) -> None:
-    path = f"{EVENTS}/{(await named('Lecture 7'))['id']}"
+    path = f"{EVENTS}/{(await find_event('Lecture 7'))['id']}"
     for kind, name in (("drop", "Lecture 7"), ("lose", "Lecture 8")):
-        await strike(admin, kind, method="PUT")
+        await add_fault(admin, kind, method="PUT")
         with pytest.raises(httpx.RemoteProtocolError):
             await wire.put(path, json={"name": "Lecture 8"})
         await admin.delete(FAULTS)
         assert (await wire.get(path)).json()["data"]["name"] == name
 
 
-async def test_a_hanging_answer_never_comes_and_does_not_keep_the_service(
+async def test_a_hanging_answer_never_comes_and_does_not_keep_the_simulator(
     wire: httpx.AsyncClient, admin: httpx.AsyncClient
 ) -> None:
-    await strike(admin, "hang", path="*/qos")
+    await add_fault(admin, "hang", path="*/qos")
     waiting = asyncio.create_task(samples(wire))
     for _ in range(20):
         assert (await wire.get(EVENTS)).status_code == 200
@@ -144,7 +142,7 @@ async def test_a_hanging_answer_never_comes_and_does_not_keep_the_service(
 
 
 async def test_a_truncated_answer_breaks_off(wire: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
-    await strike(admin, "truncate")
+    await add_fault(admin, "truncate")
     with pytest.raises(httpx.RemoteProtocolError):
         await wire.get(EVENTS)
 
@@ -153,15 +151,15 @@ async def test_latency_and_a_dripping_body_end_in_the_same_answer(
     wire: httpx.AsyncClient, admin: httpx.AsyncClient
 ) -> None:
     before = (await wire.get(EVENTS)).content
-    await strike(admin, "latency", seconds=0.01)
-    await strike(admin, "drip", seconds=0.02)
+    await add_fault(admin, "latency", seconds=0.01)
+    await add_fault(admin, "drip", seconds=0.02)
     began = time.monotonic()
     assert (await wire.get(EVENTS)).content == before
     assert time.monotonic() - began > 0.025
 
 
 async def test_a_skewed_date_is_off_by_that_much(wire: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
-    await strike(admin, "skew", seconds=-30)
+    await add_fault(admin, "skew", seconds=-30)
     assert (await wire.get(EVENTS)).headers["date"] == "Sat, 21 Nov 2026 08:59:30 GMT"
 
 
@@ -169,23 +167,23 @@ async def test_a_skewed_platform_stamps_samples_by_the_same_clock(
     wire: httpx.AsyncClient, admin: httpx.AsyncClient
 ) -> None:
     before = (await samples(wire)).json()["data"][-1]
-    await strike(admin, "skew", seconds=30)
+    await add_fault(admin, "skew", seconds=30)
     after = (await samples(wire)).json()["data"][-1]
     assert (before["time"], after["time"]) == ("2026-11-21T09:00:00.000Z", "2026-11-21T09:00:30.000Z")
     assert after | {"time": ""} == before | {"time": ""}
 
 
 async def test_a_redirect_and_a_page_are_no_answers(wire: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
-    await strike(admin, "redirect", status=307, path="*/qos")
+    await add_fault(admin, "redirect", status=307, path="*/qos")
     answer = await samples(wire)
     assert (answer.status_code, answer.headers["location"]) == (307, "https://elsewhere.example/")
-    await strike(admin, "html", path=EVENTS)
+    await add_fault(admin, "html", path=EVENTS)
     answer = await wire.get(EVENTS)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
 
 
 async def test_broken_json_says_that_it_is_json(wire: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
-    await strike(admin, "broken-json")
+    await add_fault(admin, "broken-json")
     answer = await wire.get(EVENTS)
     assert answer.headers["content-type"] == "application/json"
     with pytest.raises(ValueError, match="Expecting"):
@@ -196,7 +194,7 @@ async def test_each_distortion_does_what_it_says(wire: httpx.AsyncClient, admin:
     sound = (await samples(wire)).json()["data"]
 
     async def distorted(kind: str) -> list[Row]:
-        await strike(admin, kind, path="*/qos")
+        await add_fault(admin, kind, path="*/qos")
         answer = await samples(wire)
         await admin.delete(FAULTS)
         rows: list[Row] = answer.json()["data"]
@@ -214,22 +212,22 @@ async def test_each_distortion_does_what_it_says(wire: httpx.AsyncClient, admin:
 
 @pytest.mark.parametrize("first", TOGETHER)
 @pytest.mark.parametrize("second", TOGETHER)
-async def test_faults_that_strike_together_are_no_fault_of_the_service(
+async def test_faults_that_hit_together_do_not_break_the_simulator(
     wire: httpx.AsyncClient, admin: httpx.AsyncClient, caplog: pytest.LogCaptureFixture, first: str, second: str
 ) -> None:
     for kind in (first, second):
-        await strike(admin, kind, path=EVENTS)
+        await add_fault(admin, kind, path=EVENTS)
     with suppress(httpx.RemoteProtocolError):
         assert (await wire.get(EVENTS)).status_code == (503 if "status" in {first, second} else 200)
     assert [record for record in caplog.records if record.name == "livedeck.simulator"] == []
 
 
 async def test_frozen_samples_grow_in_number_and_not_in_time(
-    wire: httpx.AsyncClient, admin: httpx.AsyncClient, service: Simulator
+    wire: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator
 ) -> None:
     before = (await samples(wire)).json()["data"]
-    await strike(admin, "frozen", path="*/qos")
-    service.clock.step(60)
+    await add_fault(admin, "frozen", path="*/qos")
+    simulator.clock.step(60)
     after = (await samples(wire)).json()["data"]
     assert len(after) == len(before) + 30
     assert after[: len(before)] == before
@@ -237,14 +235,14 @@ async def test_frozen_samples_grow_in_number_and_not_in_time(
 
 
 async def test_a_huge_answer_is_ten_megabytes_and_sound(wire: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
-    await strike(admin, "huge", path=EVENTS)
+    await add_fault(admin, "huge", path=EVENTS)
     answer = await wire.get(EVENTS)
     assert len(answer.content) > 10 * 1024 * 1024
     assert len(answer.json()["data"]) == 12
 
 
 @pytest.mark.parametrize(
-    ("asked", "names"),
+    ("arguments", "names"),
     [
         ({}, ["kind"]),
         ({"kind": "gremlin"}, ["kind"]),
@@ -254,13 +252,13 @@ async def test_a_huge_answer_is_ten_megabytes_and_sound(wire: httpx.AsyncClient,
         ({"kind": "status", "method": "BREW"}, ["method"]),
     ],
 )
-async def test_a_bad_fault_is_named(admin: httpx.AsyncClient, asked: Row, names: list[str]) -> None:
-    assert named_in(await admin.post(FAULTS, json=asked)) == names
+async def test_a_bad_fault_is_named(admin: httpx.AsyncClient, arguments: Row, names: list[str]) -> None:
+    assert invalid_names(await admin.post(FAULTS, json=arguments)) == names
     assert data(await admin.get(FAULTS)) == []
 
 
 @pytest.mark.parametrize("name", ["flaky", "odd", "dead"])
-def test_the_faults_that_come_with_the_service_are_sound(name: str) -> None:
+def test_the_faults_that_come_with_the_simulator_are_sound(name: str) -> None:
     Simulator(faults=name).close()
 
 

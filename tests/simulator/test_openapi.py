@@ -1,21 +1,21 @@
-"""The description at /openapi.json. That it is true is held by every answer of every other test (description.py)."""
+"""The description at /openapi.json. Every answer of every other test is checked against it (openapi_checker.py)."""
 
 from __future__ import annotations
 
 import httpx
 import pytest
 
-from livedeck.simulator import api as chapters
-from simulator.asking import description
+from livedeck.simulator.api import ENDPOINTS
+from simulator.http_client import openapi_checker
 
 
 async def test_it_needs_no_token_and_names_every_endpoint(api: httpx.AsyncClient) -> None:
     answer = await api.get("/openapi.json", headers={"Authorization": ""})
     document = answer.json()
     assert document["openapi"] == "3.1.0"
-    told = {(verb.upper(), path) for path, verbs in document["paths"].items() for verb in verbs}
-    assert told == {(endpoint.method, endpoint.path) for endpoint in chapters.ENDPOINTS}
-    assert len(told) == 44
+    described = {(verb.upper(), path) for path, verbs in document["paths"].items() for verb in verbs}
+    assert described == {(endpoint.method, endpoint.path) for endpoint in ENDPOINTS}
+    assert len(described) == 44
 
 
 async def test_every_operation_has_a_name_of_its_own_and_says_what_it_does(api: httpx.AsyncClient) -> None:
@@ -39,4 +39,4 @@ async def test_an_undocumented_answer_would_be_seen(api: httpx.AsyncClient) -> N
         (418, {}),
     ):
         with pytest.raises(AssertionError):
-            description().check(httpx.Response(status, json=body, request=request))
+            openapi_checker().check(httpx.Response(status, json=body, request=request))

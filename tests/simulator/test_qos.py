@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any
 
 import httpx
 import pytest
 
 from livedeck.simulator import Simulator, SimulatorClock
+from simulator.http_client import FindEvent, Row, Samples
 
 EVENTS = "/v2/live/events"
-Row = dict[str, Any]
-Named = Callable[[str], Awaitable[Row]]
-Samples = Callable[[str], Awaitable[list[Row]]]
 ON_AIR = ["Choir, hall B", "Morning service", "Town hall, main", "Cup final, pitch 2", "Harbour webcam", "City council"]
 
 
@@ -27,8 +23,10 @@ def mean(rows: list[Row], field: str) -> float:
     return float(sum(row[field] for row in rows) / len(rows))
 
 
-async def test_the_envelope_is_data_alone_and_every_value_an_integer(api: httpx.AsyncClient, named: Named) -> None:
-    body = (await api.get(f"{EVENTS}/{(await named('Choir, hall B'))['id']}/qos")).json()
+async def test_the_envelope_is_data_alone_and_every_value_an_integer(
+    api: httpx.AsyncClient, find_event: FindEvent
+) -> None:
+    body = (await api.get(f"{EVENTS}/{(await find_event('Choir, hall B'))['id']}/qos")).json()
     assert list(body) == ["data"]
     for row in body["data"]:
         assert list(row) == ["bitrate_video", "bitrate_audio", "frame_rate", "status", "time"]
@@ -37,15 +35,15 @@ async def test_the_envelope_is_data_alone_and_every_value_an_integer(api: httpx.
 
 @pytest.mark.parametrize("name", ON_AIR)
 async def test_samples_ascend_and_lie_on_ticks_within_the_stream(
-    service: Simulator, named: Named, samples: Samples, name: str
+    simulator: Simulator, find_event: FindEvent, samples: Samples, name: str
 ) -> None:
     rows = await samples(name)
     times = [at(row) for row in rows]
     assert all(earlier < later for earlier, later in pairwise(times))
     assert all(time.timestamp() % 2 == 0 for time in times)
-    started = datetime.fromisoformat((await named(name))["stream"]["started_at"])
+    started = datetime.fromisoformat((await find_event(name))["stream"]["started_at"])
     assert started <= times[0]
-    assert times[-1] <= service.clock.now()
+    assert times[-1] <= simulator.clock.now()
 
 
 @pytest.mark.parametrize("name", ["Lecture 7", "Evening news", "Concert, open air", "Untitled event"])
@@ -53,37 +51,37 @@ async def test_without_an_encoder_there_is_no_sample(samples: Samples, name: str
     assert await samples(name) == []
 
 
-async def test_an_answer_holds_the_last_3600_at_most(service: Simulator, samples: Samples) -> None:
+async def test_an_answer_holds_the_last_3600_at_most(simulator: Simulator, samples: Samples) -> None:
     rows = await samples("Harbour webcam")
     assert len(rows) == 3600
-    assert service.clock.now() - at(rows[-1]) < timedelta(seconds=2)
+    assert simulator.clock.now() - at(rows[-1]) < timedelta(seconds=2)
 
 
-async def test_a_finished_stream_keeps_its_samples_and_gains_none(service: Simulator, samples: Samples) -> None:
+async def test_a_finished_stream_keeps_its_samples_and_gains_none(simulator: Simulator, samples: Samples) -> None:
     rows = await samples("Rehearsal Tuesday")
     assert len(rows) == (3600 + 31 * 60 + 9 + 1) // 2
-    service.clock.step(3600)
+    simulator.clock.step(3600)
     assert await samples("Rehearsal Tuesday") == rows
 
 
 @pytest.mark.parametrize("name", ON_AIR)
 async def test_what_was_answered_once_is_answered_alike_ever_after(
-    service: Simulator, samples: Samples, name: str
+    simulator: Simulator, samples: Samples, name: str
 ) -> None:
     before = await samples(name)
-    service.clock.step(601)
+    simulator.clock.step(601)
     after = await samples(name)
     assert len(after) > 3 or name.startswith("Cup")
-    known = {row["time"]: row for row in before}
-    assert [row for row in after if row["time"] in known] == [row for row in before if row["time"] >= after[0]["time"]]
+    times = {row["time"] for row in before}
+    assert [row for row in after if row["time"] in times] == [row for row in before if row["time"] >= after[0]["time"]]
 
 
 @pytest.mark.parametrize("name", ON_AIR)
 async def test_asking_often_and_asking_once_give_the_same_bytes(
-    api: httpx.AsyncClient, named: Named, name: str
+    api: httpx.AsyncClient, find_event: FindEvent, name: str
 ) -> None:
-    """The cache may not show: steps, leaps and a clock turned back end in what a fresh service answers."""
-    event = await named(name)
+    """The cache may not show: steps, leaps and a clock turned back end in what a fresh simulator answers."""
+    event = await find_event(name)
     often, once = (
         Simulator(seed=7, clock=SimulatorClock(at({"time": "2026-11-21T09:00:00.5Z"}), paused=True)) for _ in "ab"
     )
@@ -99,16 +97,18 @@ async def test_asking_often_and_asking_once_give_the_same_bytes(
         assert last == (await second.get(path)).content
 
 
-async def test_another_seed_gives_other_samples(samples: Samples, service: Simulator, admin: httpx.AsyncClient) -> None:
+async def test_another_seed_gives_other_samples(
+    samples: Samples, simulator: Simulator, admin: httpx.AsyncClient
+) -> None:
     before = await samples("Choir, hall B")
-    await admin.post("/_control/reset", json={"seed": service.seed + 1})
+    await admin.post("/_control/reset", json={"seed": simulator.seed + 1})
     after = await samples("Choir, hall B")
     assert [row["time"] for row in after] == [row["time"] for row in before]
     assert after != before
 
 
-async def test_the_cadence_is_a_setting(service: Simulator) -> None:
-    quick = Simulator(clock=service.clock, cadence=0.5)
+async def test_the_cadence_is_a_setting(simulator: Simulator) -> None:
+    quick = Simulator(clock=simulator.clock, cadence=0.5)
     headers = {"Authorization": f"Bearer {quick.token}"}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(quick.app), base_url="http://a", headers=headers) as api:
         events = (await api.get(EVENTS, params={"order": "name.asc"})).json()["data"]
@@ -158,23 +158,23 @@ async def test_encoder_overload_costs_frames_and_hardly_bits(samples: Samples) -
 
 
 async def test_an_interrupted_encoder_goes_and_comes_back_within_the_window(
-    service: Simulator, named: Named, samples: Samples
+    simulator: Simulator, find_event: FindEvent, samples: Samples
 ) -> None:
     rows = await samples("Cup final, pitch 2")
-    assert 78 <= (service.clock.now() - at(rows[-1])).total_seconds() <= 81
-    assert (await named("Cup final, pitch 2"))["stream"]["status"] == "live"
-    service.clock.step(240)
+    assert 78 <= (simulator.clock.now() - at(rows[-1])).total_seconds() <= 81
+    assert (await find_event("Cup final, pitch 2"))["stream"]["status"] == "live"
+    simulator.clock.step(240)
     back = (await samples("Cup final, pitch 2"))[-1]
-    assert (service.clock.now() - at(back)).total_seconds() < 2
+    assert (simulator.clock.now() - at(back)).total_seconds() < 2
     gaps = [
         (at(later) - at(earlier)).total_seconds() for earlier, later in pairwise(await samples("Cup final, pitch 2"))
     ]
     assert [gap for gap in gaps if gap > 2] == [pytest.approx(309, abs=2)] * 3
-    assert max(gaps) < (await named("Cup final, pitch 2"))["reconnect_window"]
+    assert max(gaps) < (await find_event("Cup final, pitch 2"))["reconnect_window"]
 
 
-async def test_warm_up_rises_from_little_to_the_full_rate(service: Simulator, samples: Samples) -> None:
-    service.clock.step(15 * 60)
+async def test_warm_up_rises_from_little_to_the_full_rate(simulator: Simulator, samples: Samples) -> None:
+    simulator.clock.step(15 * 60)
     rows = await samples("Evening news")
     rise = [row["bitrate_video"] for row in rows[:10]]
     assert rise == sorted(rise)

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from livedeck.simulator import Simulator
-from simulator.asking import NOBODY, Row, data, named, refused, slowly
+from simulator.http_client import UNKNOWN_ID, Row, data, error_of, in_halves, invalid_names
 
 ROOMS = "/v1/meet/rooms"
 
@@ -16,14 +16,14 @@ def profile(**changes: object) -> Row:
 
 
 @pytest.fixture
-def draft(service: Simulator) -> Row:
-    return {"owner_id": service.user_id, "name": "Briefing", "type": "permanent_meeting", "restreams": [profile()]}
+def draft(simulator: Simulator) -> Row:
+    return {"owner_id": simulator.user_id, "name": "Briefing", "type": "permanent_meeting", "restreams": [profile()]}
 
 
 @pytest.fixture
 async def room(api: httpx.AsyncClient, draft: Row) -> Row:
-    made: Row = data(await api.post(ROOMS, json=draft | {"restreams": [profile(name=name) for name in "abc"]}))
-    return made
+    created: Row = data(await api.post(ROOMS, json=draft | {"restreams": [profile(name=name) for name in "abc"]}))
+    return created
 
 
 @pytest.fixture
@@ -43,9 +43,9 @@ async def test_a_room_is_made_with_its_profiles_and_read_back(api: httpx.AsyncCl
     room = data(await api.post(ROOMS, json=draft))
     assert list(room) == ["id", "name", "type", "code", "link", "status", "restreams", "created_at"]
     assert (room["name"], room["type"], room["status"]) == ("Briefing", "permanent_meeting", "pending")
-    (made,) = room["restreams"]
-    assert list(made) == ["id", "room_id", "name", "url", "stream_key", "service", "created_at", "updated_at"]
-    assert (made["room_id"], made["stream_key"], made["updated_at"]) == (room["id"], "k-1", None)
+    (created,) = room["restreams"]
+    assert list(created) == ["id", "room_id", "name", "url", "stream_key", "service", "created_at", "updated_at"]
+    assert (created["room_id"], created["stream_key"], created["updated_at"]) == (room["id"], "k-1", None)
     assert data(await api.get(f"{ROOMS}/{room['id']}")) == room
     assert room in data(await api.get(ROOMS))
 
@@ -57,10 +57,10 @@ async def test_a_room_needs_no_profile_and_no_type(api: httpx.AsyncClient, draft
 
 @pytest.mark.parametrize("count", [0, 1, 15])
 async def test_up_to_15_profiles_are_taken_in_their_order(api: httpx.AsyncClient, draft: Row, count: int) -> None:
-    draft["restreams"] = [profile(name=f"p{place}") for place in range(count)]
-    made = data(await api.post(ROOMS, json=draft))
-    assert [row["name"] for row in data(await api.get(f"{ROOMS}/{made['id']}"))["restreams"]] == [
-        f"p{place}" for place in range(count)
+    draft["restreams"] = [profile(name=f"p{index}") for index in range(count)]
+    created = data(await api.post(ROOMS, json=draft))
+    assert [row["name"] for row in data(await api.get(f"{ROOMS}/{created['id']}"))["restreams"]] == [
+        f"p{index}" for index in range(count)
     ]
 
 
@@ -70,8 +70,8 @@ async def test_16_profiles_are_400289_before_anything_is_wrong_with_them(
 ) -> None:
     before = await total(api)
     draft["restreams"] = [profile(**bad)] * 16
-    assert refused(await api.post(ROOMS, json=draft)) == (400, 400289)
-    assert refused(await api.post(ROOMS, json={"restreams": [None] * 16})) == (400, 400289)
+    assert error_of(await api.post(ROOMS, json=draft)) == (400, 400289)
+    assert error_of(await api.post(ROOMS, json={"restreams": [None] * 16})) == (400, 400289)
     assert await total(api) == before
 
 
@@ -92,8 +92,8 @@ async def test_16_profiles_are_400289_before_anything_is_wrong_with_them(
 async def test_a_profile_at_the_edge_is_taken_both_ways(
     api: httpx.AsyncClient, draft: Row, room: Row, field: str, value: str
 ) -> None:
-    made = data(await api.post(ROOMS, json=draft | {"restreams": [profile(**{field: value})]}))
-    assert made["restreams"][0][field] == value
+    created = data(await api.post(ROOMS, json=draft | {"restreams": [profile(**{field: value})]}))
+    assert created["restreams"][0][field] == value
     path = f"{ROOMS}/{room['id']}/restreams/{room['restreams'][1]['id']}"
     assert data(await api.patch(path, json={field: value}))[field] == value
 
@@ -125,9 +125,9 @@ async def test_a_profile_over_the_edge_makes_no_room_and_changes_nothing(
 ) -> None:
     before = await total(api)
     draft["restreams"] = [profile(), profile(**{field: value}), profile()]
-    assert named(await api.post(ROOMS, json=draft)) == [f"restreams[1].{field}"]
+    assert invalid_names(await api.post(ROOMS, json=draft)) == [f"restreams[1].{field}"]
     path = f"{ROOMS}/{room['id']}/restreams/{room['restreams'][1]['id']}"
-    assert named(await api.patch(path, json={field: value})) == [field]
+    assert invalid_names(await api.patch(path, json={field: value})) == [field]
     assert await total(api) == before
     assert data(await api.get(f"{ROOMS}/{room['id']}")) == room
 
@@ -135,13 +135,13 @@ async def test_a_profile_over_the_edge_makes_no_room_and_changes_nothing(
 @pytest.mark.parametrize("missing", ["name", "url", "stream_key"])
 async def test_a_profile_lacks_nothing(api: httpx.AsyncClient, draft: Row, missing: str) -> None:
     draft["restreams"] = [{name: value for name, value in profile().items() if name != missing}]
-    assert named(await api.post(ROOMS, json=draft)) == [f"restreams[0].{missing}"]
+    assert invalid_names(await api.post(ROOMS, json=draft)) == [f"restreams[0].{missing}"]
 
 
 @pytest.mark.parametrize(
     ("changes", "names"),
     [
-        ({"owner_id": NOBODY}, ["owner_id"]),
+        ({"owner_id": UNKNOWN_ID}, ["owner_id"]),
         ({"owner_id": "me"}, ["owner_id"]),
         ({"name": ""}, ["name"]),
         ({"name": "x" * 256}, ["name"]),
@@ -154,16 +154,20 @@ async def test_a_profile_lacks_nothing(api: httpx.AsyncClient, draft: Row, missi
 )
 async def test_a_bad_room_is_named(api: httpx.AsyncClient, draft: Row, changes: Row, names: list[str]) -> None:
     before = await total(api)
-    assert named(await api.post(ROOMS, json=draft | changes)) == names
+    assert invalid_names(await api.post(ROOMS, json=draft | changes)) == names
     assert await total(api) == before
 
 
-async def test_an_owner_is_a_user_of_the_same_workspace(api: httpx.AsyncClient, service: Simulator, draft: Row) -> None:
-    assert named(await api.post(ROOMS, json=draft | {"owner_id": service.other_workspace.user_id})) == ["owner_id"]
+async def test_an_owner_is_a_user_of_the_same_workspace(
+    api: httpx.AsyncClient, simulator: Simulator, draft: Row
+) -> None:
+    assert invalid_names(await api.post(ROOMS, json=draft | {"owner_id": simulator.other_workspace.user_id})) == [
+        "owner_id"
+    ]
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("sent", "stored"),
     [
         (" rtmp://h.example/app ", "rtmp://h.example/app"),
         ("rtmp://h.example/app///", "rtmp://h.example/app"),
@@ -172,10 +176,10 @@ async def test_an_owner_is_a_user_of_the_same_workspace(api: httpx.AsyncClient, 
     ],
 )
 async def test_an_address_is_kept_without_spaces_and_trailing_slashes(
-    api: httpx.AsyncClient, draft: Row, sent: str, kept: str
+    api: httpx.AsyncClient, draft: Row, sent: str, stored: str
 ) -> None:
-    made = data(await api.post(ROOMS, json=draft | {"restreams": [profile(url=sent)]}))
-    assert made["restreams"][0]["url"] == kept
+    created = data(await api.post(ROOMS, json=draft | {"restreams": [profile(url=sent)]}))
+    assert created["restreams"][0]["url"] == stored
 
 
 @pytest.mark.parametrize(
@@ -197,17 +201,19 @@ async def test_an_address_is_kept_without_spaces_and_trailing_slashes(
 async def test_the_platform_follows_from_the_address_whenever_that_changes(
     api: httpx.AsyncClient, draft: Row, url: str, platform: str
 ) -> None:
-    made = data(await api.post(ROOMS, json=draft | {"restreams": [profile(url=url), profile(url="rtmp://x.example")]}))
-    assert [row["service"] for row in made["restreams"]] == [platform, "custom"]
-    path = f"{ROOMS}/{made['id']}/restreams/{made['restreams'][1]['id']}"
+    created = data(
+        await api.post(ROOMS, json=draft | {"restreams": [profile(url=url), profile(url="rtmp://x.example")]})
+    )
+    assert [row["service"] for row in created["restreams"]] == [platform, "custom"]
+    path = f"{ROOMS}/{created['id']}/restreams/{created['restreams'][1]['id']}"
     assert data(await api.patch(path, json={"url": url}))["service"] == platform
 
 
 async def test_a_changed_profile_answers_itself_alone_and_keeps_the_rest(
-    api: httpx.AsyncClient, service: Simulator, room: Row
+    api: httpx.AsyncClient, simulator: Simulator, room: Row
 ) -> None:
     first, second, third = room["restreams"]
-    service.clock.step(5)
+    simulator.clock.step(5)
     changed = data(await api.patch(f"{ROOMS}/{room['id']}/restreams/{second['id']}", json={"stream_key": "new"}))
     assert changed == second | {"stream_key": "new", "updated_at": "2026-11-21T09:00:05.500Z"}
     assert data(await api.get(f"{ROOMS}/{room['id']}"))["restreams"] == [first, changed, third]
@@ -216,32 +222,32 @@ async def test_a_changed_profile_answers_itself_alone_and_keeps_the_rest(
 async def test_a_profile_of_another_room_is_404404(api: httpx.AsyncClient, draft: Row, room: Row) -> None:
     elsewhere = data(await api.post(ROOMS, json=draft))
     profile_id = elsewhere["restreams"][0]["id"]
-    assert refused(await api.patch(f"{ROOMS}/{room['id']}/restreams/{profile_id}", json={})) == (404, 404404)
+    assert error_of(await api.patch(f"{ROOMS}/{room['id']}/restreams/{profile_id}", json={})) == (404, 404404)
 
 
 async def test_a_room_of_another_workspace_is_404404(
     api: httpx.AsyncClient, other: httpx.AsyncClient, room: Row
 ) -> None:
     path = f"{ROOMS}/{room['id']}"
-    assert refused(await other.get(path)) == refused(await other.delete(path)) == (404, 404404)
+    assert error_of(await other.get(path)) == error_of(await other.delete(path)) == (404, 404404)
     patched = await other.patch(f"{path}/restreams/{room['restreams'][0]['id']}", json={"name": "theirs"})
-    assert refused(patched) == (404, 404404)
+    assert error_of(patched) == (404, 404404)
     assert (await other.get(ROOMS)).json()["meta"]["pagination"]["total"] == 0
     assert data(await api.get(path)) == room
 
 
 @pytest.mark.parametrize("verb", ["GET", "DELETE"])
-@pytest.mark.parametrize(("identity", "code"), [(NOBODY, (404, 404404)), ("7", (400, 400301))])
+@pytest.mark.parametrize(("identity", "code"), [(UNKNOWN_ID, (404, 404404)), ("7", (400, 400301))])
 async def test_a_room_that_never_was(api: httpx.AsyncClient, verb: str, identity: str, code: tuple[int, int]) -> None:
-    assert refused(await api.request(verb, f"{ROOMS}/{identity}")) == code
+    assert error_of(await api.request(verb, f"{ROOMS}/{identity}")) == code
 
 
 async def test_a_deleted_room_is_gone_and_may_be_deleted_again(api: httpx.AsyncClient, room: Row) -> None:
     path = f"{ROOMS}/{room['id']}"
     before = await total(api)
     assert data(await api.delete(path)) == data(await api.delete(path)) == {"success": True}
-    assert refused(await api.get(path)) == (404, 404404)
-    assert refused(await api.patch(f"{path}/restreams/{room['restreams'][0]['id']}", json={})) == (404, 404404)
+    assert error_of(await api.get(path)) == (404, 404404)
+    assert error_of(await api.patch(f"{path}/restreams/{room['restreams'][0]['id']}", json={})) == (404, 404404)
     assert await total(api) == before - 1
 
 
@@ -249,7 +255,7 @@ async def test_a_broadcasting_profile_is_409298_until_it_stops(
     api: httpx.AsyncClient, admin: httpx.AsyncClient, room: Row, started: str
 ) -> None:
     for body in (b'{"name":"x"}', b'{"name":""}', b"{}", b"not json"):
-        assert refused(await api.patch(started, content=body)) == (409, 409298)
+        assert error_of(await api.patch(started, content=body)) == (409, 409298)
     assert data(await api.get(f"{ROOMS}/{room['id']}"))["status"] == "active"
     assert data(await api.get(f"{ROOMS}/{room['id']}"))["restreams"] == room["restreams"]
     neighbour = f"{ROOMS}/{room['id']}/restreams/{room['restreams'][1]['id']}"
@@ -263,7 +269,7 @@ async def test_a_broadcasting_profile_is_409298_until_it_stops(
 
 async def test_a_room_is_deleted_with_its_relays_running(api: httpx.AsyncClient, room: Row, started: str) -> None:
     data(await api.delete(f"{ROOMS}/{room['id']}"))
-    assert refused(await api.patch(started, json={"name": "x"})) == (404, 404404)
+    assert error_of(await api.patch(started, json={"name": "x"})) == (404, 404404)
 
 
 async def test_at_most_5_relays_run_in_a_call(api: httpx.AsyncClient, admin: httpx.AsyncClient, draft: Row) -> None:
@@ -271,7 +277,7 @@ async def test_at_most_5_relays_run_in_a_call(api: httpx.AsyncClient, admin: htt
     paths = [f"/_control/relays/{room['id']}/{row['id']}" for row in room["restreams"]]
     for path in [*paths[:5], paths[0]]:
         data(await admin.post(path, json={"running": True}))
-    assert refused(await admin.post(paths[5], json={"running": True})) == (409, 409409)
+    assert error_of(await admin.post(paths[5], json={"running": True})) == (409, 409409)
     data(await admin.post(paths[0], json={"running": False}))
     data(await admin.post(paths[5], json={"running": True}))
 
@@ -282,8 +288,8 @@ async def test_a_relay_that_starts_while_its_change_comes_in_is_not_changed(
     profile_id = room["restreams"][0]["id"]
     start = admin.post(f"/_control/relays/{room['id']}/{profile_id}", json={"running": True})
     path = f"{ROOMS}/{room['id']}/restreams/{profile_id}"
-    assert refused(await api.patch(path, content=slowly(b'{"name": "x"}', start))) == (409, 409298)
-    assert refused(await api.patch(path, json={"name": "x"})) == (409, 409298)
+    assert error_of(await api.patch(path, content=in_halves(b'{"name": "x"}', start))) == (409, 409298)
+    assert error_of(await api.patch(path, json={"name": "x"})) == (409, 409298)
 
 
 @pytest.mark.parametrize("verb", ["POST", "DELETE"])
@@ -328,4 +334,4 @@ async def test_a_room_is_found_by_its_code(api: httpx.AsyncClient, room: Row) ->
 
 @pytest.mark.parametrize("query", [{"status[]": "odd"}, {"type[]": ""}, {"order": "link.asc"}, {"page": 0}])
 async def test_a_bad_filter_is_named(api: httpx.AsyncClient, query: Row) -> None:
-    assert named(await api.get(ROOMS, params=query)) == [*query]
+    assert invalid_names(await api.get(ROOMS, params=query)) == [*query]

@@ -12,7 +12,7 @@ import pytest
 from livedeck.simulator import Scenario, Simulator, SimulatorClock, SimulatorError
 from livedeck.simulator import load_scenario as load
 from livedeck.simulator import scenario_names as names
-from simulator.asking import Row, asking, data, refused
+from simulator.http_client import Row, client_for, data, error_of
 
 EVENTS = "/v2/live/events"
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -47,19 +47,19 @@ async def event_of(api: httpx.AsyncClient, name: str) -> Row:
     return next(event for event in events if event["name"] == name)
 
 
-async def played(service: Simulator, until: timedelta, name: str = "Main stage") -> list[Row]:
+async def played(simulator: Simulator, until: timedelta, name: str = "Main stage") -> list[Row]:
     """The samples of that event once the scenario is there, taken on the way as a deck would."""
-    async with asking(service, service.token) as api:
-        while service.clock.now() < START + until:
-            service.clock.step(20)
+    async with client_for(simulator, simulator.token) as api:
+        while simulator.clock.now() < START + until:
+            simulator.clock.step(20)
             event = await event_of(api, name)
             rows: list[Row] = data(await api.get(f"{EVENTS}/{event['id']}/qos"))
     return rows
 
 
-def between(rows: list[Row], begin: int, end: int) -> list[Row]:
+def samples_between(rows: list[Row], start: int, end: int) -> list[Row]:
     """The samples from so many seconds after the start to so many."""
-    return [row for row in rows if begin < (datetime.fromisoformat(row["time"]) - START).total_seconds() <= end]
+    return [row for row in rows if start < (datetime.fromisoformat(row["time"]) - START).total_seconds() <= end]
 
 
 def test_every_scenario_of_the_document_is_there() -> None:
@@ -78,17 +78,17 @@ def test_a_scenario_says_what_it_is_and_what_it_raises(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(SHIPPED))
 async def test_a_scenario_plays_to_its_end_without_a_refusal(name: str, caplog: pytest.LogCaptureFixture) -> None:
-    service, scenario = playing(name), load(name)
-    async with asking(service, service.control_token) as admin:
+    simulator, scenario = playing(name), load(name)
+    async with client_for(simulator, simulator.control_token) as admin:
         assert data(await admin.get("/_control/scenario"))["steps"]["done"] == sum(
             step.at == 0 for step in scenario.steps
         )
-        service.clock.step(scenario.lasts)
-        stands = data(await admin.get("/_control/scenario"))
-    assert (stands["scenario"], stands["over"], stands["elapsed"]) == (name, True, scenario.lasts)
-    assert stands["steps"] == {"done": len(scenario.steps), "all": len(scenario.steps), "next": None}
+        simulator.clock.step(scenario.lasts)
+        progress = data(await admin.get("/_control/scenario"))
+    assert (progress["scenario"], progress["over"], progress["elapsed"]) == (name, True, scenario.lasts)
+    assert progress["steps"] == {"done": len(scenario.steps), "all": len(scenario.steps), "next": None}
     assert "refused" not in caplog.text
-    service.close()
+    simulator.close()
 
 
 async def test_asked_on_the_way_or_only_at_the_end_the_samples_are_the_same() -> None:
@@ -133,43 +133,43 @@ async def test_the_samples_have_the_shape_while_the_cause_lasts_and_only_then(na
     until = scenario.alarms[0].until
     assert until is not None
     rows = await played(playing(name), timedelta(seconds=scenario.lasts))
-    begin, end = int(scenario.alarms[0].since), int(until)
-    assert SHAPES[name](between(rows, begin, end))
-    for calm in (between(rows, 0, begin), between(rows, end, int(scenario.lasts))):
-        assert {row["status"] for row in calm} == {0}
-        assert 0.97 < share(calm, "bitrate_video", 4.5e6) < 1.03
+    start, end = int(scenario.alarms[0].since), int(until)
+    assert SHAPES[name](samples_between(rows, start, end))
+    for quiet in (samples_between(rows, 0, start), samples_between(rows, end, int(scenario.lasts))):
+        assert {row["status"] for row in quiet} == {0}
+        assert 0.97 < share(quiet, "bitrate_video", 4.5e6) < 1.03
 
 
 @pytest.mark.parametrize(("name", "gap"), [("encoder-drop-inside-window", 120), ("encoder-drop-outside-window", 720)])
 async def test_a_drop_is_a_gap_inside_or_outside_the_window(name: str, gap: int) -> None:
-    service, scenario = playing(name), load(name)
-    rows = await played(service, timedelta(seconds=scenario.lasts))
-    assert between(rows, 31, 30 + gap) == []
-    assert between(rows, 30 + gap, 30 + gap + 10) != []
-    async with asking(service, service.token) as api:
+    simulator, scenario = playing(name), load(name)
+    rows = await played(simulator, timedelta(seconds=scenario.lasts))
+    assert samples_between(rows, 31, 30 + gap) == []
+    assert samples_between(rows, 30 + gap, 30 + gap + 10) != []
+    async with client_for(simulator, simulator.token) as api:
         assert ((await event_of(api, "Main stage"))["reconnect_window"] > gap) == (name == "encoder-drop-inside-window")
 
 
 async def test_a_restream_goes_down_and_comes_back() -> None:
-    service = playing("restream-down")
-    async with asking(service, service.token) as api:
+    simulator = playing("restream-down")
+    async with client_for(simulator, simulator.token) as api:
         for seconds, connected in ((15, [True, True]), (60, [False, True]), (120, [True, True])):
-            service.clock.step(seconds)
+            simulator.clock.step(seconds)
             rows = (await event_of(api, "Main stage"))["restreams"]
             assert [row["status"] == "connected" for row in rows] == connected
 
 
 async def test_a_colleague_ends_the_event() -> None:
-    service = playing("ended-remotely")
-    async with asking(service, service.token) as api:
-        service.clock.step(200)
+    simulator = playing("ended-remotely")
+    async with client_for(simulator, simulator.token) as api:
+        simulator.clock.step(200)
         stream = (await event_of(api, "Main stage"))["stream"]
     assert (stream["status"], stream["finished_at"]) == ("finished", "2026-11-21T09:01:00.000Z")
 
 
 async def test_a_big_workspace_has_400_events_and_25_on_air() -> None:
-    service = playing("big-workspace")
-    async with asking(service, service.token) as api:
+    simulator = playing("big-workspace")
+    async with client_for(simulator, simulator.token) as api:
         pages = [data(await api.get(EVENTS, params={"per_page": 100, "page": page})) for page in range(1, 5)]
     events = [event for page in pages for event in page]
     assert len(events) == 400
@@ -177,25 +177,27 @@ async def test_a_big_workspace_has_400_events_and_25_on_air() -> None:
 
 
 async def test_a_chat_storm_is_a_storm() -> None:
-    service = playing("chat-storm")
-    service.clock.step(61)
-    async with asking(service, service.token) as api:
+    simulator = playing("chat-storm")
+    simulator.clock.step(61)
+    async with client_for(simulator, simulator.token) as api:
         event = await event_of(api, "Main stage")
         log = f"{EVENTS}/{event['id']}/stream/{event['stream']['id']}/chat.txt"
         before = len((await api.get(log)).text.splitlines())
-        service.clock.step(10)
+        simulator.clock.step(10)
         assert len((await api.get(log)).text.splitlines()) - before == 2000
 
 
-async def test_the_door_loads_a_scenario_and_a_reset_ends_it(service: Simulator, admin: httpx.AsyncClient) -> None:
-    before = service.token, service.workspace_id, service.other_workspace
-    stands = data(await admin.post("/_control/scenario", json={"name": "api-dead"}))
-    assert (stands["scenario"], stands["over"]) == ("api-dead", False)
-    assert before == (service.token, service.workspace_id, service.other_workspace)
-    service.clock.step(121)
-    assert refused(await admin.get(EVENTS)) == (503, 503503)
+async def test_the_control_api_loads_a_scenario_and_a_reset_ends_it(
+    simulator: Simulator, admin: httpx.AsyncClient
+) -> None:
+    before = simulator.token, simulator.workspace_id, simulator.other_workspace
+    progress = data(await admin.post("/_control/scenario", json={"name": "api-dead"}))
+    assert (progress["scenario"], progress["over"]) == ("api-dead", False)
+    assert before == (simulator.token, simulator.workspace_id, simulator.other_workspace)
+    simulator.clock.step(121)
+    assert error_of(await admin.get(EVENTS)) == (503, 503503)
     data(await admin.post("/_control/reset", json={}))
-    async with asking(service, service.token) as api:
+    async with client_for(simulator, simulator.token) as api:
         assert len(data(await api.get(EVENTS))) == 4
     assert data(await admin.get("/_control/scenario"))["scenario"] is None
 

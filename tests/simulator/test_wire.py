@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from livedeck.simulator import Simulator, SimulatorClock, serve
-from simulator.asking import NOBODY
 from simulator.conftest import START
+from simulator.http_client import UNKNOWN_ID
 
 
 class Wire:
@@ -70,9 +70,9 @@ class Wire:
 
 
 @pytest.fixture
-async def wire(service: Simulator) -> AsyncIterator[Wire]:
-    async with serve(service) as addresses:
-        yield Wire(service, int(addresses.base_url.rpartition(":")[2]))
+async def wire(simulator: Simulator) -> AsyncIterator[Wire]:
+    async with serve(simulator) as addresses:
+        yield Wire(simulator, int(addresses.base_url.rpartition(":")[2]))
 
 
 @pytest.mark.parametrize(
@@ -140,16 +140,16 @@ async def test_the_text_of_a_chat_is_one_line_a_message(wire: Wire) -> None:
         ("POST /v2/live/events", [b"Authorization: Bearer wrong"], (401, 401401)),
         ("POST /upload/additional-material", [b"X-File-Name: a"], (401, 401401)),
         ("POST /upload/additional-material", [], (400, 400400)),
-        ("POST /upload/additional-material", [b"X-Video-ID: " + NOBODY.encode(), b"X-File-Name: a"], (404, 404404)),
+        ("POST /upload/additional-material", [b"X-Video-ID: " + UNKNOWN_ID.encode(), b"X-File-Name: a"], (404, 404404)),
         ("POST /upload/v2/poster", [b"X-Video-ID: 7", b"X-Poster-URL: http://x.example"], (400, 400400)),
         ("POST /nowhere", [], (404, 404404)),
     ],
 )
 async def test_a_request_that_is_refused_before_its_body_is_answered_at_once(
-    service: Simulator, wire: Wire, line: str, headers: list[bytes], answer: tuple[int, int]
+    simulator: Simulator, wire: Wire, line: str, headers: list[bytes], answer: tuple[int, int]
 ) -> None:
     """Not a byte of the body ever comes."""
-    token = [] if answer[0] == 401 else [f"Authorization: Bearer {service.token}".encode()]
+    token = [] if answer[0] == 401 else [f"Authorization: Bearer {simulator.token}".encode()]
     status, body = await wire.send(line, *token, *headers, b"Content-Type: application/json", length=1024 * 1024)
     assert (status, json.loads(body)["error"]["code"]) == answer
 
@@ -158,10 +158,10 @@ async def test_a_request_that_is_refused_before_its_body_is_answered_at_once(
     "line",
     [
         "GET /v2/live/events/7",
-        f"PUT /v2/live/events/{NOBODY.upper()}0/enable",
+        f"PUT /v2/live/events/{UNKNOWN_ID.upper()}0/enable",
         "GET /v1/meet/rooms/not-a-uuid",
         "DELETE /v1/videos/%00/posters/x",
-        f"GET /v1/videos/{NOBODY}%0A/subtitles",
+        f"GET /v1/videos/{UNKNOWN_ID}%0A/subtitles",
         "GET /v2/live/events/%2e%2e/qos",
     ],
 )
@@ -227,9 +227,9 @@ async def test_a_field_that_cannot_be_changed_is_ignored(wire: Wire, body: bytes
     assert changed == event | {"updated_at": changed["updated_at"]}
 
 
-async def test_a_new_object_takes_nothing_from_fields_that_cannot_be_set(service: Simulator, wire: Wire) -> None:
+async def test_a_new_object_takes_nothing_from_fields_that_cannot_be_set(simulator: Simulator, wire: Wire) -> None:
     relay = b'{"name":"A","url":"rtmp://x.example/a","stream_key":"k","id":"7","service":"own","updated_at":"now"}'
-    owner = service.user_id.encode()
+    owner = simulator.user_id.encode()
     body = b'{"owner_id":"%s","name":"Copy","restreams":[%s],"id":"7","link":"x","status":"active"}' % (owner, relay)
     room = await wire.data("POST /v1/meet/rooms", body=body)
     assert room["id"] != "7"
@@ -243,8 +243,8 @@ async def test_a_field_that_no_object_has_is_refused(wire: Wire) -> None:
     for line, body, name in (
         (f"PUT /v2/live/events/{event}", b'{"colour":1}', "colour"),
         (f"PUT /v2/live/events/{event}", b'{"scheduled":{"at":null}}', "scheduled.at"),
-        (f"PUT /v2/live/events/{event}/move", b'{"parent_id":"%s","colour":1}' % NOBODY.encode(), "colour"),
-        (f"PUT /v2/live/events/{event}/move", b'{"parent_id":"%s","name":"x"}' % NOBODY.encode(), "name"),
+        (f"PUT /v2/live/events/{event}/move", b'{"parent_id":"%s","colour":1}' % UNKNOWN_ID.encode(), "colour"),
+        (f"PUT /v2/live/events/{event}/move", b'{"parent_id":"%s","name":"x"}' % UNKNOWN_ID.encode(), "name"),
         (f"PUT /v1/videos/{video}/annotations/{annotation}", b'{"type":"video"}', "type"),
         ("POST /v2/live/events", b'{"name":"x","type":"one-time","restreams":[{"colour":1}]}', "restreams[0].colour"),
     ):

@@ -11,7 +11,7 @@ from livedeck.client import RelayProfile, Room
 from livedeck.monitor import CachedList
 from livedeck.ui.kit.dialogs.inputs import RowsInput
 from livedeck.ui.rooms.screen import RoomsScreen
-from simulator.asking import asking
+from simulator.http_client import client_for
 from ui.deck_stage import TURNS, Stage, deck_stage
 from ui.stage import known
 
@@ -79,7 +79,7 @@ async def broadcast(stage: Stage, *, running: bool, where: tuple[str, str] | Non
     """A participant starts or stops a relay inside the room. `where`: room and profile, None: the selected ones."""
     room_id, profile_id = where or (room(stage).id, relay(stage).id)
     path = f"/_control/relays/{room_id}/{profile_id}"
-    async with asking(stage.simulator, stage.simulator.control_token) as admin:
+    async with client_for(stage.simulator, stage.simulator.control_token) as admin:
         (await admin.post(path, json={"running": running})).raise_for_status()
 
 

@@ -1,4 +1,4 @@
-"""Answers held against the service's own OpenAPI document."""
+"""Answers checked against an OpenAPI document."""
 
 from __future__ import annotations
 
@@ -12,36 +12,35 @@ Schema = dict[str, Any]
 _TYPES = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
 
 
-class Description:
-    """The OpenAPI document of a service, and the question whether an answer is as it says."""
+class OpenApiChecker:
+    """Checks answers against that document; knows just the words of JSON Schema that the simulator's uses."""
 
     def __init__(self, document: Schema) -> None:
         self._document = document
-        places = {path: re.sub(r"\\?\{\w+\\?\}", "[^/]+", re.escape(path)) for path in document["paths"]}
-        self._paths = [(re.compile(pattern), path) for path, pattern in sorted(places.items())]
+        patterns = {path: re.sub(r"\\?\{\w+\\?\}", "[^/]+", re.escape(path)) for path in document["paths"]}
+        self._paths = [(re.compile(pattern), path) for path, pattern in sorted(patterns.items())]
 
     def check(self, answer: httpx.Response) -> None:
         """Raises AssertionError for an answer of a documented endpoint that is not documented."""
         operation = self._operation(answer.request)
         if operation is None or answer.status_code == 405:
             return
-        said = operation["responses"].get(str(answer.status_code))
-        assert said is not None, (answer.request.method, answer.request.url.path, answer.status_code)
-        media, body = next(iter(said["content"].items()))
-        assert answer.headers["content-type"].partition(";")[0] == media
-        if media == "application/json":
-            self._check_value(body["schema"], answer.json(), answer.request.url.path)
+        response = operation["responses"].get(str(answer.status_code))
+        assert response is not None, (answer.request.method, answer.request.url.path, answer.status_code)
+        media_type, content = next(iter(response["content"].items()))
+        assert answer.headers["content-type"].partition(";")[0] == media_type
+        if media_type == "application/json":
+            self._check_value(content["schema"], answer.json(), answer.request.url.path)
             if answer.status_code != 200:
-                assert str(answer.json()["error"]["code"]) in said["description"].split(", ")
+                assert str(answer.json()["error"]["code"]) in response["description"].split(", ")
 
     def _operation(self, request: httpx.Request) -> Schema | None:
-        path = request.url.path
-        found = next((path_of for pattern, path_of in self._paths if pattern.fullmatch(path)), None)
-        operation: Schema | None = self._document["paths"].get(found, {}).get(request.method.lower())
+        request_path = request.url.path
+        documented = next((path for pattern, path in self._paths if pattern.fullmatch(request_path)), None)
+        operation: Schema | None = self._document["paths"].get(documented, {}).get(request.method.lower())
         return operation
 
     def _check_value(self, schema: Schema, value: object, path: str) -> None:
-        """Raises AssertionError where the value breaks the schema; knows just the words that our documents use."""
         if "$ref" in schema:
             schema = self._document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
         if "anyOf" in schema:

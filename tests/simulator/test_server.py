@@ -1,4 +1,4 @@
-"""The service on a real socket: its addresses, its headers, and a clean end."""
+"""The simulator on a real socket: its addresses, its headers, and a clean end."""
 
 from __future__ import annotations
 
@@ -14,48 +14,48 @@ import pytest
 from livedeck.simulator import Simulator, serve
 
 
-def bearer(service: Simulator) -> dict[str, str]:
-    return {"Authorization": f"Bearer {service.token}"}
+def bearer(simulator: Simulator) -> dict[str, str]:
+    return {"Authorization": f"Bearer {simulator.token}"}
 
 
-async def test_it_answers_at_the_address_that_it_tells(service: Simulator) -> None:
-    async with serve(service) as addresses, httpx.AsyncClient(headers=bearer(service)) as api:
+async def test_it_answers_at_its_addresses(simulator: Simulator) -> None:
+    async with serve(simulator) as addresses, httpx.AsyncClient(headers=bearer(simulator)) as api:
         answer = await api.get(f"{addresses.base_url}/v2/live/events")
         assert answer.status_code == 200
         poster = answer.json()["data"][0]["poster"]["xs"]
         assert poster.startswith(addresses.cdn_url)
         assert (await api.get(poster)).headers["content-type"] == "image/png"
-        described = await api.get(addresses.control_url, headers={"Authorization": f"Bearer {service.control_token}"})
+        described = await api.get(addresses.control_url, headers={"Authorization": f"Bearer {simulator.control_token}"})
         assert described.status_code == 200
 
 
-async def test_the_date_is_the_clock_of_the_service_and_no_server_is_named(service: Simulator) -> None:
-    async with serve(service) as addresses, httpx.AsyncClient() as api:
+async def test_the_date_is_the_clock_of_the_simulator_and_no_server_header_is_sent(simulator: Simulator) -> None:
+    async with serve(simulator) as addresses, httpx.AsyncClient() as api:
         answer = await api.get(addresses.base_url)
     assert answer.headers.get_list("date") == ["Sat, 21 Nov 2026 09:00:00 GMT"]
     assert "server" not in answer.headers
 
 
-async def test_head_has_no_body_on_the_wire(service: Simulator) -> None:
-    async with serve(service) as addresses, httpx.AsyncClient(headers=bearer(service)) as api:
+async def test_head_has_no_body_on_the_wire(simulator: Simulator) -> None:
+    async with serve(simulator) as addresses, httpx.AsyncClient(headers=bearer(simulator)) as api:
         for _ in range(3):
-            bare = await api.head(f"{addresses.base_url}/v2/live/events")
-            assert (bare.status_code, bare.content) == (200, b"")
+            head = await api.head(f"{addresses.base_url}/v2/live/events")
+            assert (head.status_code, head.content) == (200, b"")
 
 
-async def test_an_address_in_use_is_said_at_once(service: Simulator) -> None:
-    async with serve(service) as addresses:
+async def test_an_address_in_use_is_said_at_once(simulator: Simulator) -> None:
+    async with serve(simulator) as addresses:
         port = int(addresses.base_url.rpartition(":")[2])
-        with pytest.raises(OSError, match=str(port)) as refused:
-            async with serve(service, port=port):
-                pytest.fail("two services on one port")
-        assert refused.value.errno == errno.EADDRINUSE
+        with pytest.raises(OSError, match=str(port)) as raised:
+            async with serve(simulator, port=port):
+                pytest.fail("two simulators on one port")
+        assert raised.value.errno == errno.EADDRINUSE
 
 
-async def test_it_ends_with_idle_half_sent_and_unread_connections_open(service: Simulator) -> None:
+async def test_it_ends_with_idle_half_sent_and_unread_connections_open(simulator: Simulator) -> None:
     """No task is left, every peer is told, and the port is free for the next."""
     before = asyncio.all_tasks()
-    async with serve(service) as addresses, httpx.AsyncClient(headers=bearer(service)) as api:
+    async with serve(simulator) as addresses, httpx.AsyncClient(headers=bearer(simulator)) as api:
         events = (await api.get(f"{addresses.base_url}/v2/live/events")).json()["data"]
         webcam = next(event["id"] for event in events if event["name"] == "Harbour webcam")
         host, port = addresses.base_url.removeprefix("http://").split(":")
@@ -66,7 +66,7 @@ async def test_it_ends_with_idle_half_sent_and_unread_connections_open(service: 
         half_writer.write(b"POST /_control/reset HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n")
         unread, unread_writer = await asyncio.open_connection(host, int(port), limit=1024)
         request = (
-            f"GET /v2/live/events/{webcam}/qos HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {service.token}\r\n\r\n"
+            f"GET /v2/live/events/{webcam}/qos HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {simulator.token}\r\n\r\n"
         )
         unread_writer.write(request.encode() * 40)
         assert await unread.readline() == b"HTTP/1.1 200 OK\r\n"
@@ -75,24 +75,24 @@ async def test_it_ends_with_idle_half_sent_and_unread_connections_open(service: 
     half_writer.close()
     unread_writer.transport.abort()
     assert asyncio.all_tasks() == before
-    async with serve(service, port=int(port)) as again:
+    async with serve(simulator, port=int(port)) as again:
         assert again == addresses
 
 
-async def test_a_block_that_fails_fails_as_itself(service: Simulator) -> None:
+async def test_a_block_that_fails_fails_as_itself(simulator: Simulator) -> None:
     with pytest.raises(LookupError):
-        async with serve(service):
+        async with serve(simulator):
             raise LookupError
 
 
-async def test_the_loopback_of_six_works_where_there_is_one(service: Simulator) -> None:
+async def test_the_loopback_of_six_works_where_there_is_one(simulator: Simulator) -> None:
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError as error:
         with pytest.raises(OSError, match=str(error.strerror)):
-            await serve(service, host="::1").__aenter__()
+            await serve(simulator, host="::1").__aenter__()
         return
-    async with serve(service, host="::1") as addresses, httpx.AsyncClient() as api:
+    async with serve(simulator, host="::1") as addresses, httpx.AsyncClient() as api:
         assert addresses.base_url.startswith("http://[::1]:")
         assert (await api.get(addresses.base_url)).status_code == 404
 
@@ -109,8 +109,8 @@ async def test_the_loopback_of_six_works_where_there_is_one(service: Simulator) 
         b"POST /_control/reset HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ],
 )
-async def test_bytes_that_are_no_http_get_the_documented_error_object(service: Simulator, sent: bytes) -> None:
-    async with serve(service) as addresses:
+async def test_bytes_that_are_no_http_get_the_documented_error_object(simulator: Simulator, sent: bytes) -> None:
+    async with serve(simulator) as addresses:
         host, port = addresses.base_url.removeprefix("http://").split(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         writer.write(sent)
@@ -123,9 +123,9 @@ async def test_bytes_that_are_no_http_get_the_documented_error_object(service: S
 
 @pytest.mark.parametrize("verb", ["HEAD", "POST"])
 async def test_a_body_that_breaks_off_gets_one_answer_and_no_alarm_in_the_log(
-    service: Simulator, verb: str, caplog: pytest.LogCaptureFixture
+    simulator: Simulator, verb: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with serve(service) as addresses:
+    async with serve(simulator) as addresses:
         host, port = addresses.base_url.removeprefix("http://").split(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         writer.write(f"{verb} / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n".encode())

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import httpx
 import pytest
 
 from livedeck.simulator import Simulator
-from simulator.asking import NOBODY, Row, data, named, refused, slowly
+from simulator.http_client import UNKNOWN_ID, FindEvent, Row, data, error_of, in_halves, invalid_names
 
 EVENTS = "/v2/live/events"
-Named = Callable[[str], Awaitable[Row]]
 DRAFT = {"name": "Matinee", "type": "one-time"}
 SOON = "2026-11-21T10:00:00.000Z"
 TARGET = {"name": "Share", "url": "rtmp://live.videoshare.example/app", "key": "k"}
@@ -90,8 +88,8 @@ async def test_title_and_description_change_what_an_event_calls_name_and_subtitl
     changed = data(await api.put(path, json={"title": "Soiree", "description": "Second half"}))
     assert (changed["name"], changed["subtitle"]) == ("Soiree", "Second half")
     assert data(await api.put(path, json={"subtitle": ""}))["subtitle"] == ""
-    assert named(await api.put(path, json={"title": "A", "name": "B"})) == ["title"]
-    assert named(await api.put(path, json={"title": "x" * 256})) == ["title"]
+    assert invalid_names(await api.put(path, json={"title": "A", "name": "B"})) == ["title"]
+    assert invalid_names(await api.put(path, json={"title": "x" * 256})) == ["title"]
     assert data(await api.get(path))["name"] == "Soiree"
 
 
@@ -101,7 +99,7 @@ async def test_an_empty_change_changes_nothing_but_the_date(api: httpx.AsyncClie
 
 async def test_a_change_that_comes_in_slowly_takes_no_other_back(api: httpx.AsyncClient, path: str) -> None:
     other = api.put(path, json={"subtitle": "From the other side"})
-    data(await api.put(path, content=slowly(b'{"name": "Soiree"}', other)))
+    data(await api.put(path, content=in_halves(b'{"name": "Soiree"}', other)))
     event = data(await api.get(path))
     assert (event["name"], event["subtitle"]) == ("Soiree", "From the other side")
 
@@ -114,7 +112,7 @@ async def test_a_schedule_is_taken_back_with_null(api: httpx.AsyncClient, path: 
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "place"),
+    ("field", "value", "invalid"),
     [
         ("name", "", "name"),
         ("name", "x" * 256, "name"),
@@ -129,8 +127,8 @@ async def test_a_schedule_is_taken_back_with_null(api: httpx.AsyncClient, path: 
         ("video", {"presets": ["144p"]}, "video.presets[0]"),
         ("video", {"presets": ["360p"] * 7}, "video.presets"),
         ("latency_mode", "low", "latency_mode"),
-        ("parent_id", NOBODY, "parent_id"),
-        ("record", {"parent_id": NOBODY}, "record.parent_id"),
+        ("parent_id", UNKNOWN_ID, "parent_id"),
+        ("record", {"parent_id": UNKNOWN_ID}, "record.parent_id"),
         ("record", {"parent_id": "x"}, "record.parent_id"),
         ("restreams", [TARGET, {"name": "x"}], "restreams[1].url"),
         ("restreams", [TARGET | {"url": "http://x.example"}], "restreams[0].url"),
@@ -140,22 +138,22 @@ async def test_a_schedule_is_taken_back_with_null(api: httpx.AsyncClient, path: 
     ],
 )
 async def test_a_bad_field_is_named_and_changes_nothing(
-    api: httpx.AsyncClient, event: Row, field: str, *, value: object, place: str
+    api: httpx.AsyncClient, event: Row, field: str, *, value: object, invalid: str
 ) -> None:
     path = f"{EVENTS}/{event['id']}"
     for answer in (await api.post(EVENTS, json=DRAFT | {field: value}), await api.put(path, json={field: value})):
-        assert place in named(answer)
+        assert invalid in invalid_names(answer)
     assert data(await api.get(path)) == event
 
 
 async def test_half_a_character_is_no_text(api: httpx.AsyncClient) -> None:
-    assert named(await api.post(EVENTS, content=b'{"name":"\\ud800","type":"one-time"}')) == ["name"]
-    assert named(await api.post(EVENTS, content=b'{"\\ud800":1,"name":"x","type":"one-time"}')) == ["body"]
+    assert invalid_names(await api.post(EVENTS, content=b'{"name":"\\ud800","type":"one-time"}')) == ["name"]
+    assert invalid_names(await api.post(EVENTS, content=b'{"\\ud800":1,"name":"x","type":"one-time"}')) == ["body"]
 
 
 @pytest.mark.parametrize("missing", ["name", "type"])
 async def test_an_event_needs_a_name_and_a_type(api: httpx.AsyncClient, missing: str) -> None:
-    assert named(await api.post(EVENTS, json={key: DRAFT[key] for key in DRAFT if key != missing})) == [missing]
+    assert invalid_names(await api.post(EVENTS, json={key: DRAFT[key] for key in DRAFT if key != missing})) == [missing]
 
 
 async def test_the_type_never_changes(api: httpx.AsyncClient, path: str) -> None:
@@ -176,12 +174,12 @@ async def test_restreams_are_replaced_and_one_that_stays_keeps_its_id(api: httpx
 
 
 async def test_restreams_that_are_sent_back_as_they_are_do_not_change(
-    api: httpx.AsyncClient, service: Simulator, path: str
+    api: httpx.AsyncClient, simulator: Simulator, path: str
 ) -> None:
     """Two of one address and key too: `updated_at` stays null until the first change."""
     drafts: list[Row] = [TARGET, {**TARGET, "enabled": False}, TARGET | {"key": "other"}]
     before = data(await api.put(path, json={"restreams": drafts}))["restreams"]
-    service.clock.step(5)
+    simulator.clock.step(5)
     assert data(await api.put(path, json={"restreams": drafts}))["restreams"] == before
     drafts[2] = drafts[2] | {"name": "New"}
     first, second, third = data(await api.put(path, json={"restreams": drafts}))["restreams"]
@@ -204,7 +202,7 @@ async def test_an_event_goes_on_air_only_once_it_is_scheduled_and_enabled(
 ) -> None:
     encoder = path.replace(EVENTS, "/_control/encoders")
     data(await api.post(f"{path}/stream", json={"started_at": SOON}))
-    assert refused(await admin.post(encoder, json={"sending": True})) == (409, 409409)
+    assert error_of(await admin.post(encoder, json={"sending": True})) == (409, 409409)
     assert data(await api.put(f"{path}/enable")) == {"success": True}
     data(await admin.post(encoder, json={"sending": True}))
     assert data(await api.get(path))["stream"]["status"] == "live"
@@ -215,15 +213,15 @@ async def test_an_enabled_event_without_a_stream_takes_no_encoder(
 ) -> None:
     data(await api.put(f"{path}/enable"))
     encoder = path.replace(EVENTS, "/_control/encoders")
-    assert refused(await admin.post(encoder, json={"sending": True})) == (409, 409409)
+    assert error_of(await admin.post(encoder, json={"sending": True})) == (409, 409409)
 
 
 async def test_a_stream_is_scheduled_once_and_put_to_another_time(api: httpx.AsyncClient, path: str) -> None:
-    assert refused(await api.put(f"{path}/stream", json={"started_at": SOON})) == (404, 404404)
+    assert error_of(await api.put(f"{path}/stream", json={"started_at": SOON})) == (404, 404404)
     made = data(await api.post(f"{path}/stream", json={"started_at": SOON}))
     assert list(made) == ["id", "event_id", "status", "started_at", "finished_at"]
     assert (made["status"], made["started_at"], made["finished_at"]) == ("pending", SOON, None)
-    assert refused(await api.post(f"{path}/stream", json={"started_at": SOON})) == (409, 409409)
+    assert error_of(await api.post(f"{path}/stream", json={"started_at": SOON})) == (409, 409409)
     later = {"started_at": "2026-11-21T10:30:00.000Z"}
     assert data(await api.put(f"{path}/stream", json=later)) == made | later
     assert data(await api.get(path))["stream"] == made | later
@@ -232,53 +230,53 @@ async def test_a_stream_is_scheduled_once_and_put_to_another_time(api: httpx.Asy
 @pytest.mark.parametrize("body", [{}, {"started_at": None}, {"started_at": "soon"}, {"started_at": "2026-11-21"}])
 @pytest.mark.parametrize("verb", ["POST", "PUT"])
 async def test_a_stream_starts_at_a_moment(api: httpx.AsyncClient, path: str, verb: str, body: Row) -> None:
-    assert named(await api.request(verb, f"{path}/stream", json=body)) == ["started_at"]
+    assert invalid_names(await api.request(verb, f"{path}/stream", json=body)) == ["started_at"]
 
 
 async def test_a_live_stream_is_not_put_to_another_time(
     api: httpx.AsyncClient, admin: httpx.AsyncClient, path: str
 ) -> None:
     await on_air(api, admin, path)
-    assert refused(await api.put(f"{path}/stream", json={"started_at": SOON})) == (409, 409409)
+    assert error_of(await api.put(f"{path}/stream", json={"started_at": SOON})) == (409, 409409)
 
 
 async def test_completing_ends_the_stream_and_refuses_ingest(
-    api: httpx.AsyncClient, admin: httpx.AsyncClient, service: Simulator, path: str
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator, path: str
 ) -> None:
     before = await on_air(api, admin, path)
-    service.clock.step(90)
+    simulator.clock.step(90)
     assert data(await api.put(f"{path}/complete")) == {"success": True}
     stream = data(await api.get(path))["stream"]
     assert stream == before | {"status": "finished", "finished_at": "2026-11-21T09:01:30.500Z"}
     samples = data(await api.get(f"{path}/qos"))
-    service.clock.step(60)
+    simulator.clock.step(60)
     assert data(await api.get(f"{path}/qos")) == samples != []
     encoder = path.replace(EVENTS, "/_control/encoders")
-    assert refused(await admin.post(encoder, json={"sending": True})) == (409, 409409)
+    assert error_of(await admin.post(encoder, json={"sending": True})) == (409, 409409)
     assert data(await api.put(f"{path}/complete")) == {"success": True}
     assert data(await api.get(path))["stream"] == stream
 
 
 @pytest.mark.parametrize("live", [True, False])
 async def test_completing_twice_is_allowed_and_changes_nothing(
-    api: httpx.AsyncClient, admin: httpx.AsyncClient, service: Simulator, path: str, *, live: bool
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator, path: str, *, live: bool
 ) -> None:
     if live:
         await on_air(api, admin, path)
     assert data(await api.put(f"{path}/complete")) == {"success": True}
-    service.clock.step(20)
+    simulator.clock.step(20)
     before = data(await api.get(path)), data(await api.get(f"{path}/videos"))
     assert before[0]["updated_at"] == "2026-11-21T09:00:00.500Z"
     assert len(before[1]) == live
     assert data(await api.put(f"{path}/complete")) == {"success": True}
-    service.clock.step(20)
+    simulator.clock.step(20)
     assert (data(await api.get(path)), data(await api.get(f"{path}/videos"))) == before
 
 
 async def test_a_completed_event_is_not_enabled_nor_scheduled(api: httpx.AsyncClient, path: str) -> None:
     data(await api.put(f"{path}/complete"))
-    assert refused(await api.put(f"{path}/enable")) == (409, 409409)
-    assert refused(await api.post(f"{path}/stream", json={"started_at": SOON})) == (409, 409409)
+    assert error_of(await api.put(f"{path}/enable")) == (409, 409409)
+    assert error_of(await api.post(f"{path}/stream", json={"started_at": SOON})) == (409, 409409)
 
 
 async def test_a_completed_one_time_event_takes_no_new_time_and_every_other_change(
@@ -287,8 +285,8 @@ async def test_a_completed_one_time_event_takes_no_new_time_and_every_other_chan
     later = {"scheduled": {"time": "2026-11-22T10:00:00.000Z"}}
     data(await api.put(path, json={"scheduled": {"time": SOON}}))
     data(await api.put(f"{path}/complete"))
-    assert refused(await api.put(path, json=later)) == (409, 409409)
-    assert refused(await api.put(f"{path}/stream", json={"started_at": SOON})) == (409, 409409)
+    assert error_of(await api.put(path, json=later)) == (409, 409409)
+    assert error_of(await api.put(f"{path}/stream", json={"started_at": SOON})) == (409, 409409)
     changed = data(await api.put(path, json={"name": "Soiree", "scheduled": {"time": SOON}}))
     assert (changed["name"], changed["scheduled"]) == ("Soiree", {"time": SOON})
     assert data(await api.put(path, json={"scheduled": {"time": None}}))["scheduled"] == {"time": None}
@@ -302,12 +300,12 @@ async def test_a_completed_recurring_event_opens_again_by_its_next_schedule_alon
     encoder = path.replace(EVENTS, "/_control/encoders")
     await on_air(api, admin, path)
     data(await api.put(f"{path}/complete"))
-    assert refused(await api.put(f"{path}/enable")) == (409, 409409)
-    assert refused(await admin.post(encoder, json={"sending": True})) == (409, 409409)
+    assert error_of(await api.put(f"{path}/enable")) == (409, 409409)
+    assert error_of(await admin.post(encoder, json={"sending": True})) == (409, 409409)
     if by == "time":
         data(await api.put(path, json={"scheduled": {"time": SOON}}))
         data(await api.put(f"{path}/enable"))
-        assert refused(await admin.post(encoder, json={"sending": True})) == (409, 409409)
+        assert error_of(await admin.post(encoder, json={"sending": True})) == (409, 409409)
     data(await api.post(f"{path}/stream", json={"started_at": SOON}))
     data(await api.put(f"{path}/enable"))
     data(await admin.post(encoder, json={"sending": True}))
@@ -318,7 +316,7 @@ async def test_a_recurring_event_gets_its_next_stream_once_the_last_has_ended(
 ) -> None:
     path = f"{EVENTS}/{data(await api.post(EVENTS, json=DRAFT | {'type': 'recurring'}))['id']}"
     first = await on_air(api, admin, path)
-    assert refused(await api.post(f"{path}/stream", json={"started_at": SOON})) == (409, 409409)
+    assert error_of(await api.post(f"{path}/stream", json={"started_at": SOON})) == (409, 409409)
     data(await api.put(f"{path}/complete"))
     second = data(await api.post(f"{path}/stream", json={"started_at": SOON}))
     assert (second["id"] != first["id"], second["status"]) == (True, "pending")
@@ -328,13 +326,13 @@ async def test_a_recurring_event_gets_its_next_stream_once_the_last_has_ended(
 
 
 async def test_a_recording_shows_within_20_seconds_of_completing(
-    api: httpx.AsyncClient, admin: httpx.AsyncClient, service: Simulator, path: str
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator, path: str
 ) -> None:
     await on_air(api, admin, path)
-    service.clock.step(90)
+    simulator.clock.step(90)
     data(await api.put(f"{path}/complete"))
     assert data(await api.get(f"{path}/videos")) == []
-    service.clock.step(20)
+    simulator.clock.step(20)
     body = (await api.get(f"{path}/videos")).json()
     assert body["meta"]["order"] == {"created_at": "asc"}
     (video,) = body["data"]
@@ -344,40 +342,40 @@ async def test_a_recording_shows_within_20_seconds_of_completing(
 
 
 async def test_an_event_that_was_never_on_air_leaves_no_recording(
-    api: httpx.AsyncClient, service: Simulator, path: str
+    api: httpx.AsyncClient, simulator: Simulator, path: str
 ) -> None:
     data(await api.post(f"{path}/stream", json={"started_at": SOON}))
     data(await api.put(f"{path}/complete"))
-    service.clock.step(20)
+    simulator.clock.step(20)
     assert data(await api.get(f"{path}/videos")) == []
     stream = data(await api.get(path))["stream"]
     assert (stream["status"], stream["finished_at"]) == ("finished", "2026-11-21T09:00:00.500Z")
 
 
 async def test_an_event_moves_to_a_project_or_a_folder(
-    api: httpx.AsyncClient, other: httpx.AsyncClient, named: Named, path: str
+    api: httpx.AsyncClient, other: httpx.AsyncClient, find_event: FindEvent, path: str
 ) -> None:
-    project, folder = [(await named(name))["parent_id"] for name in ("Choir, hall B", "Rehearsal Tuesday")]
+    project, folder = [(await find_event(name))["parent_id"] for name in ("Choir, hall B", "Rehearsal Tuesday")]
     for parent in (project, folder):
         moved = data(await api.put(f"{path}/move", json={"parent_id": parent}))
         assert moved["parent_id"] == parent
         assert moved in data(await api.get(EVENTS, params={"project_id": project, "per_page": 100}))
     theirs = data(await other.get(EVENTS))[0]["parent_id"]
-    for parent in (theirs, NOBODY, "x", None):
-        assert refused(await api.put(f"{path}/move", json={"parent_id": parent})) == (400, 400400)
-    assert refused(await api.put(f"{path}/move")) == (400, 400400)
+    for parent in (theirs, UNKNOWN_ID, "x", None):
+        assert error_of(await api.put(f"{path}/move", json={"parent_id": parent})) == (400, 400400)
+    assert error_of(await api.put(f"{path}/move")) == (400, 400400)
     assert data(await api.get(path))["parent_id"] == folder
 
 
 async def test_a_deleted_event_is_gone_for_good(api: httpx.AsyncClient, event: Row, path: str) -> None:
     assert data(await api.delete(path)) == {"success": True}
-    assert refused(await api.get(path)) == refused(await api.delete(path)) == (400, 400404)
+    assert error_of(await api.get(path)) == error_of(await api.delete(path)) == (400, 400404)
     assert event["id"] not in [row["id"] for row in data(await api.get(EVENTS))]
 
 
 VERBS = [
     *[("PUT", ""), ("DELETE", ""), ("PUT", "/enable"), ("PUT", "/complete"), ("POST", "/stream"), ("PUT", "/stream")],
-    *[("PUT", "/move"), ("GET", "/videos"), ("GET", f"/stream/{NOBODY}/chat.json")],
+    *[("PUT", "/move"), ("GET", "/videos"), ("GET", f"/stream/{UNKNOWN_ID}/chat.json")],
 ]
 
 
@@ -386,7 +384,7 @@ async def test_no_verb_works_on_an_event_that_is_not_ours(
     api: httpx.AsyncClient, other: httpx.AsyncClient, verb: str, suffix: str
 ) -> None:
     theirs = data(await other.get(EVENTS))[0]
-    assert refused(await api.request(verb, f"{EVENTS}/{theirs['id']}{suffix}")) == (400, 400404)
-    assert refused(await api.request(verb, f"{EVENTS}/{NOBODY}{suffix}")) == (400, 400404)
-    assert refused(await api.request(verb, f"{EVENTS}/7{suffix}")) == (400, 400301)
+    assert error_of(await api.request(verb, f"{EVENTS}/{theirs['id']}{suffix}")) == (400, 400404)
+    assert error_of(await api.request(verb, f"{EVENTS}/{UNKNOWN_ID}{suffix}")) == (400, 400404)
+    assert error_of(await api.request(verb, f"{EVENTS}/7{suffix}")) == (400, 400301)
     assert data(await other.get(EVENTS))[0] == theirs

@@ -10,28 +10,28 @@ import httpx
 import pytest
 
 from cli.commands import served
-from simulator.asking import Row
+from simulator.http_client import Row
 
-PROFILES = [{"name": f"p{place}", "url": "rtmp://x.example/a", "stream_key": "k"} for place in range(15)]
+PROFILES = [{"name": f"p{index}", "url": "rtmp://x.example/a", "stream_key": "k"} for index in range(15)]
 
 
 class Writers:
-    """Several clients that write until the service is gone, and remember what was acknowledged."""
+    """Several clients that write until the simulator is gone, and remember what was acknowledged."""
 
-    def __init__(self, service: Row, video: str) -> None:
-        self._service = service
+    def __init__(self, simulator: Row, video: str) -> None:
+        self._simulator = simulator
         self._video = video
         self.rooms: set[str] = set()
         self.files: dict[str, int] = {}
 
     async def until_killed(self, kill: asyncio.Event, acknowledged: int) -> None:
         """Write, and ask for the kill once so many were acknowledged; writes go on until it comes."""
-        async with client(self._service) as api, asyncio.TaskGroup() as group:
+        async with client(self._simulator) as api, asyncio.TaskGroup() as group:
             for writer in (self._make_rooms, self._make_rooms, self._upload):
                 group.create_task(writer(api, kill, acknowledged))
 
     async def _make_rooms(self, api: httpx.AsyncClient, kill: asyncio.Event, acknowledged: int) -> None:
-        room = {"owner_id": self._service["user_id"], "name": "r", "restreams": PROFILES}
+        room = {"owner_id": self._simulator["user_id"], "name": "r", "restreams": PROFILES}
         with suppress(httpx.TransportError):
             while True:
                 answer = await api.post("/v1/meet/rooms", json=room)
@@ -47,20 +47,20 @@ class Writers:
                 self.files[answer.json()["data"]["id"]] = 100_000
 
 
-def client(service: Row) -> httpx.AsyncClient:
-    return httpx.AsyncClient(base_url=service["base_url"], headers={"Authorization": f"Bearer {service['token']}"})
+def client(simulator: Row) -> httpx.AsyncClient:
+    return httpx.AsyncClient(base_url=simulator["base_url"], headers={"Authorization": f"Bearer {simulator['token']}"})
 
 
 async def rooms_of(api: httpx.AsyncClient) -> list[Row]:
     """Every room but those of the demo."""
-    found: list[Row] = []
+    rooms: list[Row] = []
     for page in range(1, 100):
         query: Row = {"q": "r", "per_page": 100, "page": page}
         rows = (await api.get("/v1/meet/rooms", params=query)).json()["data"]
-        found += [room for room in rows if room["name"] == "r"]
+        rooms += [room for room in rows if room["name"] == "r"]
         if not rows:
             break
-    return found
+    return rooms
 
 
 async def recording(api: httpx.AsyncClient) -> str:
@@ -73,16 +73,16 @@ async def recording(api: httpx.AsyncClient) -> str:
 async def test_every_acknowledged_write_outlives_a_kill(tmp_path: Path, rounds: int) -> None:
     rooms: set[str] = set()
     files: dict[str, int] = {}
-    for turn in range(rounds):
-        with served(tmp_path, "--data", str(tmp_path / "deck.db")) as (process, service):
-            async with client(service) as api:
+    for number in range(rounds):
+        with served(tmp_path, "--data", str(tmp_path / "deck.db")) as (process, simulator):
+            async with client(simulator) as api:
                 there = await rooms_of(api)
                 assert rooms <= {room["id"] for room in there}
                 assert {len(room["restreams"]) for room in there} <= {15}
                 await check_files(api, files)
-                writers = Writers(service, await recording(api))
+                writers = Writers(simulator, await recording(api))
             kill = asyncio.Event()
-            writing = asyncio.create_task(writers.until_killed(kill, 1 + turn % 7))
+            writing = asyncio.create_task(writers.until_killed(kill, 1 + number % 7))
             await kill.wait()
             process.kill()
             await writing

@@ -19,9 +19,9 @@ def clock(at: datetime = START) -> SimulatorClock:
     return SimulatorClock(at, paused=True)
 
 
-async def events(service: Simulator) -> bytes:
-    headers = {"Authorization": f"Bearer {service.token}"}
-    transport = httpx.ASGITransport(app=service.app)
+async def events(simulator: Simulator) -> bytes:
+    headers = {"Authorization": f"Bearer {simulator.token}"}
+    transport = httpx.ASGITransport(app=simulator.app)
     async with httpx.AsyncClient(transport=transport, base_url="http://platform.test", headers=headers) as api:
         return (await api.get("/v2/live/events")).content
 
@@ -47,7 +47,7 @@ async def test_times_are_those_of_the_first_start(tmp_path: Path) -> None:
     later.close()
 
 
-async def test_a_command_outlives_the_service(tmp_path: Path) -> None:
+async def test_a_command_outlives_the_simulator(tmp_path: Path) -> None:
     first = Simulator(clock=clock(), data=tmp_path / "deck.db")
     headers = {"Authorization": f"Bearer {first.control_token}"}
     transport = httpx.ASGITransport(app=first.app)
