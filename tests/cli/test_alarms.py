@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from cli.commands import called, served
 from cli.listening import listen
-from livedeck.cli.alarms import followed
+from livedeck.cli.alarms import follow_alarms
 from monitor.stage import Deck, Stage, event
 from virtual_clock import VirtualClock
 
@@ -66,7 +66,7 @@ async def test_each_change_is_told_once_and_says_what_became_of_which_alarm(
 ) -> None:
     async with watched() as deck:
         with capture_logs():
-            await listen(deck.clock, followed(deck.monitor, as_json=True, everything=False), 120)
+            await listen(deck.clock, follow_alarms(deck.monitor, as_json=True, include_quiet=False), 120)
     printed = capsys.readouterr()
     changes = [json.loads(line) for line in printed.out.splitlines()]
     told = [(change["change"], change["kind"], change["subject"]) for change in changes]
@@ -91,7 +91,7 @@ async def test_a_platform_that_fails_is_told_on_standard_error_and_so_is_its_ret
 
     mending = asyncio.ensure_future(mended())
     with capture_logs():
-        await listen(clock, followed(deck.monitor, as_json=False, everything=False), 120)
+        await listen(clock, follow_alarms(deck.monitor, as_json=False, include_quiet=False), 120)
     mending.cancel()
     await deck.close()
     printed = capsys.readouterr()

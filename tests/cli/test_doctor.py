@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cli.commands import called, served
-from livedeck.cli.doctor import CheckStatus, of_file, of_terminal
+from livedeck.cli.doctor import CheckStatus, check_file, check_terminal
 from livedeck.environment import Terminal
 
 SECRET = "a-token-that-nobody-knows"
@@ -62,10 +62,10 @@ def test_what_is_missing_is_named_with_what_to_do(
 
 def test_a_file_that_others_can_read_is_a_warning_and_one_that_cannot_be_made_a_failure(tmp_path: Path) -> None:
     file = tmp_path / "log"
-    assert of_file("log", tmp_path / "deep" / "down" / "log").verdict is CheckStatus.OK
+    assert check_file("log", tmp_path / "deep" / "down" / "log").status is CheckStatus.OK
     file.touch(mode=0o644)
-    assert (of_file("log", file).verdict, of_file("log", file).advice) == (CheckStatus.WARN, f"chmod 600 {file}")
-    assert of_file("log", file / "below").verdict is CheckStatus.FAIL
+    assert (check_file("log", file).status, check_file("log", file).advice) == (CheckStatus.WARN, f"chmod 600 {file}")
+    assert check_file("log", file / "below").status is CheckStatus.FAIL
 
 
 @pytest.mark.parametrize(
@@ -81,10 +81,10 @@ def test_a_file_that_others_can_read_is_a_warning_and_one_that_cannot_be_made_a_
 )
 def test_a_terminal_that_shows_less_is_a_warning(changes: dict[str, Any], name: str) -> None:
     whole: dict[str, Any] = {"term": "xterm", "colours": 256, "columns": 80, "rows": 24, "encoding": "UTF-8"}
-    checks = list(of_terminal(Terminal(**(whole | changes))))
-    poor = [one for one in checks if one.verdict is not CheckStatus.OK and one.name != "terminal"]
-    assert [one.name for one in poor] == ([name] if name else [])
-    assert all(one.advice for one in poor)
+    checks = list(check_terminal(Terminal(**(whole | changes))))
+    poor = [check for check in checks if check.status is not CheckStatus.OK and check.name != "terminal"]
+    assert [check.name for check in poor] == ([name] if name else [])
+    assert all(check.advice for check in poor)
 
 
 @pytest.mark.parametrize(("seconds", "code", "verdict"), [(30, 1, "fail"), (-5, 0, "warn")])

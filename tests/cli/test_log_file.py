@@ -13,7 +13,7 @@ import pytest
 import structlog
 
 from client.answers import listening
-from livedeck.cli.log_file import hide, log_to
+from livedeck.cli.log_file import redact, start_logging
 from livedeck.client import Api, ApiError
 
 SECRET = "a-token-that-nobody-knows"
@@ -35,7 +35,7 @@ def restored() -> Iterator[None]:
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     """A log file that is in force for one test."""
-    log_to(tmp_path / "logs" / "livedeck.log")
+    start_logging(tmp_path / "logs" / "livedeck.log")
     return tmp_path / "logs" / "livedeck.log"
 
 
@@ -47,13 +47,13 @@ def written(log: Path) -> str:
 
 
 def test_a_secret_with_signs_that_json_escapes_is_nowhere_either(log: Path) -> None:
-    hide('pass"word\\of"somebody')
+    redact('pass"word\\of"somebody')
     structlog.get_logger().warning("asked", said='pass"word\\of"somebody')
     assert "somebody" not in written(log)
 
 
 def test_a_known_secret_is_nowhere_whoever_logs_it(log: Path) -> None:
-    hide(SECRET)
+    redact(SECRET)
     ours, other = structlog.get_logger(), logging.getLogger("another.library")
     ours.warning("asked", token=SECRET, nested={"deep": [SECRET]})
     other.warning("sent %s", SECRET)
@@ -70,7 +70,7 @@ def test_a_line_of_another_library_says_when_how_grave_and_where(log: Path) -> N
     def broken() -> None:
         raise ValueError(SECRET)
 
-    hide(SECRET)
+    redact(SECRET)
     try:
         broken()
     except ValueError:
@@ -100,7 +100,7 @@ def test_the_files_are_private_after_a_rotation_too(log: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_no_fault(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").touch()
-    log_to(tmp_path / "file" / "livedeck.log")
+    start_logging(tmp_path / "file" / "livedeck.log")
     structlog.get_logger().warning("nobody hears this")
     assert capfd.readouterr() == ("", "")
 

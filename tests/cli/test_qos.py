@@ -20,7 +20,7 @@ from cli.commands import LIVEDECK, PATIENCE, called, environment, served
 from cli.listening import listen
 from client.answers import Platform, api_of
 from livedeck.cli.options import match_event
-from livedeck.cli.qos import Follower, followed, report
+from livedeck.cli.qos import QosFollower, follow_samples, print_samples
 from livedeck.client import Event, NotFound
 from livedeck.settings import Settings
 from virtual_clock import VirtualClock
@@ -36,7 +36,7 @@ def sample(second: float, **fields: object) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def platform(clock: VirtualClock, answers: Sequence[object]) -> AsyncIterator[Follower]:
+async def platform(clock: VirtualClock, answers: Sequence[object]) -> AsyncIterator[QosFollower]:
     """A follower of a platform that gives these answers in turn, the last one for ever; an int is a refusal."""
     left = list(answers)
 
@@ -48,14 +48,14 @@ async def platform(clock: VirtualClock, answers: Sequence[object]) -> AsyncItera
 
     options = {"now": clock.now, "timer": clock.monotonic, "sleep": clock.sleep}
     async with api_of(Platform(reply), **options) as api:
-        yield Follower(api, EVENT, clock, Settings())
+        yield QosFollower(api, EVENT, clock, Settings())
 
 
 async def test_csv_reads_back_and_missing_is_empty_where_zero_is_zero(capsys: pytest.CaptureFixture[str]) -> None:
     clock = VirtualClock()
     answer = [sample(-4, bitrate_video=0, status=5), sample(-2, bitrate_audio=None, frame_rate=29.97, status=None)]
     async with platform(clock, [answer]) as follower:
-        assert await clock.run(report(follower, "csv", None)) == 0
+        assert await clock.run(print_samples(follower, "csv", None)) == 0
     first, second = csv.DictReader(io.StringIO(capsys.readouterr().out))
     assert first["time"] == "2026-03-01T11:59:56.000Z"
     assert (first["bitrate_video"], first["bitrate_audio"], first["status"]) == ("0", "128000", "5")
@@ -68,7 +68,7 @@ async def test_an_object_tells_the_age_and_null_where_nothing_was_measured(
     clock = VirtualClock()
     answer = [sample(-42), sample(-40, status=None), {"status": 0}, sample(3600)]
     async with platform(clock, [answer]) as follower:
-        await clock.run(report(follower, "json", 60.0))
+        await clock.run(print_samples(follower, "json", 60.0))
     told = json.loads(capsys.readouterr().out)
     assert (told["age"], told["freshness"], told["left_out"]) == (40, "stale", 2)
     assert [one["status"] for one in told["samples"]] == [0, None]
@@ -78,7 +78,7 @@ async def test_an_object_tells_the_age_and_null_where_nothing_was_measured(
 async def test_without_samples_there_is_a_head_and_a_word(capsys: pytest.CaptureFixture[str]) -> None:
     clock = VirtualClock()
     async with platform(clock, [[]]) as follower:
-        await clock.run(report(follower, "csv", None))
+        await clock.run(print_samples(follower, "csv", None))
     printed = capsys.readouterr()
     assert printed.out == "time,bitrate_video,bitrate_audio,frame_rate,status\n"
     assert "no stream is scheduled" in printed.err
@@ -91,7 +91,7 @@ async def test_each_sample_is_printed_once_however_often_and_late_it_is_answered
     clock = VirtualClock()
     answers = [[sample(-2), sample(0)], [sample(-2), sample(0)], [sample(4), sample(2), sample(4)], [sample(3)], []]
     async with platform(clock, answers) as follower:
-        await listen(clock, followed(follower, "json", 60.0), 20)
+        await listen(clock, follow_samples(follower, "json", 60.0), 20)
     printed = capsys.readouterr()
     seconds = [datetime.fromisoformat(json.loads(line)["time"]).second for line in printed.out.splitlines()]
     assert seconds == [58, 0, 2, 4, 3]
@@ -102,7 +102,7 @@ async def test_a_fault_and_stale_samples_are_told_once_and_so_is_their_end(capsy
     clock = VirtualClock()
     answers: list[object] = [[sample(0)], 503, 503, 503, *[[sample(0)]] * 15, [sample(44)]]
     async with platform(clock, answers) as follower:
-        await listen(clock, followed(follower, "table", 60.0), 60)
+        await listen(clock, follow_samples(follower, "table", 60.0), 60)
     printed = capsys.readouterr()
     assert len(printed.out.splitlines()) == 3  # the head and two samples
     told = [line.split(": ")[2] for line in printed.err.splitlines()]
@@ -113,7 +113,7 @@ async def test_an_event_that_is_gone_ends_it() -> None:
     clock = VirtualClock()
     async with platform(clock, [[sample(0)], 404]) as follower:
         with pytest.raises(NotFound):
-            await listen(clock, followed(follower, "json", 60.0), 20)
+            await listen(clock, follow_samples(follower, "json", 60.0), 20)
 
 
 EVENTS = [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.cli.screenshots import PICTURES, TROUBLES, picture, trouble
+from livedeck.cli.screenshots import PICTURES, TROUBLES, picture, trouble_picture
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "src" / "livedeck" / "docs"
@@ -43,7 +43,7 @@ async def test_a_picture_is_what_its_command_makes(name: str) -> None:
 
 @pytest.mark.parametrize("name", TROUBLES)
 async def test_a_picture_of_trouble_is_what_its_command_makes(name: str) -> None:
-    assert await trouble(name) == (ROOT / "screenshots" / f"{name}.svg").read_text(encoding="utf-8")
+    assert await trouble_picture(name) == (ROOT / "screenshots" / f"{name}.svg").read_text(encoding="utf-8")
 
 
 ANALYZE = shutil.which("systemd-analyze")

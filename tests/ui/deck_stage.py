@@ -16,7 +16,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from livedeck.cli.demo import IN_PROCESS, demo_settings
-from livedeck.cli.screenshots import EVENING, FixedClock, framed
+from livedeck.cli.screenshots import EVENING, FixedClock, export_svg
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api, Event
 from livedeck.monitor import History
@@ -169,7 +169,7 @@ class Stage:
 
     def picture(self) -> str:
         """The screen as SVG."""
-        return framed(self.deck)
+        return export_svg(self.deck)
 
 
 @asynccontextmanager

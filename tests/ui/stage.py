@@ -10,7 +10,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from livedeck.cli.screenshots import framed, still_deck
+from livedeck.cli.screenshots import export_svg, still_deck
 from livedeck.monitor import ConnectionStatus, History, Snapshot
 from livedeck.ui.app import Deck
 from livedeck.ui.features import FEATURES
@@ -40,16 +40,16 @@ async def act(pilot: Pilot[int], *names: str) -> None:
 
 async def steady(deck: Deck, pilot: Pilot[int]) -> str:
     """A picture that is like the one before it: another size or theme comes to the widgets in several steps."""
-    before, now = "", framed(deck)
+    before, now = "", export_svg(deck)
     while now != before:
         await pilot.pause()
-        before, now = now, framed(deck)
+        before, now = now, export_svg(deck)
     return now
 
 
 def text_of(deck: Deck) -> str:
     """The words on the screen."""
-    return unescape(framed(deck)).replace("\xa0", " ")
+    return unescape(export_svg(deck)).replace("\xa0", " ")
 
 
 def known(deck: Deck) -> Snapshot:

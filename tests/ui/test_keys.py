@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from livedeck.cli.screenshots import framed
+from livedeck.cli.screenshots import export_svg
 from livedeck.monitor import EventState, Freshness, Grade, Health
 from livedeck.presentation import events
 from livedeck.ui.app import Deck
@@ -255,7 +255,7 @@ async def test_an_event_whose_own_quality_cannot_be_asked_for_is_dark() -> None:
         )
         await show(deck, pilot, events=(dark,), alarms=())
         await pressed(pilot, "3")
-        text = framed(deck)
+        text = export_svg(deck)
         assert "STALE" in text
         assert "500 500500" in text_of(deck)
         assert not {"#6fd3c3", "#c00000"} & set(re.findall(r"#[0-9a-f]{6}", text))

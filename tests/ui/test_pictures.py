@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from livedeck.cli.screenshots import EVENING, PICTURES, framed
+from livedeck.cli.screenshots import EVENING, PICTURES, export_svg
 from livedeck.monitor import ConnectionProblem, ConnectionState
 from ui.stage import known, linked, running, show, steady, text_of
 
@@ -102,7 +102,7 @@ async def test_read_only(picture: SnapshotAssertion) -> None:
         for keys in SCREENS.values():
             await pilot.press(*keys)
             await pilot.pause()
-            assert ">RO<" in framed(deck)
+            assert ">RO<" in export_svg(deck)
 
 
 async def test_frozen_and_filtered(picture: SnapshotAssertion) -> None:
@@ -148,7 +148,7 @@ async def test_nothing_looks_good_on_a_screen_that_cannot_be_believed(screen: st
         assert word in text
         assert "GOOD" not in text
         assert "link ok" not in text
-        assert not GREEN & set(re.findall(r"#[0-9a-f]{6}", framed(deck)))
+        assert not GREEN & set(re.findall(r"#[0-9a-f]{6}", export_svg(deck)))
 
 
 def test_every_picture_of_the_readme_has_a_size_that_is_tested() -> None:

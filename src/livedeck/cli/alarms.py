@@ -8,12 +8,13 @@ from typing import Any
 import click
 
 from livedeck.cli.exit_codes import DONE, code_of_link, run
-from livedeck.cli.options import given, platform
+from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.status import TIMEOUT, summary
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
-from livedeck.monitor import AlarmChange, ConnectionState, ConnectionStatus, Monitor, Snapshot
-from livedeck.presentation import alarms, serialization
+from livedeck.monitor import ConnectionState, ConnectionStatus, Monitor, Snapshot
+from livedeck.presentation.alarms import HIDDEN_TRANSITIONS, alarm_text, change_text
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.serialization import alarms_object, change_object, to_json
 from livedeck.settings import load
 
 
@@ -21,11 +22,11 @@ from livedeck.settings import load
 @click.option("--follow", is_flag=True, help="Print what becomes of alarms as it happens, until ctrl-c.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object; with --follow one line a change.")
 @click.option(
-    "--all", "everything", is_flag=True, help="Also what is shelved, suppressed, out of service or just over."
+    "--all", "include_quiet", is_flag=True, help="Also what is shelved, suppressed, out of service or just over."
 )
 @platform
 @click.pass_context
-def command(ctx: click.Context, /, *, follow: bool, as_json: bool, everything: bool, **flags: Any) -> None:
+def command(ctx: click.Context, /, *, follow: bool, as_json: bool, include_quiet: bool, **flags: Any) -> None:
     """Print what is wrong, most urgent first: its state, since when, why, what viewers see, what to do.
 
     Judged anew from the samples that the platform keeps: what was acknowledged or shelved in a deck is not known here.
@@ -33,57 +34,47 @@ def command(ctx: click.Context, /, *, follow: bool, as_json: bool, everything: b
     """
 
     async def work() -> int:
-        settings = load(**given(ctx, flags))
+        settings = load(**merge_flags(ctx, flags))
         async with make_api(settings) as api:
             monitor = make_monitor(api, settings=settings)
             if follow:
-                return await followed(monitor, as_json=as_json, everything=everything)
-            return report(await monitor.wait_ready(TIMEOUT), as_json=as_json, everything=everything)
+                return await follow_alarms(monitor, as_json=as_json, include_quiet=include_quiet)
+            snapshot = await monitor.wait_ready(TIMEOUT)
+            return print_alarms(snapshot, as_json=as_json, include_quiet=include_quiet)
 
     ctx.exit(run(work))
 
 
-def report(snapshot: Snapshot, *, as_json: bool, everything: bool) -> int:
+def print_alarms(snapshot: Snapshot, *, as_json: bool, include_quiet: bool) -> int:
     """Print the alarms of that snapshot. Returns the exit code."""
     if as_json:
-        click.echo(serialization.to_json(serialization.alarms_object(snapshot, include_quiet=everything)))
+        click.echo(to_json(alarms_object(snapshot, include_quiet=include_quiet)))
     else:
-        moment = RenderTime.from_snapshot(snapshot, SystemClock().now())
-        shown = [*snapshot.alarms, *(snapshot.quiet if everything else ())]
-        lines = [line for alarm in shown for line in alarms.alarm_text(alarm, moment)]
+        render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
+        alarms = [*snapshot.alarms, *(snapshot.quiet if include_quiet else ())]
+        lines = [line for alarm in alarms for line in alarm_text(alarm, render_time)]
         click.echo("\n".join([*lines, *([""] if lines else []), summary(snapshot)]))
     if snapshot.link.state is not ConnectionState.OK:
-        _say(snapshot.link)
+        _print_connection(snapshot.link)
     return code_of_link(snapshot.link)
 
 
-async def followed(monitor: Monitor, *, as_json: bool, everything: bool) -> int:
-    """Print every change until somebody ends it; on standard error how the link fares."""
-    well = True
+async def follow_alarms(monitor: Monitor, *, as_json: bool, include_quiet: bool) -> int:
+    """Print every change until somebody ends it; on standard error how the connection fares."""
+    was_ok = True
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
-            lines = [_line(change, as_json=as_json) for change in snapshot.changes if everything or _told(change)]
-            if lines:
-                click.echo("\n".join(lines))
-            if snapshot.link.state is not ConnectionState.CONNECTING and well is not (
-                snapshot.link.state is ConnectionState.OK
-            ):
-                well = not well
-                _say(snapshot.link)
+            for change in snapshot.changes:
+                if include_quiet or change.transition not in HIDDEN_TRANSITIONS:
+                    click.echo(to_json(change_object(change)) if as_json else change_text(change))
+            is_ok = snapshot.link.state is ConnectionState.OK
+            if is_ok is not was_ok and snapshot.link.state is not ConnectionState.CONNECTING:
+                was_ok = is_ok
+                _print_connection(snapshot.link)
     return DONE
 
 
-def _told(change: AlarmChange) -> bool:
-    return change.transition not in alarms.HIDDEN_TRANSITIONS
-
-
-def _line(change: AlarmChange, *, as_json: bool) -> str:
-    return serialization.to_json(serialization.change_object(change)) if as_json else alarms.change_text(change)
-
-
-def _say(link: ConnectionStatus) -> None:
-    """How the link fares, in one line on standard error."""
-    well = link.state is ConnectionState.OK
-    click.echo(
-        "livedeck alarms: " + ("the platform answers again" if well else f"cannot watch: {link.reason}"), err=True
-    )
+def _print_connection(link: ConnectionStatus) -> None:
+    """How the connection fares, in one line on standard error."""
+    text = "the platform answers again" if link.state is ConnectionState.OK else f"cannot watch: {link.reason}"
+    click.echo(f"livedeck alarms: {text}", err=True)

@@ -1,4 +1,4 @@
-"""One line on standard error that says how far an export is, and is gone when it ends."""
+"""`livedeck chat export`: the chat of an event's streams in a file, a folder or a pipe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, code_of_error, run
-from livedeck.cli.options import given, lookup_event, platform, time_zone, timestamp
+from livedeck.cli.options import lookup_event, merge_flags, platform, time_zone, timestamp
 from livedeck.cli.signals import cancel_on_signals
 from livedeck.cli.wiring import make_api, make_history
 from livedeck.client import (
@@ -29,42 +29,9 @@ from livedeck.client import (
     plain_name,
 )
 from livedeck.monitor import KnownStream, StreamRecord, current_stream, known_streams
-from livedeck.presentation import chat_export
+from livedeck.presentation.chat_export import progress_parts, result_parts
 from livedeck.settings import Settings, load
 from livedeck.text import values
-
-_PAUSE = 0.2
-
-"""Seconds between two drawings."""
-
-
-class ProgressLine:
-    """Draws on a terminal, and nowhere else. `timer`: seconds that never run backwards."""
-
-    def __init__(self, terminal: TextIO, timer: Callable[[], float]) -> None:
-        self._terminal, self._timer = terminal, timer
-        self._shown, self._drawn = terminal.isatty(), float("-inf")
-        self._width = 0
-
-    def __call__(self, progress: ExportProgress) -> None:
-        """Draw it, unless the last one is too young."""
-        if self._shown and self._timer() - self._drawn >= _PAUSE:
-            self._drawn = self._timer()
-            self._draw(", ".join(chat_export.progress_parts(progress)))
-
-    def clear(self) -> None:
-        """Leave the line empty, for what comes next."""
-        if self._width:
-            self._draw("")
-            self._terminal.write("\r")
-            self._terminal.flush()
-            self._width = 0
-
-    def _draw(self, text: str) -> None:
-        self._terminal.write(f"\r{text.ljust(self._width)}")
-        self._terminal.flush()
-        self._width = len(text)
-
 
 FORMATS: tuple[ChatFormat, ...] = get_args(ChatFormat)
 
@@ -86,8 +53,10 @@ def command() -> None:
 @command.command("export")
 @click.argument("event", metavar="EVENT")
 @click.option("--stream", metavar="ID", help="That stream; without it the current one.")
-@click.option("--all", "every", is_flag=True, help="Every stream that the platform, a recording or the history names.")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="By default what -o ends in, else json.")
+@click.option(
+    "--all", "all_streams", is_flag=True, help="Every stream that the platform, a recording or the history names."
+)
+@click.option("--format", "chat_format", type=click.Choice(FORMATS), help="By default what -o ends in, else json.")
 @click.option("--from", "since", type=timestamp, metavar="MOMENT", help="Written then or later: 2026-11-21T18:00.")
 @click.option("--to", "until", type=timestamp, metavar="MOMENT", help="Written before that.")
 @click.option("--user", "users", multiple=True, metavar="NAME", help="Written by them: user name or external id.")
@@ -99,7 +68,9 @@ def command() -> None:
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @platform
 @click.pass_context
-def export(ctx: click.Context, /, *, event: str, stream: str | None, every: bool, force: bool, **flags: Any) -> None:
+def export_command(
+    ctx: click.Context, /, *, event: str, stream: str | None, all_streams: bool, force: bool, **flags: Any
+) -> None:
     """Export the chat of EVENT: an id, a name, or the beginning of either that fits one event alone.
 
     json, csv and txt are written byte for byte as the platform sends them, unless only some messages, another time zone
@@ -107,122 +78,155 @@ def export(ctx: click.Context, /, *, event: str, stream: str | None, every: bool
     """
     output = flags.pop("output")
     target = ExportTarget(None if output in {None, "-"} else Path(output), output == "-", force)
-    wanted = ordered(flags, target)
-    check(target, wanted, stream, every=every)
+    export = export_from_flags(flags, target)
+    check_usage(target, export, stream, all_streams=all_streams)
 
     async def work() -> int:
-        settings = load(**given(ctx, flags))
+        settings = load(**merge_flags(ctx, flags))
         async with make_api(settings) as api:
             found = await lookup_event(api, event)
-            streams = await meant(api, found, stream, settings if every else None)
-            return await exported(api, found, streams, wanted, target, every=every)
+            streams = await select_streams(api, found, stream, settings if all_streams else None)
+            return await export_streams(api, found, streams, export, target, all_streams=all_streams)
 
     ctx.exit(run(lambda: cancel_on_signals(work)))
 
 
-def ordered(flags: dict[str, Any], target: ExportTarget) -> ChatExport:
-    """What the flags ask for, of no event yet; takes them out of the flags."""
+def export_from_flags(flags: dict[str, Any], target: ExportTarget) -> ChatExport:
+    """What the flags ask for, of no event yet; takes them out of the flags. Raises UsageError."""
     zone: ZoneInfo | None = flags.pop("zone")
     since, until = (_aware(flags.pop(name), zone) for name in ("since", "until"))
     if since and until and since >= until:
         raise click.UsageError("--from should be before --to")
     suffix = target.path.suffix[1:].lower() if target.path else ""
-    by_name: ChatFormat = next((one for one in FORMATS if one == suffix), "json")
-    form: ChatFormat = flags.pop("form") or by_name
-    sieve = MessageFilter(since, until, flags.pop("users"), flags.pop("admins"), flags.pop("search"))
-    safe = flags.pop("safe_csv")
-    if safe and form != "csv":
-        raise click.UsageError(f"--safe-csv is for --format csv, not {form}")
-    return ChatExport("", "", form, sieve, zone, safe)
+    default: ChatFormat = next((name for name in FORMATS if name == suffix), "json")
+    chat_format: ChatFormat = flags.pop("chat_format") or default
+    messages = MessageFilter(since, until, flags.pop("users"), flags.pop("admins"), flags.pop("search"))
+    safe_csv = flags.pop("safe_csv")
+    if safe_csv and chat_format != "csv":
+        raise click.UsageError(f"--safe-csv is for --format csv, not {chat_format}")
+    return ChatExport("", "", chat_format, messages, zone, safe_csv)
 
 
-def _aware(moment: datetime | None, zone: ZoneInfo | None) -> datetime | None:
-    return moment.replace(tzinfo=zone or UTC) if moment and moment.tzinfo is None else moment
+def _aware(time: datetime | None, zone: ZoneInfo | None) -> datetime | None:
+    return time.replace(tzinfo=zone or UTC) if time and time.tzinfo is None else time
 
 
-def check(target: ExportTarget, wanted: ChatExport, stream: str | None, *, every: bool) -> None:
-    """Raise UsageError for what does not go together."""
-    if every and stream:
+def check_usage(target: ExportTarget, export: ChatExport, stream: str | None, *, all_streams: bool) -> None:
+    """Raises UsageError for what does not go together."""
+    if all_streams and stream:
         raise click.UsageError("--stream names one stream and --all means every one: leave out one of them")
-    if every and target.pipe:
+    if all_streams and target.pipe:
         raise click.UsageError("--all writes a file for each stream: give -o a folder")
     if target.pipe and sys.stdout.isatty():
         advice = "write to a file with -o, or to a pipe"
         raise click.UsageError(
-            f"a chat may hold codes that a terminal obeys, and {wanted.format} is for files: {advice}"
+            f"a chat may hold codes that a terminal obeys, and {export.format} is for files: {advice}"
         )
 
 
-async def meant(api: Api, event: Event, stream: str | None, every: Settings | None) -> list[KnownStream]:
-    """The streams that are to be exported; may be none. `every`: settings that name the history to search for more.
+async def select_streams(api: Api, event: Event, stream: str | None, history: Settings | None) -> list[KnownStream]:
+    """The streams that are to be exported; may be none. `history`: settings that name the history to search for more.
 
-    Those that were found are said on standard error.
+    Those that were found there are named on standard error.
     """
     if stream:
         return [KnownStream(stream, "named")]
-    if every is None:
-        now = await current_stream(api, event)
-        return [now] if now else []
-    streams = [*await known_streams(api, event, await _remembered(every, event))]
-    _say(f"known streams of {_name(event)}: {', '.join(map(str, streams)) or 'none'}")
+    if history is None:
+        current = await current_stream(api, event)
+        return [current] if current else []
+    streams = [*await known_streams(api, event, await _streams_of_history(history, event))]
+    _print_note(f"known streams of {_name(event)}: {', '.join(map(str, streams)) or 'none'}")
     return streams
 
 
-async def _remembered(settings: Settings, event: Event) -> tuple[StreamRecord, ...]:
+async def _streams_of_history(settings: Settings, event: Event) -> tuple[StreamRecord, ...]:
     path = settings.history_file()
     if path is None or not path.exists():  # none is begun here
         return ()
     async with make_history(settings) as history:
         if history is None:
             return ()
-        found = await history.streams(event.id)
+        streams = await history.streams(event.id)
         if history.fault:
-            _say(f"the history was not read: {history.fault}")
-        return found
+            _print_note(f"the history was not read: {history.fault}")
+        return streams
 
 
-async def exported(
-    api: Api, event: Event, streams: list[KnownStream], wanted: ChatExport, target: ExportTarget, *, every: bool
+async def export_streams(
+    api: Api, event: Event, streams: list[KnownStream], export: ChatExport, target: ExportTarget, *, all_streams: bool
 ) -> int:
     """Export them. Returns the exit code. With --all what fails of one does not keep the others. Raises ApiError."""
     if not streams:
-        _say(f"{_name(event)} has no stream now: name an earlier one with --stream, or look for them with --all")
+        _print_note(f"{_name(event)} has no stream now: name an earlier one with --stream, or look for them with --all")
         return FAULT
     code, written = DONE, set[Path]()
     for stream in streams:
-        to = target.path
-        if to is None or every:
-            to = (to or Path()) / f"{plain_name(event.name or event.id)}-{plain_name(stream.id)}.{wanted.format}"
-        one = replace(wanted, event_id=event.id, stream_id=stream.id)
+        path = target.path
+        if path is None or all_streams:
+            name = f"{plain_name(event.name or event.id)}-{plain_name(stream.id)}.{export.format}"
+            path = (path or Path()) / name
+        stream_export = replace(export, event_id=event.id, stream_id=stream.id)
         try:
-            await _one(api, one, replace(target, path=to, force=target.force and to not in written))
+            await _export_stream(
+                api, stream_export, replace(target, path=path, force=target.force and path not in written)
+            )
         except (Rejected, FileFault) as error:
-            if not every:
+            if not all_streams:
                 raise
-            _say(f"{stream}: {error}")
+            _print_note(f"{stream}: {error}")
             code = code_of_error(error)
-        written.add(to)
+        written.add(path)
     return code
 
 
-async def _one(api: Api, wanted: ChatExport, target: ExportTarget) -> None:
+async def _export_stream(api: Api, export: ChatExport, target: ExportTarget) -> None:
     line = ProgressLine(sys.stderr, monotonic)
     try:
         if target.pipe or target.path is None:
             with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as pipe:  # noqa: ASYNC230  a number
-                done = await api.chat.export(wanted, pipe, progress=line)
+                result = await api.chat.export(export, pipe, progress=line)
         else:
-            done = await api.chat.export(wanted, target.path, replace=target.force, progress=line)
+            result = await api.chat.export(export, target.path, replace=target.force, progress=line)
     finally:
         line.clear()
-    size, *more = chat_export.result_parts(wanted, done)
-    to = "standard output" if target.pipe else values.safe(str(target.path), 200)
-    _say("; ".join([f"{size}, to {to}", *more]))
+    size, *notes = result_parts(export, result)
+    destination = "standard output" if target.pipe else values.safe(str(target.path), 200)
+    _print_note("; ".join([f"{size}, to {destination}", *notes]))
+
+
+class ProgressLine:
+    """One line that says how far an export is: on a terminal, and nowhere else. `timer`: monotonic seconds."""
+
+    INTERVAL = 0.2
+
+    def __init__(self, terminal: TextIO, timer: Callable[[], float]) -> None:
+        self._terminal, self._timer = terminal, timer
+        self._is_shown, self._drawn_at = terminal.isatty(), float("-inf")
+        self._width = 0
+
+    def __call__(self, progress: ExportProgress) -> None:
+        """Draw it, unless the last one is younger than INTERVAL seconds."""
+        if self._is_shown and self._timer() - self._drawn_at >= self.INTERVAL:
+            self._drawn_at = self._timer()
+            self._draw(", ".join(progress_parts(progress)))
+
+    def clear(self) -> None:
+        """Leave the line empty, for what comes next."""
+        if self._width:
+            self._draw("")
+            self._terminal.write("\r")
+            self._terminal.flush()
+            self._width = 0
+
+    def _draw(self, text: str) -> None:
+        self._terminal.write(f"\r{text.ljust(self._width)}")
+        self._terminal.flush()
+        self._width = len(text)
 
 
 def _name(event: Event) -> str:
     return values.safe(event.name or event.id, 60)
 
 
-def _say(words: str) -> None:
-    click.echo(f"livedeck: {words}", err=True)
+def _print_note(text: str) -> None:
+    click.echo(f"livedeck: {text}", err=True)

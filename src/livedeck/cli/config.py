@@ -7,10 +7,11 @@ import re
 from typing import Any
 
 import click
+from pydantic import BaseModel
 
 from livedeck.atomic_file import write_private
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.options import given, platform
+from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.wiring import make_keymap
 from livedeck.environment import config_path
 from livedeck.settings import (
@@ -26,7 +27,7 @@ from livedeck.settings import (
 )
 from livedeck.text.values import link, safe
 
-_USER = re.compile(r"//[^/@\s]*@")
+_USER_IN_URL = re.compile(r"//[^/@\s]*@")
 
 
 @click.group
@@ -72,11 +73,11 @@ def show_command(ctx: click.Context, /, *, origin: bool, **flags: Any) -> None:
     """Print the settings in force, as TOML. Secrets are masked."""
 
     async def work() -> int:
-        found = load_with_origins(**given(ctx, flags))
-        rows = [(f"{name} = {shown(found.settings, name)}", name) for name in Settings.model_fields]
+        loaded = load_with_origins(**merge_flags(ctx, flags))
+        rows = [(f"{name} = {masked_toml(loaded.settings, name)}", name) for name in Settings.model_fields]
         width = max(len(text) for text, _ in rows) if origin else 0
         for text, name in rows:
-            click.echo(f"{text:<{min(width, 60)}}  # {_origin(found, name)}" if origin else text)
+            click.echo(f"{text:<{min(width, 60)}}  # {_origin(loaded, name)}" if origin else text)
         return DONE
 
     ctx.exit(run(work))
@@ -92,21 +93,21 @@ def validate_command(ctx: click.Context, /, **flags: Any) -> None:
     """
 
     async def work() -> int:
-        asked = given(ctx, flags)
-        found = load_with_origins(**asked)
-        make_keymap(found.settings)
-        for name in found.settings.profiles:
-            load(**{**asked, "profile": name})
+        given = merge_flags(ctx, flags)
+        loaded = load_with_origins(**given)
+        make_keymap(loaded.settings)
+        for profile in loaded.settings.profiles:
+            load(**{**given, "profile": profile})
         for name in unknown_variables():
             click.echo(f"livedeck config: {name} is set, and is no setting of livedeck", err=True)
-        path = found.document.path
+        path = loaded.document.path
         click.echo(f"{path}: sound" if path.exists() else f"{path}: not there; all settings are sound")
         return DONE
 
     ctx.exit(run(work))
 
 
-def shown(settings: Settings, name: str) -> str:
+def masked_toml(settings: Settings, name: str) -> str:
     """A setting for other people's eyes, as TOML: no token, no argument of the command that prints one."""
     value = getattr(settings, name)
     if name == "token":
@@ -114,17 +115,13 @@ def shown(settings: Settings, name: str) -> str:
     if name == "token_command" and len(value) > 1:
         return toml([value[0], "…"])
     if name == "profiles":
-        return toml({key: dict.fromkeys(sorted(each.model_fields_set), "…") for key, each in value.items()})
+        return toml({key: dict.fromkeys(sorted(profile.model_fields_set), "…") for key, profile in value.items()})
     if isinstance(value, str):
-        return toml(_USER.sub("//••••@", link(safe(value))))
-    return toml("" if value is None else value if isinstance(value, dict | tuple) else _plain(value))
+        return toml(_USER_IN_URL.sub("//••••@", link(safe(value))))
+    if isinstance(value, BaseModel):
+        return toml(value.model_dump())
+    return toml("" if value is None else value)
 
 
-def _plain(value: Any) -> Any:
-    return value.model_dump() if hasattr(value, "model_dump") else value
-
-
-def _origin(found: LoadedSettings, name: str) -> str:
-    if name in TOKEN_SOURCES and name not in found.origins:
-        return "not set"
-    return found.origins.get(name, "default")
+def _origin(loaded: LoadedSettings, name: str) -> str:
+    return loaded.origins.get(name, "not set" if name in TOKEN_SOURCES else "default")

@@ -103,10 +103,10 @@ async def run_deck(settings: Settings) -> int:
     """The deck, or the status where no screen can be shown. Returns the exit code. Raises SettingsError."""
     reason = no_screen_reason()
     if reason:
-        from livedeck.cli.status import report
+        from livedeck.cli.status import print_status
 
         click.echo(f"livedeck: {reason}; printing the status instead of the deck", err=True)
-        return await report(settings, as_json=False)
+        return await print_status(settings, as_json=False)
     return await _show_deck(settings)
 
 

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from livedeck.cli.deck import run_deck
 from livedeck.cli.exit_codes import run
-from livedeck.cli.options import READ_ONLY, appearance, given, refuse_platform, simulation
+from livedeck.cli.options import READ_ONLY, appearance, merge_flags, refuse_platform, simulation
 from livedeck.settings import IN_MEMORY, DisplaySettings, Settings, load_display
 from livedeck.simulator import Simulator, SimulatorError, domains, serve
 
@@ -60,7 +60,7 @@ def command(
     settings only theme, ascii and keys are heeded.
     """
     refuse_platform(ctx)
-    flags = given(ctx, {"theme": theme, "ascii": ascii})
+    flags = merge_flags(ctx, {"theme": theme, "ascii": ascii})
     try:
         simulator = Simulator(**simulation)
     except SimulatorError as error:

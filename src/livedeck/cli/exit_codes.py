@@ -26,10 +26,10 @@ INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13
 def run(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
     """Run a command to its exit code, its log in the file. Raises what is neither an ApiError nor a SettingsError."""
     try:
-        from livedeck.cli.log_file import log_to
+        from livedeck.cli.log_file import start_logging
         from livedeck.environment import log_path
 
-        log_to(log_path())
+        start_logging(log_path())
         return asyncio.run(work())
     except KeyboardInterrupt:
         return INTERRUPTED

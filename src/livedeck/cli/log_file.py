@@ -14,25 +14,25 @@ from structlog.typing import Processor
 
 _CREDENTIAL = re.compile(r"(?i)(bearer\s+|\b(?:sign|token)=|stream_?key[\\\"'=:\s]+)[^\s\\\"'&,}]+")
 
-_HIDDEN: set[str] = set()
+_SECRETS: set[str] = set()
 
 
-def hide(secret: str) -> None:
+def redact(secret: str) -> None:
     """Never write this text to the log, whoever logs it and wherever it stands."""
-    _HIDDEN.update((secret, json.dumps(secret, ensure_ascii=False)[1:-1]))
+    _SECRETS.update((secret, json.dumps(secret, ensure_ascii=False)[1:-1]))
 
 
-class _Redacted(structlog.stdlib.ProcessorFormatter):
-    """The last net, over the finished line: exceptions and other libraries' words pass through it too."""
+class _RedactingFormatter(structlog.stdlib.ProcessorFormatter):
+    """Masks secrets in the finished line: exceptions and lines of other libraries pass through it too."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = super().format(record)
-        for secret in _HIDDEN:
+        for secret in _SECRETS:
             line = line.replace(secret, "••••")
         return _CREDENTIAL.sub(r"\1••••", line)
 
 
-class _PrivateFile(RotatingFileHandler):
+class _PrivateFileHandler(RotatingFileHandler):
     """Every file of the rotation is readable by its owner alone."""
 
     def _open(self) -> TextIOWrapper:
@@ -41,24 +41,24 @@ class _PrivateFile(RotatingFileHandler):
         return file
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  the name that logging calls
-        """Nothing: logging would print what was to be written on stderr, over the screen and before it is redacted."""
+        """Nothing: logging would print the line on stderr, over the screen and unredacted."""
 
 
-def log_to(path: Path) -> None:
+def start_logging(path: Path) -> None:
     """Send every log line to that file; where its folder cannot be written there is no log, and never a torn screen."""
-    said: list[Processor] = [
+    processors: list[Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.ExceptionRenderer(
             structlog.tracebacks.ExceptionDictTransformer(show_locals=False, max_frames=30)
         ),
     ]
-    handler, line = _handler(path), structlog.processors.JSONRenderer(ensure_ascii=False)
+    handler, renderer = _handler(path), structlog.processors.JSONRenderer(ensure_ascii=False)
     handler.addFilter(_belongs_in_the_log)
-    handler.setFormatter(_Redacted(processor=line, foreign_pre_chain=said))
+    handler.setFormatter(_RedactingFormatter(processor=renderer, foreign_pre_chain=processors))
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
     structlog.configure(
-        processors=[*said, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*processors, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
     )
 
@@ -71,6 +71,6 @@ def _belongs_in_the_log(record: logging.LogRecord) -> bool:
 def _handler(path: Path) -> logging.Handler:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return _PrivateFile(path, maxBytes=2_000_000, backupCount=3, encoding="utf-8", errors="backslashreplace")
+        return _PrivateFileHandler(path, maxBytes=2_000_000, backupCount=3, encoding="utf-8", errors="backslashreplace")
     except OSError:
         return logging.NullHandler()

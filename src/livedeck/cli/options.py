@@ -80,27 +80,27 @@ _APPEARANCE = (
 
 def appearance(command: Command) -> Command:
     """Add --theme and --ascii."""
-    return _with(_APPEARANCE, command)
+    return _decorate(_APPEARANCE, command)
 
 
 def platform(command: Command) -> Command:
     """Add --profile, --base-url, --upload-url and --read-only."""
-    return _with(_PLATFORM, command)
+    return _decorate(_PLATFORM, command)
 
 
 def simulation(command: Command) -> Command:
     """Add --seed, --scenario and --faults: what a simulated platform is made from."""
-    return _with(_SIMULATION, command)
+    return _decorate(_SIMULATION, command)
 
 
-def _with(flags: Iterable[Callable[[Command], Command]], command: Command) -> Command:
+def _decorate(flags: Iterable[Callable[[Command], Command]], command: Command) -> Command:
     for flag in reversed(tuple(flags)):
         command = flag(command)
     return command
 
 
-def given(ctx: click.Context, flags: dict[str, Any]) -> dict[str, Any]:
-    """The flags of a command over those that stood before its name."""
+def merge_flags(ctx: click.Context, flags: dict[str, Any]) -> dict[str, Any]:
+    """The flags of a command that were given, over those that stood before its name."""
     return {**(ctx.obj or {}), **{name: value for name, value in flags.items() if value is not None}}
 
 

@@ -1,4 +1,4 @@
-"""One event's samples, asked for again and again: each sample once, and a word whenever they cannot be believed."""
+"""`livedeck qos`: the samples of one event, once or as they come."""
 
 from __future__ import annotations
 
@@ -8,51 +8,95 @@ from typing import Any, Literal
 import click
 
 from livedeck.cli.exit_codes import DONE, run
-from livedeck.cli.options import given, lookup_event, platform, time_span
+from livedeck.cli.options import lookup_event, merge_flags, platform, time_span
 from livedeck.cli.wiring import SystemClock, make_api
 from livedeck.client import Api, ApiError, Event, NotFound, Rejected
 from livedeck.monitor import Clock, Freshness, Reading, Readings
 from livedeck.monitor.polling.connection import skew
 from livedeck.monitor.signal.series import cadence, count_future, merge, sample_freshness
-from livedeck.presentation import serialization
 from livedeck.presentation.qos import SAMPLE_HEAD, newest_readings, sample_text
+from livedeck.presentation.serialization import SAMPLE_FIELDS, sample_csv_row, sample_object, to_json
 from livedeck.settings import Settings, load
 from livedeck.text import values
 from livedeck.text.times import timestamp
 
+OutputFormat = Literal["table", "json", "csv"]
 
-class Follower:
-    """What is known of one event's samples. `left_out`: how many of the last answer could not be used."""
+
+DEFAULT_SPAN = 60.0
+
+"""Seconds of samples in a table, and before those of --follow, where --last names no others."""
+
+
+@click.command
+@click.argument("event", metavar="EVENT")
+@click.option("--follow", is_flag=True, help="Go on: every new sample once, until ctrl-c.")
+@click.option("--json", "output_format", flag_value="json", help="One JSON object; with --follow one line a sample.")
+@click.option("--csv", "output_format", flag_value="csv", help="A header and a row a sample.")
+@click.option("--last", type=time_span, metavar="TIME", help="So much of the stream's end: 90s, 15m, 2h.")
+@platform
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    *,
+    event: str,
+    follow: bool,
+    output_format: OutputFormat | None,
+    last: float | None,
+    **flags: Any,
+) -> None:
+    """Print the QoS samples of EVENT: an id, a name, or the beginning of either that fits one event alone.
+
+    Without --last: all that the platform keeps, as JSON or CSV; the last minute for people, and before --follow.
+    Rates are bit/s and frames/s, times ISO 8601 UTC; what was not measured is empty or null, and never 0.
+    """
+
+    async def work() -> int:
+        settings, clock = load(**merge_flags(ctx, flags)), SystemClock()
+        async with make_api(settings) as api:
+            target = await lookup_event(api, event)
+            follower = QosFollower(api.without_retry() if follow else api, target, clock, settings)
+            if follow:
+                span = DEFAULT_SPAN if last is None else last
+                return await follow_samples(follower, output_format or "table", span)
+            return await print_samples(follower, output_format or "table", last)
+
+    ctx.exit(run(work))
+
+
+class QosFollower:
+    """Polls one event's samples. `left_out`: how many of the last answer could not be used."""
 
     def __init__(self, api: Api, event: Event, clock: Clock, settings: Settings) -> None:
         self.event, self.readings, self.left_out = event, Readings(), 0
-        self._api, self._clock, self._pace = api, clock, settings.polling_cadence()
+        self._api, self._clock, self._cadence = api, clock, settings.polling_cadence()
         self._thresholds = settings.thresholds_of(event.id)
-        self._skew, self._failures, self._told = 0.0, 0, Freshness.FRESH
+        self._skew, self._failures, self._reported = 0.0, 0, Freshness.FRESH
 
-    async def ask(self) -> None:
-        """Learn what the platform has now. Raises ApiError."""
-        brought = await self._api.qos.get(self.event.id)
+    async def poll(self) -> None:
+        """Merge what the platform has now. Raises ApiError."""
+        answer = await self._api.qos.get(self.event.id)
         self._skew = skew(self._api.timings, self._skew, self._thresholds)
         until = self.now() + self._thresholds.ahead
-        self.left_out = brought.dropped + count_future(brought, until)
-        self.readings = merge(self.readings, brought, until=until)
+        self.left_out = answer.dropped + count_future(answer, until)
+        self.readings = merge(self.readings, answer, until=until)
 
-    async def news(self, last: float, say: Callable[[str], None]) -> AsyncIterator[list[Reading]]:
+    async def new_readings(self, last: float, report: Callable[[str], None]) -> AsyncIterator[list[Reading]]:
         """The samples of the last so many seconds, and then each new one once. Never ends but by NotFound.
 
-        `say` is told once when the platform fails or the samples grow stale, and once when that is over.
+        `report` is called once when the platform fails or the samples grow stale, and once when that is over.
         """
-        printed: frozenset[float] | None = None
+        yielded: frozenset[float] | None = None
         while True:
-            pause = await self._try(say)
+            pause = await self._poll_or_back_off(report)
             if not self._failures:
-                known = newest_readings(self.readings, last if printed is None else None)
-                fresh = [one for one in known if printed is None or one.time not in printed]
-                printed = frozenset(self.readings.time)
+                readings = newest_readings(self.readings, last if yielded is None else None)
+                fresh = [reading for reading in readings if yielded is None or reading.time not in yielded]
+                yielded = frozenset(self.readings.time)
                 if fresh:
                     yield fresh
-            self._tell(say)
+            self._report_freshness(report)
             await self._clock.sleep(pause)
 
     def now(self) -> float:
@@ -69,117 +113,81 @@ class Follower:
         age = self.age()
         return Freshness.NEVER if age is None else sample_freshness(age, cadence(self.readings), self._thresholds)
 
-    async def _try(self, say: Callable[[str], None]) -> float:
-        """Ask once. Returns the seconds to wait before the next time."""
+    async def _poll_or_back_off(self, report: Callable[[str], None]) -> float:
+        """Poll once. Returns the seconds to wait before the next time."""
         try:
-            await self.ask()
+            await self.poll()
         except NotFound:
             raise
         except ApiError as error:
             self._failures += 1
             if self._failures == 1:
-                say(f"{error}; trying again")
-            steps = self._pace.backoff
-            asked = error.retry_after if isinstance(error, Rejected) else None
-            return max(asked or 0.0, steps[min(self._failures, len(steps)) - 1])
+                report(f"{error}; trying again")
+            steps = self._cadence.backoff
+            retry_after = error.retry_after if isinstance(error, Rejected) else None
+            return max(retry_after or 0.0, steps[min(self._failures, len(steps)) - 1])
         if self._failures:
-            say("the platform answers again")
+            report("the platform answers again")
         self._failures = 0
-        return self._pace.qos_focus
+        return self._cadence.qos_focus
 
-    def _tell(self, say: Callable[[str], None]) -> None:
-        """Say it where the samples went stale, came back, or never were there."""
-        state = self.freshness()
-        if state is Freshness.LATE or state is self._told:
+    def _report_freshness(self, report: Callable[[str], None]) -> None:
+        """Where the samples went stale, came back, or never were there."""
+        freshness = self.freshness()
+        if freshness is Freshness.LATE or freshness is self._reported:
             return
-        if state is Freshness.STALE:
-            say(f"STALE: no new sample for {values.age(self.age() or 0.0)}")
-        elif state is Freshness.NEVER:
-            say("no samples yet")
+        if freshness is Freshness.STALE:
+            report(f"STALE: no new sample for {values.age(self.age() or 0.0)}")
+        elif freshness is Freshness.NEVER:
+            report("no samples yet")
         else:
-            say("samples come again" if self._told is Freshness.STALE else "the first samples")
-        self._told = state
+            report("samples come again" if self._reported is Freshness.STALE else "the first samples")
+        self._reported = freshness
 
 
-OutputFormat = Literal["table", "json", "csv"]
-
-
-DEFAULT_SPAN = 60.0
-
-"""Seconds of samples that a person is shown who asks for no others."""
-
-
-@click.command
-@click.argument("event", metavar="EVENT")
-@click.option("--follow", is_flag=True, help="Go on: every new sample once, until ctrl-c.")
-@click.option("--json", "form", flag_value="json", help="One JSON object; with --follow one line a sample.")
-@click.option("--csv", "form", flag_value="csv", help="A header and a row a sample.")
-@click.option("--last", type=time_span, metavar="TIME", help="So much of the stream's end: 90s, 15m, 2h.")
-@platform
-@click.pass_context
-def command(
-    ctx: click.Context, /, *, event: str, follow: bool, form: OutputFormat | None, last: float | None, **flags: Any
-) -> None:
-    """Print the QoS samples of EVENT: an id, a name, or the beginning of either that fits one event alone.
-
-    Without --last: all that the platform keeps, as JSON or CSV; the last minute for people, and before --follow.
-    Rates are bit/s and frames/s, times ISO 8601 UTC; what was not measured is empty or null, and never 0.
-    """
-
-    async def work() -> int:
-        settings, clock = load(**given(ctx, flags)), SystemClock()
-        async with make_api(settings) as api:
-            found = await lookup_event(api, event)
-            follower = Follower(api.without_retry() if follow else api, found, clock, settings)
-            if follow:
-                return await followed(follower, form or "table", DEFAULT_SPAN if last is None else last)
-            return await report(follower, form or "table", last)
-
-    ctx.exit(run(work))
-
-
-async def report(follower: Follower, form: OutputFormat, last: float | None) -> int:
+async def print_samples(follower: QosFollower, output_format: OutputFormat, last: float | None) -> int:
     """Print what there is. Returns the exit code."""
     event = follower.event
-    await follower.ask()
-    shown = list(newest_readings(follower.readings, DEFAULT_SPAN if last is None and form == "table" else last))
-    if form == "json":
-        click.echo(serialization.to_json(_object(follower, shown)))
+    await follower.poll()
+    span = DEFAULT_SPAN if last is None and output_format == "table" else last
+    readings = list(newest_readings(follower.readings, span))
+    if output_format == "json":
+        click.echo(to_json(_samples_object(follower, readings)))
         return DONE
-    click.echo("\n".join([_head(form), *_lines(form, event, shown)]))
-    if not shown:
-        click.echo(f"livedeck qos: {_name(event)} has no samples: {_why_none(event)}", err=True)
-    elif form == "table":
+    click.echo("\n".join([_head(output_format), *_lines(output_format, event, readings)]))
+    if not readings:
+        reason = "no stream is scheduled" if event.stream is None else "its stream has sent none"
+        click.echo(f"livedeck qos: {_name(event)} has no samples: {reason}", err=True)
+    elif output_format == "table":
         age = values.age(follower.age() or 0.0)
-        click.echo(f"\n{len(shown)} samples of {_name(event)}, the newest {age} old ({follower.freshness().value})")
+        click.echo(f"\n{len(readings)} samples of {_name(event)}, the newest {age} old ({follower.freshness().value})")
     return DONE
 
 
-async def followed(follower: Follower, form: OutputFormat, last: float) -> int:
+async def follow_samples(follower: QosFollower, output_format: OutputFormat, last: float) -> int:
     """Print every sample once, as it comes, until somebody ends it. Raises NotFound where the event goes away."""
-    if form != "json":
-        click.echo(_head(form))
-    event = follower.event
-    async for fresh in follower.news(last, _say(event)):
-        click.echo("\n".join(_lines(form, event, fresh)))
+
+    def report(text: str) -> None:
+        click.echo(f"livedeck qos: {_name(follower.event)}: {text}", err=True)
+
+    if output_format != "json":
+        click.echo(_head(output_format))
+    async for readings in follower.new_readings(last, report):
+        click.echo("\n".join(_lines(output_format, follower.event, readings)))
     return DONE
 
 
-def _say(event: Event) -> Callable[[str], None]:
-    return lambda words: click.echo(f"livedeck qos: {_name(event)}: {words}", err=True)
+def _head(output_format: OutputFormat) -> str:
+    return ",".join(SAMPLE_FIELDS) if output_format == "csv" else SAMPLE_HEAD
 
 
-def _head(form: OutputFormat) -> str:
-    return ",".join(serialization.SAMPLE_FIELDS) if form == "csv" else SAMPLE_HEAD
+def _lines(output_format: OutputFormat, event: Event, readings: Iterable[Reading]) -> list[str]:
+    if output_format == "json":
+        return [to_json({"event_id": event.id, **sample_object(reading)}) for reading in readings]
+    return [sample_csv_row(reading) if output_format == "csv" else sample_text(reading) for reading in readings]
 
 
-def _lines(form: OutputFormat, event: Event, readings: Iterable[Reading]) -> list[str]:
-    if form == "json":
-        return [serialization.to_json({"event_id": event.id, **serialization.sample_object(one)}) for one in readings]
-    return [serialization.sample_csv_row(one) if form == "csv" else sample_text(one) for one in readings]
-
-
-def _object(follower: Follower, shown: list[Reading]) -> dict[str, Any]:
+def _samples_object(follower: QosFollower, readings: Iterable[Reading]) -> dict[str, Any]:
     """`age`: seconds of the newest sample; `left_out`: samples that could not be used (no time, or a future one)."""
     event, age = follower.event, follower.age()
     return {
@@ -189,13 +197,9 @@ def _object(follower: Follower, shown: list[Reading]) -> dict[str, Any]:
         "freshness": follower.freshness().value,
         "age": None if age is None else round(age, 3),
         "left_out": follower.left_out,
-        "samples": [serialization.sample_object(one) for one in shown],
+        "samples": [sample_object(reading) for reading in readings],
     }
 
 
 def _name(event: Event) -> str:
     return values.safe(event.name or event.id, 80)
-
-
-def _why_none(event: Event) -> str:
-    return "no stream is scheduled" if event.stream is None else "its stream has sent none"

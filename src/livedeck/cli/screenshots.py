@@ -1,4 +1,4 @@
-"""`livedeck screenshots`: the pictures of the README, made from a seed and a fixed clock."""
+"""`livedeck screenshots`: the pictures of the documentation, made from a seed and a fixed clock."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from textual.pilot import Pilot
 
 from livedeck.cli.demo import demo_settings
-from livedeck.cli.exit_codes import run
+from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import ROOM_LIST, History
 from livedeck.simulator import Simulator, SimulatorClock
@@ -24,7 +24,7 @@ from livedeck.ui.videos.screen import VideoTab
 
 EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
 
-"""The moment at which every picture is taken."""
+"""The time at which every picture is taken."""
 
 
 TROUBLES: dict[str, tuple[str, float]] = {
@@ -52,19 +52,19 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
 }
 
 
-LASTING = frozenset({"default", "actions"})
+LASTING_GROUPS = frozenset({"default", "actions"})
 
-"""The groups of what a deck does for as long as it runs, or until a person answers."""
+"""Groups of workers that run as long as the deck, or until a person answers."""
 
 
 class FixedClock:
-    """A time that stands still, so that a picture is the same whenever it is taken."""
+    """A clock that stands still, so that a picture is the same whenever it is taken."""
 
     def __init__(self, at: datetime = EVENING) -> None:
         self._at = at
 
     def now(self) -> datetime:
-        """Always the same moment."""
+        """Always the same time."""
         return self._at
 
     def monotonic(self) -> float:
@@ -72,7 +72,7 @@ class FixedClock:
         return 0.0
 
     async def sleep(self, seconds: float) -> None:
-        """What is due within a breath is due; nothing else ever is, and cancelling ends the wait."""
+        """Less than a second is over at once; anything longer never is, and cancelling ends the wait."""
         if seconds >= 1:
             await asyncio.Event().wait()
 
@@ -87,17 +87,17 @@ async def still_deck(
     history: History | None = None,
     keymap: Keymap | None = None,
     scenario: str | None = None,
-    played: float = 0,
+    played_seconds: float = 0,
 ) -> AsyncIterator[Deck]:
     """A deck on the simulated platform in process, both at `EVENING`, with every sample judged.
 
-    `scenario`: what is played there, and has been for `played` seconds.
+    `scenario`: what is played there, and has been for `played_seconds`.
     """
-    service_clock = SimulatorClock(start=EVENING - timedelta(seconds=played), paused=True)
-    service = Simulator(seed=seed, clock=service_clock, scenario=scenario)
-    service_clock.step(played)
+    simulator_clock = SimulatorClock(start=EVENING - timedelta(seconds=played_seconds), paused=True)
+    simulator = Simulator(seed=seed, clock=simulator_clock, scenario=scenario)
+    simulator_clock.step(played_seconds)
     clock = FixedClock()
-    async with make_api(demo_settings(service, read_only=read_only), clock=clock, mount=service.app) as api:
+    async with make_api(demo_settings(simulator, read_only=read_only), clock=clock, mount=simulator.app) as api:
         monitor = make_monitor(api, clock)
         monitor.watch("screenshots", ROOM_LIST)  # so that they are there whichever screen is shown
         await monitor.wait_ready()
@@ -116,23 +116,25 @@ async def still_deck(
         )
 
 
-async def picture(size: tuple[int, int], keys: Sequence[str], scenario: str | None = None, played: float = 0) -> str:
+async def picture(
+    size: tuple[int, int], keys: Sequence[str], scenario: str | None = None, played_seconds: float = 0
+) -> str:
     """The deck at that size after those keys, as SVG; on the demo, or so many seconds into a scenario."""
-    async with still_deck(scenario=scenario, played=played) as deck, deck.run_test(size=size) as pilot:
+    async with still_deck(scenario=scenario, played_seconds=played_seconds) as deck, deck.run_test(size=size) as pilot:
         await pilot.pause()
         for key in keys:
             await pilot.press(key)
-            await _answered(deck, pilot)
+            await _wait_answered(deck, pilot)
         await pilot.pause()
-        return framed(deck)
+        return export_svg(deck)
 
 
-async def _answered(deck: Deck, pilot: Pilot[int]) -> None:
-    """Until all that its screens ask for by themselves has come; the next key is for what is shown then."""
+async def _wait_answered(deck: Deck, pilot: Pilot[int]) -> None:
+    """Wait for everything that a screen asks for by itself; the next key is for what is shown then."""
     while not is_answered(deck):
         await pilot.pause()
-    asked = [one.wait() for one in deck.workers if one.group not in LASTING]
-    await asyncio.gather(*asked, return_exceptions=True)  # a question that another one replaced is no failure
+    waits = [worker.wait() for worker in deck.workers if worker.group not in LASTING_GROUPS]
+    await asyncio.gather(*waits, return_exceptions=True)  # a request that another one replaced is no failure
 
 
 def is_answered(deck: Deck) -> bool:
@@ -143,13 +145,13 @@ def is_answered(deck: Deck) -> bool:
     return snapshot.lists is cache.lists and cache.is_current(deck.screen.keys(snapshot))
 
 
-async def trouble(name: str) -> str:
-    """One of `TROUBLES`: the last five minutes of the event that it befell."""
+async def trouble_picture(name: str) -> str:
+    """One of `TROUBLES`: the last five minutes of the event in trouble."""
     return await picture((120, 40), ("3", "minus"), *TROUBLES[name])
 
 
-def framed(deck: Deck) -> str:
-    """What the deck shows now as SVG. It asks no other host for a font: it names fonts that a reader may have."""
+def export_svg(deck: Deck) -> str:
+    """What the deck shows now. The picture fetches no font: it names fonts that a reader may have."""
     svg = re.sub(r"@font-face\s*\{[^}]*\}", "", deck.export_screenshot(title="livedeck"))
     return svg.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
 
@@ -158,14 +160,14 @@ def framed(deck: Deck) -> str:
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path("screenshots"))
 @click.pass_context
 def command(ctx: click.Context, folder: Path) -> None:
-    """Make the pictures of the README in FOLDER, the same ones on every machine."""
+    """Make the pictures of the documentation in FOLDER, the same ones on every machine."""
 
     async def work() -> int:
         for name, (size, keys) in PICTURES.items():
             _write(folder / f"{name}.svg", await picture(size, keys))
         for name in TROUBLES:
-            _write(folder / f"{name}.svg", await trouble(name))
-        return 0
+            _write(folder / f"{name}.svg", await trouble_picture(name))
+        return DONE
 
     ctx.exit(run(work))
 

@@ -1,4 +1,4 @@
-"""`livedeck serve`: the simulated platform, until it is told to end."""
+"""`livedeck serve`: the simulated platform, until a signal ends it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def command(
     token: str | None,
     speed: float,
     as_json: bool,
-    **simulated: Any,
+    **simulation: Any,
 ) -> None:
     """Run the simulated platform on this machine: every answer by the API document.
 
@@ -49,20 +49,21 @@ def command(
     refuse_platform(ctx)
     if host not in LOOPBACK and token in {None, "", DEFAULT_TOKEN}:
         raise click.UsageError(f"--host {host} can be reached from elsewhere: give it a --token of its own")
-    make = partial(Simulator, clock=SimulatorClock(speed=speed), token=token or DEFAULT_TOKEN, data=data, **simulated)
-    ctx.exit(run(lambda: _serve(host, port, make, as_json=as_json)))
+    make_simulator = partial(
+        Simulator, clock=SimulatorClock(speed=speed), token=token or DEFAULT_TOKEN, data=data, **simulation
+    )
+    ctx.exit(run(lambda: _serve(host, port, make_simulator, as_json=as_json)))
 
 
-async def _serve(host: str, port: int, make: Callable[[], Simulator], *, as_json: bool) -> int:
+async def _serve(host: str, port: int, make_simulator: Callable[[], Simulator], *, as_json: bool) -> int:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, ended.set)
     try:
-        service = make()
-        with closing(service):
-            async with serve(service, host=host, port=port) as addresses:
-                click.echo(_json(service, addresses) if as_json else _line(service, addresses))
+        with closing(make_simulator()) as simulator:
+            async with serve(simulator, host=host, port=port) as addresses:
+                click.echo(_json(simulator, addresses) if as_json else _line(simulator, addresses))
                 await ended.wait()
     except (OSError, SimulatorError) as error:
         click.echo(f"livedeck serve: {error}", err=True)
@@ -70,21 +71,21 @@ async def _serve(host: str, port: int, make: Callable[[], Simulator], *, as_json
     return DONE
 
 
-def _json(service: Simulator, addresses: Addresses) -> str:
+def _json(simulator: Simulator, addresses: Addresses) -> str:
     return json.dumps(
         {
             **asdict(addresses),
-            "control_token": service.control_token,
-            "token": service.token,
-            "workspace_id": service.workspace_id,
-            "user_id": service.user_id,
-            "other_workspace": asdict(service.other_workspace),
+            "control_token": simulator.control_token,
+            "token": simulator.token,
+            "workspace_id": simulator.workspace_id,
+            "user_id": simulator.user_id,
+            "other_workspace": asdict(simulator.other_workspace),
         }
     )
 
 
-def _line(service: Simulator, addresses: Addresses) -> str:
+def _line(simulator: Simulator, addresses: Addresses) -> str:
     return (
-        f"livedeck serve: api {addresses.base_url}  upload {addresses.upload_url}  token {service.token}  "
-        f"workspace {service.workspace_id}  user {service.user_id}  (ctrl-c ends it)"
+        f"livedeck serve: api {addresses.base_url}  upload {addresses.upload_url}  token {simulator.token}  "
+        f"workspace {simulator.workspace_id}  user {simulator.user_id}  (ctrl-c ends it)"
     )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
 from livedeck.cli.exit_codes import code_of_link, run
-from livedeck.cli.options import given, platform
+from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
 from livedeck.monitor import EventState, Snapshot
-from livedeck.presentation import events, serialization
+from livedeck.presentation import events
 from livedeck.presentation.alarms import alarm_text
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.serialization import snapshot_object, to_json
 from livedeck.settings import Settings, load
 from livedeck.text import values
 from livedeck.text.segments import Line, StyleRole, clip, fit, plain, width
@@ -22,10 +24,14 @@ TIMEOUT = 15.0
 """Seconds to wait for a judged sample of every event on air."""
 
 
-NAME_CELLS = 40
+MAX_NAME_WIDTH = 40
+
+"""Cells of the longest name."""
 
 
 HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "T-/ELAPSED", "EVENT", "WRONG")
+
+RIGHT_ALIGNED = frozenset({"VIDEO", "AUDIO", "FPS", "T-/ELAPSED"})
 
 
 @click.command
@@ -39,39 +45,38 @@ def command(ctx: click.Context, /, *, as_json: bool, **flags: Any) -> None:
     """
 
     async def work() -> int:
-        return await report(load(**given(ctx, flags)), as_json=as_json)
+        return await print_status(load(**merge_flags(ctx, flags)), as_json=as_json)
 
     ctx.exit(run(work))
 
 
-async def report(settings: Settings, *, as_json: bool) -> int:
+async def print_status(settings: Settings, *, as_json: bool) -> int:
     """Print the status of that platform. Returns the exit code."""
     async with make_api(settings) as api:
         snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
-    moment = RenderTime.from_snapshot(snapshot, SystemClock().now())
+    render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
     if as_json:
-        click.echo(serialization.to_json(serialization.snapshot_object(snapshot, moment)))
+        click.echo(to_json(snapshot_object(snapshot, render_time)))
     elif snapshot.link.as_of is not None:
-        click.echo(table(snapshot, moment))
+        click.echo(status_table(snapshot, render_time))
     code = code_of_link(snapshot.link)
     if code:
         click.echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {snapshot.link.reason}", err=True)
     return code
 
 
-def table(snapshot: Snapshot, moment: RenderTime) -> str:
+def status_table(snapshot: Snapshot, render_time: RenderTime) -> str:
     """The status for people: a line an event, worst first, what is wrong with it at its end."""
-    rows = [[[(head, StyleRole.HEAD)] for head in HEADS], *(_row(state, moment) for state in snapshot.events)]
-    sizes = [max(width(row[column]) for row in rows) for column in range(len(HEADS))]
-    right = {"VIDEO", "AUDIO", "FPS", "T-/ELAPSED"}
-    lines = [
-        "  ".join(
-            plain(fit(cell, size, right=head in right)) for cell, size, head in zip(row, sizes, HEADS, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
-    alarms = [line for alarm in snapshot.alarms for line in alarm_text(alarm, moment)]
+    rows = [[[(head, StyleRole.HEAD)] for head in HEADS], *(_row(state, render_time) for state in snapshot.events)]
+    widths = [max(width(row[column]) for row in rows) for column in range(len(HEADS))]
+    alarms = [line for alarm in snapshot.alarms for line in alarm_text(alarm, render_time)]
+    lines = [_row_text(row, widths) for row in rows]
     return "\n".join([*lines, "", *([*alarms, ""] if alarms else []), summary(snapshot)])
+
+
+def _row_text(row: Iterable[Line], widths: Iterable[int]) -> str:
+    cells = zip(row, widths, HEADS, strict=True)
+    return "  ".join(plain(fit(cell, size, right=head in RIGHT_ALIGNED)) for cell, size, head in cells).rstrip()
 
 
 def summary(snapshot: Snapshot) -> str:
@@ -82,16 +87,16 @@ def summary(snapshot: Snapshot) -> str:
     return f"{len(snapshot.events)} events, {len(snapshot.alarms)} alarms{flood}, {age}"
 
 
-def _row(state: EventState, moment: RenderTime) -> list[Line]:
-    wrong = "; ".join(f"{one.kind} {one.actual}" for one in state.assessment.findings)
+def _row(state: EventState, render_time: RenderTime) -> list[Line]:
+    wrong = "; ".join(f"{finding.kind} {finding.actual}" for finding in state.assessment.findings)
     return [
-        [(plain(events.tally(state, moment)).strip(), StyleRole.TEXT)],
-        events.ingest(state, moment),
-        events.health(state, moment),
-        events.video(state, moment),
-        events.audio(state, moment),
-        events.fps(state, moment),
-        [(events.clock(state, moment), StyleRole.TEXT)],
-        clip([(events.name(state), StyleRole.TEXT)], NAME_CELLS),
+        [(plain(events.tally(state, render_time)).strip(), StyleRole.TEXT)],
+        events.ingest(state, render_time),
+        events.health(state, render_time),
+        events.video(state, render_time),
+        events.audio(state, render_time),
+        events.fps(state, render_time),
+        [(events.clock(state, render_time), StyleRole.TEXT)],
+        clip([(events.name(state), StyleRole.TEXT)], MAX_NAME_WIDTH),
         [(values.safe(wrong), StyleRole.TEXT)],
     ]

@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 
-from livedeck.cli.log_file import hide
+from livedeck.cli.log_file import redact
 from livedeck.client import Api, Misconfigured
 from livedeck.environment import config_path
 from livedeck.monitor import Clock, Monitor, Snapshot
@@ -142,7 +142,7 @@ class TokenRefresh:
         try:
             token = await asyncio.to_thread(read_token, self._settings)
             if token != self._token:
-                hide(token)
+                redact(token)
                 self._api.set_token(token)
                 self._token = token
                 _log.info("the platform refused the token, its source was read again")

@@ -12,7 +12,7 @@ import click
 
 from livedeck.cli.exit_codes import FAULT, run
 from livedeck.cli.imports import lasting_imports
-from livedeck.cli.options import appearance, given, platform
+from livedeck.cli.options import appearance, merge_flags, platform
 from livedeck.cli.signals import end_on_signals
 from livedeck.cli.token import TokenRefresh, with_token_refresh
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
@@ -79,7 +79,7 @@ def command(
     wall = Wall(tiles, scale or 0, page_seconds=page_seconds)
 
     async def work() -> int:
-        return await run_wallboard(load(**given(ctx, flags)), wall, terms, WallOutputs(svg, port))
+        return await run_wallboard(load(**merge_flags(ctx, flags)), wall, terms, WallOutputs(svg, port))
 
     ctx.exit(run(work))
 
@@ -97,10 +97,10 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
     """The wall, or the status where nobody would see it. Returns the exit code. Raises SettingsError."""
     reason = no_screen_reason()
     if reason and not outputs:
-        from livedeck.cli.status import report
+        from livedeck.cli.status import print_status
 
         click.echo(f"livedeck wallboard: {reason}; printing the status instead", err=True)
-        return await report(settings, as_json=False)
+        return await print_status(settings, as_json=False)
     publisher = None
     with lasting_imports():
         from livedeck.ui.wallboard.app import Wallboard

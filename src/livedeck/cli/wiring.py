@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from livedeck.cli.log_file import hide
+from livedeck.cli.log_file import redact
 from livedeck.cli.token import read_token
 from livedeck.client import Api
 from livedeck.monitor import Clock, History, Monitor
@@ -42,7 +42,7 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
             "no platform: set LIVEDECK_BASE_URL or --base-url, run `livedeck config init`, or try `livedeck demo`"
         )
     time, token = clock or SystemClock(), read_token(settings)
-    hide(token)
+    redact(token)
     return Api(
         base_url=settings.base_url,
         upload_url=settings.upload_url or None,
