@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from livedeck.client import Annotation, AnnotationDraft, collect
-from livedeck.operations.diff import Change, ParsedForm
+from livedeck.monitor import Video
+from livedeck.operations.diff import ParsedForm
 from livedeck.operations.operation import (
     Confirmation,
     ConfirmLevel,
     Conflicts,
+    CreateOperation,
+    DeleteOperation,
+    FormOperation,
     Platform,
     SendContext,
     Target,
+    confirm,
 )
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormSchema, draft_maker
-from livedeck.operations.videos import CreateExtra, ExtraOperation, confirm, confirm_edit, has_values, video_title
+from livedeck.operations.videos import EditExtra, ExtraOperation, video_title
 from livedeck.text import values
 
 _TYPE = Field(
@@ -48,25 +53,21 @@ def edit_entries(annotation: Annotation) -> FieldValues:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateAnnotation(CreateExtra[Annotation]):
+class CreateAnnotation(FormOperation[tuple[Annotation, ...]], CreateOperation[Annotation]):
     """Lay an annotation over a video."""
 
     name = "annotation.new"
     verb = "new"
     kind = "annotation"
-    level = ConfirmLevel.NONE
     help = "Lay an annotation over the video"
     schema = CREATE_FORM
 
+    video: Video
     form: ParsedForm[AnnotationDraft]
 
     @property
     def target(self) -> Target:
         return Target("annotation", "", values.safe(self.form.draft.title, 60))
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return self.form.changes
 
     async def read(self, platform: Platform) -> tuple[Annotation, ...]:
         return await collect(platform.api.annotations.iterate(self.video.id))
@@ -74,8 +75,8 @@ class CreateAnnotation(CreateExtra[Annotation]):
     async def send(self, context: SendContext[tuple[Annotation, ...]], /) -> object:
         return await context.api.annotations.create(self.video.id, self.form.draft)
 
-    def is_like(self, extra: Annotation) -> bool:
-        return extra.title == self.form.draft.title
+    def is_like(self, item: Annotation, /) -> bool:
+        return item.title == self.form.draft.title
 
 
 class AnnotationOperation(ExtraOperation[Annotation]):
@@ -101,37 +102,21 @@ class AnnotationOperation(ExtraOperation[Annotation]):
         return await platform.api.annotations.get(self.video.id, self.extra.id)
 
 
-@dataclass(frozen=True, slots=True)
-class EditAnnotation(AnnotationOperation):
-    """Change fields of an annotation; what the form did not change is not sent."""
+class EditAnnotation(AnnotationOperation, EditExtra[Annotation]):
+    """Change fields of an annotation."""
 
     name = "annotation.edit"
-    verb = "edit"
-    level = ConfirmLevel.ASK
     help = "Change the annotation"
     schema = EDIT_FORM
-
-    form: ParsedForm[AnnotationDraft]
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return self.form.changes
-
-    def confirmation(self, _current: Annotation, conflicts: Conflicts, /) -> Confirmation:
-        return confirm_edit(self, conflicts)
 
     async def send(self, context: SendContext[Annotation], /) -> object:
         return await context.api.annotations.update(self.video.id, self.extra.id, self.form.draft)
 
-    def verify(self, _before: Annotation, after: Annotation | None, /) -> bool:
-        return has_values(after, self.form.draft.body())
 
-
-class DeleteAnnotation(AnnotationOperation):
+class DeleteAnnotation(DeleteOperation[Annotation], AnnotationOperation):
     """Delete an annotation for good."""
 
     name = "annotation.delete"
-    verb = "delete"
     level = ConfirmLevel.ASK
     help = "Delete the annotation for good"
 
@@ -140,6 +125,3 @@ class DeleteAnnotation(AnnotationOperation):
 
     async def send(self, context: SendContext[Annotation], /) -> None:
         await context.api.annotations.delete(self.video.id, self.extra.id)
-
-    def verify(self, _before: Annotation, after: Annotation | None, /) -> bool:
-        return after is None

@@ -23,6 +23,9 @@ from livedeck.operations.operation import (
     Confirmation,
     ConfirmLevel,
     Conflicts,
+    CreateOperation,
+    DeleteOperation,
+    FormOperation,
     Operation,
     Platform,
     SendContext,
@@ -315,13 +318,12 @@ NewestEvents = tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class CreateEvent(Operation[NewestEvents]):
-    """Make an event. Whether it was made shows by one of that name that was not there before."""
+class CreateEvent(FormOperation[NewestEvents], CreateOperation[Event]):
+    """Make an event."""
 
     name = "event.create"
     verb = "create"
     kind = "event"
-    level = ConfirmLevel.NONE
     help = "Make an event, as a draft"
     schema = CREATE_FORM
 
@@ -331,27 +333,14 @@ class CreateEvent(Operation[NewestEvents]):
     def target(self) -> Target:
         return Target("event", "", values.safe(self.form.draft.name, 60))
 
-    @property
-    def seen(self) -> NewestEvents:
-        return ()
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return self.form.changes
-
     async def read(self, platform: Platform) -> NewestEvents:
         return (await platform.api.events.list(per_page=100)).items
-
-    def confirmation(self, _current: NewestEvents, _conflicts: Conflicts, /) -> Confirmation:
-        lines = change_lines(self.changes)
-        return Confirmation(f'Create "{self.target.name}"?', lines, "Create", ConfirmLevel.NONE)
 
     async def send(self, context: SendContext[NewestEvents], /) -> Event:
         return await context.api.events.create(self.form.draft)
 
-    def verify(self, before: NewestEvents, after: NewestEvents | None, /) -> bool:
-        known = {event.id for event in before}
-        return any(event.id not in known and event.name == self.form.draft.name for event in after or ())
+    def is_like(self, item: Event, /) -> bool:
+        return item.name == self.form.draft.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,11 +439,10 @@ class EnableEvent(EventOperation):
         return _is_touched(before, after)
 
 
-class DeleteEvent(EventOperation):
+class DeleteEvent(DeleteOperation[EventView], EventOperation):
     """Delete an event for good."""
 
     name = "event.delete"
-    verb = "delete"
     level = ConfirmLevel.TYPE_NAME
     help = "Delete the event for good"
 
@@ -466,9 +454,6 @@ class DeleteEvent(EventOperation):
 
     async def send(self, context: SendContext[EventView], /) -> None:
         await context.api.events.delete(self.target.id)
-
-    def verify(self, _before: EventView, after: EventView | None, /) -> bool:
-        return after is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -501,8 +486,8 @@ class MoveEvent(EventOperation):
 
 
 @dataclass(frozen=True, slots=True)
-class EditEvent(EventOperation):
-    """Change fields of an event; what the form did not change is not sent."""
+class EditEvent(FormOperation[EventView], EventOperation):
+    """Change fields of an event."""
 
     name = "event.edit"
     verb = "edit"
@@ -511,10 +496,6 @@ class EditEvent(EventOperation):
     schema = EDIT_FORM
 
     form: ParsedForm[EventDraft]
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return self.form.changes
 
     def conflicts(self, before: EventView, now: EventView, /) -> Conflicts:
         """The fields, too, that are about to be overwritten and that somebody else changed meanwhile."""

@@ -10,18 +10,20 @@ from typing import Any
 
 from livedeck.client import NotFound
 from livedeck.monitor import KnownMaterial, Video
-from livedeck.operations.diff import Change
+from livedeck.operations.diff import Change, change_lines
 from livedeck.operations.operation import (
     Confirmation,
     ConfirmLevel,
     Conflicts,
+    DeleteOperation,
     Operation,
     Platform,
     SendContext,
     Target,
+    confirm,
 )
 from livedeck.operations.schema import Field, FormSchema
-from livedeck.operations.videos import FILE, Ids, Reorder, confirm, confirmed_by_form, video_title
+from livedeck.operations.videos import FILE, Ids, Reorder, video_title
 from livedeck.text import values
 
 UPLOAD_FORM = FormSchema((FILE, Field("title", "Title", hint="empty: the name of the file")), dict)
@@ -88,7 +90,7 @@ class UploadMaterial(Operation[bool]):
         return True
 
     def confirmation(self, _current: bool, _conflicts: Conflicts, /) -> Confirmation:
-        return confirmed_by_form(self)
+        return confirm(self, (), level=ConfirmLevel.NONE, details=change_lines(self.changes))
 
     async def send(self, context: SendContext[bool], /) -> object:
         def progress(done: int, total: int | None) -> None:
@@ -145,7 +147,7 @@ class RenameMaterial(MaterialOperation):
         return False
 
     def confirmation(self, _current: bool, _conflicts: Conflicts, /) -> Confirmation:
-        return confirmed_by_form(self, f'Its title becomes "{values.safe(self.title, 60)}".')
+        return confirm(self, (), level=ConfirmLevel.NONE, details=change_lines(self.changes))
 
     async def send(self, context: SendContext[bool], /) -> object:
         return await context.api.materials.rename(self.material.id, self.title)
@@ -154,11 +156,10 @@ class RenameMaterial(MaterialOperation):
         return None
 
 
-class DeleteMaterial(MaterialOperation):
+class DeleteMaterial(DeleteOperation[bool], MaterialOperation):
     """Delete a material for good."""
 
     name = "material.delete"
-    verb = "delete"
     level = ConfirmLevel.ASK
     help = "Delete the material and its file for good"
 
@@ -167,9 +168,6 @@ class DeleteMaterial(MaterialOperation):
 
     async def send(self, context: SendContext[bool], /) -> None:
         await context.api.materials.delete(self.material.id)
-
-    def verify(self, _before: bool, after: bool | None, /) -> bool:
-        return after is None
 
 
 class ReorderMaterials(Reorder):

@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from livedeck.client import Api, ApiError, Progress
 from livedeck.monitor import Snapshot
-from livedeck.operations.diff import Change
+from livedeck.operations.diff import Change, ParsedForm, change_lines
 from livedeck.operations.schema import FormSchema
 from livedeck.text import values
 from livedeck.text.segments import Segment, StyleRole
@@ -167,6 +167,79 @@ class Operation(ABC, Generic[T]):
     @abstractmethod
     def verify(self, before: T, after: T | None, /) -> bool | None:
         """Whether it happened, by the object before and after (None: gone); None where they do not tell."""
+
+
+class FormOperation(Operation[T]):
+    """Made of a form; what the form did not change is not sent."""
+
+    __slots__ = ()
+
+    form: ParsedForm[Any]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return self.form.changes
+
+
+class DeleteOperation(Operation[T]):
+    """Deletes its object for good."""
+
+    __slots__ = ()
+
+    verb = "delete"
+
+    def verify(self, _before: T, after: T | None, /) -> bool:
+        return after is None
+
+
+class Identified(Protocol):
+    """What has an id."""
+
+    @property
+    def id(self) -> str | None:
+        """Its id."""
+
+
+Item = TypeVar("Item", bound=Identified)
+
+
+class CreateOperation(Operation[tuple[Item, ...]]):
+    """Makes an object, read as those of its kind. That it was made shows by one like it that was not there before."""
+
+    __slots__ = ()
+
+    level = ConfirmLevel.NONE
+
+    @property
+    def seen(self) -> tuple[Item, ...]:
+        return ()
+
+    @abstractmethod
+    def is_like(self, item: Item, /) -> bool:
+        """Whether that may be the one that was made."""
+
+    def confirmation(self, _current: tuple[Item, ...], conflicts: Conflicts, /) -> Confirmation:
+        return confirm(self, conflicts, level=ConfirmLevel.NONE, details=change_lines(self.changes))
+
+    def verify(self, before: tuple[Item, ...], after: tuple[Item, ...] | None, /) -> bool:
+        known = {item.id for item in before}
+        return any(item.id not in known and self.is_like(item) for item in after or ())
+
+
+def confirm(
+    operation: Operation[Any],
+    conflicts: Conflicts,
+    effect: str = "",
+    *,
+    button: str = "",
+    level: ConfirmLevel = ConfirmLevel.ASK,
+    details: tuple[Segment, ...] = (),
+) -> Confirmation:
+    """What, its state or what has changed since it was shown, and the effect. `button`: where it is not the verb."""
+    target, word = operation.target, (button or operation.verb).capitalize()
+    effects = ((effect, StyleRole.TEXT),) if effect else ()
+    lines = (*conflict_lines(target, conflicts), *effects, *details)
+    return Confirmation(f'{word} {target.kind} "{target.name}"?', lines, word, level)
 
 
 def conflict_lines(target: Target, conflicts: Conflicts) -> tuple[Segment, ...]:

@@ -13,12 +13,15 @@ from livedeck.operations.operation import (
     Confirmation,
     ConfirmLevel,
     Conflicts,
+    CreateOperation,
+    DeleteOperation,
     Platform,
     SendContext,
     Target,
+    confirm,
 )
 from livedeck.operations.schema import Field, FormSchema
-from livedeck.operations.videos import CreateExtra, ExtraOperation, confirm, video_title
+from livedeck.operations.videos import ExtraOperation, video_title
 from livedeck.text import values
 
 _POSITION = re.compile(r"(?:(?:(\d{1,3}):)?([0-5]?\d):)?(\d{1,6}(?:\.\d{1,3})?)")
@@ -57,13 +60,21 @@ PICTURE_FORM = FormSchema(
 
 
 @dataclass(frozen=True, slots=True)
-class CreatePoster(CreateExtra[Poster]):
+class _PosterCreation(CreateOperation[Poster]):
+    kind = "poster"
+
+    video: Video
+
+    async def read(self, platform: Platform) -> tuple[Poster, ...]:
+        return await collect(platform.api.posters.iterate(self.video.id))
+
+
+@dataclass(frozen=True, slots=True)
+class CreatePoster(_PosterCreation):
     """Make a poster of the frame at a position in seconds."""
 
     name = "poster.make"
     verb = "make"
-    kind = "poster"
-    level = ConfirmLevel.NONE
     help = "Make a poster of the frame at a time"
     schema = frame_form(None)
 
@@ -73,24 +84,19 @@ class CreatePoster(CreateExtra[Poster]):
     def target(self) -> Target:
         return Target("poster", "", f"{values.position(self.position)} of {video_title(self.video)}")
 
-    async def read(self, platform: Platform) -> tuple[Poster, ...]:
-        return await _posters(platform, self.video)
-
     async def send(self, context: SendContext[tuple[Poster, ...]], /) -> object:
         return await context.api.posters.create(self.video.id, self.position)
 
-    def is_like(self, extra: Poster) -> bool:
-        return extra.from_time is not None and abs(extra.from_time - self.position) < 1
+    def is_like(self, item: Poster, /) -> bool:
+        return item.from_time is not None and abs(item.from_time - self.position) < 1
 
 
 @dataclass(frozen=True, slots=True)
-class UploadPoster(CreateExtra[Poster]):
+class UploadPoster(_PosterCreation):
     """Make a poster of the picture at an address."""
 
     name = "poster.upload"
     verb = "upload"
-    kind = "poster"
-    level = ConfirmLevel.NONE
     help = "Give the video the picture at an address"
     schema = PICTURE_FORM
 
@@ -100,18 +106,11 @@ class UploadPoster(CreateExtra[Poster]):
     def target(self) -> Target:
         return Target("poster", "", f"{values.link(self.url)} for {video_title(self.video)}")
 
-    async def read(self, platform: Platform) -> tuple[Poster, ...]:
-        return await _posters(platform, self.video)
-
     async def send(self, context: SendContext[tuple[Poster, ...]], /) -> object:
         return await context.api.posters.upload_for_video(self.video.id, self.url)
 
-    def is_like(self, _extra: Poster) -> bool:
+    def is_like(self, _item: Poster, /) -> bool:
         return True
-
-
-async def _posters(platform: Platform, video: Video) -> tuple[Poster, ...]:
-    return await collect(platform.api.posters.iterate(video.id))
 
 
 class PosterOperation(ExtraOperation[Poster]):
@@ -149,11 +148,10 @@ class ActivatePoster(PosterOperation):
         return after is not None and after.active is True
 
 
-class DeletePoster(PosterOperation):
+class DeletePoster(DeleteOperation[Poster], PosterOperation):
     """Delete a poster for good."""
 
     name = "poster.delete"
-    verb = "delete"
     level = ConfirmLevel.ASK
     help = "Delete the poster for good"
 
@@ -163,6 +161,3 @@ class DeletePoster(PosterOperation):
 
     async def send(self, context: SendContext[Poster], /) -> None:
         await context.api.posters.delete(self.video.id, self.target.id)
-
-    def verify(self, _before: Poster, after: Poster | None, /) -> bool:
-        return after is None

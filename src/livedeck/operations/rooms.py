@@ -8,12 +8,14 @@ from datetime import datetime
 
 from livedeck.client import NotFound, RelayDraft, RelayProfile, Room, RoomDraft
 from livedeck.monitor import CachedList, Severity
-from livedeck.operations.diff import Change, ParsedForm, change_lines
+from livedeck.operations.diff import ParsedForm, change_lines
 from livedeck.operations.operation import (
     Confirmation,
     ConfirmLevel,
     Conflicts,
-    Operation,
+    CreateOperation,
+    DeleteOperation,
+    FormOperation,
     Platform,
     SendContext,
     Target,
@@ -127,13 +129,12 @@ NewestRooms = tuple[Room, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class CreateRoom(Operation[NewestRooms]):
-    """Make a room with its profiles. Whether it was made shows by one of that name that was not there before."""
+class CreateRoom(FormOperation[NewestRooms], CreateOperation[Room]):
+    """Make a room with its profiles."""
 
     name = "room.new"
     verb = "create"
     kind = "room"
-    level = ConfirmLevel.NONE
     help = "Make a room with up to 15 relay profiles, all or nothing"
     schema = room_form(lambda _: values.UNKNOWN)
 
@@ -143,35 +144,21 @@ class CreateRoom(Operation[NewestRooms]):
     def target(self) -> Target:
         return Target("room", "", values.safe(self.form.draft.name, 60))
 
-    @property
-    def seen(self) -> NewestRooms:
-        return ()
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return self.form.changes
-
     async def read(self, platform: Platform) -> NewestRooms:
         return (await platform.api.rooms.list(per_page=100, order="created_at.desc")).items
-
-    def confirmation(self, _current: NewestRooms, _conflicts: Conflicts, /) -> Confirmation:
-        lines = change_lines(self.changes)
-        return Confirmation(f'Create "{self.target.name}"?', lines, "Create", ConfirmLevel.NONE)
 
     async def send(self, context: SendContext[NewestRooms], /) -> Room:
         return await context.api.rooms.create(self.form.draft)
 
-    def verify(self, before: NewestRooms, after: NewestRooms | None, /) -> bool:
-        known = {room.id for room in before}
-        return any(room.id not in known and room.name == self.form.draft.name for room in after or ())
+    def is_like(self, item: Room, /) -> bool:
+        return item.name == self.form.draft.name
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteRoom(Operation[Room]):
+class DeleteRoom(DeleteOperation[Room]):
     """End a room, with all that hangs on it."""
 
     name = "room.delete"
-    verb = "delete"
     kind = "room"
     level = ConfirmLevel.TYPE_NAME
     help = "End the room: everybody is out, relays stop, its profiles are gone"
@@ -219,13 +206,10 @@ class DeleteRoom(Operation[Room]):
     async def send(self, context: SendContext[Room], /) -> None:
         await context.api.rooms.delete(self.target.id)
 
-    def verify(self, _before: Room, after: Room | None, /) -> bool:
-        return after is None
-
 
 @dataclass(frozen=True, slots=True)
-class EditRelay(Operation[RelayProfile]):
-    """Change fields of a relay profile; what the form did not change is not sent.
+class EditRelay(FormOperation[RelayProfile]):
+    """Change fields of a relay profile.
 
     `service_of`: the platform of an address, which is never sent. `reason`: what is said first, while nothing has
     changed since.
@@ -250,10 +234,6 @@ class EditRelay(Operation[RelayProfile]):
     @property
     def seen(self) -> RelayProfile:
         return self.relay.profile
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return self.form.changes
 
     async def read(self, platform: Platform) -> RelayProfile:
         room = await platform.api.rooms.get(self.relay.room.id)

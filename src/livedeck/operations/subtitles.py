@@ -8,28 +8,20 @@ from typing import Any
 
 from livedeck.client import Subtitle, SubtitleDraft, SubtitleFile, collect, cues_out_of_order
 from livedeck.monitor import Video
-from livedeck.operations.diff import Change, ParsedForm
+from livedeck.operations.diff import Change
 from livedeck.operations.operation import (
     Confirmation,
     ConfirmLevel,
     Conflicts,
+    CreateOperation,
+    DeleteOperation,
     Platform,
     SendContext,
     Target,
+    confirm,
 )
 from livedeck.operations.schema import Field, FieldValues, FormSchema, draft_maker
-from livedeck.operations.videos import (
-    FILE,
-    CreateExtra,
-    ExtraOperation,
-    Ids,
-    Reorder,
-    confirm,
-    confirm_edit,
-    confirmed_by_form,
-    has_values,
-    video_title,
-)
+from livedeck.operations.videos import FILE, EditExtra, ExtraOperation, Ids, Reorder, video_title
 from livedeck.text import values
 from livedeck.text.segments import StyleRole
 
@@ -79,12 +71,21 @@ async def _tracks(platform: Platform, video: Video) -> tuple[Subtitle, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class UploadSubtitle(CreateExtra[Subtitle]):
+class _SubtitleCreation(CreateOperation[Subtitle]):
+    kind = "subtitle"
+
+    video: Video
+
+    async def read(self, platform: Platform) -> tuple[Subtitle, ...]:
+        return await _tracks(platform, self.video)
+
+
+@dataclass(frozen=True, slots=True)
+class UploadSubtitle(_SubtitleCreation):
     """Make a track of a file that was checked. What is odd about its times is asked about."""
 
     name = "subtitle.upload"
     verb = "upload"
-    kind = "subtitle"
     level = ConfirmLevel.ASK
     help = "Upload a WebVTT or SRT file, checked before it leaves"
     schema = UPLOAD_FORM
@@ -102,13 +103,10 @@ class UploadSubtitle(CreateExtra[Subtitle]):
     def changes(self) -> tuple[Change, ...]:
         return (Change("File", "", values.safe(self.file.name, 60)), Change("Language", "", self.language))
 
-    async def read(self, platform: Platform) -> tuple[Subtitle, ...]:
-        return await _tracks(platform, self.video)
-
-    def confirmation(self, _current: tuple[Subtitle, ...], _conflicts: Conflicts, /) -> Confirmation:
+    def confirmation(self, current: tuple[Subtitle, ...], conflicts: Conflicts, /) -> Confirmation:
         faults = cues_out_of_order(self.file.cues, self.video.duration)
         if not faults:
-            return confirmed_by_form(self)
+            return CreateOperation.confirmation(self, current, conflicts)
         warnings = tuple((f"▲ {fault[0].upper()}{fault[1:]}.", StyleRole.WARNING) for fault in faults)
         lines = (*warnings, ("Players may show such cues late, stacked, or not at all.", StyleRole.TEXT))
         return Confirmation(f"Upload {self.target.name} as it is?", lines, "Upload")
@@ -116,18 +114,16 @@ class UploadSubtitle(CreateExtra[Subtitle]):
     async def send(self, context: SendContext[tuple[Subtitle, ...]], /) -> object:
         return await context.api.subtitles.upload(self.video.id, self.language, self.description, self.file)
 
-    def is_like(self, extra: Subtitle) -> bool:
-        return (extra.language, extra.file_name) == (self.language, self.file.name)
+    def is_like(self, item: Subtitle, /) -> bool:
+        return (item.language, item.file_name) == (self.language, self.file.name)
 
 
 @dataclass(frozen=True, slots=True)
-class RecogniseSpeech(CreateExtra[Subtitle]):
+class RecogniseSpeech(_SubtitleCreation):
     """Make a track for each language: all of them, or none."""
 
     name = "subtitle.recognise"
     verb = "recognise"
-    kind = "subtitle"
-    level = ConfirmLevel.NONE
     help = "Have the speech recognised, a track for each language"
     schema = RECOGNISE_FORM
 
@@ -137,14 +133,11 @@ class RecogniseSpeech(CreateExtra[Subtitle]):
     def target(self) -> Target:
         return Target("subtitle", "", f"{' '.join(self.languages)} of {video_title(self.video)}")
 
-    async def read(self, platform: Platform) -> tuple[Subtitle, ...]:
-        return await _tracks(platform, self.video)
-
     async def send(self, context: SendContext[tuple[Subtitle, ...]], /) -> object:
         return await context.api.subtitles.generate(self.video.id, self.languages)
 
-    def is_like(self, extra: Subtitle) -> bool:
-        return extra.language in self.languages
+    def is_like(self, item: Subtitle, /) -> bool:
+        return item.language in self.languages
 
 
 def track_target(video: Video, track: Subtitle) -> Target:
@@ -154,12 +147,11 @@ def track_target(video: Video, track: Subtitle) -> Target:
 
 
 @dataclass(frozen=True, slots=True)
-class CopySubtitle(CreateExtra[Subtitle]):
+class CopySubtitle(_SubtitleCreation):
     """Make a second track like one that is there; it comes last."""
 
     name = "subtitle.copy"
     verb = "copy"
-    kind = "subtitle"
     level = ConfirmLevel.ASK
     help = "Make a second track like this one"
 
@@ -169,17 +161,14 @@ class CopySubtitle(CreateExtra[Subtitle]):
     def target(self) -> Target:
         return track_target(self.video, self.track)
 
-    async def read(self, platform: Platform) -> tuple[Subtitle, ...]:
-        return await _tracks(platform, self.video)
-
     def confirmation(self, _current: tuple[Subtitle, ...], conflicts: Conflicts, /) -> Confirmation:
         return confirm(self, conflicts, "A second track like it comes behind the last one. Viewers see both.")
 
     async def send(self, context: SendContext[tuple[Subtitle, ...]], /) -> object:
         return await context.api.subtitles.copy(self.video.id, self.track.id)
 
-    def is_like(self, extra: Subtitle) -> bool:
-        return (extra.language, extra.description) == (self.track.language, self.track.description)
+    def is_like(self, item: Subtitle, /) -> bool:
+        return (item.language, item.description) == (self.track.language, self.track.description)
 
 
 class SubtitleOperation(ExtraOperation[Subtitle]):
@@ -196,37 +185,21 @@ class SubtitleOperation(ExtraOperation[Subtitle]):
         return await platform.api.subtitles.get(self.video.id, self.extra.id)
 
 
-@dataclass(frozen=True, slots=True)
-class EditSubtitle(SubtitleOperation):
-    """Change language or description of a track; what the form did not change is not sent."""
+class EditSubtitle(SubtitleOperation, EditExtra[Subtitle]):
+    """Change language or description of a track."""
 
     name = "subtitle.edit"
-    verb = "edit"
-    level = ConfirmLevel.ASK
     help = "Change language or description of the track"
     schema = EDIT_FORM
-
-    form: ParsedForm[SubtitleDraft]
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return self.form.changes
-
-    def confirmation(self, _current: Subtitle, conflicts: Conflicts, /) -> Confirmation:
-        return confirm_edit(self, conflicts)
 
     async def send(self, context: SendContext[Subtitle], /) -> object:
         return await context.api.subtitles.update(self.video.id, self.extra.id, self.form.draft)
 
-    def verify(self, _before: Subtitle, after: Subtitle | None, /) -> bool:
-        return has_values(after, self.form.draft.body())
 
-
-class DeleteSubtitle(SubtitleOperation):
+class DeleteSubtitle(DeleteOperation[Subtitle], SubtitleOperation):
     """Delete a track for good."""
 
     name = "subtitle.delete"
-    verb = "delete"
     level = ConfirmLevel.ASK
     help = "Delete the track for good"
 
@@ -235,9 +208,6 @@ class DeleteSubtitle(SubtitleOperation):
 
     async def send(self, context: SendContext[Subtitle], /) -> None:
         await context.api.subtitles.delete(self.video.id, self.extra.id)
-
-    def verify(self, _before: Subtitle, after: Subtitle | None, /) -> bool:
-        return after is None
 
 
 class ReorderSubtitles(Reorder):

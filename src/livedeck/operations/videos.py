@@ -8,11 +8,20 @@ from typing import Any, ClassVar, TypeVar
 
 from livedeck.client import Model
 from livedeck.monitor import Video
-from livedeck.operations.diff import Change, change_lines
-from livedeck.operations.operation import Confirmation, ConfirmLevel, Conflicts, Operation, Target, conflict_lines
+from livedeck.operations.diff import Change, ParsedForm, change_lines
+from livedeck.operations.operation import (
+    Confirmation,
+    ConfirmLevel,
+    Conflicts,
+    FormOperation,
+    Operation,
+    Target,
+    confirm,
+    conflict_lines,
+)
 from livedeck.operations.schema import Field
 from livedeck.text import values
-from livedeck.text.segments import Segment, StyleRole
+from livedeck.text.segments import StyleRole
 
 M = TypeVar("M", bound=Model)
 
@@ -22,34 +31,6 @@ FILE = Field("file", "File", hint="its path on this machine", required=True)
 def video_title(video: Video) -> str:
     """Its title, short enough for a sentence."""
     return values.safe(video.title, 40)
-
-
-def confirm(
-    operation: Operation[Any],
-    conflicts: Conflicts,
-    effect: str,
-    *,
-    button: str = "",
-    level: ConfirmLevel = ConfirmLevel.ASK,
-    details: tuple[Segment, ...] = (),
-) -> Confirmation:
-    """What, its state or what has changed since it was shown, and the effect. `button`: where it is not the verb."""
-    target, word = operation.target, (button or operation.verb).capitalize()
-    lines = (*conflict_lines(target, conflicts), (effect, StyleRole.TEXT), *details)
-    return Confirmation(f'{word} {target.kind} "{target.name}"?', lines, word, level)
-
-
-def confirm_edit(operation: Operation[Any], conflicts: Conflicts) -> Confirmation:
-    """The same of an edit: it shows what is sent."""
-    details = change_lines(operation.changes)
-    return confirm(operation, conflicts, "This is sent and nothing else:", button="save", details=details)
-
-
-def confirmed_by_form(operation: Operation[Any], effect: str = "") -> Confirmation:
-    """What is shown, and not asked: a form was the confirmation."""
-    target, word = operation.target, operation.verb.capitalize()
-    lines = (*(((effect, StyleRole.TEXT),) if effect else ()), *change_lines(operation.changes))
-    return Confirmation(f'{word} {target.kind} "{target.name}"?', lines, word, ConfirmLevel.NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,35 +63,22 @@ def _quoted(value: object) -> str:
     return f'"{values.safe(value, 60)}"' if isinstance(value, str) else values.safe(str(value), 20)
 
 
-def has_values(extra: Model | None, expected: Mapping[str, object]) -> bool:
-    """Whether the extra is there, and these fields of it are so."""
-    return extra is not None and all(getattr(extra, name) == value for name, value in expected.items())
-
-
 @dataclass(frozen=True, slots=True)
-class CreateExtra(Operation[tuple[M, ...]]):
-    """Makes an extra. That it was made shows by one like it that was not there before."""
+class EditExtra(FormOperation[M], ExtraOperation[M]):
+    """Changes fields of an extra."""
 
-    video: Video
+    verb = "edit"
+    level = ConfirmLevel.ASK
 
-    @property
-    def seen(self) -> tuple[M, ...]:
-        return ()
+    form: ParsedForm[Any]
 
-    def confirmation(self, _current: tuple[M, ...], _conflicts: Conflicts, /) -> Confirmation:
-        return confirmed_by_form(self)
+    def confirmation(self, _current: M, conflicts: Conflicts, /) -> Confirmation:
+        details = change_lines(self.changes)
+        return confirm(self, conflicts, "This is sent and nothing else:", button="save", details=details)
 
-    def is_like(self, extra: M) -> bool:
-        """Whether that extra may be the one that was made."""
-        raise NotImplementedError
-
-    def verify(self, before: tuple[M, ...], after: tuple[M, ...] | None, /) -> bool:
-        known = {_id(extra) for extra in before}
-        return any(_id(extra) not in known and self.is_like(extra) for extra in after or ())
-
-
-def _id(extra: Any) -> object:
-    return extra.id
+    def verify(self, _before: M, after: M | None, /) -> bool:
+        fields = self.form.draft.body()
+        return after is not None and all(getattr(after, name) == value for name, value in fields.items())
 
 
 Ids = tuple[str, ...]
