@@ -13,7 +13,7 @@ from textual.app import App, ComposeResult
 
 from livedeck.client import Api, Poster
 from livedeck.ui.kit import themes
-from livedeck.ui.videos.thumbnail import PIXELS, ROWS, Thumbnail, decoded, strips
+from livedeck.ui.videos.thumbnail import CELLS, ROWS, Thumbnail, decode_png, to_strips
 
 
 def png(width: int, height: int) -> bytes:
@@ -29,9 +29,9 @@ def _chunk(name: bytes, data: bytes) -> bytes:
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 90), (160, 1), (160, 90)])
 def test_a_picture_of_any_size_takes_the_same_cells(size: tuple[int, int]) -> None:
-    picture = decoded(png(*size))
+    picture = decode_png(png(*size))
     assert picture is not None
-    assert [strip.cell_length for strip in strips(picture)] == [PIXELS] * ROWS
+    assert [strip.cell_length for strip in to_strips(picture)] == [CELLS] * ROWS
 
 
 BROKEN = {
@@ -46,11 +46,11 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
-def test_what_is_broken_or_without_an_extent_is_no_picture(content: bytes) -> None:
-    assert decoded(content) is None
+def test_a_broken_or_empty_file_is_no_picture(content: bytes) -> None:
+    assert decode_png(content) is None
 
 
-async def test_while_a_picture_is_unpacked_everything_else_goes_on() -> None:
+async def test_unpacking_a_picture_does_not_block_the_loop() -> None:
     turns = [0]
 
     async def content(*_: Any) -> bytes:
@@ -62,15 +62,15 @@ async def test_while_a_picture_is_unpacked_everything_else_goes_on() -> None:
             yield Thumbnail()
 
     app = Gallery()
-    for each in themes.textual_themes():
-        app.register_theme(each)
+    for theme in themes.textual_themes():
+        app.register_theme(theme)
     app.theme = "dark"
     async with app.run_test(size=(100, 30)) as pilot:
-        one = app.query_one(Thumbnail)
+        thumbnail = app.query_one(Thumbnail)
         api = cast("Api", SimpleNamespace(cdn=SimpleNamespace(content=content)))
         poster = Poster.model_validate({"id": "one", "xs": "https://cdn.example/one.png"})
-        one.look(api, poster)
-        while not one.display:
+        thumbnail.show(api, poster)
+        while not thumbnail.display:
             turns[0] += 1
             await asyncio.sleep(0)
         await pilot.pause()

@@ -108,7 +108,7 @@ def _turn(ctx: Context, step: int, name: str = "") -> None:
     part = name or PARTS[(PARTS.index(ctx.current_mode) + step) % len(PARTS)]
     screen = ctx.screen
     if isinstance(screen, _videos_screen()):
-        screen.choose()
+        screen.select_video()
     if part != PARTS[0] and selection_of(ctx).video is None:
         ctx.announce(with_keys("no video is selected; {video.find} opens any by its id", ctx.actions), Severity.WARNING)
     else:
@@ -165,7 +165,7 @@ def later(ctx: Context, _: str) -> None:
 
 
 def _shift(ctx: Context, step: int) -> None:
-    why = ctx.screen_of(_ordered_tab()).shift(step)
+    why = ctx.screen_of(_ordered_tab()).move_row(step)
     if why:
         ctx.announce(why, Severity.WARNING)
 
@@ -192,7 +192,7 @@ async def _send(ctx: Context, screen: OrderedScreen, video: Video, order: tuple[
         return
     if reorder is ReorderMaterials:
         await _keep_order(ctx, rows, outcome.answer)
-    screen.settle_order(video.id, order)
+    screen.order_sent(video.id, order)
     renew(ctx)
 
 

@@ -1,4 +1,4 @@
-"""Screen 6: recordings and any video by its id, and what hangs on one: four parts, a tab each."""
+"""Screen 6: recordings and any video by its id, and the extras of one: four parts, a tab each."""
 
 from __future__ import annotations
 
@@ -12,34 +12,19 @@ from textual.widget import Widget
 from livedeck.client import Poster, Subtitle
 from livedeck.monitor import CachedList, ResourceKey, Severity, Snapshot, Video, recordings_key
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.videos import ANNOTATIONS, CUES, MATERIALS, POSTERS, SUBTITLES, VIDEOS
 from livedeck.text.segments import Line
-from livedeck.ui.kit.canvas import Canvas
-from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.kit.lines import DetailPanel, LinesWidget
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.screen import BaseScreen, Listing
 from livedeck.ui.videos import view
-from livedeck.ui.videos import view as extra_panel
 from livedeck.ui.videos.selection import MAX_EVENTS, PARTS, VideoSelection, recorded_events, selection_of
 from livedeck.ui.videos.thumbnail import Thumbnail
-from livedeck.ui.videos.view import ANNOTATIONS, CUES, MATERIALS, POSTERS, SUBTITLES, VIDEOS, panel
 
 
-class ExtraPanel(Canvas):
-    """A video, a poster, a track, a cue, an annotation or a material in full."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._shown: Any = None
-        self._stale = False
-
-    def show(self, one: Any, *, stale: bool) -> None:
-        """Paint this one; None where there is none to select. `stale`: it is not to be believed any more."""
-        self._shown, self._stale = one, stale
-        self.repaint()
-
-    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        return panel(self._shown, width, stale=self._stale)
+class ExtraPanel(DetailPanel):
+    """The selected video, poster, track, cue, annotation or material."""
 
 
 class VideoTab(BaseScreen):
@@ -75,49 +60,51 @@ class VideoTab(BaseScreen):
         """What the table shows, before it is filtered and sorted."""
         return self.cached().items
 
-    def listing(self, snapshot: Snapshot) -> Listing:  # noqa: ARG002  not of the monitor
+    def listing(self, snapshot: Snapshot) -> Listing:  # noqa: ARG002  `cached` reads the displayed one
         return Listing(self.MODE, self.SCHEMA, self.rows())
 
-    def picked(self) -> Any:
-        """What the cursor stands on, as it is shown; None where there is nothing."""
-        return next((one for one in self.rows() if self.SCHEMA.key(one) == self._cursor), None)
+    def selected_item(self) -> Any:
+        """The row under the cursor, as it is shown; None where there is none."""
+        return next((item for item in self.rows() if self.SCHEMA.key(item) == self._cursor), None)
 
-    def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
+    def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         cached = self.cached()
-        moment = replace(moment, stale=moment.stale or (cached.as_of is not None and cached.is_stale(moment.now)))
+        stale = render_time.stale or (cached.as_of is not None and cached.is_stale(render_time.now))
+        render_time = replace(render_time, stale=stale)
         self.selection.part = self.MODE if self.MODE in PARTS else self.selection.part
-        arranged, view = self.filtered_rows(snapshot, moment)
-        keys = [self.SCHEMA.key(one) for one in arranged.rows]
+        filtered, table_view = self.filtered_rows(snapshot, render_time)
+        keys = [self.SCHEMA.key(item) for item in filtered.rows]
         if self._cursor not in keys:
             self._cursor = next(iter(keys), "")
-        self.query_one("#head", LinesWidget).show(self._head(moment))
-        empty = "" if arranged.total else self._nothing()
-        self.query_one(Table).show(arranged.rows, moment, self._cursor, empty, view)
-        self.query_one(ExtraPanel).show(self.picked(), stale=moment.stale)
+        self.query_one("#head", LinesWidget).show(self._head(render_time))
+        empty_text = "" if filtered.total else self._empty_text()
+        self.query_one(Table).show(filtered.rows, render_time, self._cursor, empty_text, table_view)
+        item = self.selected_item()
+        self.query_one(ExtraPanel).show(lambda width: view.panel(item, width, stale=stale))
         self.ctx.monitor.watch(self.MODE, *(() if self.ctx.preferences.frozen else self.keys(snapshot)))
 
     def on_screen_suspend(self) -> None:
-        """Hidden, it wants no list; under a dialog it goes on."""
+        """Hidden, it watches no list; under a dialog it goes on."""
         if self.ctx.current_mode != self.MODE:
             self.ctx.monitor.watch(self.MODE)
 
-    def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:  # noqa: ARG002  for the one that asks for events
+    def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:  # noqa: ARG002  for the one that watches events
         """The lists that this screen shows."""
         key = self.selection.key(self.MODE)
         return (key,) if key else ()
 
-    def _head(self, moment: RenderTime) -> list[Any]:
+    def _head(self, render_time: RenderTime) -> list[Line]:
         cached, width = self.cached(), self.size.width
         lists = {part: self.cached(part) for part in PARTS}
-        counts = {part: len(of_part.items) for part, of_part in lists.items() if of_part.as_of}
-        tabs = extra_panel.tabs(self.MODE, counts, cached, moment, width)
-        return [self.whose(), tabs, *extra_panel.failure(cached, width)]
+        counts = {part: len(part_list.items) for part, part_list in lists.items() if part_list.as_of}
+        tabs = view.tab_line(self.MODE, counts, cached, render_time, width)
+        return [self.title_line(), tabs, *view.error_lines(cached, width)]
 
-    def whose(self) -> Any:
-        """Whose extras these are."""
-        return extra_panel.title(self.selection.video)
+    def title_line(self) -> Line:
+        """The video whose extras are shown."""
+        return view.video_title(self.selection.video)
 
-    def _nothing(self) -> str:
+    def _empty_text(self) -> str:
         cached = self.cached()
         if cached.as_of is None:
             return "the platform gives no answer" if cached.error else "waiting for the platform's answer"
@@ -135,50 +122,49 @@ class VideoTab(BaseScreen):
         self.open()
 
     def open(self) -> None:
-        """See from near what the cursor stands on."""
+        """Open the row under the cursor."""
 
 
 class OrderedScreen(VideoTab):
-    """A part whose rows have an order of their own: moved here first, sent whole when the person says so."""
+    """A part whose rows have an order: it is changed here first, and sent as a whole when the operator says so."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._order: dict[str, tuple[str, ...]] = {}
+        self._orders: dict[str, tuple[str, ...]] = {}
 
-    def _video(self) -> str:
+    def _video_id(self) -> str:
         return self.selection.video.id if self.selection.video else ""
 
     def rows(self) -> Sequence[Any]:
-        """In the order that is wanted; what came meanwhile is last, what went is gone."""
-        known, order = super().rows(), self._order.get(self._video(), ())
-        place = {identity: at for at, identity in enumerate(order)}
-        return sorted(known, key=lambda one: place.get(one.id, len(place))) if order else known
+        """The rows in the changed order; new ones are last."""
+        items, order = super().rows(), self._orders.get(self._video_id(), ())
+        positions = {item_id: index for index, item_id in enumerate(order)}
+        return sorted(items, key=lambda item: positions.get(item.id, len(positions))) if order else items
 
     def order(self) -> tuple[str, ...] | None:
-        """The order that is wanted and not sent; None where nothing was moved."""
-        ids = tuple(one.id for one in self.rows())
-        return ids if ids != tuple(one.id for one in super().rows()) else None
+        """The changed order that was not sent; None where nothing was moved."""
+        ids = tuple(item.id for item in self.rows())
+        return ids if ids != tuple(item.id for item in super().rows()) else None
 
-    def shift(self, step: int) -> str:
-        """Move the row under the cursor; why not, where it cannot be moved."""
-        view = self.ctx.preferences.view(self.MODE)
-        if view.filter or view.sort or view.down:
+    def move_row(self, step: int) -> str:
+        """Move the row under the cursor. Returns why it cannot be moved, or nothing."""
+        table_view = self.ctx.preferences.view(self.MODE)
+        if table_view.filter or table_view.sort or table_view.down:
             return "rows are moved in their own order: take the filter and the sorting off first"
-        ids = [one.id for one in self.rows()]
+        ids = [item.id for item in self.rows()]
         if self._cursor not in ids:
             return "nothing is selected"
-        at = ids.index(self._cursor)
-        to = min(max(at + step, 0), len(ids) - 1)
-        ids.insert(to, ids.pop(at))
-        self._order[self._video()] = tuple(ids)
+        index = ids.index(self._cursor)
+        ids.insert(min(max(index + step, 0), len(ids) - 1), ids.pop(index))
+        self._orders[self._video_id()] = tuple(ids)
         self.refresh_all()
         return ""
 
-    def settle_order(self, video_id: str, sent: Sequence[str]) -> None:
-        """That order of that video was sent; rows that were moved since then still wait."""
-        wanted = self._order.get(video_id, ())
-        if [one for one in wanted if one in sent] == [one for one in sent if one in wanted]:
-            self._order.pop(video_id, None)
+    def order_sent(self, video_id: str, sent: Sequence[str]) -> None:
+        """Drop the order of that video, unless rows were moved since it was sent."""
+        order = self._orders.get(video_id, ())
+        if [item_id for item_id in order if item_id in sent] == [item_id for item_id in sent if item_id in order]:
+            self._orders.pop(video_id, None)
         self.refresh_all()
 
     def back(self) -> None:
@@ -186,26 +172,30 @@ class OrderedScreen(VideoTab):
         if self.order() is None:
             super().back()
         else:
-            self._order.pop(self._video(), None)
+            self._orders.pop(self._video_id(), None)
             self.refresh_all()
             self.ctx.announce("the order is as it was; nothing was sent")
 
-    def _head(self, moment: RenderTime) -> list[Any]:
-        lines, order = super()._head(moment), self.order()
+    def _head(self, render_time: RenderTime) -> list[Line]:
+        lines, order = super()._head(render_time), self.order()
         if order is None:
             return lines
-        known = [one.id for one in super().rows()]
-        count = sum(one != other for one, other in zip(order, known, strict=True))
+        ids = [item.id for item in super().rows()]
+        count = sum(after != before for after, before in zip(order, ids, strict=True))
         send, drop = (key_of(name, self.ctx.actions) for name in ("order.send", "view.clear"))
-        return [*lines, extra_panel.order_text(count, f"{send} sends the whole order, {drop} drops it")]
+        return [*lines, view.order_text(count, f"{send} sends the whole order, {drop} drops it")]
 
 
 class VideosScreen(VideoTab):
-    """The recordings of the events that are over and of the selected one; videos that were opened by their id."""
+    """The recordings of completed events and of the selected one; videos that were opened by their id."""
 
     MODE = "videos"
     SCHEMA = VIDEOS
     EMPTY = "no recording of the events that are over; {video.find} opens any video by its id"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left_out = 0
 
     def rows(self) -> Sequence[Video]:
         displayed = self.ctx.displayed()
@@ -213,34 +203,32 @@ class VideosScreen(VideoTab):
 
     def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:
         events = recorded_events(snapshot, self.ctx.selected_event())
-        self._cut = max(0, len(events) - MAX_EVENTS)
+        self._left_out = max(0, len(events) - MAX_EVENTS)
         return tuple(recordings_key(state.id) for state in events[:MAX_EVENTS])
 
-    def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
-        """Until somebody chooses a video the cursor stands on the first row, whichever that is by now."""
+    def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
+        """Until a video is selected the cursor stays on the first row, whichever that is."""
         self._cursor = self.selection.video.id if self.selection.video else ""
-        super().paint(snapshot, moment)
+        super().paint(snapshot, render_time)
 
-    def whose(self) -> Any:
-        return view.gathered(len(self.cached().items), self._cut)
-
-    _cut = 0
+    def title_line(self) -> Line:
+        return view.recordings_title(len(self.cached().items), self._left_out)
 
     def back(self) -> None:
-        """Nowhere: this is where one comes from."""
+        """This is where the other tabs lead back to."""
 
     def on_table_moved(self, message: Table.Moved) -> None:
-        self.selection.video = next((one for one in self.rows() if one.id == message.key), self.selection.video)
+        self.selection.video = next((item for item in self.rows() if item.id == message.key), self.selection.video)
         super().on_table_moved(message)
 
-    def choose(self) -> bool:
-        """Have what the cursor stands on for the selected video; False where it stands on nothing: then it stays."""
-        picked = self.picked()
-        self.selection.video = picked or self.selection.video
-        return picked is not None
+    def select_video(self) -> bool:
+        """Select the video under the cursor. Returns False where there is none: then the selection stays."""
+        item = self.selected_item()
+        self.selection.video = item or self.selection.video
+        return item is not None
 
     def open(self) -> None:
-        if self.choose():
+        if self.select_video():
             self.ctx.go_to("posters")
 
 
@@ -260,10 +248,10 @@ class PostersScreen(VideoTab):
         super().on_mount()
         self.app.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # some have no thumbnails
 
-    def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
-        super().paint(snapshot, moment)
-        poster = self.picked()
-        self.query_one(Thumbnail).look(self.ctx.api, poster if isinstance(poster, Poster) else None)
+    def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
+        super().paint(snapshot, render_time)
+        poster = self.selected_item()
+        self.query_one(Thumbnail).show(self.ctx.api, poster if isinstance(poster, Poster) else None)
 
 
 class SubtitlesScreen(OrderedScreen):
@@ -277,8 +265,8 @@ class SubtitlesScreen(OrderedScreen):
         super().__init__()
         self._pending: set[str] = set()
 
-    def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
-        super().paint(snapshot, moment)
+    def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
+        super().paint(snapshot, render_time)
         tracks = [track for track in self.cached().items if isinstance(track, Subtitle)]
         recognised = [track for track in tracks if track.id in self._pending and track.status != "pending"]
         self._pending -= {track.id for track in recognised}
@@ -287,29 +275,29 @@ class SubtitlesScreen(OrderedScreen):
             self.ctx.announce(f"subtitles {track.language or track.id}: recognition is {track.status}", Severity.INFO)
 
     def open(self) -> None:
-        self.selection.track = self.picked()
+        self.selection.track = self.selected_item()
         if self.selection.track is not None:
             self.ctx.go_to("cues")
 
 
 class CuesScreen(VideoTab):
-    """What a track says, line by line, from its file."""
+    """The cues of a track, from its file."""
 
     MODE = "cues"
     SCHEMA = CUES
     EMPTY = "no cue"
 
-    def whose(self) -> Any:
+    def title_line(self) -> Line:
         track = self.selection.track
-        said = f"  track {track.language or ''} {track.description or ''}" if track else ""
-        return view.title(self.selection.video, said)
+        more = f"  track {track.language or ''} {track.description or ''}" if track else ""
+        return view.video_title(self.selection.video, more)
 
     def back(self) -> None:
         self.ctx.go_to("subtitles")
 
 
 class AnnotationsScreen(VideoTab):
-    """What is laid over the video for a while."""
+    """What is shown over the video for a time."""
 
     MODE = "annotations"
     SCHEMA = ANNOTATIONS
