@@ -5,9 +5,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from grimp import build_graph
 
 SOURCE = Path(__file__).parents[2] / "src" / "livedeck"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -40,6 +42,14 @@ def test_only_cli_constructs_the_api_and_the_monitor() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"Api", "Monitor"}
     }
     assert makers == {"cli/wiring.py"}
+
+
+def test_nothing_in_cli_calls_back_up() -> None:
+    """Imports inside functions count; `main` finds a command by its name."""
+    graph = build_graph("livedeck", cache_dir=None)
+    rooms = {module for module in graph.modules if module.startswith("livedeck.cli")}
+    imports = {module: graph.find_modules_directly_imported_by(module) & rooms for module in rooms}
+    assert {*TopologicalSorter(imports).static_order()} == rooms  # raises CycleError
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["docs"], ["docs", "settings"]])
