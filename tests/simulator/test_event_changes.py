@@ -257,6 +257,21 @@ async def test_completing_ends_the_stream_and_refuses_ingest(
     assert data(await api.get(path))["stream"] == stream
 
 
+async def test_completing_a_reopened_event_leaves_its_last_stream_and_recording_alone(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator
+) -> None:
+    path = f"{EVENTS}/{data(await api.post(EVENTS, json=DRAFT | {'type': 'recurring'}))['id']}"
+    await on_air(api, admin, path)
+    data(await api.put(f"{path}/complete"))
+    stream = data(await api.get(path))["stream"]
+    simulator.clock.step(60)
+    data(await api.put(path, json={"scheduled": {"time": SOON}}))
+    data(await api.put(f"{path}/complete"))
+    simulator.clock.step(60)
+    assert data(await api.get(path))["stream"] == stream
+    assert len(data(await api.get(f"{path}/videos"))) == 1
+
+
 @pytest.mark.parametrize("live", [True, False])
 async def test_completing_twice_is_allowed_and_changes_nothing(
     api: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator, path: str, *, live: bool
@@ -350,6 +365,7 @@ async def test_an_event_that_was_never_on_air_leaves_no_recording(
     assert data(await api.get(f"{path}/videos")) == []
     stream = data(await api.get(path))["stream"]
     assert (stream["status"], stream["finished_at"]) == ("finished", "2026-11-21T09:00:00.500Z")
+    assert stream["started_at"] == stream["finished_at"], "it ends before its time came"
 
 
 async def test_an_event_moves_to_a_project_or_a_folder(

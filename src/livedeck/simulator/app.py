@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from email.utils import formatdate
 from hmac import compare_digest
 from itertools import groupby
@@ -185,7 +185,10 @@ async def _describe(_: Request) -> Response:
 
 def openapi_document(endpoints: Sequence[Endpoint[Any]]) -> Schema:
     """Those endpoints as an OpenAPI 3.1 document, made from the models that serve."""
-    models: list[type[BaseModel]] = [Error, *_models(endpoints)]
+    models: list[type[BaseModel]] = [Error]
+    for endpoint in endpoints:
+        models += [endpoint.answer] if isinstance(endpoint.answer, type) else []
+        models += [endpoint.takes] if endpoint.takes_body and endpoint.takes and endpoint.body != "file" else []
     references, definitions = models_json_schema(
         [(model, "validation") for model in models],
         ref_template="#/components/schemas/{model}",
@@ -216,15 +219,6 @@ class _SchemaGenerator(GenerateJsonSchema):
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> Schema:
         is_number = isinstance(schema.get("default"), int)
         return super().default_schema(schema) if is_number else self.generate_inner(schema["schema"])
-
-
-def _models(endpoints: Iterable[Endpoint[Any]]) -> Iterator[type[BaseModel]]:
-    """The models of bodies and answers."""
-    for endpoint in endpoints:
-        if isinstance(endpoint.answer, type):
-            yield endpoint.answer
-        if endpoint.takes is not None and endpoint.takes_body and endpoint.body != "file":
-            yield endpoint.takes
 
 
 def _operation(endpoint: Endpoint[Any], schemas: Mapping[Any, Schema]) -> Schema:

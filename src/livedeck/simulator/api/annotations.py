@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from livedeck.simulator.api.videos import find_extra, find_video
 from livedeck.simulator.engine.store import Document
-from livedeck.simulator.errors import invalid, not_found
+from livedeck.simulator.errors import invalid
 from livedeck.simulator.http import ApiRequest, Endpoint, data, page, select, success
 from livedeck.simulator.models import (
     UNSET,
@@ -72,8 +72,6 @@ class AnnotationCreate(AnnotationUpdate):
 
 
 class AnnotationList(ListQuery):
-    """The query of the list."""
-
     order: Annotated[Order, ordering("start_time", "end_time", "title", "created_at", "updated_at")] = (
         ("start_time", "asc"),
     )
@@ -96,7 +94,7 @@ async def list_annotations(request: ApiRequest[AnnotationList]) -> Response:
 
 async def read_annotation(request: ApiRequest[None]) -> Response:
     """One annotation."""
-    return data(Annotation.show(_find(request)))
+    return data(Annotation.show(find_extra(request, "annotation")))
 
 
 async def create_annotation(request: ApiRequest[AnnotationCreate]) -> Response:
@@ -111,7 +109,7 @@ async def create_annotation(request: ApiRequest[AnnotationCreate]) -> Response:
 
 async def update_annotation(request: ApiRequest[AnnotationUpdate]) -> Response:
     """Change an annotation; an absent field stays."""
-    annotation, draft = _find(request), (await request.body()).given()
+    annotation, draft = find_extra(request, "annotation"), (await request.body()).given()
     annotation |= draft | {"updated_at": request.world.timestamp()}
     _check(request, annotation, draft)
     request.world.store.update("annotation", annotation)
@@ -120,7 +118,7 @@ async def update_annotation(request: ApiRequest[AnnotationUpdate]) -> Response:
 
 async def delete_annotation(request: ApiRequest[None]) -> Response:
     """Delete the annotation for good."""
-    request.world.store.delete("annotation", _find(request)["id"])
+    request.world.store.delete("annotation", find_extra(request, "annotation")["id"])
     return success()
 
 
@@ -131,13 +129,6 @@ def _check(request: ApiRequest[Any], annotation: Document, draft: Document) -> N
     video_id = draft.get("video_id")
     if video_id is not None and request.world.store.get("video", video_id, request.workspace_id) is None:
         raise invalid(("video_id", "must be a video of the workspace"))
-
-
-def _find(request: ApiRequest[Any]) -> Document:
-    annotation = find_extra(request, "annotation")
-    if annotation is None:
-        raise not_found()
-    return annotation
 
 
 _LIST = "/v1/videos/{video_id}/annotations"

@@ -7,7 +7,8 @@ from urllib.parse import quote
 from starlette.responses import FileResponse, Response
 
 from livedeck.simulator.api.images import SIZES, png
-from livedeck.simulator.api.subtitles import MEDIA_TYPES, cues_file
+from livedeck.simulator.api.subtitles import MEDIA_TYPES
+from livedeck.simulator.engine.content import webvtt
 from livedeck.simulator.errors import not_found
 from livedeck.simulator.http import ApiRequest, Endpoint, check_signature
 
@@ -31,7 +32,7 @@ async def read_subtitle(request: ApiRequest[None]) -> Response:
     if track["storage"]:
         path = request.world.files.path(track["storage"])
         return FileResponse(path, media_type=MEDIA_TYPES[track["kind"]], headers=_NOSNIFF)
-    return Response(cues_file(track), media_type="text/vtt")
+    return Response(webvtt(track["cues"]), media_type="text/vtt")
 
 
 async def read_material(request: ApiRequest[None]) -> Response:

@@ -249,7 +249,6 @@ def complete(world: World, event: Document, at: float) -> None:
         "completed_at": completed_at,
         "updated_at": completed_at,
         "encoder": change_state(states, EncoderState(at, "clean", sending=False)) if states else (),
-        "chat": switch_chat(event["chat"], at, on=False),
     }
     with world.store.transaction():
         world.store.update("event", changed)
@@ -288,9 +287,8 @@ async def schedule_stream(request: ApiRequest[StreamDraft]) -> Response:
         fixed = {"id": world.new_id(), "event_id": event["id"], "status": "pending", "finished_at": None}
         stream = Stream.show(draft.given() | fixed)
         event |= {"stream": stream, "encoder": []}
-        if before is not None:  # completing ended its chat
+        if before is not None:
             event["earlier"] = [*event.get("earlier", ()), before]
-            event["chat"] = switch_chat(event["chat"], world.now(), on=event["chat_active"])
         world.store.update("event", event)
     return data(stream)
 

@@ -120,8 +120,6 @@ class Event(ApiObject):
 
 
 class EventList(ListQuery):
-    """The query of the list."""
-
     order: Annotated[Order, ordering("created_at", "updated_at", "name")] = (("created_at", "desc"), ("name", "asc"))
     project_id: Uuid = UNSET
     folder_id: Uuid = UNSET

@@ -48,8 +48,6 @@ class PosterUpload(Parameters):
 
 
 class PosterList(ListQuery):
-    """The query of the list."""
-
     order: Annotated[Order, ordering("created_at", "from_time")] = (("created_at", "asc"),)
 
 
@@ -80,12 +78,12 @@ async def create_poster(request: ApiRequest[PosterCreate]) -> Response:
 
 async def read_poster(request: ApiRequest[None]) -> Response:
     """One poster."""
-    return data(show_poster(_find(request), request.origin))
+    return data(show_poster(find_extra(request, "poster", event_not_found), request.origin))
 
 
 async def activate_poster(request: ApiRequest[None]) -> Response:
     """Show this poster in the player and in lists, and no other."""
-    poster = _find(request)
+    poster = find_extra(request, "poster", event_not_found)
     with request.world.store.transaction():
         _activate(request.world.store, request.workspace_id, poster)
     return success()
@@ -100,7 +98,7 @@ def _activate(store: Store, workspace_id: str, poster: Document) -> None:
 
 async def delete_poster(request: ApiRequest[None]) -> Response:
     """Delete the poster for good; the oldest that is left takes the place of an active one."""
-    poster, store = _find(request), request.world.store
+    poster, store = find_extra(request, "poster", event_not_found), request.world.store
     with store.transaction():
         store.delete("poster", poster["id"])
         others = _posters(store, request.workspace_id, poster["of_video"])
@@ -130,13 +128,6 @@ async def upload_poster(request: ApiRequest[PosterUpload]) -> Response:
 
 def _posters(store: Store, workspace_id: str, video_id: str) -> list[Document]:
     return store.find_all("poster", workspace_id, [("of_video", video_id)], [("created_at", "asc")])
-
-
-def _find(request: ApiRequest[None]) -> Document:
-    poster = find_extra(request, "poster")
-    if poster is None:
-        raise event_not_found()
-    return poster
 
 
 _LIST = "/v1/videos/{video_id}/posters"

@@ -13,10 +13,10 @@ from starlette.responses import Response
 
 from livedeck.simulator.api.videos import find_extra, find_video, next_position, reorder_all
 from livedeck.simulator.engine.clock import format_epoch
-from livedeck.simulator.engine.content import RECOGNITION_SECONDS, transcribe, webvtt
+from livedeck.simulator.engine.content import RECOGNITION_SECONDS, transcribe
 from livedeck.simulator.engine.reference import LANGUAGES
 from livedeck.simulator.engine.store import Document
-from livedeck.simulator.errors import invalid, not_found
+from livedeck.simulator.errors import invalid
 from livedeck.simulator.http import ApiRequest, Endpoint, data, page, select, sign, success
 from livedeck.simulator.models import (
     BYTES,
@@ -100,8 +100,6 @@ class SubtitleUpdate(RequestBody):
 
 
 class SubtitleList(ListQuery):
-    """The query of the list."""
-
     order: Annotated[Order, ordering("position", "language", "updated_at")] = (("position", "asc"),)
 
 
@@ -116,11 +114,6 @@ def new_track(track_id: str, video_id: str, created_at: str, position: int, draf
     return fields | empty | {"done_at": created_at, "position": position, "updated_at": created_at}
 
 
-def cues_file(track: Document) -> str:
-    """The file of a recognised track."""
-    return webvtt(track["cues"])
-
-
 async def list_tracks(request: ApiRequest[SubtitleList]) -> Response:
     """The tracks of a video, a page of them."""
     query = select(request, "subtitle", [("of_video", find_video(request)["id"])])
@@ -130,7 +123,7 @@ async def list_tracks(request: ApiRequest[SubtitleList]) -> Response:
 
 async def read_track(request: ApiRequest[None]) -> Response:
     """One track."""
-    return data(_show(request, _find(request)))
+    return data(_show(request, find_extra(request, "subtitle")))
 
 
 async def upload_track(request: ApiRequest[SubtitleUpload]) -> Response:
@@ -192,7 +185,7 @@ def _new_recognised(request: ApiRequest[Any], video: Document, language: str) ->
 
 async def update_track(request: ApiRequest[SubtitleUpdate]) -> Response:
     """Change the language or the description; an absent field stays."""
-    track, draft = _find(request), await request.body()
+    track, draft = find_extra(request, "subtitle"), await request.body()
     track |= draft.given() | {"updated_at": request.world.timestamp()}
     request.world.store.update("subtitle", track)
     return data(_show(request, track))
@@ -200,7 +193,7 @@ async def update_track(request: ApiRequest[SubtitleUpdate]) -> Response:
 
 async def copy_track(request: ApiRequest[None]) -> Response:
     """Duplicate a track; the copy comes last."""
-    track, world = _find(request), request.world
+    track, world = find_extra(request, "subtitle"), request.world
     with world.store.transaction():
         new = _new_track(request, track["of_video"], {})
         copy = track | {name: new[name] for name in ("id", "position", "updated_at")}
@@ -213,7 +206,7 @@ async def copy_track(request: ApiRequest[None]) -> Response:
 
 async def delete_track(request: ApiRequest[None]) -> Response:
     """Delete the track for good."""
-    track = _find(request)
+    track = find_extra(request, "subtitle")
     request.world.store.delete("subtitle", track["id"])
     if track["storage"]:
         request.world.files.delete(track["storage"])
@@ -249,13 +242,6 @@ def _show(request: ApiRequest[Any], track: Document) -> Document:
 
 def _show_uploaded(request: ApiRequest[Any], track: Document) -> Document:
     return UploadedSubtitle.show(_show(request, track))
-
-
-def _find(request: ApiRequest[Any]) -> Document:
-    track = find_extra(request, "subtitle")
-    if track is None:
-        raise not_found()
-    return track
 
 
 _LIST = "/v1/videos/{video_id}/subtitles"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -13,7 +14,7 @@ from livedeck.simulator.api.events import find_event
 from livedeck.simulator.engine.clock import format_epoch
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
-from livedeck.simulator.errors import invalid, not_found
+from livedeck.simulator.errors import ApiError, invalid, not_found
 from livedeck.simulator.http import ApiRequest, Endpoint, page, select
 from livedeck.simulator.models import ApiObject, ListQuery, Order, Page, Timestamp, Uuid, ordering
 
@@ -32,8 +33,6 @@ class EventVideo(ApiObject):
 
 
 class EventVideoList(ListQuery):
-    """The query of the list."""
-
     order: Annotated[Order, ordering("created_at", "title", "duration")] = (("created_at", "asc"),)
 
 
@@ -58,11 +57,13 @@ def find_video(request: ApiRequest[Any], video_id: str | None = None) -> Documen
     return video
 
 
-def find_extra(request: ApiRequest[Any], kind: str) -> Document | None:
-    """The document of that kind named in the path, where it belongs to the video named there; else None."""
+def find_extra(request: ApiRequest[Any], kind: str, error: Callable[[], ApiError] = not_found) -> Document:
+    """The document of that kind named in the path, of the video named there. Raises that error for none."""
     video = find_video(request)
     extra = request.world.store.get(kind, request.path_id(f"{kind}_id"), request.workspace_id)
-    return extra if extra is not None and extra["of_video"] == video["id"] else None
+    if extra is None or extra["of_video"] != video["id"]:
+        raise error()
+    return extra
 
 
 async def list_recordings(request: ApiRequest[EventVideoList]) -> Response:

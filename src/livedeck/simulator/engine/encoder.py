@@ -114,7 +114,6 @@ SHAPES = {
     "audio-lost": Shape(audio=0),
     "camera-lost": Shape(video=30_000, fps=0, jitter=0),
 }
-
 """The named behaviours; scenarios may bring their own."""
 
 

@@ -331,12 +331,10 @@ FAULT_EFFECTS: Mapping[str, FaultEffect] = {
     "truncate": _truncate,
     **{kind: _payload_fault(change) for kind, change in PAYLOAD_FAULTS.items()},
 }
-
 """What each kind of fault does. drop: nothing is done and nobody answers; lose: it is done, and nobody answers."""
 
 
 _LAYERS = {**dict.fromkeys((*PAYLOAD_FAULTS, "skew"), 0), "drip": 1, "truncate": 2}
-
 """What needs an answer to work on, from the inside out."""
 
 

@@ -1,1 +1,1 @@
-"""What a rehearsal needs and no participant may do: the admin door, commands, scenarios, workspaces."""
+"""What a rehearsal needs and no participant may do: the control API, commands, scenarios, workspaces."""
