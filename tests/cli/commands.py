@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from livedeck.cli import main
 
-PATIENCE = 60
+TIMEOUT = 60
 """Seconds after which a command that should have ended is a failure."""
 
 LIVEDECK = [sys.executable, "-m", "livedeck"]
@@ -38,7 +38,7 @@ def livedeck(home: Path, *arguments: str, env: Mapping[str, str] | None = None) 
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
 

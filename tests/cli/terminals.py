@@ -17,7 +17,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from cli.commands import LIVEDECK, PATIENCE, environment
+from cli.commands import LIVEDECK, TIMEOUT, environment
 
 RESTORED = ((b"\x1b[?1049h", b"\x1b[?1049l"), (b"\x1b[?25l", b"\x1b[?25h"), (b"\x1b[?1000h", b"\x1b[?1000l"))
 """Alternate screen, hidden cursor, mouse: how each goes on and off."""
@@ -31,7 +31,7 @@ class Terminal:
 
     def until(self, pattern: str) -> str:
         """Read until that text was written since the last call; what colours it is skipped. Returns its last group."""
-        start, end = len(self.written), monotonic() + PATIENCE
+        start, end = len(self.written), monotonic() + TIMEOUT
         while not (found := re.search(pattern, _words(self.written[start:]))):
             assert monotonic() < end, f"{pattern!r} never came: {_words(self.written[start:])[-2000:]}"
             if not self._read():
@@ -66,10 +66,10 @@ class Terminal:
         """Read to the end; the exit code."""
         while self._read():
             pass
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TIMEOUT)
 
     def _read(self) -> bool:
-        ready, _, _ = select.select([self._master], [], [], PATIENCE)
+        ready, _, _ = select.select([self._master], [], [], TIMEOUT)
         assert ready, "nothing was written for too long"
         try:
             data = os.read(self._master, 65_536)
@@ -104,6 +104,6 @@ def terminal(
         yield shown
     finally:
         process.kill()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
         if not shown.closed():
             os.close(master)

@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from cli.commands import LIVEDECK, PATIENCE, environment, livedeck, served
+from cli.commands import LIVEDECK, TIMEOUT, environment, livedeck, served
 from livedeck.monitor import History
 from monitor.recordings import NOW, readings, snapshot, ticking
 
@@ -45,7 +45,7 @@ def asked(method: str, address: str, token: str, body: object = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     request = urllib.request.Request(address, data, headers, method=method)
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
         return json.load(answer)
 
 
@@ -115,7 +115,7 @@ def begun(tmp_path: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
         command = [*LIVEDECK, "chat", "export", EVENT, *arguments]
         with subprocess.Popen(command, env=given, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
             try:
-                assert platform.begun.wait(PATIENCE)
+                assert platform.begun.wait(TIMEOUT)
                 yield process
             finally:
                 process.kill()
@@ -132,7 +132,7 @@ def test_a_file_holds_what_the_platform_sends_and_words_go_to_stderr(
     event = next(one for one in events_of(service) if one["name"] == EVENT)
     address = f"{service['base_url']}/v2/live/events/{event['id']}/stream/{event['stream']['id']}/chat.csv"
     request = urllib.request.Request(address, headers={"Authorization": f"Bearer {service['token']}"})
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
         assert answer.read().startswith(to.read_bytes())  # it grows on
     again = export(tmp_path, env, "-o", str(to))
     assert (again.returncode, "is there already" in again.stderr) == (1, True)
@@ -177,7 +177,7 @@ def test_safe_csv_says_how_many(tmp_path: Path, env: dict[str, str]) -> None:
 def test_a_file_without_a_name_is_called_after_the_event_and_stays_here(tmp_path: Path, env: dict[str, str]) -> None:
     given = environment(tmp_path / "home", **env)
     command = [*LIVEDECK, "chat", "export", EVENT, "--format", "txt"]
-    subprocess.run(command, env=given, cwd=tmp_path, check=True, capture_output=True, timeout=PATIENCE)
+    subprocess.run(command, env=given, cwd=tmp_path, check=True, capture_output=True, timeout=TIMEOUT)
     (name,) = names(tmp_path)
     assert name.startswith("Choir-hall-B-")
     assert name.endswith(".txt")
@@ -261,7 +261,7 @@ def test_a_connection_lost_on_the_way_is_four_and_leaves_nothing(
 def test_a_signal_leaves_nothing(number: signal.Signals, code: int, tmp_path: Path) -> None:
     with begun(tmp_path, "-o", str(tmp_path / "a.json")) as process:
         process.send_signal(number)
-        assert process.wait(PATIENCE) == code
+        assert process.wait(TIMEOUT) == code
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()
     assert not names(tmp_path)
@@ -272,7 +272,7 @@ def test_a_kill_leaves_at_most_what_is_known_for_unfinished(tmp_path: Path) -> N
     to.write_text("of last week")
     with begun(tmp_path, "-o", str(to), "--force") as process:
         process.kill()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
     left, kept = sorted(names(tmp_path), key=len, reverse=True)
     assert (kept, to.read_text()) == ("a.json", "of last week")
     assert left.startswith("a.json.")
@@ -286,7 +286,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(form: str, tmp_path: Path, env: 
     shell = f'ulimit -f 8; exec "$@" -o {tmp_path}/a.{form}'
     command = ["bash", "-c", shell, "-", *LIVEDECK, "chat", "export", EVENT]
     given = environment(tmp_path / "home", **env)
-    done = subprocess.run(command, env=given, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(command, env=given, capture_output=True, text=True, timeout=TIMEOUT, check=False)
     assert (done.returncode, "File too large" in done.stderr) == (1, True), done.stderr
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
@@ -297,7 +297,7 @@ def test_a_full_pipe_is_said(tmp_path: Path, env: dict[str, str]) -> None:
     with Path("/dev/full").open("wb") as full:
         command = [*LIVEDECK, "chat", "export", EVENT, "-o", "-"]
         given = environment(tmp_path / "home", **env)
-        done = subprocess.run(command, env=given, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
+        done = subprocess.run(command, env=given, stdout=full, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
     assert (done.returncode, b"No space left on device" in done.stderr) == (1, True)
 
 
@@ -306,7 +306,7 @@ def test_a_reader_who_leaves_ends_it_quietly(tmp_path: Path, env: dict[str, str]
     os.close(reading)
     command = [*LIVEDECK, "chat", "export", EVENT, "-o", "-", "--format", "txt"]
     given = environment(tmp_path / "home", **env)
-    done = subprocess.run(command, env=given, stdout=writing, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
+    done = subprocess.run(command, env=given, stdout=writing, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
 
@@ -315,7 +315,7 @@ def test_a_terminal_is_not_given_what_it_would_obey(tmp_path: Path) -> None:
     outer, inner = os.openpty()
     command = [*LIVEDECK, "chat", "export", EVENT, "-o", "-"]
     given = environment(tmp_path / "home")
-    done = subprocess.run(command, env=given, stdout=inner, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
+    done = subprocess.run(command, env=given, stdout=inner, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
     os.close(outer)
     os.close(inner)
     assert (done.returncode, b"terminal" in done.stderr) == (2, True)

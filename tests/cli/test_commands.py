@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cli.commands import PATIENCE, livedeck, served
+from cli.commands import TIMEOUT, livedeck, served
 from livedeck import __version__
 
 HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "EVENT", "WRONG")
@@ -21,7 +21,7 @@ def asked(address: str, token: str | None) -> tuple[int, dict[str, Any]]:
     """Status and body of a GET."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     try:
-        with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=TIMEOUT) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         with error:
@@ -61,7 +61,7 @@ def test_serve_prints_one_object_and_answers_in_the_documented_envelope(tmp_path
         status, body = asked(f"{service['base_url']}/v2/live/events", None)
         assert (status, body["error"]["code"]) == (401, 401401)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT) == 0
 
 
 def test_a_scenario_is_played_by_serve_and_by_the_demo(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_the_deck_without_a_terminal_prints_the_status_of_the_settings(tmp_path:
 def test_a_platform_that_cannot_be_reached_is_exit_code_four_and_says_so(tmp_path: Path) -> None:
     with served(tmp_path) as (process, service):
         process.kill()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
         for arguments in ((), ("status",), ("status", "--json")):
             done = livedeck(tmp_path, *arguments, env=env)

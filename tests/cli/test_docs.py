@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from cli.commands import called
+from cli.commands import LIVEDECK, TIMEOUT, called, environment
 from cli.terminals import terminal
 from livedeck import docs
 
@@ -37,6 +39,17 @@ def test_a_terminal_gets_the_page_laid_out(tmp_path: Path) -> None:
     assert "LIVEDECK_BASE_URL" in text
     assert "##" not in text
     assert "<!--" not in text
+
+
+def test_a_reader_who_leaves_ends_it_quietly(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [*LIVEDECK, "docs", "settings"]
+    done = subprocess.run(
+        command, env=environment(tmp_path), stdout=writing, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.parametrize("topic", ["nothing", "../docs/keys", "keys.md", ""])

@@ -16,7 +16,7 @@ from typing import Any
 import click
 import pytest
 
-from cli.commands import LIVEDECK, PATIENCE, called, environment, served
+from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
 from cli.listening import listen
 from client.answers import Platform, api_of
 from livedeck.cli.options import match_event
@@ -153,7 +153,7 @@ def test_the_command_over_real_http(tmp_path: Path) -> None:
         assert "Choir, hall B" in unclear.stderr
         _follow_to_the_end(tmp_path, env)
         process.kill()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
         assert called(tmp_path, "qos", "choir", env=env).returncode == 4
 
 
@@ -171,4 +171,4 @@ def _follow_to_the_end(home: Path, env: dict[str, str]) -> None:
                 process.stdout.close()
             else:
                 process.send_signal(signal.SIGINT)
-            assert (process.wait(PATIENCE), process.stderr.read()) == (code, "")
+            assert (process.wait(TIMEOUT), process.stderr.read()) == (code, "")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands import LIVEDECK, PATIENCE, served
+from cli.commands import LIVEDECK, TIMEOUT, served
 from cli.crashing import SECRET
 from cli.terminals import RESTORED, terminal
 
@@ -140,7 +140,7 @@ def test_a_deck_whose_platform_stops_says_so_answers_keys_and_recovers_by_itself
         with terminal(tmp_path, LIVEDECK_BASE_URL=address, LIVEDECK_TOKEN=token) as deck:
             deck.until("Morning service")
             process.kill()
-            process.wait(PATIENCE)
+            process.wait(TIMEOUT)
             deck.until(r"NO ANSWER since .*data from")
             deck.press("?")
             deck.until("SCREENS")

@@ -33,12 +33,18 @@ def command(ctx: click.Context, /, *, topic: str | None, folder: Path | None) ->
     if folder:
         flags = frozenset(str(param.name) for param in ctx.find_root().command.params)
         renew_tables(folder, flags)
-    elif topic is None:
-        formatter = ctx.make_formatter()
-        formatter.write_dl([(name, ", ".join(docs.headings(name))) for name in docs.topics()])
-        click.echo(formatter.getvalue(), nl=False)
-    else:
-        show(topic)
+        return
+    try:
+        if topic is None:
+            formatter = ctx.make_formatter()
+            formatter.write_dl([(name, ", ".join(docs.headings(name))) for name in docs.topics()])
+            click.echo(formatter.getvalue(), nl=False)
+        else:
+            show(topic)
+    except BrokenPipeError:
+        from livedeck.cli.exit_codes import end_broken_pipe
+
+        ctx.exit(end_broken_pipe())
 
 
 def show(topic: str) -> None:
