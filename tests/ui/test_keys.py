@@ -19,7 +19,7 @@ from livedeck.ui.qos.screen import QosScreen
 from ui.stage import act, known, running, show, text_of
 
 
-def chosen(deck: Deck) -> EventState:
+def selected(deck: Deck) -> EventState:
     state = deck.selected_event()
     assert state is not None
     return state
@@ -32,7 +32,7 @@ async def pressed(pilot: Pilot[int], *keys: str) -> None:
 
 async def test_the_worst_event_is_selected_until_the_operator_chooses() -> None:
     async with running() as (deck, _):
-        assert chosen(deck).id == known(deck).events[0].id
+        assert selected(deck).id == known(deck).events[0].id
 
 
 async def test_rows_are_walked_one_by_one_by_the_screenful_and_to_the_ends() -> None:
@@ -50,9 +50,9 @@ async def test_rows_are_walked_one_by_one_by_the_screenful_and_to_the_ends() -> 
             (("row.first",), 0),
         ):
             await act(pilot, *names)
-            assert chosen(deck).id == ids[row], names
+            assert selected(deck).id == ids[row], names
         await pressed(pilot, "j", "j", "k")
-        assert chosen(deck).id == ids[1]
+        assert selected(deck).id == ids[1]
 
 
 async def test_a_fault_of_an_action_is_told_and_ends_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,50 +63,50 @@ async def test_a_fault_of_an_action_is_told_and_ends_nothing_else(monkeypatch: p
         monkeypatch.setattr(deck.monitor, "refresh", broken)
         await act(pilot, "app.ask", "row.down")
         assert ":app.ask ended by a fault of the deck: ZeroDivisionError" in text_of(deck)
-        assert chosen(deck).id == known(deck).events[1].id
+        assert selected(deck).id == known(deck).events[1].id
 
 
 async def test_the_cursor_follows_the_event_when_the_rows_change_places() -> None:
     async with running() as (deck, pilot):
         await pressed(pilot, "down", "down")
-        before = chosen(deck).id
+        before = selected(deck).id
         await show(deck, pilot, events=tuple(reversed(known(deck).events)))
-        assert chosen(deck).id == before
+        assert selected(deck).id == before
         assert deck.screen.query_one(Table).cursor == before
 
 
 async def test_an_event_that_vanished_gives_way_to_the_worst_one() -> None:
     async with running() as (deck, pilot):
         await pressed(pilot, "down")
-        gone = chosen(deck).id
-        await show(deck, pilot, events=tuple(state for state in known(deck).events if state.id != gone))
-        assert chosen(deck).id == known(deck).events[0].id
+        gone_id = selected(deck).id
+        await show(deck, pilot, events=tuple(state for state in known(deck).events if state.id != gone_id))
+        assert selected(deck).id == known(deck).events[0].id
 
 
 async def test_enter_opens_the_event_under_the_cursor_and_escape_returns_to_it() -> None:
     async with running() as (deck, pilot):
         await act(pilot, "row.down", "row.down", "row.open")
-        meant = known(deck).events[2].id
-        assert (deck.current_mode, chosen(deck).id) == ("qos", meant)
+        event_id = known(deck).events[2].id
+        assert (deck.current_mode, selected(deck).id) == ("qos", event_id)
         await act(pilot, "qos.back")
-        assert (deck.current_mode, chosen(deck).id) == ("events", meant)
+        assert (deck.current_mode, selected(deck).id) == ("events", event_id)
 
 
 async def test_the_qos_screen_stays_with_its_event_whatever_becomes_worse() -> None:
     async with running((120, 40), "3") as (deck, pilot):
-        shown = chosen(deck).id
+        shown = selected(deck).id
         await show(deck, pilot, events=tuple(reversed(known(deck).events)))
-        assert chosen(deck).id == shown
+        assert selected(deck).id == shown
 
 
 async def test_the_qos_screen_says_that_its_event_is_gone_and_takes_no_other() -> None:
     async with running((120, 40), "3") as (deck, pilot):
-        gone = chosen(deck)
+        gone = selected(deck)
         await show(deck, pilot, events=tuple(state for state in known(deck).events if state.id != gone.id))
         assert deck.selected_event() is None
         assert "no longer in the platform's list" in text_of(deck)
         await pressed(pilot, "escape")
-        assert chosen(deck).id == known(deck).events[0].id
+        assert selected(deck).id == known(deck).events[0].id
 
 
 async def test_number_keys_switch_screens() -> None:
@@ -120,10 +120,10 @@ async def test_a_click_selects_and_a_double_click_opens() -> None:
     async with running() as (deck, pilot):
         await pilot.click(Table, offset=(20, 3))
         await pilot.pause()
-        assert chosen(deck).id == known(deck).events[2].id
+        assert selected(deck).id == known(deck).events[2].id
         await pilot.click(Table, offset=(20, 5), times=2)
         await pilot.pause()
-        assert (deck.current_mode, chosen(deck).id) == ("qos", known(deck).events[4].id)
+        assert (deck.current_mode, selected(deck).id) == ("qos", known(deck).events[4].id)
 
 
 async def test_plus_and_minus_change_the_range_and_stop_at_its_ends() -> None:
@@ -141,10 +141,10 @@ async def test_arrows_walk_through_the_events_that_should_be_sending() -> None:
         walked = []
         for _ in sending:
             await act(pilot, "qos.next")
-            walked.append(chosen(deck).id)
+            walked.append(selected(deck).id)
         assert walked == [*sending[1:], sending[0]]
         await act(pilot, "qos.previous")
-        assert chosen(deck).id == sending[-1]
+        assert selected(deck).id == sending[-1]
 
 
 async def test_help_opens_over_any_screen_and_closes_to_it() -> None:
@@ -166,10 +166,10 @@ async def test_q_and_ctrl_c_leave() -> None:
 
 async def test_the_platform_is_asked_when_the_operator_says_so() -> None:
     async with running() as (deck, pilot):
-        seen = known(deck).seq
+        before = known(deck).seq
         await act(pilot, "app.ask")
         await pilot.pause()
-        assert known(deck).seq > seen
+        assert known(deck).seq > before
 
 
 async def test_a_hidden_screen_catches_up_when_it_is_shown() -> None:
@@ -207,7 +207,7 @@ async def test_a_thousand_events_scroll_to_the_last_and_draw_only_what_is_in_sig
         await show(deck, pilot, events=tuple(replace(model, event=copy) for copy in copies))
         assert "Show 999" not in text_of(deck)
         await pressed(pilot, "end")
-        assert chosen(deck).id == "Show 999"
+        assert selected(deck).id == "Show 999"
         assert "Show 999" in text_of(deck)
         await pressed(pilot, "home")
         assert "Show 0" in text_of(deck)

@@ -1,4 +1,4 @@
-"""One registry: an action that lacks key, help, command, handler or test does not get in."""
+"""One registry: an action that lacks key, help, command or test does not get in."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_the_palette_finds_an_action_by_its_name_and_by_its_help(action: Action)
 
 def test_every_name_is_there_once_and_every_action_has_a_key_or_says_so() -> None:
     assert not [name for name, count in Counter(NAMES).items() if count > 1]
-    assert not [one.name for one in ACTIONS if not one.keys and not one.takes]
+    assert not [action.name for action in ACTIONS if not action.keys and not action.takes]
 
 
 def test_no_key_does_two_things_on_one_screen() -> None:
     shared = [
-        (one.name, other.name)
-        for one, other in combinations(ACTIONS, 2)
-        if one.meets(other) and set(one.keys) & set(other.keys)
+        (action.name, other.name)
+        for action, other in combinations(ACTIONS, 2)
+        if action.meets(other) and set(action.keys) & set(other.keys)
     ]
     assert not shared
 
@@ -58,7 +58,9 @@ def test_what_writes_has_no_key_that_a_slip_of_the_shift_key_reaches() -> None:
     """interface.md, Behaviour: nothing destructive on ctrl-h/j/k/l/d or next to a harmless key."""
     for action in (action for action in ACTIONS if action.writes):
         slips = {key.swapcase() for key in action.keys if len(key) == 1}
-        harmless = [one.name for one in ACTIONS if one.meets(action) and not one.writes and slips & set(one.keys)]
+        harmless = [
+            other.name for other in ACTIONS if other.meets(action) and not other.writes and slips & set(other.keys)
+        ]
         assert not harmless, action.name
         assert not set(action.keys) & {f"ctrl+{key}" for key in "hjkld"}
 
@@ -77,7 +79,7 @@ async def test_a_key_does_the_action_of_the_screen_in_front() -> None:
 def test_every_action_is_in_the_help_whole(cells: int) -> None:
     lines = help_lines(REGISTRY, cells)
     words = " ".join(" ".join(plain(line) for line in lines).split())
-    assert not [one.name for one in ACTIONS if one.help not in words]
+    assert not [action.name for action in ACTIONS if action.help not in words]
     assert max(width(line) for line in lines) <= cells
 
 
@@ -102,7 +104,7 @@ def test_an_action_can_have_other_keys() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "keys", "why"),
+    ("name", "keys", "reason"),
     [
         ("app.akc", ["x"], "did you mean 'app.ask'"),
         ("app.ask", ["q"], "q is the key of app.quit too"),
@@ -112,10 +114,10 @@ def test_an_action_can_have_other_keys() -> None:
         ("app.interrupt", ["x"], "keeps its key ctrl-c"),
     ],
 )
-def test_what_cannot_be_mapped_is_said_and_nothing_is_mapped(name: str, keys: list[str], why: str) -> None:
+def test_what_cannot_be_mapped_is_said_and_nothing_is_mapped(name: str, keys: list[str], reason: str) -> None:
     keymap, errors = read_keymap(REGISTRY, {name: keys, "app.help": ["f1"]})
     assert [error.name for error in errors] == [name]
-    assert why in errors[0].reason
+    assert reason in errors[0].reason
     assert not keymap
 
 
@@ -134,7 +136,7 @@ def test_a_command_is_its_name_or_its_verb(text: str, screen: str, name: str) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "reason"),
     [
         (":qiut", "near it: :quit"),
         (":", "type a command"),
@@ -142,8 +144,8 @@ def test_a_command_is_its_name_or_its_verb(text: str, screen: str, name: str) ->
         (":quit now", "nothing"),
     ],
 )
-def test_what_is_no_command_says_why(text: str, why: str) -> None:
-    with pytest.raises(commands.CommandError, match=re.escape(why)):
+def test_what_is_no_command_says_why(text: str, reason: str) -> None:
+    with pytest.raises(commands.CommandError, match=re.escape(reason)):
         commands.parse(REGISTRY, text, "events")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
@@ -23,7 +23,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.ui.features import FEATURES
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
-from livedeck.ui.shell.action import Action, ActionRegistry, FeatureScreen, Keymap
+from livedeck.ui.shell.action import Action, ActionRegistry, Keymap
 from livedeck.ui.shell.context import Context, Identity, Opener, ScreenType
 from livedeck.ui.shell.preferences import Displayed, PreferencesStore, ViewState
 from livedeck.ui.shell.screen import TALL, BaseScreen
@@ -37,10 +37,6 @@ log = structlog.get_logger()
 R = TypeVar("R")
 
 S = TypeVar("S")
-
-
-def _construct(screen: FeatureScreen) -> Screen[Any]:
-    return screen.load()()
 
 
 INTERRUPT = "app.interrupt"
@@ -88,7 +84,7 @@ class Deck(ExactApp):
         super().__init__()
         self.actions = ActionRegistry(FEATURES, keymap)
         for mode, screen in self.actions.screens.items():
-            self.add_mode(mode, partial(_construct, screen))
+            self.add_mode(mode, screen.create)
         for action in self.actions.actions:
             keys = self.actions.keys_of(action)
             if keys and not action.fixed:
@@ -96,9 +92,9 @@ class Deck(ExactApp):
         for textual_theme in themes.textual_themes():
             self.register_theme(textual_theme)
         self.preferences = ViewState(store)
-        wanted = self.preferences.theme if theme == themes.AUTO else theme
-        self.theme = themes.select_theme(wanted, no_color=self.no_color, color_system=self.console.color_system)
-        self._filters_of_ours = (Plain(), Ascii(enabled=ascii_only))
+        name = self.preferences.theme if theme == themes.AUTO else theme
+        self.theme = themes.select_theme(name, no_color=self.no_color, color_system=self.console.color_system)
+        self._own_filters = (Plain(), Ascii(enabled=ascii_only))
         self.monitor, self.api, self.history = monitor, api, history
         self.identity: Identity = {"profile": profile, "host": host, "read_only": read_only, "zone": zone}
         self.snapshot: Snapshot | None = None
@@ -117,9 +113,9 @@ class Deck(ExactApp):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Textual's, then ours: no colour code in a theme without colour, only ASCII where that is asked."""
-        plain, characters = self._filters_of_ours
+        plain, ascii_filter = self._own_filters
         plain.enabled = themes.PALETTES[self.theme].plain
-        return [*super().get_line_filters(), *(each for each in (plain, characters) if each.enabled)]
+        return [*super().get_line_filters(), *(own for own in (plain, ascii_filter) if own.enabled)]
 
     def on_mount(self) -> None:
         self.run_worker(self._watch(), name="monitor", exit_on_error=False)

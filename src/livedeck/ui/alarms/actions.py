@@ -155,11 +155,6 @@ def _screen_type() -> type[AlarmsScreen]:
     return AlarmsScreen
 
 
-def open_screen(ctx: Context, _: str) -> None:
-    """Show the screen."""
-    ctx.go_to("alarms")
-
-
 def next_(ctx: Context, argument: str) -> None:
     """The next log, or the one that is named."""
     if not ctx.screen_of(_screen_type()).show_tab(1, argument):
@@ -233,10 +228,7 @@ LOGS = (
 
 
 FEATURE = Feature(
-    tab=Tab(
-        "Alarms",
-        Action("screen.alarms", ("7",), "alarms", "Alarms: the board, and the logs of what was", open_screen, rank=62),
-    ),
+    tab=Tab("Alarms", "7", "alarms", "Alarms: the board, and the logs of what was", rank=62),
     screens={"alarms": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
     actions=(*ALARMS, *LOGS),
     help=(HelpGroup("alarm", "Alarms", 50), HelpGroup("log", "Logs", 80)),

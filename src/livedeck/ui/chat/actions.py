@@ -220,11 +220,6 @@ def _screen_type() -> type[ChatScreen]:
     return ChatScreen
 
 
-def open_screen(ctx: Context, _: str) -> None:
-    """Show the screen."""
-    ctx.go_to("chat")
-
-
 def _screen(ctx: Context) -> ChatScreen:
     return ctx.screen_of(_screen_type())
 
@@ -281,9 +276,7 @@ CHAT = (
 
 
 FEATURE = Feature(
-    tab=Tab(
-        "Chat", Action("screen.chat", ("4",), "chat", "Chat: what viewers write, looked at and exported", open_screen)
-    ),
+    tab=Tab("Chat", "4", "chat", "Chat: what viewers write, looked at and exported"),
     screens={"chat": FeatureScreen(_screen_type, ScreenKind.ROWS)},
     actions=CHAT,
     help=(HelpGroup("chat", "Chat", 100),),

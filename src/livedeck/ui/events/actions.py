@@ -125,11 +125,6 @@ def _screen_type() -> type[EventsScreen]:
     return EventsScreen
 
 
-def open_screen(ctx: Context, _: str) -> None:
-    """Show the screen."""
-    ctx.go_to("events")
-
-
 HERE = ("events", "streams", "qos")
 
 
@@ -219,10 +214,7 @@ EVENTS = (
 
 
 FEATURE = Feature(
-    tab=Tab(
-        "Events",
-        Action("screen.events", ("1",), "events", "Events: what is on air, what is wrong, since when", open_screen),
-    ),
+    tab=Tab("Events", "1", "events", "Events: what is on air, what is wrong, since when"),
     screens={"events": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
     actions=EVENTS,
     help=(HelpGroup("event", "Events", 10), HelpGroup("stream", "Streams", 20)),

@@ -22,11 +22,6 @@ def _screen_type() -> type[QosScreen]:
     return QosScreen
 
 
-def open_screen(ctx: Context, _: str) -> None:
-    """Show the screen."""
-    ctx.go_to("qos")
-
-
 def _screen(ctx: Context) -> QosScreen:
     return ctx.screen_of(_screen_type())
 
@@ -177,10 +172,7 @@ QOS = (
 
 
 FEATURE = Feature(
-    tab=Tab(
-        "QoS",
-        Action("screen.qos", ("3",), "QoS", "QoS: the quality of the selected event over time", open_screen, rank=61),
-    ),
+    tab=Tab("QoS", "3", "QoS", "QoS: the quality of the selected event over time", rank=61),
     screens={"qos": FeatureScreen(_screen_type)},
     actions=QOS,
     help=(HelpGroup("qos", "QoS", 90),),

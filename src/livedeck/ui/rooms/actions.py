@@ -27,11 +27,6 @@ def _screen_type() -> type[RoomsScreen]:
     return RoomsScreen
 
 
-def open_screen(ctx: Context, _: str) -> None:
-    """Show the screen."""
-    ctx.go_to("rooms")
-
-
 def open_(ctx: Context, _: str) -> None:
     """From a room to its profiles, from a profile to its form."""
     ctx.screen_of(_screen_type()).table().open()
@@ -262,9 +257,7 @@ ROOMS = (
 
 
 FEATURE = Feature(
-    tab=Tab(
-        "Rooms", Action("screen.rooms", ("5",), "rooms", "Rooms: meeting rooms and their relay profiles", open_screen)
-    ),
+    tab=Tab("Rooms", "5", "rooms", "Rooms: meeting rooms and their relay profiles"),
     screens={"rooms": FeatureScreen(_screen_type, ScreenKind.TABLE)},
     actions=ROOMS,
     help=(HelpGroup("room", "Rooms", 30), HelpGroup("relay", "Relay profiles", 40)),

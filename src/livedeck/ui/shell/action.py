@@ -121,10 +121,27 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A feature's place in the row of tabs: its title, and the action that leads there."""
+    """A feature's place in the row of tabs, and the action that leads there.
+
+    `key`, `label`, `help`, `rank`: of that action. `run`: None shows the first of the feature's screens.
+    """
 
     title: str
-    action: Action
+    key: str
+    label: str
+    help: str
+    rank: int = 0
+    run: Run | None = None
+
+    @property
+    def action_name(self) -> str:
+        """The name of the action."""
+        return f"screen.{self.title.lower()}"
+
+    def action(self, mode: str) -> Action:
+        """The action; `mode`: of the feature's first screen."""
+        run = self.run or (lambda ctx, _: ctx.go_to(mode))
+        return Action(self.action_name, (self.key,), self.label, self.help, run, rank=self.rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +167,10 @@ class FeatureScreen(NamedTuple):
 
     load: Callable[[], type[Screen[Any]]]
     kind: ScreenKind = ScreenKind.PLAIN
+
+    def create(self) -> Screen[Any]:
+        """A new screen."""
+        return self.load()()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +203,12 @@ class ActionRegistry:
     def __init__(self, features: Sequence[Feature], keymap: Keymap | None = None) -> None:
         self.features = tuple(features)
         self.keymap: Keymap = keymap or {}
-        self.tabs = tuple(sorted((feature.tab for feature in features if feature.tab), key=lambda tab: tab.action.keys))
+        tabs = [(feature.tab, next(iter(feature.screens))) for feature in features if feature.tab]
+        tabs.sort(key=lambda tab: tab[0].key)
+        self.tabs = tuple(tab for tab, _ in tabs)
         self.screens = {mode: screen for feature in features for mode, screen in feature.screens.items()}
         own = [self._resolved(action) for feature in features for action in feature.actions]
-        self.actions: tuple[Action, ...] = (*(tab.action for tab in self.tabs), *own)
+        self.actions: tuple[Action, ...] = (*(tab.action(mode) for tab, mode in tabs), *own)
         self.by_name = {action.name: action for action in self.actions}
 
     def _resolved(self, action: Action) -> Action:

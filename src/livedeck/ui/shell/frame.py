@@ -71,7 +71,7 @@ def tab_line(registry: ActionRegistry, current: str, width: int) -> Line:
     """The tabs by their key, the current one marked by brackets as well as by its style."""
     line: Line = [(" ", StyleRole.TEXT)]
     for tab in registry.tabs:
-        label = f"{key_of(tab.action.name, registry)} {tab.title}"
+        label = f"{key_of(tab.action_name, registry)} {tab.title}"
         is_current = tab.title == current
         line.append((f"[{label}]" if is_current else f" {label} ", StyleRole.STRONG if is_current else StyleRole.DIM))
     return join(line, [(f"{key_of('app.help', registry)} help ", StyleRole.DIM)], width)

@@ -269,16 +269,7 @@ ORDER = (
 
 
 FEATURE = Feature(
-    tab=Tab(
-        "Videos",
-        Action(
-            "screen.videos",
-            ("6",),
-            "videos",
-            "Videos: recordings, any video by its id, and what hangs on one",
-            open_screen,
-        ),
-    ),
+    tab=Tab("Videos", "6", "videos", "Videos: recordings, any video by its id, and what hangs on one", run=open_screen),
     screens={
         "videos": FeatureScreen(_videos_screen, ScreenKind.TABLE),
         "posters": FeatureScreen(_posters_screen, ScreenKind.TABLE),

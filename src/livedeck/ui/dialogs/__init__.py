@@ -1,1 +1,0 @@
-"""Dialogs: each returns a value and calls nothing."""

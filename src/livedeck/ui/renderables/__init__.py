@@ -1,1 +1,0 @@
-"""Numbers made into lines of spans. Pure: no widget, no clock, no colour; app.tcss says what an ink looks like."""
