@@ -40,8 +40,8 @@ from livedeck.monitor import (
 from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.history import _news
 from livedeck.monitor.history.queries import gather
+from livedeck.monitor.history.samples import SLOT, StreamKey, find_stream, roll_up, store
 from livedeck.monitor.history.samples import Stream as Kept
-from livedeck.monitor.history.samples import StreamKey, add_recent, find_stream, store
 from livedeck.monitor.history.writer import HistoryWriter
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -50,7 +50,7 @@ EVENTS = 10
 DAY = 86_400.0
 COLUMNS = 200
 TURNS = 60
-TICKS = 360  # several times as many as from one move into slots to the next
+TICKS = 360
 
 _NAIVE = "CREATE TABLE sample (event TEXT, stream TEXT, time TEXT, video TEXT, audio TEXT, fps TEXT, status TEXT)"
 _NAIVE_INDEX = "CREATE INDEX sample_time ON sample (event, stream, time)"
@@ -214,9 +214,7 @@ async def ticks(folder: Path, report: Report) -> None:
     steps = iter(range(TICKS))
     by_text = middle_of(once(lambda: naive.tick(range(200), next(steps))) for _ in range(TICKS)).processor
     report.tell("a tick of 200 samples stored, ms", usual.processor, 3, by_text, f"best {min(every):.2f}, {usual}")
-    report.tell(
-        "the same with its share of what is moved into slots, ms", mean(every), more=f"slowest {max(every):.2f}"
-    )
+    report.tell("the same with its share of roll-ups, ms", mean(every), more=f"slowest {max(every):.2f}")
     await history.close()
     naive.db.close()
 
@@ -246,7 +244,7 @@ def fill(path: Path, days: float) -> int:
     db = Database(path)
     for stream in streams:
         db.run("INSERT INTO event VALUES (?, ?)", (stream.id, f"event-{stream.id}"))
-        db.run("INSERT INTO stream VALUES (?, ?, ?, ?)", (stream.id, stream.id, f"stream-{stream.id}", base))
+        db.run("INSERT INTO stream VALUES (?, ?, ?, ?, 0)", (stream.id, stream.id, f"stream-{stream.id}", base))
     for first in range(0, count, 90):
         rows = [
             (
@@ -259,11 +257,9 @@ def fill(path: Path, days: float) -> int:
             for n in range(first, min(first + 90, count))
         ]
         with db.transaction():
-            if first + 180 < count:
-                for stream in streams:
-                    store(db, stream.id, rows)
-            else:
-                add_recent(db, ((stream, rows) for stream in streams))
+            for stream in streams:
+                store(db, ((stream.id, *row) for row in rows))
+                roll_up(db, stream, rows[0][0] // SLOT, rows[-1][0] // SLOT)
     db.close()
     return count * EVENTS
 

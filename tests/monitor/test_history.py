@@ -7,7 +7,6 @@ import json
 import os
 import sqlite3
 import sys
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -15,16 +14,12 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
 from math import ceil, isnan
-from operator import itemgetter
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
-from zlib import compress
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from livedeck.client import Secret, SecretLink, SignedLink
@@ -46,10 +41,7 @@ from livedeck.monitor import (
     Reading,
     Severity,
 )
-from livedeck.monitor.history import earlier
 from livedeck.monitor.history.database import Database, set_aside
-from livedeck.monitor.history.samples import NOTHING, SLOT, columns_of, pack, unpack
-from livedeck.monitor.model.readings import NO_STATUS
 from monitor.recordings import NOW, ROUND, everything, locked, newest, readings, snapshot, ticking
 from monitor.stage import signal
 
@@ -206,34 +198,7 @@ async def test_a_late_sample_finds_its_place_and_a_corrected_one_replaces_the_fi
     assert list(buckets.video.low)[1] == rows[90].video
 
 
-@pytest.mark.parametrize("numbers", [0, 4, 6, 7])
-def test_bytes_that_are_no_slot_are_refused(numbers: int) -> None:
-    with pytest.raises(ValueError, match="are no rows"):
-        unpack(bytes([4]) + compress(bytes(4 * numbers)), 0)
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.integers(0, 2**20),
-            *[st.none() | st.integers(-(2**62), 2**62)] * 3,
-            st.none() | st.integers(0, 2**40) | st.sampled_from([0, 3, 4, 5, 8]),
-        ),
-        min_size=1,
-        unique_by=itemgetter(0),
-    )
-)
-def test_a_slot_of_samples_comes_back_out_of_its_bytes(rows: list[Any]) -> None:
-    missing = (0, NOTHING, NOTHING, NOTHING, NO_STATUS)
-    whole: list[Any] = sorted(
-        tuple(instead if value is None else value for value, instead in zip(row, missing, strict=True)) for row in rows
-    )
-    samples = columns_of(whole)
-    for start in (0, -SLOT, samples.time[0]):
-        assert list(zip(*unpack(pack(samples, start), start), strict=True)) == whole
-
-
-async def test_what_is_in_its_slots_and_what_is_not_yet_are_one(opened: Open) -> None:
+async def test_late_samples_corrections_and_pauses_are_told_as_a_table_in_memory_tells_them(opened: Open) -> None:
     """Tick by tick, with late and corrected samples and pauses; what it tells is what a table in memory tells."""
     history = await opened()
     random = Random(5)
@@ -280,7 +245,7 @@ async def test_a_gap_is_a_gap(opened: Open) -> None:
     buckets = await history.series("one", "stream-one", NOW.timestamp(), NOW.timestamp() + 180, 9)
     assert list(buckets.count) == [10, 10, 10, 0, 0, 0, 10, 10, 10]
     for band in (buckets.video, buckets.audio, buckets.fps):
-        for column in (band.low, band.high, band.last):
+        for column in (band.low, band.high):
             assert [isnan(value) for value in column] == [count == 0 for count in buckets.count]
     assert list(buckets.status) == [0, 0, 0, -1, -1, -1, 0, 0, 0]
     nothing = await history.series("one", "another", 0, 100, 5)
@@ -289,7 +254,7 @@ async def test_a_gap_is_a_gap(opened: Open) -> None:
 
 @pytest.mark.parametrize(("columns", "span"), [(40, HOUR), (7, HOUR), (30, HOUR), (12, 2 * HOUR)])
 async def test_every_column_tells_what_its_samples_tell(opened: Open, columns: int, span: float) -> None:
-    """From slots of three minutes where a column is one or more, from samples where it is less."""
+    """From slots of a minute where a column is one or more, from samples where it is less."""
     history = await opened()
     random = Random(columns)
     rows = [
@@ -305,15 +270,13 @@ async def test_every_column_tells_what_its_samples_tell(opened: Open, columns: i
     start = NOW.timestamp()
     buckets = await history.series("one", "stream-one", start, start + span, columns)
     edges = [start + span / columns * index for index in range(columns + 1)]
-    if span / columns >= 180:
-        edges = [start + 180.0 * ceil((edge - start) / 180) for edge in edges]
+    if span / columns >= 60:
+        edges = [start + 60.0 * ceil((edge - start) / 60) for edge in edges]
     for index, (first, after) in enumerate(pairwise(edges)):
         within = [row for row in rows if first <= row.time < after]
         assert buckets.count[index] == len(within)
         video = [row.video for row in within if row.video is not None]
         assert (buckets.video.low[index], buckets.video.high[index]) == (min(video), max(video))
-        last = within[-1].video
-        assert isnan(buckets.video.last[index]) if last is None else buckets.video.last[index] == last
         statuses = [row.status for row in within if row.status is not None]
         assert buckets.status[index] == max(statuses, key=[0, 8, 3, 4, 5].index)
         for status, counts in buckets.statuses.items():
@@ -562,7 +525,7 @@ async def test_a_file_whose_newest_samples_cannot_be_counted_is_set_aside(opened
     before = await opened()
     await kept(before, *ticking(50))
     await before.close()
-    spoil(path, "recent")
+    spoil(path, "sample")
     history = await opened()
     await kept(history, *ticking(60))
     assert "it was corrupt" in history.fault
@@ -590,129 +553,18 @@ async def test_a_database_that_is_not_ours_is_left_alone(
     assert contents(path.parent) == before
 
 
-FIRST_FORMAT = """
-CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE stream (
-    id INTEGER PRIMARY KEY, event INTEGER NOT NULL, name TEXT NOT NULL, base INTEGER NOT NULL,
-    rolled INTEGER NOT NULL, UNIQUE (event, name)
-);
-CREATE TABLE sample (
-    stream INTEGER, time INTEGER, video INTEGER, audio INTEGER, fps INTEGER, status INTEGER, PRIMARY KEY (stream, time)
-) WITHOUT ROWID;
-CREATE TABLE rollup (
-    stream INTEGER, slot INTEGER, count INTEGER,
-    video_low INTEGER, video_high INTEGER, video_last INTEGER,
-    audio_low INTEGER, audio_high INTEGER, audio_last INTEGER,
-    fps_low INTEGER, fps_high INTEGER, fps_last INTEGER,
-    normal INTEGER, key20 INTEGER, key50 INTEGER, loss INTEGER, odd INTEGER, PRIMARY KEY (stream, slot)
-) WITHOUT ROWID;
-CREATE TABLE journal (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, at INTEGER NOT NULL, topic TEXT, body TEXT NOT NULL);
-CREATE INDEX journal_by_kind ON journal (kind, at);
-CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL);
-PRAGMA application_id = 0x6C646869;
-PRAGMA user_version = 1;
-INSERT INTO event VALUES (1, 'one');
-"""
-
-
-def of_first_format(path: Path, slots: int) -> list[Reading]:
-    """Makes such a file of a hundred slots, so many of them rolled up, and says what is in it."""
-    rows = [row._replace(audio=None) for row in ticking(9000)]
-    path.parent.mkdir()
-    with changing(path) as db:
-        db.executescript(FIRST_FORMAT)
-        db.execute("INSERT INTO stream VALUES (1, 1, 'stream-one', ?, ?)", (round(NOW.timestamp() * 1000), slots))
-        db.executemany(_INSERT, [(2000 * index, row.video, row.status) for index, row in enumerate(rows)])
-        db.execute(
-            "INSERT INTO rollup SELECT 1, time / 180000, count(*), min(video), max(video), max(video), NULL, NULL, "
-            "NULL, 29970, 29970, 29970, count(*), 0, 0, 0, NULL FROM sample WHERE time < ? GROUP BY 2",
-            [slots * SLOT],
-        )
-    return rows
-
-
-_INSERT = "INSERT INTO sample VALUES (1, ?, ?, NULL, 29970, ?)"
-
-
-async def test_a_file_of_the_first_format_opens_whole_and_becomes_one_of_ours(opened: Open, path: Path) -> None:
-    """Its last slots were not rolled up; corrections and the retention come before all has moved."""
-    rows = of_first_format(path, 97)
-    history = await opened(retention_days=1)
-    assert await everything(history) == rows
-    rows[4000] = rows[4000]._replace(video=1.0)
-    for step in range(8):
-        await kept(history, *rows[3000:5000], at=step)
-        assert await everything(history) == rows
-        (stream,) = await history.streams("one")
-        assert stream.samples == len(rows)
-        buckets = await history.series("one", "stream-one", NOW.timestamp(), NOW.timestamp() + 5 * HOUR, 5)
-        assert list(buckets.count) == [1800] * 5
-        assert buckets.video.low[2] == 1.0
-    later = DAY.total_seconds() + HOUR
-    for step in range(3):
-        await kept(history, *rows[8000:], at=later + step)
-    assert await everything(history) == rows[1800:]
-    assert history.fault == ""
-    await history.close()
+async def test_a_file_of_an_older_livedeck_is_set_aside_and_said_and_a_new_one_begun(
+    opened: Open, path: Path, spoilt: Callable[[bytes], None]
+) -> None:
+    spoilt(b"")
     with closing(sqlite3.connect(path)) as db:
-        assert not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'sample'").fetchall()
-
-
-@pytest.mark.parametrize("opening", [0, 1])
-@pytest.mark.parametrize("gone", [10, 97])
-async def test_a_first_format_whose_pruning_was_stopped_reads_and_takes_samples(
-    opened: Open, path: Path, gone: int, opening: int
-) -> None:
-    """Samples left before their roll-ups did: before the file became ours, or, by another deck, since."""
-    rows = of_first_format(path, 97)
-    for _ in range(opening):
-        await (await opened()).close()
-    with changing(path) as db:
-        db.execute("DELETE FROM sample WHERE time < ?", [gone * SLOT])
+        db.executescript("CREATE TABLE ours (a); PRAGMA application_id = 0x6C646869; PRAGMA user_version = 2")
     history = await opened()
-    await history.streams("one")
-    for step in range(8):
-        await kept(history, *rows[8800:], at=step)
-    left = rows[gone * 90 :]
-    assert await everything(history) == left
-    (stream,) = await history.streams("one")
-    assert (stream.samples, stream.first.timestamp()) == (len(left), left[0].time)
-    await kept(history, *rows[:100], *rows[8800:])
-    assert len(await everything(history)) == len(left) + 100
-    assert history.fault == ""
-
-
-async def test_what_a_deck_of_the_first_format_still_adds_is_kept(opened: Open, path: Path) -> None:
-    """Between the samples of a slot that is packed, and where no slot is."""
-    rows = of_first_format(path, 97)
-    history = await opened()
-    corrected = rows[30]._replace(video=1.0)
-    await kept(history, *rows[:30], corrected, *rows[31:100])
-    added = [rows[30].time + 1, rows[-1].time + 3600]
-    with changing(path) as db:
-        db.executemany(_INSERT, [(round((time - NOW.timestamp()) * 1000), 7, 0) for time in added])
-    for step in range(8):
-        await kept(history, *rows[8800:], at=step)
-    found = {row.time: row.video for row in await everything(history)}
-    assert [found.pop(time) for time in added] == [7, 7]
-    assert list(found.values()) == [*(row.video for row in rows[:30]), 1.0, *(row.video for row in rows[31:])]
-
-
-async def test_another_deck_may_end_the_move_while_samples_are_compared(
-    opened: Open, path: Path, meanwhile: Meanwhile
-) -> None:
-    rows = of_first_format(path, 97)
-    await (await opened()).close()
-
-    def move() -> None:
-        with closing(Database(path)) as other:
-            deque(earlier.move(other, 0), 0)
-
-    meanwhile("SELECT time, coalesce(video", move)
-    history = await opened()
-    await kept(history, *rows[:200])
-    assert history.fault == ""
-    assert await everything(history) == rows
+    assert "an older livedeck made it" in history.fault
+    assert "deck.sqlite.older-20260301T120000Z" in history.fault
+    assert "deck.sqlite.older-20260301T120000Z" in contents(path.parent)
+    await kept(history, *ticking(10))
+    assert await everything(history) == ticking(10)
 
 
 @pytest.mark.parametrize("before", ["SELECT count", "PRAGMA application_id", "PRAGMA user_version"])
@@ -742,43 +594,18 @@ async def test_a_file_that_is_set_aside_while_it_is_opened_is_left(
     assert history.fault == ""
     assert await everything(history) == ticking(10)
     with changing(path) as db:
-        assert db.execute("SELECT count(*) FROM recent").fetchall() == [(10,)]
-
-
-async def test_a_file_that_breaks_where_only_the_move_comes_is_set_aside(opened: Open, path: Path) -> None:
-    rows = of_first_format(path, 97)
-    await (await opened()).close()
-    spoil(path, "sample")
-    history = await opened()
-    assert history.fault == ""
-    later = ticking(30, start=18_000)
-    await kept(history, *later)
-    assert "it was corrupt" in history.fault
-    assert await everything(history) == later
-    assert rows[-1].time < later[0].time
+        assert db.execute("SELECT count(*) FROM sample").fetchall() == [(10,)]
 
 
 async def test_pruning_that_fails_is_logged(opened: Open, path: Path) -> None:
     history = await opened(retention_days=1)
     await kept(history, *ticking(500))
     with changing(path) as db:
-        db.execute("CREATE TRIGGER no BEFORE DELETE ON rollup BEGIN SELECT raise(ABORT, 'no way'); END")
+        db.execute("CREATE TRIGGER no BEFORE DELETE ON sample BEGIN SELECT raise(ABORT, 'no way'); END")
     with capture_logs() as logs:
         await kept(history, *ticking(1, start=2 * DAY.total_seconds()), at=2 * DAY.total_seconds())
     assert ["no way" in line["why"] for line in logs] == [True]
     assert len(await everything(history)) == 501
-
-
-async def test_samples_that_have_rotted_are_said(opened: Open, path: Path) -> None:
-    history = await opened()
-    await kept(history, *ticking(500))
-    with changing(path) as db:
-        db.execute("UPDATE rollup SET samples = substr(samples, 1, 40) WHERE slot = 1")
-    assert await everything(history) == []
-    assert "samples that cannot be read" in history.fault
-    await kept(history, ticking(91)[-1]._replace(video=1.0), *ticking(500)[300:])
-    assert "a new one was begun" in history.fault
-    assert len(await everything(history)) == 201
 
 
 async def test_a_record_that_has_rotted_is_left_out(opened: Open, path: Path) -> None:

@@ -258,3 +258,9 @@ def test_a_skew_near_its_limit_does_not_come_and_go() -> None:
 
     assert [seen(1.9, 0.0), seen(2.1, 0.0)] == [0.0, 2.1]
     assert [seen(1.5, 2.1), seen(0.5, 2.1)] == [1.5, 0.0]
+
+
+def test_a_server_stamped_its_answer_half_a_round_trip_before_it_came() -> None:
+    """And `Date` is cut to its second: half a one is given back."""
+    timing = ResponseTiming(NOW, 4.0, NOW + timedelta(seconds=10))
+    assert skew([timing], 0.0, Thresholds()) == 12.5

@@ -33,7 +33,7 @@ def readings(times: list[float], value: float = 5.0, statuses: list[int] | None 
 
 
 def band(low: list[float], high: list[float]) -> MinMax:
-    return MinMax(array("d", low), array("d", high), array("d", high))
+    return MinMax(array("d", low), array("d", high))
 
 
 def test_a_series_from_the_history_keeps_its_gaps() -> None:

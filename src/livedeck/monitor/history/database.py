@@ -14,16 +14,16 @@ Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
 _APPLICATION = 0x6C646869  # "ldhi", in the header of our files
 
-_SCHEMA = 2
+_SCHEMA = 3
 
 _PATIENCE = 0.5
 
 """Seconds that a statement waits for another deck's transaction."""
 
 
-_PAGE = 8192
+_PAGE = 2048
 
-"""Bytes. A slot of samples, up to 2 kB, is a part of its page and has none of its own."""
+"""Bytes. A tick of 200 streams changes a page of each: with small ones it writes a quarter of what 8192 would."""
 
 
 _CACHE = 4096
@@ -36,57 +36,26 @@ _LOG_LIMIT = 4 * 2**20
 """Bytes of the write-ahead log at which it goes into the file, and that it keeps on disk once it is emptied."""
 
 
-_RECENT = """
-CREATE TABLE recent (  -- samples in no slot yet: ms since the epoch, bit/s, frames per 1000 s; -2^63 is missing
-    time INTEGER, stream INTEGER, video INTEGER, audio INTEGER, fps INTEGER, status INTEGER,
-    PRIMARY KEY (time, stream)
-) WITHOUT ROWID;
-"""
-
-
-_STREAM = """
-    id INTEGER PRIMARY KEY, event INTEGER NOT NULL, name TEXT NOT NULL,
-    base INTEGER NOT NULL,  -- ms since the epoch, a whole slot: slots count from here
-    UNIQUE (event, name)
-"""
-
-
-_TABLES = f"""
+_TABLES = """
 CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE stream ({_STREAM});
-{_RECENT}
-CREATE TABLE rollup (  -- three minutes of samples a row, and what they come to
+CREATE TABLE stream (
+    id INTEGER PRIMARY KEY, event INTEGER NOT NULL, name TEXT NOT NULL,
+    base INTEGER NOT NULL,  -- ms since the epoch, a whole slot: samples and slots count from here
+    rolled INTEGER NOT NULL,  -- the first slot without a roll-up
+    UNIQUE (event, name)
+);
+CREATE TABLE sample (  -- ms since the stream's base, bit/s, frames per 1000 s; NULL is missing
+    stream INTEGER, time INTEGER, video INTEGER, audio INTEGER, fps INTEGER, status INTEGER, PRIMARY KEY (stream, time)
+) WITHOUT ROWID;
+CREATE TABLE rollup (  -- a minute of samples a row, and what they come to
     stream INTEGER, slot INTEGER, count INTEGER,
-    video_low INTEGER, video_high INTEGER, video_last INTEGER,
-    audio_low INTEGER, audio_high INTEGER, audio_last INTEGER,
-    fps_low INTEGER, fps_high INTEGER, fps_last INTEGER,
+    video_low INTEGER, video_high INTEGER, audio_low INTEGER, audio_high INTEGER, fps_low INTEGER, fps_high INTEGER,
     normal INTEGER, key20 INTEGER, key50 INTEGER, loss INTEGER, odd INTEGER,
-    samples BLOB,  -- packing.py
     PRIMARY KEY (stream, slot)
 ) WITHOUT ROWID;
 CREATE TABLE journal (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, at INTEGER NOT NULL, topic TEXT, body TEXT NOT NULL);
 CREATE INDEX journal_by_kind ON journal (kind, at);
 CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL);
-"""
-
-
-_UPGRADE = f"""
-{_RECENT}
-INSERT INTO recent SELECT base + time, stream, coalesce(video, -1 << 63), coalesce(audio, -1 << 63),
-    coalesce(fps, -1 << 63), coalesce(status, -1) FROM stream JOIN sample ON stream = id AND time >= rolled * 180000;
-DELETE FROM sample WHERE (stream, time) IN (SELECT stream, time - base FROM recent JOIN stream ON stream = id);
-DELETE FROM rollup WHERE slot * 180000 + 179999 <
-    coalesce((SELECT min(time) FROM sample WHERE sample.stream = rollup.stream), 1 << 62);
-ALTER TABLE rollup ADD COLUMN samples BLOB;
-CREATE TABLE moved ({_STREAM});
-INSERT INTO moved SELECT id, event, name, base FROM stream;
-DROP TABLE stream;
-ALTER TABLE moved RENAME TO stream;
-"""  # noqa: S608  constants
-
-"""From the first format, whose `sample` had a row for each sample. Those of whole slots stay in it for `earlier.py`.
-
-Roll-ups before all samples go: pruning was stopped between the two. No DROP COLUMN: SQLite has it since 3.35 alone.
 """
 
 
@@ -101,15 +70,20 @@ _ADVICE = {
 }
 
 
+CORRUPT = "corrupt"
+
 _CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 class StorageError(Exception):
-    """The file could not be used: which one, why, and what to do. `corrupt`: it is no database any more."""
+    """The file could not be used: which one, why, and what to do.
 
-    def __init__(self, path: Path | None, why: str, *, corrupt: bool = False) -> None:
-        super().__init__(f"history {path or 'in memory'}: {why}")
-        self.corrupt = corrupt
+    `aside`: nothing can be done with it, and it is set aside under this word; empty: it is left as it is.
+    """
+
+    def __init__(self, path: Path | None, reason: str, *, aside: str = "") -> None:
+        super().__init__(f"history {path or 'in memory'}: {reason}")
+        self.aside = aside
 
 
 class Database:
@@ -167,6 +141,10 @@ class Database:
                     self.run("ROLLBACK")
             raise
 
+    def version(self) -> int:
+        """Another number after each change that another connection made. Raises StorageError."""
+        return int(self.rows("PRAGMA data_version")[0][0])
+
     def interrupt(self) -> None:
         """End what another thread is asking of this connection."""
         self._db.interrupt()
@@ -188,13 +166,15 @@ class Database:
         application, schema = (_number(db, name) for name in ("application_id", "user_version"))
         if not fresh and application != _APPLICATION:
             raise StorageError(self.path, "it belongs to another program: set `history` to another file")
+        if 0 < schema < _SCHEMA:
+            raise StorageError(self.path, "an older livedeck made it", aside="older")
         if schema > _SCHEMA:
             raise StorageError(self.path, "a newer livedeck made it: set `history` to another file")
         db.execute(f"PRAGMA page_size = {_PAGE}")
         if not reads:
             db.execute("PRAGMA journal_mode = WAL")
-            if schema < _SCHEMA:
-                _bring_up(db)
+            if schema == 0:
+                _create_tables(db)
         page = _number(db, "page_size")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(f"PRAGMA cache_size = -{_CACHE}")
@@ -209,22 +189,22 @@ class Database:
             yield
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            why = _ADVICE.get(code) or str(error)
-            raise StorageError(self.path, why, corrupt=code in _CORRUPT) from error
+            reason = _ADVICE.get(code) or str(error)
+            raise StorageError(self.path, reason, aside=CORRUPT if code in _CORRUPT else "") from error
         except OSError as error:
             raise StorageError(self.path, f"{error.strerror}: set `history` to another file") from error
 
 
-def set_aside(path: Path, now: datetime) -> Path:
-    """Give a corrupt file, and what belongs to it, another name. Returns that. Raises StorageError."""
-    aside = path.with_name(f"{path.name}.corrupt-{now:%Y%m%dT%H%M%SZ}")
+def set_aside(path: Path, now: datetime, word: str = CORRUPT) -> Path:
+    """Give a file, and what belongs to it, another name with that word. Returns that. Raises StorageError."""
+    aside = path.with_name(f"{path.name}.{word}-{now:%Y%m%dT%H%M%SZ}")
     try:
         path.rename(aside)
         for suffix in ("-wal", "-shm"):
             with suppress(FileNotFoundError):
                 Path(f"{path}{suffix}").rename(f"{aside}{suffix}")
     except OSError as error:
-        raise StorageError(path, f"it is corrupt, and cannot be renamed ({error.strerror}): move it away") from error
+        raise StorageError(path, f"it is {word}, and cannot be renamed ({error.strerror}): move it away") from error
     return aside
 
 
@@ -243,12 +223,12 @@ def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
     )
 
 
-def _bring_up(db: sqlite3.Connection) -> None:
-    """Make the tables of a new file, or those of an earlier one ours; another deck may do so in the meantime."""
+def _create_tables(db: sqlite3.Connection) -> None:
+    """Make the tables of a new file; another deck may do so in the meantime."""
     db.execute("BEGIN IMMEDIATE")
-    script = {0: _TABLES, 1: _UPGRADE}.get(_number(db, "user_version"), "")
-    for statement in script.split(";\n"):
-        db.execute(statement)
+    if _number(db, "user_version") == 0:
+        for statement in _TABLES.split(";\n"):
+            db.execute(statement)
     db.execute(f"PRAGMA application_id = {_APPLICATION}")
     db.execute(f"PRAGMA user_version = {_SCHEMA}")
     db.execute("COMMIT")

@@ -112,7 +112,10 @@ class History:
         """
 
         def find(db: Database) -> dict[str, Readings]:
-            return {key: _until(db, StreamKey(key, stream_id), until, newest) for key, stream_id in streams.items()}
+            return {
+                event_id: samples.readings(db, StreamKey(event_id, stream_id), until, newest)
+                for event_id, stream_id in streams.items()
+            }
 
         return await self._desk.ask(find, {})
 
@@ -156,20 +159,12 @@ class History:
             try:
                 return journal.kept(db)
             except StorageError as error:
-                lost = error.corrupt
+                lost = bool(error.aside)
                 raise
 
         known = await self._desk.ask(read, None)
         self._unread = known is None and not lost
         return () if lost else known
-
-
-def _until(db: Database, key: StreamKey, until: float, newest: int) -> Readings:
-    stream = samples.find_stream(db, key)
-    if stream is None:
-        return Readings()
-    last = round(until * 1000) - stream.base
-    return samples.readings_of(samples.stored(db, stream, -stream.base, last, newest), stream.base)
 
 
 def _news(before: Snapshot | None, now: Snapshot) -> Batch:

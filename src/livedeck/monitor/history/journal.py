@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from livedeck.monitor.history.database import Database, StorageError
+from livedeck.monitor.history.database import CORRUPT, Database, StorageError
 from livedeck.monitor.model.alarm import Alarm
 from livedeck.monitor.model.records import (
     ActionRecord,
@@ -95,7 +95,7 @@ def kept(db: Database) -> tuple[Alarm, ...]:
     try:
         items = from_json(rows[0][0]) if rows else []
     except ValueError as error:
-        raise StorageError(db.path, f"alarms that cannot be read ({error})", corrupt=True) from error
+        raise StorageError(db.path, f"alarms that cannot be read ({error})", aside=CORRUPT) from error
     return tuple(_valid(_adapter(Alarm).validate_python, items))
 
 

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
@@ -18,12 +18,12 @@ from typing import TypeVar
 
 import structlog
 
-from livedeck.monitor.history import earlier, journal, samples
-from livedeck.monitor.history.database import Database, StorageError, set_aside
+from livedeck.monitor.history import journal, samples
+from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
-from livedeck.monitor.history.samples import FPS_SCALE, NOTHING, SLOT, Row, Stream, StreamKey, prune
+from livedeck.monitor.history.samples import FPS_SCALE, SLOT, Row, Stream, StreamKey, prune
 from livedeck.monitor.model.alarm import Alarm
-from livedeck.monitor.model.readings import Readings
+from livedeck.monitor.model.readings import NO_STATUS, Readings
 
 _LARGEST = 2**62
 
@@ -37,29 +37,27 @@ _BATCH = 4000
 """Rows in one transaction at most, so that another deck's turn comes soon."""
 
 
-_LOOSE = 180
-
-"""Samples that wait for their slots, for each stream on average; more of one stream at once do not wait."""
-
-
 class SampleWriter:
     """Writes what is new of each stream. Knows what it wrote last, so that a tick costs what the tick brought.
 
-    Made with a query: raises StorageError. `db`: the file that it writes to.
+    `db`: the file that it writes to.
     """
 
     def __init__(self, db: Database) -> None:
         self.db = db
+        self._version = -1
         self._streams: dict[StreamKey, Stream] = {}
         self._written: dict[StreamKey, Readings] = {}
-        self._loose = samples.count_recent(db)
 
     def write(self, news: Mapping[StreamKey, Readings]) -> None:
         """Store every sample that is not stored; where a time is, the newer answer wins. Raises StorageError."""
+        if self._version != (version := self.db.version()):  # another deck may have rolled up more
+            self._version = version
+            self._streams.clear()
         batch: dict[StreamKey, list[Row]] = {}
         count = 0
         for key, readings in news.items():
-            batch[key] = self._news(key, readings)
+            batch[key] = self._new_rows(key, readings)
             count += len(batch[key])
             if count >= _BATCH:
                 self._commit(batch, news)
@@ -69,96 +67,81 @@ class SampleWriter:
     def forget_all_but(self, keys: Iterable[StreamKey]) -> None:
         """Let go of the memory of streams that are over. `keys`: those last written."""
         kept = set(keys)
-        if len(kept) == len(self._streams):
+        if len(kept) == len(self._written):
             return
         self._streams = {key: stream for key, stream in self._streams.items() if key in kept}
         self._written = {key: readings for key, readings in self._written.items() if key in kept}
 
-    def _news(self, key: StreamKey, readings: Readings) -> list[Row]:
-        stream = self._streams.get(key) or self._found(key, readings)
+    def _new_rows(self, key: StreamKey, readings: Readings) -> list[Row]:
         start = _first_new(self._written.get(key), readings)
-        if start is not None:
-            return _rows(readings, start, stream.base)
-        rows = _rows(readings, 0, stream.base)
-        if not rows:
+        if start == len(readings):
             return []
-        with self.db.transaction("DEFERRED"):
-            known = samples.stored(self.db, stream, rows[0][0], rows[-1][0])
-        already = dict(zip(known.time, zip(*known, strict=True), strict=True))
-        return [row for row in rows if already.get(row[0]) != row]
+        stream = self._streams.get(key) or self._find(key, readings)
+        return _rows(readings, start, stream)
 
-    def _found(self, key: StreamKey, readings: Readings) -> Stream:
+    def _find(self, key: StreamKey, readings: Readings) -> Stream:
         """The stream in the file, which gets to know it here."""
         stream = samples.find_stream(self.db, key)
         if stream is None:
-            base = _milliseconds(readings.time[0]) // SLOT * SLOT if len(readings) else 0
             with self.db.transaction():
-                self.db.run("INSERT OR IGNORE INTO event (name) VALUES (?)", [key.event_id])
-                self.db.run(
-                    "INSERT OR IGNORE INTO stream (event, name, base) SELECT id, ?, ? FROM event WHERE name = ?",
-                    (key.stream_id, base, key.event_id),
-                )
-            return self._found(key, readings)
+                samples.make_stream(self.db, key, _milliseconds(readings.time[0]) // SLOT * SLOT)
+            return self._find(key, readings)
         self._streams[key] = stream
         return stream
 
     def _commit(self, batch: Mapping[StreamKey, list[Row]], news: Mapping[StreamKey, Readings]) -> None:
-        news_of = [(self._streams[key], rows) for key, rows in batch.items() if rows]
-        if news_of:
+        changed = {key: rows for key, rows in batch.items() if rows}
+        if changed:
             with self.db.transaction():
-                loose = self._store(news_of)
-            self._loose = loose
+                samples.store(self.db, chain.from_iterable(changed.values()))
+                rolled = {key: self._roll_up(self._streams[key], rows) for key, rows in changed.items()}
+            self._streams |= rolled
         self._written |= {key: news[key] for key in batch}
 
-    def _store(self, news: Sequence[tuple[Stream, list[Row]]]) -> int:
-        """Returns how many samples are then in no slot."""
-        sizes = [len(rows) for _, rows in news]
-        if max(sizes) > _LOOSE:
-            samples.pack_recent(self.db)
-            for stream, rows in news:
-                samples.store(self.db, stream.id, rows)
-            return 0
-        samples.add_recent(self.db, news)
-        loose = self._loose + sum(sizes)
-        if loose < _LOOSE * len(self._streams):
-            return loose
-        samples.pack_older(self.db)
-        return samples.count_recent(self.db)
+    def _roll_up(self, stream: Stream, rows: Sequence[Row]) -> Stream:
+        """Roll up the slots that are over, and those of late samples anew. Returns the stream as it is then."""
+        slots = [row[1] // SLOT for row in rows]
+        first, end = min(stream.rolled, *slots), max(stream.rolled, *slots)
+        if first == end:
+            return stream
+        samples.roll_up(self.db, stream, first, end)
+        return replace(stream, rolled=end)
 
 
-def _first_new(written: Readings | None, readings: Readings) -> int | None:
-    """The index from which on `readings` is new, where it goes on from `written`; None where all must be compared.
+def _first_new(written: Readings | None, readings: Readings) -> int:
+    """The index from which on `readings` is new, where it goes on from `written`; 0 where all may be.
 
     Of a correction the video rate or the status must tell: this is asked of every stream at every tick.
     """
     if written is readings:
         return len(readings)
     if written is None:
-        return None
+        return 0
     times, before = readings.time, written.time
     start = bisect_right(times, before[-1])
     forgotten = len(before) - start
     if start and (forgotten < 0 or before[forgotten] != times[0]):
-        return None
+        return 0
     look = min(start, _RECENT)
     was, now = slice(len(before) - look, None), slice(start - look, start)
     same = _alike(written.video[was], readings.video[now]) and _alike(written.status[was], readings.status[now])
-    return start if same else None
+    return start if same else 0
 
 
 def _alike(one: array[float] | array[int], other: array[float] | array[int]) -> bool:
     return one.tobytes() == other.tobytes()  # NaN is unlike itself
 
 
-def _rows(readings: Readings, start: int, base: int) -> list[Row]:
+def _rows(readings: Readings, start: int, stream: Stream) -> list[Row]:
     time, video, audio, fps, status = readings.time, readings.video, readings.audio, readings.fps, readings.status
     return [
         (
-            _milliseconds(time[index]) - base,
+            stream.id,
+            _milliseconds(time[index]) - stream.base,
             _whole(video[index]),
             _whole(audio[index]),
             _whole(fps[index] * FPS_SCALE),
-            status[index],
+            None if status[index] == NO_STATUS else status[index],
         )
         for index in range(start, len(time))
     ]
@@ -168,10 +151,10 @@ def _milliseconds(time: float) -> int:
     return round(time * 1000)
 
 
-def _whole(value: float) -> int:
+def _whole(value: float) -> int | None:
     if -_LARGEST < value < _LARGEST:
         return round(value)
-    return round(copysign(_LARGEST, value)) if isfinite(value) else NOTHING
+    return round(copysign(_LARGEST, value)) if isfinite(value) else None
 
 
 PRUNED_EACH = timedelta(hours=1)
@@ -231,7 +214,7 @@ class HistoryWriter:
             finally:
                 self._prune()
         except StorageError as error:
-            if not error.corrupt:
+            if not error.aside:
                 raise
             self._renew()
             self._write(batch)
@@ -258,19 +241,14 @@ class HistoryWriter:
             try:
                 self._samples = self._begun()
             except StorageError as error:
-                if not error.corrupt:
+                if not error.aside:
                     raise
-                self._set_aside()
+                self._set_aside(error.aside)
                 self._samples = self._begun()
         return self._samples
 
     def _begun(self) -> SampleWriter:
-        db = Database(self._path, limit=self._limit)
-        try:
-            return SampleWriter(db)
-        except StorageError:
-            db.close()
-            raise
+        return SampleWriter(Database(self._path, limit=self._limit))
 
     def _prune(self) -> None:
         """One step; a file that is full is pruned too. Raises StorageError for one that is corrupt."""
@@ -281,11 +259,11 @@ class HistoryWriter:
             if self._pruning is None and (self._pruned is None or self._now - self._pruned >= PRUNED_EACH):
                 self._pruned = self._now
                 old = journal.milliseconds(self._now - self._retention)
-                self._pruning = chain(prune(db, old), earlier.move(db, old))
+                self._pruning = prune(db, old)
             if self._pruning and next(self._pruning, self) is self:
                 self._pruning = None
         except StorageError as error:
-            if error.corrupt:
+            if error.aside:
                 raise
             _log.warning("history is not pruned", why=str(error))
 
@@ -294,13 +272,14 @@ class HistoryWriter:
         spoilt = self._samples is not None and self._samples.db.in_place
         self._let_go()
         if spoilt:
-            self._set_aside()
+            self._set_aside(CORRUPT)
 
-    def _set_aside(self) -> None:
+    def _set_aside(self, word: str) -> None:
         if self._path is None:
             return
-        aside = set_aside(self._path, self._now)
-        self.notice = f"history {self._path}: it was corrupt; it is now {aside.name}, and a new one was begun"
+        aside = set_aside(self._path, self._now, word)
+        reason = "it was corrupt" if word == CORRUPT else "an older livedeck made it"
+        self.notice = f"history {self._path}: {reason}; it is now {aside.name}, and a new one was begun"
         _log.error("history set aside", path=str(self._path), aside=str(aside))
 
     def _let_go(self) -> None:

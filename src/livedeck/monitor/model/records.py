@@ -189,11 +189,10 @@ def _integers() -> array[int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MinMax:
-    """One measure by column: the least, the greatest and the last value; NaN where none was measured."""
+    """One measure by column: the least and the greatest value; NaN where none was measured."""
 
     low: array[float] = field(default_factory=_doubles)
     high: array[float] = field(default_factory=_doubles)
-    last: array[float] = field(default_factory=_doubles)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
