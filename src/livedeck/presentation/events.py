@@ -10,16 +10,7 @@ from livedeck.presentation.qos import bar_top, bucket_columns, bucket_statuses, 
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, ValueGetter
 from livedeck.text.segments import Line, StyleRole
-from livedeck.text.values import (
-    NO_DATA,
-    NOT_APPLICABLE,
-    UNKNOWN,
-    bits,
-    compact_duration,
-    duration,
-    frames,
-    safe,
-)
+from livedeck.text.values import NO_DATA, NOT_APPLICABLE, UNKNOWN, bits, compact_duration, duration, frames, safe
 
 MAX_NAME_CELLS = 40
 

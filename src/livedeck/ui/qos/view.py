@@ -152,16 +152,7 @@ def _plot_series(
     expected_fps = "" if nominal is None else f"  nominal {nominal:g}"
     return [
         PlotSeries(
-            "video Mbit/s",
-            StyleRole.VIDEO,
-            series.video,
-            low,
-            high,
-            MBIT,
-            2,
-            video_now,
-            (limit, baseline),
-            video,
+            "video Mbit/s", StyleRole.VIDEO, series.video, low, high, MBIT, 2, video_now, (limit, baseline), video
         ),
         PlotSeries(
             "audio kbit/s",

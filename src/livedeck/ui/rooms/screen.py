@@ -69,7 +69,7 @@ class RoomsScreen(BaseScreen):
         return self.query_one(f"#{self._pane}", Table)
 
     def listing(self, snapshot: Snapshot) -> Listing:
-        return Listing(self._pane, PANES[self._pane], self._subjects(self._pane, snapshot.rooms))
+        return Listing(self._pane, PANES[self._pane], self._rows(self._pane, snapshot.rooms))
 
     def turn(self, pane: str) -> None:
         """Have the keys move in that table."""
@@ -87,13 +87,13 @@ class RoomsScreen(BaseScreen):
 
     def room(self) -> Room | None:
         """The selected room, as it is shown."""
-        shown = self.ctx.displayed()
-        return shown[0].rooms.find(self._cursors.get("rooms", "")) if shown else None
+        displayed = self.ctx.displayed()
+        return displayed[0].rooms.find(self._cursors.get("rooms", "")) if displayed else None
 
     def relay(self) -> RelayProfile | None:
         """The selected relay profile of that room, as it is shown."""
         room, key = self.room(), self._cursors.get("relays")
-        return next((one for one in relay_profiles(room) if one.id == key), None) if room else None
+        return next((profile for profile in relay_profiles(room) if profile.id == key), None) if room else None
 
     def reveal(self, profile: RelayProfile | None) -> None:
         """Show the stream key of that profile for ten seconds; None: hide what is shown."""
@@ -113,40 +113,36 @@ class RoomsScreen(BaseScreen):
         if profile_id:
             self.ctx.dispatch("relay.apply", profile_id)
 
-    def paint(self, snapshot: Snapshot, moment: RenderTime) -> None:
-        state = snapshot.rooms
-        moment = replace(moment, stale=moment.stale or state.is_stale(moment.now))
-        cells = self.size.width
-        self.query_one("#age", LinesWidget).show([view.freshness_line(state, moment, cells)])
-        filters = self._fill("rooms", state, moment, with_keys(view.no_rooms_text(state), self.ctx.actions))
-        room = state.find(self._cursors.get("rooms", ""))
-        filters += self._fill("relays", state, moment, view.no_profiles_text(room))
+    def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
+        rooms, cells = snapshot.rooms, self.size.width
+        render_time = replace(render_time, stale=render_time.stale or rooms.is_stale(render_time.now))
+        self.query_one("#age", LinesWidget).show([view.freshness_line(rooms, render_time, cells)])
+        filters = self._fill("rooms", rooms, render_time, with_keys(view.no_rooms_text(rooms), self.ctx.actions))
+        room = rooms.find(self._cursors.get("rooms", ""))
+        filters += self._fill("relays", rooms, render_time, view.no_profiles_text(room))
         self.query_one("#filter", LinesWidget).show(filters)
-        self.query_one("#room", LinesWidget).show(view.room_title(room, self._waiting_edit(room), moment, cells))
+        self.query_one("#room", LinesWidget).show(view.room_title(room, self._waiting_edit(room), render_time, cells))
         self._paint_key(cells)
 
-    def _fill(self, pane: str, state: CachedList[Room], moment: RenderTime, empty: str) -> list[Line]:
-        """Show that table as the operator has it. Returns what is to be said of its filter."""
-        sheet, table_view = PANES[pane], self.ctx.preferences.view(pane)
-        known = filtering.apply_view(sheet, self._subjects(pane, state), table_view, moment)
-        keys = [sheet.key(one) for one in known.rows]
+    def _fill(self, pane: str, rooms: CachedList[Room], render_time: RenderTime, empty_text: str) -> list[Line]:
+        """Show that table by the operator's view. Returns the line of its filter."""
+        schema, table_view = PANES[pane], self.ctx.preferences.view(pane)
+        filtered = filtering.apply_view(schema, self._rows(pane, rooms), table_view, render_time)
+        keys = [schema.key(row) for row in filtered.rows]
         if self._cursors.get(pane) not in keys:
             self._cursors[pane] = next(iter(keys), "")
         table = self.query_one(f"#{pane}", Table)
         table.set_class(pane != self._pane, "-away")
-        table.show(known.rows, moment, self._cursors[pane], "" if known.total else empty, table_view)
-        return filtering.filter_line(table_view, known, key_of("view.clear", self.ctx.actions))
+        cursor, empty_text = self._cursors[pane], "" if filtered.total else empty_text
+        table.show(filtered.rows, render_time, cursor, empty_text, table_view)
+        return filtering.filter_line(table_view, filtered, key_of("view.clear", self.ctx.actions))
 
-    def _subjects(self, pane: str, state: CachedList[Room]) -> Sequence[Any]:
+    def _rows(self, pane: str, rooms: CachedList[Room]) -> Sequence[Any]:
         if pane == "rooms":
-            return state.items
-        room = state.find(self._cursors.get("rooms", ""))
-        waits = self.edits.waiting
-        return (
-            [Relay(one, waits[one.id].since if one.id in waits else None) for one in relay_profiles(room)]
-            if room
-            else ()
-        )
+            return rooms.items
+        room, edits = rooms.find(self._cursors.get("rooms", "")), self.edits.waiting
+        profiles = relay_profiles(room) if room else ()
+        return [Relay(profile, edits[profile.id].since if profile.id in edits else None) for profile in profiles]
 
     def _waiting_edit(self, room: Room | None) -> WaitingEdit | None:
         """The edit of that room that waits longest, and the key that applies it."""
@@ -155,12 +151,14 @@ class RoomsScreen(BaseScreen):
         return WaitingEdit(edit.relay.target.name, edit.since, key) if edit else None
 
     def _paint_key(self, cells: int) -> None:
-        """The key that was asked for, while its time runs and its profile is the selected one."""
-        left, profile = self._hidden_at - self.ctx.clock.monotonic(), self.relay()
-        shown = profile is not None and profile.id == self._revealed and profile.stream_key is not None and left > 0
-        if not shown:
+        """Show the revealed key, while its time runs and its profile is the selected one."""
+        seconds_left, profile = self._hidden_at - self.ctx.clock.monotonic(), self.relay()
+        lines: list[Line] = []
+        if profile and profile.id == self._revealed and profile.stream_key is not None and seconds_left > 0:
+            lines = view.revealed_key(profile, seconds_left, cells)
+        else:
             self._revealed = ""
-        self.query_one("#key", LinesWidget).show(view.revealed_key(profile, left, cells) if shown and profile else [])
+        self.query_one("#key", LinesWidget).show(lines)
 
     def on_table_moved(self, message: Table.Moved) -> None:
         pane = message.table or self._pane

@@ -13,28 +13,12 @@ from livedeck.monitor import EventState, Finding, Grade, IngestState, Severity
 from livedeck.presentation import events, table
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS
 from livedeck.presentation.events import EVENTS, RECENT_SECONDS, SPARK_CELLS
-from livedeck.presentation.qos import (
-    BARS,
-    Bucket,
-    bar_top,
-    bucket_columns,
-    bucket_statuses,
-    recent_axis,
-    status_strip,
-)
+from livedeck.presentation.qos import BARS, Bucket, bar_top, bucket_columns, bucket_statuses, recent_axis, status_strip
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column
 from livedeck.text.segments import Line, StyleRole, clip, fit, join, plain, width
 from livedeck.text.values import NOT_APPLICABLE, safe, short_duration
-from livedeck.ui.wallboard.glyphs import (
-    BLOCK_HEIGHTS,
-    HEIGHTS,
-    PLAIN,
-    block_lines,
-    text_cells,
-    text_lines,
-    wrap_text,
-)
+from livedeck.ui.wallboard.glyphs import BLOCK_HEIGHTS, HEIGHTS, PLAIN, block_lines, text_cells, text_lines, wrap_text
 
 T = TypeVar("T")
 
