@@ -326,6 +326,25 @@ async def test_a_completed_recurring_event_opens_again_by_its_next_schedule_alon
     data(await admin.post(encoder, json={"sending": True}))
 
 
+async def test_the_finished_stream_of_a_recurring_event_is_not_put_to_another_time(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient
+) -> None:
+    path = f"{EVENTS}/{data(await api.post(EVENTS, json=DRAFT | {'type': 'recurring'}))['id']}"
+    await on_air(api, admin, path)
+    data(await api.put(f"{path}/complete"))
+    assert error_of(await api.put(f"{path}/stream", json={"started_at": SOON})) == (409, 409409)
+
+
+@pytest.mark.parametrize("change", ["enable", "move"])
+async def test_enabling_and_moving_an_event_date_the_change(
+    api: httpx.AsyncClient, simulator: Simulator, find_event: FindEvent, path: str, change: str
+) -> None:
+    parent = (await find_event("Choir, hall B"))["parent_id"]
+    simulator.clock.step(5)
+    data(await api.put(f"{path}/{change}", json={"parent_id": parent} if change == "move" else None))
+    assert data(await api.get(path))["updated_at"] == "2026-11-21T09:00:05.500Z"
+
+
 async def test_a_recurring_event_gets_its_next_stream_once_the_last_has_ended(
     api: httpx.AsyncClient, admin: httpx.AsyncClient
 ) -> None:
