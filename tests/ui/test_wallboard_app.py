@@ -1,4 +1,4 @@
-"""The wall in a terminal that exists in memory only: nobody can do anything to it, and nothing stops it."""
+"""The wallboard's app in a terminal in memory: it shows every snapshot, turns pages, and never writes."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Feed:
 
     def __init__(self, *snapshots: Snapshot | None) -> None:
         self._queue: asyncio.Queue[Snapshot | None] = asyncio.Queue()
-        for one in snapshots:
-            self.give(one)
+        for snapshot in snapshots:
+            self.give(snapshot)
 
     def give(self, snapshot: Snapshot | None) -> None:
         """The next one; None: there are no more."""
@@ -52,8 +52,8 @@ class Feed:
 
     async def all(self) -> AsyncGenerator[Snapshot, None]:
         """Until None."""
-        while (one := await self._queue.get()) is not None:
-            yield one
+        while (snapshot := await self._queue.get()) is not None:
+            yield snapshot
 
 
 class Shown:
@@ -90,7 +90,7 @@ async def test_a_snapshot_is_on_the_wall_at_once(known: Snapshot) -> None:
         assert "Cup final" not in shown.words
 
 
-async def test_a_wall_without_a_monitor_says_so(known: Snapshot) -> None:
+async def test_a_wall_whose_monitor_stopped_says_so(known: Snapshot) -> None:
     feed = Feed(known, None)
     shown = Shown(feed)
     async with shown.running():
@@ -122,7 +122,7 @@ async def test_a_terminal_that_was_resized_shows_what_one_of_that_size_shows(kno
 
 
 class Replayed(Wallboard):
-    """A wall that lays all that it sends over what it sent before."""
+    """A wall that keeps what a terminal would show after all that was sent."""
 
     sent: dict[tuple[int, int], str]
 
@@ -138,7 +138,7 @@ def _cells(text: str) -> Iterator[str]:
         yield from (char, "")[: cell_len(char)]
 
 
-async def test_what_is_sent_over_what_was_there_is_the_wall(known: Snapshot) -> None:
+async def test_the_changes_that_are_sent_add_up_to_the_wall(known: Snapshot) -> None:
     """No cell is left behind, whatever changed: clocks, names as wide as two cells, pages, nothing at all."""
     named = [
         replace(one, event=one.event.model_copy(update={"name": "x会議室 大ホール"})) for one in many(known, 9).events

@@ -119,12 +119,12 @@ class ChatScreen(BaseScreen):
 
     def source(self) -> Source | None:
         """What is shown now; None where the event is gone."""
-        state, known = self.ctx.selected_event(), self._stream_list
+        state, stream_list = self.ctx.selected_event(), self._stream_list
         if state is None:
             return None
-        streams = known.streams if known else None
+        streams = stream_list.streams if stream_list else None
         stream = self._stream(state, streams or ())
-        return Source(state, streams, stream, self.message_filter, known.error if known else "")
+        return Source(state, streams, stream, self.message_filter, stream_list.error if stream_list else "")
 
     def _stream(self, state: EventState, streams: tuple[KnownStream, ...]) -> KnownStream | None:
         """The selected stream; else the current one; else the newest that is known."""

@@ -42,31 +42,33 @@ def video_title(video: Video | None, more: str = "") -> Line:
     ]
 
 
-def tab_line(current: str, counts: dict[str, int], shown: CachedList[Any], render_time: RenderTime, cells: int) -> Line:
+def tab_line(
+    current: str, counts: dict[str, int], cached: CachedList[Any], render_time: RenderTime, cells: int
+) -> Line:
     """The tabs, how many rows each has, and how old the shown list is."""
     line: Line = [(" ", StyleRole.TEXT)]
     for part in PARTS:
         is_current = part == current or (current == "cues" and part == "subtitles")
         count = f" {counts[part]}" if part in counts else ""
         line.append((f"[{part}{count}]", StyleRole.STRONG) if is_current else (f" {part}{count} ", StyleRole.DIM))
-    return join(line, freshness_text(shown, render_time), cells)
+    return join(line, freshness_text(cached, render_time), cells)
 
 
-def freshness_text(shown: CachedList[Any], render_time: RenderTime) -> Line:
+def freshness_text(cached: CachedList[Any], render_time: RenderTime) -> Line:
     """How old a list is, in words; a failure never looks like an empty list."""
-    answered = "never answered" if shown.as_of is None else f"{age(render_time.seconds_since(shown.as_of))} ago"
-    if shown.error:
+    answered = "never answered" if cached.as_of is None else f"{age(render_time.seconds_since(cached.as_of))} ago"
+    if cached.error:
         return [(f"▲ failed, {answered} ", StyleRole.WARNING)]
-    if shown.as_of is None:
+    if cached.as_of is None:
         return [("asking ", StyleRole.DIM)]
     if render_time.stale:
         return [(f"▒ STALE {answered} ", StyleRole.STALE)]
     return [(f"{answered} ", StyleRole.DIM)]
 
 
-def error_lines(shown: CachedList[Any], cells: int) -> list[Line]:
+def error_lines(cached: CachedList[Any], cells: int) -> list[Line]:
     """Why the last request failed."""
-    lines = wrap(f"▲ {safe(shown.error, 300)}", StyleRole.WARNING, cells - 2) if shown.error else ()
+    lines = wrap(f"▲ {safe(cached.error, 300)}", StyleRole.WARNING, cells - 2) if cached.error else ()
     return [[(" ", StyleRole.TEXT), *line] for line in lines]
 
 
