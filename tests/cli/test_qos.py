@@ -19,7 +19,7 @@ import pytest
 from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
 from cli.listening import listen
 from client.answers import Platform, api_of
-from livedeck.cli.options import match_event
+from livedeck.cli.lookup import match_event
 from livedeck.cli.qos import QosFollower, follow_samples, print_samples
 from livedeck.client import Event, NotFound
 from livedeck.settings import Settings

@@ -14,7 +14,8 @@ from zoneinfo import ZoneInfo
 import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, code_of_error, run
-from livedeck.cli.options import lookup_event, merge_flags, platform, time_zone, timestamp
+from livedeck.cli.lookup import lookup_event
+from livedeck.cli.options import merge_flags, platform, time_zone, timestamp
 from livedeck.cli.signals import cancel_on_signals
 from livedeck.cli.wiring import make_api, make_history
 from livedeck.client import (

@@ -1,4 +1,4 @@
-"""What several commands share: flags, types of values, and the lookup of an event by what a person typed."""
+"""What several commands share: flags, and types of values."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from livedeck.text import values
-
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
-
-    from livedeck.client import Api, Event
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -109,44 +105,3 @@ def refuse_platform(ctx: click.Context) -> None:
     for name in ("profile", "base_url", "upload_url"):
         if (ctx.obj or {}).get(name):
             raise click.UsageError(f"{ctx.info_name} has a platform of its own: leave out --{name.replace('_', '-')}")
-
-
-MAX_LISTED = 10
-
-"""So many events are listed where a name fits several."""
-
-
-async def lookup_event(api: Api, words: str) -> Event:
-    """The event of the platform that is meant. Raises click.UsageError for none or several, and ApiError."""
-    return match_event([event async for event in api.events.iterate()], words)
-
-
-def match_event(events: Iterable[Event], words: str) -> Event:
-    """The one event that fits best: its id, else its name, else the beginning of either, whatever the case.
-
-    Raises click.UsageError where none fits, and where several fit equally well: it lists them.
-    """
-    events, text = tuple(events), words.strip().casefold()
-    fits: tuple[Callable[[Event], bool], ...] = (
-        lambda event: event.id.casefold() == text,
-        lambda event: _name(event) == text,
-        lambda event: event.id.casefold().startswith(text) or _name(event).startswith(text),
-    )
-    for fit in fits if text else ():
-        matches = [event for event in events if fit(event)]
-        if len(matches) == 1:
-            return matches[0]
-        if matches:
-            raise click.UsageError(_list_matches(words, matches))
-    raise click.UsageError(f"no event is called {values.safe(words, 80)!r}; `livedeck status` lists them all")
-
-
-def _name(event: Event) -> str:
-    return values.safe(event.name or "").casefold()
-
-
-def _list_matches(words: str, matches: list[Event]) -> str:
-    lines = [f"  {event.id}  {values.safe(event.name or '', 60)}" for event in matches[:MAX_LISTED]]
-    if len(matches) > MAX_LISTED:
-        lines.append(f"  and {len(matches) - MAX_LISTED} more")
-    return "\n".join([f"{values.safe(words, 80)!r} fits {len(matches)} events; name one by its id:", *lines])

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import click
 
 from livedeck.cli.exit_codes import DONE, run
-from livedeck.cli.options import lookup_event, merge_flags, platform, time_span
+from livedeck.cli.lookup import lookup_event
+from livedeck.cli.options import merge_flags, platform, time_span
 from livedeck.cli.wiring import SystemClock, make_api
 from livedeck.client import Api, ApiError, Event, NotFound, Rejected
 from livedeck.monitor import Clock, Freshness, Reading, Readings
