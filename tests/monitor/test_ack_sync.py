@@ -25,7 +25,7 @@ from livedeck.monitor import (
     sync_acknowledgements,
 )
 from livedeck.monitor.alarms.operator import acknowledge, shelve, take_out_of_service
-from livedeck.monitor.history.history import REMEMBERED
+from livedeck.monitor.history.history import MAX_CLEARED
 from ui.wall_stage import evening
 
 NOW = datetime(2026, 11, 21, 21, 14, 7, tzinfo=UTC)
@@ -148,7 +148,7 @@ async def test_what_was_done_is_not_asked_again_when_the_deck_has_forgotten_it(t
 
 async def test_what_a_glance_remembers_is_bounded_and_the_newest_stays(tmp_path: Path) -> None:
     file, over = tmp_path / "history.sqlite", replace(ONE, state=AlarmState.CLEARED, present=False, needs_ack=False)
-    moments = [NOW + timedelta(seconds=number) for number in range(REMEMBERED + 10)]
+    moments = [NOW + timedelta(seconds=number) for number in range(MAX_CLEARED + 10)]
     done = [replace(over, event_id=str(number), changed=at) for number, at in enumerate(moments)]
     history, glance = await History.open(file, NOW), HistoryReader(file)
     for listed in (tuple(done), ()):

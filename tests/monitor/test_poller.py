@@ -244,3 +244,34 @@ async def test_rooms_that_are_refused_keep_what_was_known_and_say_why(deck: Rais
     assert (after.items, after.as_of) == (known.items, known.as_of)
     assert "the platform does not allow this" in after.error
     assert after.is_stale(one.clock.now())
+
+
+async def test_a_list_that_somebody_opens_is_shown_at_once_though_an_event_answers_slowly(deck: Raise) -> None:
+    one = deck(event())
+    await one.until(20)
+    one.stage.slow = {"one": 1.5}
+    one.monitor.refresh()
+    await one.until(21)
+    begun = one.clock.monotonic()
+    one.monitor.watch("test", ROOM_LIST)
+    while (snapshot := await one.next()).rooms.as_of is None:
+        pass
+    assert one.clock.monotonic() - begun < 0.3
+    assert [room.name for room in snapshot.rooms.items] == ["Green room"]
+
+
+async def test_a_list_is_answered_anew_after_a_refresh_and_not_before(deck: Raise) -> None:
+    """Whoever waits for a list after a change waits for an answer to a request that was made after it."""
+    one = deck(event())
+    one.monitor.watch("test", ROOM_LIST)
+    await one.until(20)
+    assert one.monitor.on_demand.is_current([ROOM_LIST])
+    one.stage.slow = {"rooms": 1.0}
+    one.monitor.refresh()
+    assert not one.monitor.on_demand.is_current([ROOM_LIST])
+    await one.until(20.5)
+    one.monitor.refresh()
+    asked = len(one.stage.times("rooms"))
+    while not one.monitor.on_demand.is_current([ROOM_LIST]):
+        await one.next()
+    assert len(one.stage.times("rooms")) == asked + 1

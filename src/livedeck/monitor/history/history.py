@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from pathlib import Path
 
-from livedeck.monitor.history import journal, samples
-from livedeck.monitor.history import queries as charts
+from livedeck.monitor.history import journal, queries, samples
 from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.history.journal import Entry, kept
 from livedeck.monitor.history.samples import StreamKey
@@ -40,9 +39,9 @@ class History:
     `fault` says so.
     """
 
-    _desk: HistoryQueue
-    _seen: Snapshot | None = field(default=None, init=False)
-    _unread: bool = field(default=False, init=False)  # the alarms of the deck before were asked for in vain
+    _queue: HistoryQueue
+    _last: Snapshot | None = field(default=None, init=False)
+    _is_unrestored: bool = field(default=False, init=False)  # the alarms of the deck before were asked for in vain
 
     @classmethod
     async def open(
@@ -52,58 +51,58 @@ class History:
 
         `limit`: bytes that the file may take; None: what the disk has.
         """
-        desk = HistoryQueue(HistoryWriter(path, now, timedelta(days=retention_days), limit), path, now)
-        await desk.open()
-        return cls(desk)
+        queue = HistoryQueue(HistoryWriter(path, now, timedelta(days=retention_days), limit), path, now)
+        await queue.open()
+        return cls(queue)
 
     @property
     def fault(self) -> str:
         """What is wrong, with which file, and what to do; empty while all is kept."""
-        return self._desk.fault
+        return self._queue.fault
 
     async def flush(self) -> None:
         """Return once all that was given has been tried."""
-        await self._desk.flush()
+        await self._queue.flush()
 
     async def close(self) -> None:
         """Write what is left, tidy the file and let go of it, within two seconds."""
-        await self._desk.close()
+        await self._queue.close()
 
     async def append(self, snapshot: Snapshot) -> None:
         """Keep what a snapshot brought: new samples, what became of alarms, the link's changes. Returns at once."""
-        before, self._seen = self._seen, snapshot
-        self._desk.now = snapshot.at
+        before, self._last = self._last, snapshot
+        self._queue.now = snapshot.at
         news = _news(before, snapshot)
-        self._desk.give(replace(news, alarms=None) if self._unread else news)
+        self._queue.put(replace(news, alarms=None) if self._is_unrestored else news)
 
     async def record_action(self, record: ActionRecord) -> None:
         """Keep what a person did."""
-        await self._desk.keep(journal.entry(record, record.at, record.target_id))
+        await self._queue.write(journal.entry(record, record.at, record.target_id))
 
     async def mark(self, event_id: str, at: datetime, text: str = "") -> None:
         """Keep a marker of that event (server clock)."""
-        await self._desk.keep(journal.entry(Marker(at, event_id, text), at, event_id))
+        await self._queue.write(journal.entry(Marker(at, event_id, text), at, event_id))
 
     async def notified(self, record: NotificationRecord) -> None:
         """Keep what the deck told."""
-        await self._desk.keep(journal.entry(record, record.at, record.event_id))
+        await self._queue.write(journal.entry(record, record.at, record.event_id))
 
     async def remember_material(self, record: MaterialRecord) -> None:
         """Keep the id of a material that this deck made."""
-        await self._desk.keep(journal.entry(record, record.at, record.video_id))
+        await self._queue.write(journal.entry(record, record.at, record.video_id))
 
     async def forget_material(self, material_id: str) -> None:
         """It was deleted."""
-        await self._desk.keep(Entry(journal.FORGOTTEN, journal.milliseconds(self._desk.now), material_id))
+        await self._queue.write(Entry(journal.FORGOTTEN, journal.milliseconds(self._queue.now), material_id))
 
     async def series(self, event_id: str, stream_id: str, since: float, until: float, columns: int) -> Buckets:
         """The stretch from `since` to `until` (epoch s, server clock) in so many columns."""
 
         def gather(db: Database) -> Buckets | None:
             stream = samples.find_stream(db, StreamKey(event_id, stream_id))
-            return charts.gather(db, stream, since, until, columns) if stream else None
+            return queries.gather(db, stream, since, until, columns) if stream else None
 
-        return await self._desk.ask(gather, None) or charts.empty(since, until, columns)
+        return await self._queue.read(gather, None) or queries.empty(since, until, columns)
 
     async def samples(self, streams: Mapping[str, str], until: float, *, newest: int = -1) -> Mapping[str, Readings]:
         """The samples of those streams (event id -> stream id), by event id; of each at most `newest`, -1 is all.
@@ -117,35 +116,35 @@ class History:
                 for event_id, stream_id in streams.items()
             }
 
-        return await self._desk.ask(find, {})
+        return await self._queue.read(find, {})
 
     async def streams(self, event_id: str) -> tuple[StreamRecord, ...]:
         """The streams of that event, the earliest first."""
-        return await self._desk.ask(lambda db: samples.streams_of(db, event_id), ())
+        return await self._queue.read(lambda db: samples.streams_of(db, event_id), ())
 
     async def alarm_log(self, since: datetime, event_id: str | None = None) -> tuple[AlarmRecord, ...]:
         """What became of alarms since then, oldest first; of one event, or of all and the deck."""
-        return await self._desk.ask(lambda db: journal.read(db, AlarmRecord, since, event_id), ())
+        return await self._queue.read(lambda db: journal.read(db, AlarmRecord, since, event_id), ())
 
     async def audit(self, since: datetime) -> tuple[ActionRecord, ...]:
         """What was done since then, oldest first."""
-        return await self._desk.ask(lambda db: journal.read(db, ActionRecord, since), ())
+        return await self._queue.read(lambda db: journal.read(db, ActionRecord, since), ())
 
     async def markers(self, event_id: str) -> tuple[Marker, ...]:
         """The markers of that event, oldest first."""
-        return await self._desk.ask(lambda db: journal.read(db, Marker, topic=event_id), ())
+        return await self._queue.read(lambda db: journal.read(db, Marker, topic=event_id), ())
 
     async def connection_log(self, since: datetime) -> tuple[LinkRecord, ...]:
         """How the link changed since then, oldest first."""
-        return await self._desk.ask(lambda db: journal.read(db, LinkRecord, since), ())
+        return await self._queue.read(lambda db: journal.read(db, LinkRecord, since), ())
 
     async def notifications(self, since: datetime) -> tuple[NotificationRecord, ...]:
         """What the deck told since then, oldest first."""
-        return await self._desk.ask(lambda db: journal.read(db, NotificationRecord, since), ())
+        return await self._queue.read(lambda db: journal.read(db, NotificationRecord, since), ())
 
     async def materials(self, video_id: str) -> tuple[MaterialRecord, ...]:
         """The materials of that video that this deck made and did not delete, oldest first."""
-        return await self._desk.ask(lambda db: journal.materials(db, video_id), ())
+        return await self._queue.read(lambda db: journal.materials(db, video_id), ())
 
     async def restored(self) -> tuple[Alarm, ...] | None:
         """The alarms as they last stood: what a deck that starts again goes on from.
@@ -162,9 +161,9 @@ class History:
                 lost = bool(error.aside)
                 raise
 
-        known = await self._desk.ask(read, None)
-        self._unread = known is None and not lost
-        return () if lost else known
+        alarms = await self._queue.read(read, None)
+        self._is_unrestored = alarms is None and not lost
+        return () if lost else alarms
 
 
 def _news(before: Snapshot | None, now: Snapshot) -> Batch:
@@ -187,13 +186,13 @@ def _present(snapshot: Snapshot) -> dict[StreamKey, Readings]:
     }
 
 
-REMEMBERED = 1000
+MAX_CLEARED = 1000
 
-"""Alarms that were cleared: a wall stays up for weeks."""
+"""Cleared alarms that are remembered: a wall stays up for weeks."""
 
 
 class HistoryReader:
-    """Of one history file, which may come, go and be set aside at any time."""
+    """Read-only history of another process: one file, which may come, go and be set aside at any time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -204,11 +203,11 @@ class HistoryReader:
 
         One that was cleared is so, though the deck lists it no more, until it comes again; the newest are remembered.
         """
-        stood = self._cleared | {alarm.key: alarm for alarm in await asyncio.to_thread(self._read)}
-        cleared = [alarm for alarm in stood.values() if alarm.state is AlarmState.CLEARED]
-        newest = sorted(cleared, key=attrgetter("changed"))[-REMEMBERED:]
+        alarms = self._cleared | {alarm.key: alarm for alarm in await asyncio.to_thread(self._read)}
+        cleared = [alarm for alarm in alarms.values() if alarm.state is AlarmState.CLEARED]
+        newest = sorted(cleared, key=attrgetter("changed"))[-MAX_CLEARED:]
         self._cleared = {alarm.key: alarm for alarm in newest}
-        return tuple(stood.values())
+        return tuple(alarms.values())
 
     def _read(self) -> tuple[Alarm, ...]:
         with suppress(StorageError):

@@ -203,7 +203,7 @@ class HistoryWriter:
 
     def open(self) -> Database:
         """The open file. A corrupt one is set aside and a new one begun. Raises StorageError."""
-        return self._opened().db
+        return self._open().db
 
     def write(self, batch: Batch, now: datetime) -> None:
         """Store all of it, then take a step of pruning. Raises StorageError; what was stored by then is stored once."""
@@ -219,12 +219,8 @@ class HistoryWriter:
             self._renew()
             self._write(batch)
 
-    def close(self) -> None:
-        """Let go of the file, tidied."""
-        self._let_go()
-
     def _write(self, batch: Batch) -> None:
-        writer = self._opened()
+        writer = self._open()
         if batch.samples:
             writer.write(batch.samples)
             writer.forget_all_but(batch.samples)
@@ -235,19 +231,19 @@ class HistoryWriter:
             if batch.alarms is not None:
                 journal.keep(writer.db, batch.alarms)
 
-    def _opened(self) -> SampleWriter:
+    def _open(self) -> SampleWriter:
         if self._samples is None or not self._samples.db.in_place:
-            self._let_go()
+            self.close()
             try:
-                self._samples = self._begun()
+                self._samples = self._open_file()
             except StorageError as error:
                 if not error.aside:
                     raise
                 self._set_aside(error.aside)
-                self._samples = self._begun()
+                self._samples = self._open_file()
         return self._samples
 
-    def _begun(self) -> SampleWriter:
+    def _open_file(self) -> SampleWriter:
         return SampleWriter(Database(self._path, limit=self._limit))
 
     def _prune(self) -> None:
@@ -270,7 +266,7 @@ class HistoryWriter:
     def _renew(self) -> None:
         """The open file is corrupt: set it aside, unless another deck did."""
         spoilt = self._samples is not None and self._samples.db.in_place
-        self._let_go()
+        self.close()
         if spoilt:
             self._set_aside(CORRUPT)
 
@@ -282,7 +278,8 @@ class HistoryWriter:
         self.notice = f"history {self._path}: {reason}; it is now {aside.name}, and a new one was begun"
         _log.error("history set aside", path=str(self._path), aside=str(aside))
 
-    def _let_go(self) -> None:
+    def close(self) -> None:
+        """Let go of the file, tidied."""
         writer, self._samples, self._pruning = self._samples, None, None
         if writer:
             writer.db.close()
@@ -291,15 +288,15 @@ class HistoryWriter:
 class Reader:
     """The reading side. A file has a connection of its own; a history in memory has one, and one thread, for both."""
 
-    def __init__(self, path: Path | None, recorder: HistoryWriter) -> None:
-        self._path, self._recorder = path, recorder
+    def __init__(self, path: Path | None, writer: HistoryWriter) -> None:
+        self._path, self._writer = path, writer
         self._db: Database | None = None
 
-    def ask(self, question: Callable[[Database], T]) -> T:
+    def read(self, query: Callable[[Database], T]) -> T:
         """What the open file answers, all of it of one moment. Raises StorageError."""
         db = self._open()
         with db.transaction("DEFERRED"):
-            return question(db)
+            return query(db)
 
     def interrupt(self) -> None:
         """End what is being read, from another thread."""
@@ -314,7 +311,7 @@ class Reader:
 
     def _open(self) -> Database:
         if self._path is None:
-            return self._recorder.open()
+            return self._writer.open()
         if self._db is None or not self._db.in_place:
             self.close()
             self._db = Database(self._path, reads=True)
@@ -340,16 +337,16 @@ log = structlog.get_logger("livedeck.history")
 
 
 class HistoryQueue:
-    """Takes batches and questions on the event loop and has them done on the threads: one writes, another reads.
+    """Bounded queue between the event loop and the threads of the history: one writes, another reads.
 
     What cannot be written waits here, bounded, and is tried again with the next batch.
     """
 
-    def __init__(self, recorder: HistoryWriter, path: Path | None, now: datetime) -> None:
+    def __init__(self, writer: HistoryWriter, path: Path | None, now: datetime) -> None:
         self.now = now
-        self._recorder, self._reader = recorder, Reader(path, recorder)
-        self._writer = ThreadPoolExecutor(1, "livedeck-history-writer")
-        self._asker = ThreadPoolExecutor(1, "livedeck-history-reader") if path else self._writer
+        self._writer, self._reader = writer, Reader(path, writer)
+        self._write_thread = ThreadPoolExecutor(1, "livedeck-history-writer")
+        self._read_thread = ThreadPoolExecutor(1, "livedeck-history-reader") if path else self._write_thread
         self._waiting = Batch()
         self._writing: asyncio.Task[None] | None = None
         self._faults: dict[str, str] = {}
@@ -358,13 +355,13 @@ class HistoryQueue:
     @property
     def fault(self) -> str:
         """What is wrong, with which file, and what to do; empty while all is kept."""
-        return next(iter(self._faults.values()), self._recorder.notice)
+        return next(iter(self._faults.values()), self._writer.notice)
 
     async def open(self) -> None:
         """Open the file, or learn why not."""
-        await self._try(_WRITTEN, self._writer, self._recorder.open)
+        await self._try(_WRITTEN, self._write_thread, self._writer.open)
 
-    def give(self, batch: Batch) -> None:
+    def put(self, batch: Batch) -> None:
         """Have it written, as soon as what is being written is. Once closed, nothing is."""
         if self._closed:
             return
@@ -372,22 +369,22 @@ class HistoryQueue:
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write(), name="history")
 
-    async def keep(self, entry: Entry) -> None:
+    async def write(self, entry: Entry) -> None:
         """Have that written, and return once it was tried."""
-        self.give(Batch(entries=(entry,)))
+        self.put(Batch(entries=(entry,)))
         await self.flush()
 
     async def flush(self) -> None:
         """Return once all that was given has been tried."""
-        self.give(Batch())
+        self.put(Batch())
         if self._writing:
             await asyncio.shield(self._writing)
 
-    async def ask(self, question: Callable[[Database], T], otherwise: T) -> T:
+    async def read(self, query: Callable[[Database], T], otherwise: T) -> T:
         """What the file answers; `otherwise` where it cannot be read, and then `fault` says why."""
         if self._closed:
             return otherwise
-        answer = await self._try(_READ, self._asker, partial(self._reader.ask, question))
+        answer = await self._try(_READ, self._read_thread, partial(self._reader.read, query))
         return answer[0] if answer else otherwise
 
     async def close(self) -> None:
@@ -398,10 +395,10 @@ class HistoryQueue:
         with suppress(TimeoutError):
             async with asyncio.timeout(_LEAVE):
                 await self.flush()
-                await self._try(_CLOSED, self._asker, self._reader.close)
-                await self._try(_CLOSED, self._writer, self._recorder.close)
+                await self._try(_CLOSED, self._read_thread, self._reader.close)
+                await self._try(_CLOSED, self._write_thread, self._writer.close)
         self._closed = True
-        for thread in (self._asker, self._writer):
+        for thread in (self._read_thread, self._write_thread):
             thread.shutdown(wait=False, cancel_futures=True)
 
     async def _write(self) -> None:
@@ -409,7 +406,7 @@ class HistoryQueue:
         while self._waiting:
             batch, self._waiting = self._waiting, Batch()
             try:
-                done = await self._try(_WRITTEN, self._writer, partial(self._recorder.write, batch, self.now))
+                done = await self._try(_WRITTEN, self._write_thread, partial(self._writer.write, batch, self.now))
             except Exception as error:
                 log.exception("history: a write failed")
                 self._faults[_WRITTEN] = f"history: {type(error).__name__}, a fault of livedeck itself; see the log"

@@ -31,29 +31,29 @@ async def current_stream(api: Api, event: Event) -> KnownStream | None:
     return KnownStream(event.stream.id, "current") if event.stream and event.stream.id else None
 
 
-def remembered_streams(now: KnownStream | None, history: Iterable[StreamRecord]) -> tuple[KnownStream, ...]:
+def remembered_streams(current: KnownStream | None, history: Iterable[StreamRecord]) -> tuple[KnownStream, ...]:
     """The current one, then those of the history, newest first; each once."""
     newest = sorted(history, key=lambda record: record.last, reverse=True)
-    past = [KnownStream(one.stream_id, f"history, {one.first:%Y-%m-%d %H:%M}Z") for one in newest]
-    return _once([*([now] if now else []), *past])
+    past = [KnownStream(record.stream_id, f"history, {record.first:%Y-%m-%d %H:%M}Z") for record in newest]
+    return _unique([*([current] if current else []), *past])
 
 
 async def known_streams(api: Api, event: Event, history: Iterable[StreamRecord]) -> tuple[KnownStream, ...]:
     """All of them, each once: those of `remembered_streams`, then those of recordings. Raises ApiError."""
     remembered = remembered_streams(await current_stream(api, event), history)
-    return _once([*remembered, *[one async for one in _recorded(api, event)]])
+    return _unique([*remembered, *[stream async for stream in _recorded(api, event)]])
 
 
-def _once(streams: Iterable[KnownStream]) -> tuple[KnownStream, ...]:
-    once: dict[str, KnownStream] = {}
+def _unique(streams: Iterable[KnownStream]) -> tuple[KnownStream, ...]:
+    unique: dict[str, KnownStream] = {}
     for stream in streams:
-        once.setdefault(stream.id, stream)
-    return tuple(once.values())
+        unique.setdefault(stream.id, stream)
+    return tuple(unique.values())
 
 
 async def _recorded(api: Api, event: Event) -> AsyncIterator[KnownStream]:
     """Streams that recordings name; the document shows no such field, and some platforms have it (decisions.md)."""
     async for recording in api.events.iterate_videos(event.id):
-        named = (recording.model_extra or {}).get("stream_id")
-        if isinstance(named, str) and named:
-            yield KnownStream(named, f"recording {values.safe(recording.title or '', 40)}".rstrip())
+        stream_id = (recording.model_extra or {}).get("stream_id")
+        if isinstance(stream_id, str) and stream_id:
+            yield KnownStream(stream_id, f"recording {values.safe(recording.title or '', 40)}".rstrip())
