@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from livedeck.client import RelayProfile, Room
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.table import Column, TableSchema, Value
+from livedeck.presentation.table import Column, TableSchema, Value, text_column
 from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, link, safe
 
@@ -76,10 +76,6 @@ def _cell(text: str, render_time: RenderTime, role: StyleRole = StyleRole.TEXT) 
     return [(text, StyleRole.STALE if render_time.stale else role)]
 
 
-def _dim(text: str, render_time: RenderTime) -> Line:
-    return _cell(text, render_time, StyleRole.DIM)
-
-
 def _word(word: str | None) -> str:
     return safe(word or UNKNOWN, 40)
 
@@ -100,44 +96,36 @@ def _count(room: Room) -> str:
     return UNKNOWN if room.restreams is None else str(len(room.restreams))
 
 
+def _relay_count(room: Room) -> Value:
+    return None if room.restreams is None else float(len(room.restreams))
+
+
 ROOMS: TableSchema[Room] = TableSchema(
     columns=(
-        Column(
-            "room",
-            "ROOM",
-            20,
-            0,
-            lambda room, at: _cell(display_name(room), at),
-            lambda room, _: display_name(room),
-            grows=True,
-        ),
+        text_column("room", "ROOM", 20, 0, display_name, grows=True),
         Column("status", "  STATUS", 11, 1, room_status, lambda room, _: _word(room.status)),
-        Column(
-            "relays",
-            "RELAYS",
-            6,
-            0,
-            lambda room, at: _cell(_count(room), at),
-            lambda room, _: None if room.restreams is None else float(len(room.restreams)),
-            right=True,
-        ),
-        Column(
+        text_column("relays", "RELAYS", 6, 0, _count, value=_relay_count, right=True),
+        text_column(
             "platforms",
             "PLATFORMS",
             36,
             4,
-            lambda room, at: _dim(" ".join(_platforms(room)) or NOT_APPLICABLE, at),
-            lambda room, _: _platforms(room),
+            lambda room: " ".join(_platforms(room)) or NOT_APPLICABLE,
+            value=_platforms,
+            role=StyleRole.DIM,
         ),
-        Column("type", "TYPE", 18, 5, lambda room, at: _dim(_word(room.type), at), lambda room, _: room.type),
-        Column("code", "CODE", 12, 2, lambda room, at: _cell(_word(room.code), at), lambda room, _: room.code),
-        Column(
+        text_column(
+            "type", "TYPE", 18, 5, lambda room: _word(room.type), value=lambda room: room.type, role=StyleRole.DIM
+        ),
+        text_column("code", "CODE", 12, 2, lambda room: _word(room.code), value=lambda room: room.code),
+        text_column(
             "created",
             "CREATED (UTC)",
             13,
             3,
-            lambda room, at: _dim(_date(room.created_at), at),
-            lambda room, _: _epoch(room.created_at),
+            lambda room: _date(room.created_at),
+            value=lambda room: _epoch(room.created_at),
+            role=StyleRole.DIM,
             right=True,
         ),
         Column("link", "JOIN LINK", 44, 6, lambda room, at: _cell(link(room.link or UNKNOWN), at)),
@@ -153,54 +141,43 @@ ROOMS: TableSchema[Room] = TableSchema(
 def _broadcasting(relay: Relay, render_time: RenderTime) -> Line:
     """When a change was refused because it broadcasts; unknown otherwise."""
     if relay.locked_at is None:
-        return _dim(UNKNOWN, render_time)
+        return _cell(UNKNOWN, render_time, StyleRole.DIM)
     return [(f"▲ at {relay.locked_at:%H:%M:%S}", StyleRole.WARNING)]
 
 
 RELAYS: TableSchema[Relay] = TableSchema(
     columns=(
-        Column(
-            "platform",
-            "PLATFORM",
-            13,
-            0,
-            lambda relay, at: _cell(service(relay.profile), at, StyleRole.STRONG),
-            lambda relay, _: service(relay.profile),
-        ),
-        Column(
-            "name",
-            "RELAY PROFILE",
-            16,
-            0,
-            lambda relay, at: _cell(display_name(relay.profile), at),
-            lambda relay, _: display_name(relay.profile),
-        ),
-        Column(
+        text_column("platform", "PLATFORM", 13, 0, lambda relay: service(relay.profile), role=StyleRole.STRONG),
+        text_column("name", "RELAY PROFILE", 16, 0, lambda relay: display_name(relay.profile)),
+        text_column(
             "address",
             "ADDRESS",
             24,
             2,
-            lambda relay, at: _dim(link(relay.profile.url or UNKNOWN), at),
-            lambda relay, _: relay.profile.url,
+            lambda relay: link(relay.profile.url or UNKNOWN),
+            value=lambda relay: relay.profile.url,
+            role=StyleRole.DIM,
             grows=True,
         ),
         Column("key", "KEY", 8, 1, lambda relay, at: _cell(str(relay.profile.stream_key or UNKNOWN), at)),
-        Column(
+        text_column(
             "created",
             "CREATED (UTC)",
             13,
             5,
-            lambda relay, at: _dim(_date(relay.profile.created_at), at),
-            lambda relay, _: _epoch(relay.profile.created_at),
+            lambda relay: _date(relay.profile.created_at),
+            value=lambda relay: _epoch(relay.profile.created_at),
+            role=StyleRole.DIM,
             right=True,
         ),
-        Column(
+        text_column(
             "updated",
             "UPDATED (UTC)",
             13,
             3,
-            lambda relay, at: _dim(_date(relay.profile.updated_at, "never"), at),
-            lambda relay, _: _epoch(relay.profile.updated_at),
+            lambda relay: _date(relay.profile.updated_at, "never"),
+            value=lambda relay: _epoch(relay.profile.updated_at),
+            role=StyleRole.DIM,
             right=True,
         ),
         Column("broadcasting", "BROADCASTING", 13, 0, _broadcasting, lambda relay, _: _epoch(relay.locked_at)),

@@ -45,6 +45,27 @@ class Column(Generic[T]):
     max_width: int = 0
 
 
+def text_column(
+    name: str,
+    title: str,
+    width: int,
+    rank: int,
+    text: Callable[[T], str],
+    *,
+    value: Callable[[T], Value] | None = None,
+    role: StyleRole = StyleRole.TEXT,
+    right: bool = False,
+    grows: bool = False,
+) -> Column[T]:
+    """A column of plain text, sorted by `value`, or else by the text; in the role STALE on stale data."""
+    getter = value or text
+
+    def render(row: T, render_time: RenderTime) -> Line:
+        return [(text(row), StyleRole.STALE if render_time.stale else role)]
+
+    return Column(name, title, width, rank, render, lambda row, _: getter(row), right, grows)
+
+
 @dataclass(frozen=True, slots=True)
 class TableSchema(Generic[T]):
     """A kind of table. `key`: the identity that the cursor follows. `text`: where a bare word of a filter is searched.

@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
-from typing import TypeVar
 
 from livedeck.client import Annotation, Cue, Poster, Subtitle
 from livedeck.monitor import KnownMaterial, Video
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.table import Column, TableSchema, Value
+from livedeck.presentation.table import Column, TableSchema, Value, text_column
 from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, duration, link, position, safe, size
-
-T = TypeVar("T")
-
-
-def _column(
-    name: str,
-    title: str,
-    width: int,
-    rank: int,
-    text: Callable[[T], str],
-    *,
-    value: Callable[[T], Value] | None = None,
-    role: StyleRole = StyleRole.TEXT,
-    right: bool = False,
-    grows: bool = False,
-) -> Column[T]:
-    """A column of plain text, sorted by `value`, or else by the text."""
-    getter = value or text
-
-    def render(row: T, render_time: RenderTime) -> Line:
-        return [(text(row), StyleRole.STALE if render_time.stale else role)]
-
-    return Column(name, title, width, rank, render, lambda row, _: getter(row), right, grows)
 
 
 def _text(text: str | None, limit: int = 200) -> str:
@@ -66,12 +41,12 @@ def length_text(video: Video) -> str:
 
 VIDEOS: TableSchema[Video] = TableSchema(
     (
-        _column("title", "VIDEO", 20, 0, lambda video: _text(video.title), grows=True, role=StyleRole.STRONG),
-        _column("length", "LENGTH", 10, 2, length_text, value=lambda video: video.duration, right=True),
-        _column(
+        text_column("title", "VIDEO", 20, 0, lambda video: _text(video.title), grows=True, role=StyleRole.STRONG),
+        text_column("length", "LENGTH", 10, 2, length_text, value=lambda video: video.duration, right=True),
+        text_column(
             "status", "STATUS", 9, 3, lambda video: _or_unknown(video.recording.status if video.recording else None, 20)
         ),
-        _column(
+        text_column(
             "recorded",
             "RECORDED (UTC)",
             17,
@@ -79,8 +54,8 @@ VIDEOS: TableSchema[Video] = TableSchema(
             lambda video: date_text(recorded_at(video)),
             value=lambda video: _epoch(recorded_at(video)),
         ),
-        _column("event", "EVENT", 20, 4, lambda video: _text(video.event) or NOT_APPLICABLE),
-        _column("id", "ID", 36, 9, lambda video: _text(video.id, 40), role=StyleRole.DIM),
+        text_column("event", "EVENT", 20, 4, lambda video: _text(video.event) or NOT_APPLICABLE),
+        text_column("id", "ID", 36, 9, lambda video: _text(video.id, 40), role=StyleRole.DIM),
     ),
     lambda video: video.id,
     lambda video: f"{video.title} {video.event} {video.id}".casefold(),
@@ -97,7 +72,7 @@ def _active(poster: Poster, render_time: RenderTime) -> Line:
 POSTERS: TableSchema[Poster] = TableSchema(
     (
         Column("active", "PLAYER", 9, 0, _active, lambda poster, _: "a" if poster.active else "b"),
-        _column(
+        text_column(
             "time",
             "MADE FROM",
             13,
@@ -106,9 +81,9 @@ POSTERS: TableSchema[Poster] = TableSchema(
             value=lambda poster: poster.from_time,
             right=True,
         ),
-        _column("status", "STATUS", 9, 2, lambda poster: _or_unknown(poster.status, 20)),
-        _column("type", "TYPE", 7, 3, lambda poster: _or_unknown(poster.type, 20)),
-        _column(
+        text_column("status", "STATUS", 9, 2, lambda poster: _or_unknown(poster.status, 20)),
+        text_column("type", "TYPE", 7, 3, lambda poster: _or_unknown(poster.type, 20)),
+        text_column(
             "picture", "PICTURE", 20, 1, lambda poster: link(poster.original or UNKNOWN), grows=True, role=StyleRole.DIM
         ),
     ),
@@ -136,7 +111,7 @@ def _recognition(subtitle: Subtitle, render_time: RenderTime) -> Line:
 
 SUBTITLES: TableSchema[Subtitle] = TableSchema(
     (
-        _column(
+        text_column(
             "position",
             "#",
             3,
@@ -145,11 +120,13 @@ SUBTITLES: TableSchema[Subtitle] = TableSchema(
             value=lambda subtitle: subtitle.position,
             right=True,
         ),
-        _column("language", "LANG", 4, 0, lambda subtitle: _or_unknown(subtitle.language, 8), role=StyleRole.STRONG),
-        _column("description", "DESCRIPTION", 16, 0, lambda subtitle: _text(subtitle.description), grows=True),
+        text_column(
+            "language", "LANG", 4, 0, lambda subtitle: _or_unknown(subtitle.language, 8), role=StyleRole.STRONG
+        ),
+        text_column("description", "DESCRIPTION", 16, 0, lambda subtitle: _text(subtitle.description), grows=True),
         Column("status", "RECOGNITION", 15, 0, _recognition, lambda subtitle, _: subtitle.status or ""),
-        _column("file", "FILE", 20, 2, lambda subtitle: _text(subtitle.file_name) or NOT_APPLICABLE),
-        _column(
+        text_column("file", "FILE", 20, 2, lambda subtitle: _text(subtitle.file_name) or NOT_APPLICABLE),
+        text_column(
             "updated",
             "UPDATED (UTC)",
             17,
@@ -157,7 +134,7 @@ SUBTITLES: TableSchema[Subtitle] = TableSchema(
             lambda subtitle: date_text(subtitle.updated_at),
             value=lambda subtitle: _epoch(subtitle.updated_at),
         ),
-        _column("id", "ID", 36, 9, lambda subtitle: _text(subtitle.id, 40), role=StyleRole.DIM),
+        text_column("id", "ID", 36, 9, lambda subtitle: _text(subtitle.id, 40), role=StyleRole.DIM),
     ),
     lambda subtitle: subtitle.id,
     lambda subtitle: f"{subtitle.language} {subtitle.description} {subtitle.file_name} {subtitle.id}".casefold(),
@@ -166,11 +143,13 @@ SUBTITLES: TableSchema[Subtitle] = TableSchema(
 
 CUES: TableSchema[Cue] = TableSchema(
     (
-        _column(
+        text_column(
             "line", "LINE", 5, 4, lambda cue: str(cue.line), value=lambda cue: cue.line, right=True, role=StyleRole.DIM
         ),
-        _column("begins", "BEGINS", 12, 0, lambda cue: position(cue.start), value=lambda cue: cue.start, right=True),
-        _column(
+        text_column(
+            "begins", "BEGINS", 12, 0, lambda cue: position(cue.start), value=lambda cue: cue.start, right=True
+        ),
+        text_column(
             "ends",
             "ENDS",
             12,
@@ -180,7 +159,7 @@ CUES: TableSchema[Cue] = TableSchema(
             right=True,
             role=StyleRole.DIM,
         ),
-        _column("text", "TEXT", 20, 0, lambda cue: _text(cue.text.replace("\n", " / "), 500), grows=True),
+        text_column("text", "TEXT", 20, 0, lambda cue: _text(cue.text.replace("\n", " / "), 500), grows=True),
     ),
     lambda cue: f"{cue.line}",
     lambda cue: cue.text.casefold(),
@@ -193,8 +172,8 @@ def _number(value: int | None) -> str:
 
 ANNOTATIONS: TableSchema[Annotation] = TableSchema(
     (
-        _column("type", "TYPE", 6, 2, lambda annotation: _or_unknown(annotation.annotation_type, 20)),
-        _column(
+        text_column("type", "TYPE", 6, 2, lambda annotation: _or_unknown(annotation.annotation_type, 20)),
+        text_column(
             "start",
             "FROM",
             8,
@@ -203,7 +182,7 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
             value=lambda annotation: annotation.start_time,
             right=True,
         ),
-        _column(
+        text_column(
             "end",
             "TO",
             8,
@@ -212,9 +191,13 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
             value=lambda annotation: annotation.end_time,
             right=True,
         ),
-        _column("title", "TITLE", 20, 0, lambda annotation: _text(annotation.title), grows=True, role=StyleRole.STRONG),
-        _column("link", "LINK", 30, 3, lambda annotation: link(annotation.link or NOT_APPLICABLE), role=StyleRole.DIM),
-        _column("id", "ID", 36, 9, lambda annotation: _text(annotation.id, 40), role=StyleRole.DIM),
+        text_column(
+            "title", "TITLE", 20, 0, lambda annotation: _text(annotation.title), grows=True, role=StyleRole.STRONG
+        ),
+        text_column(
+            "link", "LINK", 30, 3, lambda annotation: link(annotation.link or NOT_APPLICABLE), role=StyleRole.DIM
+        ),
+        text_column("id", "ID", 36, 9, lambda annotation: _text(annotation.id, 40), role=StyleRole.DIM),
     ),
     lambda annotation: annotation.id,
     lambda annotation: f"{annotation.annotation_type} {annotation.title} {annotation.link} {annotation.id}".casefold(),
@@ -223,11 +206,11 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
 
 MATERIALS: TableSchema[KnownMaterial] = TableSchema(
     (
-        _column(
+        text_column(
             "title", "TITLE", 20, 0, lambda material: _or_unknown(material.title), grows=True, role=StyleRole.STRONG
         ),
-        _column("file", "FILE", 20, 1, lambda material: _or_unknown(material.file_name)),
-        _column(
+        text_column("file", "FILE", 20, 1, lambda material: _or_unknown(material.file_name)),
+        text_column(
             "size",
             "SIZE",
             9,
@@ -236,8 +219,10 @@ MATERIALS: TableSchema[KnownMaterial] = TableSchema(
             value=lambda material: material.size,
             right=True,
         ),
-        _column("type", "MEDIA TYPE", 18, 5, lambda material: _or_unknown(material.media_type, 60), role=StyleRole.DIM),
-        _column(
+        text_column(
+            "type", "MEDIA TYPE", 18, 5, lambda material: _or_unknown(material.media_type, 60), role=StyleRole.DIM
+        ),
+        text_column(
             "since",
             "SINCE (UTC)",
             17,
@@ -245,8 +230,8 @@ MATERIALS: TableSchema[KnownMaterial] = TableSchema(
             lambda material: date_text(material.at),
             value=lambda material: _epoch(material.at),
         ),
-        _column("source", "KNOWN FROM", 12, 6, lambda material: material.source, role=StyleRole.DIM),
-        _column("id", "ID", 12, 3, lambda material: _text(material.id, 40), role=StyleRole.DIM),
+        text_column("source", "KNOWN FROM", 12, 6, lambda material: material.source, role=StyleRole.DIM),
+        text_column("id", "ID", 12, 3, lambda material: _text(material.id, 40), role=StyleRole.DIM),
     ),
     lambda material: material.id,
     lambda material: f"{material.title} {material.file_name} {material.id}".casefold(),
