@@ -80,6 +80,17 @@ async def test_a_chat_that_is_off_stays_as_it_is(api: httpx.AsyncClient, simulat
     assert len(data(await api.get(f"{log}.json"))) > len(before)
 
 
+async def test_a_change_of_another_field_leaves_the_rate_of_the_chat(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator, log: str
+) -> None:
+    event = log.partition("/stream")[0]
+    data(await admin.post(event.replace("/v2/live/events", "/_control/chats"), json={"rate": 10}))
+    data(await api.put(event, json={"name": "Other", "chat_active": True}))
+    before = data(await api.get(f"{log}.json"))
+    simulator.clock.step(60)
+    assert len(data(await api.get(f"{log}.json"))) - len(before) == 600
+
+
 @pytest.mark.parametrize("name", ["Lecture 7", "City council"])
 async def test_there_is_no_message_before_the_start_nor_where_there_is_no_chat(
     api: httpx.AsyncClient, find_event: FindEvent, name: str

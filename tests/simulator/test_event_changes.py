@@ -197,6 +197,27 @@ async def test_a_restream_is_connected_while_it_is_enabled_and_the_stream_is_liv
     assert {row["status"] for row in data(await api.get(path))["restreams"]} == {"disconnected"}
 
 
+async def test_a_restream_changes_its_status_only_with_its_switch(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, path: str
+) -> None:
+    data(await api.put(path, json={"restreams": [TARGET]}))
+    await on_air(api, admin, path)
+    control = path.replace(EVENTS, "/_control/restreams")
+    data(await admin.post(control, json={"restream": "*", "connected": False}))
+    for changes, status in (({"name": "New"}, "disconnected"), ({"enabled": False}, "disconnected"), ({}, "connected")):
+        (restream,) = data(await api.put(path, json={"restreams": [{**TARGET, **changes}]}))["restreams"]
+        assert restream["status"] == status
+
+
+async def test_an_empty_part_of_an_event_stays_as_it_is(
+    api: httpx.AsyncClient, find_event: FindEvent, path: str
+) -> None:
+    parent = (await find_event("Choir, hall B"))["parent_id"]
+    draft = {"record": {"parent_id": parent}, "video": {"presets": ["720p"]}, "scheduled": {"time": SOON}}
+    event = data(await api.put(path, json=draft))
+    assert data(await api.put(path, json={name: {} for name in draft})) == event
+
+
 async def test_an_event_goes_on_air_only_once_it_is_scheduled_and_enabled(
     api: httpx.AsyncClient, admin: httpx.AsyncClient, path: str
 ) -> None:
