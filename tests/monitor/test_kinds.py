@@ -114,12 +114,13 @@ def rows(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
-def test_the_documents_list_every_kind_with_its_severity_and_its_hold() -> None:
-    listed = {name: (hold, off, severity) for name, _, hold, off, severity in rows("Alarm kinds")}
+def test_the_documents_list_every_kind_with_its_hold_severity_and_component() -> None:
+    listed = {name: cells for name, _, *cells in rows("Alarm kinds")}
     assert set(listed) == set(ALARM_KINDS)
     for kind in ALARM_KINDS.values():
-        hold, off, severity = listed[kind.name]
+        hold, off, severity, component = listed[kind.name]
         assert severity.startswith(kind.severity.value), kind.name
+        assert component == (kind.component.value or "-"), kind.name
         if isinstance(kind.detector, SampleDetector):
             time = kind.detector.hold_time(T)
             assert hold == f"{time.samples} / {time.seconds:g} s", kind.name
@@ -142,6 +143,15 @@ def test_the_documents_list_every_parent_with_its_children() -> None:
             listed[parent] = listed.get(parent, set()) | words.get(children, set(children.split(", ")))
     hidden = {parent: {kind.name for kind in ALARM_KINDS.values() if parent in kind.parents} for parent in ALARM_KINDS}
     assert listed == {parent: children for parent, children in hidden.items() if children}
+
+
+def test_the_documents_list_every_pattern_with_the_kinds_that_it_explains() -> None:
+    listed = {Pattern(name): set(kinds.split(", ")) for name, _, _, kinds in rows("Fault patterns")}
+    explained = {
+        pattern: {kind.name for kind in ALARM_KINDS.values() if pattern in kind.explained_by}
+        for pattern in PATTERN_DIAGNOSES
+    }
+    assert listed == explained
 
 
 # The fast path

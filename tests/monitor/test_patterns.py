@@ -19,7 +19,7 @@ from livedeck.monitor import (
 )
 from livedeck.monitor.detection.detect import detect
 from livedeck.monitor.detection.health import assess
-from livedeck.monitor.detection.patterns import SignalSignature, classify, diagnose, pattern_of
+from livedeck.monitor.detection.patterns import PATTERN_DIAGNOSES, SignalSignature, classify, diagnose, pattern_of
 from livedeck.monitor.kinds.kind import EventCase
 from livedeck.monitor.model.state import Pattern
 from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
@@ -82,7 +82,10 @@ def test_each_pattern_has_its_signs(signature: SignalSignature, pattern: Pattern
     ],
 )
 def test_the_pattern_of_each_simulated_fault_is_named(shape: str, pattern: Pattern, seed: int) -> None:
-    assert on_air(shape, seed=seed).pattern is pattern
+    state = on_air(shape, seed=seed)
+    assert state.pattern is pattern
+    for finding in state.assessment.findings:
+        assert diagnose(finding.kind, state) == PATTERN_DIAGNOSES[pattern], "what a pattern's fault raises, it explains"
 
 
 @pytest.mark.parametrize("ingest", [IngestState.INTERRUPTED, IngestState.NONE])
