@@ -407,6 +407,24 @@ def test_a_parent_that_was_put_away_hides_nothing() -> None:
     assert kinds(watcher.look(bad, after=5)) == ["FPS_LOW"]
 
 
+def test_a_parent_that_comes_off_its_shelf_hides_its_children_at_once() -> None:
+    watcher, bad = Watcher(), state(critical(), finding("FPS_LOW"))
+    watcher.look(state(finding("FPS_LOW")))
+    watcher.look(bad, after=5)
+    shelve(watcher, "BLACKOUT", 15)
+    assert kinds(watcher.look(bad, after=5)) == ["FPS_LOW"]
+    assert kinds(watcher.look(bad, after=900)) == ["BLACKOUT"]
+
+
+def test_of_several_parents_the_widest_hides() -> None:
+    lost = [finding("PACKET_LOSS"), critical("RECONNECTING")]
+    watcher = Watcher()
+    watcher.look(*(state(*lost, name=name, tally=BroadcastState.RECONNECTING) for name in names(3)))
+    assert {alarm.parent for alarm in watcher.inactive} == {"PLATFORM"}
+    watcher.look(*watcher.states, after=5, link=replace(BLIND, as_of=watcher.now))
+    assert {alarm.parent for alarm in watcher.inactive} == {"API_BLIND"}
+
+
 def test_an_acknowledgement_outlives_a_parent() -> None:
     watcher = Watcher()
     watcher.look(state(finding("FPS_LOW")))
@@ -454,6 +472,12 @@ def test_who_fails_soon_after_joins_the_incident_and_it_asks_again() -> None:
     acknowledge(watcher, "PLATFORM", "")
     (alarm,) = watcher.look(*bad, after=40)
     assert (len(alarm.affects), alarm.state) == (5, UNACKNOWLEDGED)
+
+
+def test_an_incident_hides_nothing_of_the_events_that_it_does_not_list() -> None:
+    bad = [*(gone(name) for name in names(3)), gone("alone", 200.0)]
+    shown = Watcher().look(*bad, after=210)
+    assert [(alarm.kind, alarm.event_id) for alarm in shown] == [("PLATFORM", ""), ("RECONNECTING", "alone")]
 
 
 def test_an_incident_ends_when_fewer_remain_and_they_speak_for_themselves() -> None:

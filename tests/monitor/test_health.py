@@ -162,6 +162,12 @@ def test_what_we_cannot_ask_is_stale_and_has_no_score() -> None:
     assert [(finding.kind, finding.actual) for finding in assessment.findings] == [("QOS_STALE", "no new sample")]
 
 
+def test_of_an_event_that_has_not_begun_no_answer_is_missed() -> None:
+    waiting = Phase(BroadcastState.SCHEDULED, NOW + timedelta(seconds=60), Ingest(IngestState.NONE))
+    assessment = assess_readings(Readings(), waiting, Freshness.STALE)
+    assert (assessment.health.grade, kinds(assessment)) == (Grade.NONE, ["LATE_START"])
+
+
 def test_a_stale_event_says_why_and_since_when() -> None:
     quality = DataQuality(Freshness.STALE, NOW - timedelta(seconds=40), "get QoS of event one: " + "no answer " * 100)
     (finding,) = assess_signal(after(count=12), ON_AIR, quality).findings
