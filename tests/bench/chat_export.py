@@ -1,4 +1,5 @@
-"""A chat export against `curl -o` and against ijson, in the same run (performance.md, 12): speed and peak memory.
+"""A chat export against `curl -o` and against ijson, in the same run (performance.md, "Budgets"): speed and peak
+memory.
 
 Run as `python tests/bench/chat_export.py [megabytes] [xlsx]`; 250 MB are a million messages. It prints the figures, and
 fails where a verbatim export is slower than 0.7 of curl, CSV from JSON than three times ijson, or a process takes more

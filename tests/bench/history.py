@@ -1,4 +1,4 @@
-"""What the history costs (performance.md, 11), against a naive schema of text in the same run.
+"""What the history costs (performance.md, "Budgets"), against a naive schema of text in the same run.
 
 Run as `python tests/bench/history.py [days]`: a month of ten events at one sample each 2 s, which takes a minute or
 two and 90 MB of disk under the temporary folder. Prints every figure with its budget, and fails where one is missed.
@@ -51,7 +51,6 @@ DAY = 86_400.0
 COLUMNS = 200
 TURNS = 60
 TICKS = 360
-
 _NAIVE = "CREATE TABLE sample (event TEXT, stream TEXT, time TEXT, video TEXT, audio TEXT, fps TEXT, status TEXT)"
 _NAIVE_INDEX = "CREATE INDEX sample_time ON sample (event, stream, time)"
 

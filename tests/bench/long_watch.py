@@ -29,7 +29,6 @@ from virtual_clock import VirtualClock
 EVENTS, EVERY, MARK = 25, 30, 12
 HOUR = 3600.0
 FAULTS = ("", "", "loss", "dark", "few frames", "key frames", "mute", "gone")
-
 _Message = MutableMapping[str, Any]
 
 
@@ -45,10 +44,7 @@ class World:
         self.calls = 0
 
     async def __call__(
-        self,
-        scope: _Message,
-        receive: Callable[[], Awaitable[_Message]],
-        send: Callable[[_Message], Awaitable[None]],
+        self, scope: _Message, receive: Callable[[], Awaitable[_Message]], send: Callable[[_Message], Awaitable[None]]
     ) -> None:
         del receive
         self.calls += 1

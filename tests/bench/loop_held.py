@@ -1,4 +1,4 @@
-"""How long the event loop is held by the monitor (performance.md, 5: 16 ms at most), history on.
+"""How long the event loop is held by the monitor (performance.md, "Budgets": 16 ms at most), history on.
 
 Run as `PYTHONPATH=src python tests/bench/loop_held.py`: the first round of 25 events that have 3,600 samples each, then
 steady rounds of 200 events. Prints the longest hold of each, from one turn of a timer of 1 ms to its next: as the clock
@@ -33,7 +33,8 @@ from livedeck.simulator.engine.encoder import SHAPES, qos
 BUDGET = 16.0
 EVERY = 2.0
 KEPT, MORE = 3600, 100
-"""Samples that the platform answers at most (decisions.md), and that a stream gets while it is watched."""
+"""Samples that the platform answers at most (platform-api.md, "QoS answer"), and that a stream gets while it is
+watched."""
 
 HARD = ("clean", "variable", "packet-loss", "fps-halving", "keyframe-severe")
 """Shapes, the dearest to judge among them."""
@@ -58,10 +59,7 @@ class World:
         self._rows = {name: self._samples(number, samples + MORE) for number, name in enumerate(names)}
 
     async def __call__(
-        self,
-        scope: _Message,
-        receive: Callable[[], Awaitable[_Message]],
-        send: Callable[[_Message], Awaitable[None]],
+        self, scope: _Message, receive: Callable[[], Awaitable[_Message]], send: Callable[[_Message], Awaitable[None]]
     ) -> None:
         del receive
         parts = scope["path"].strip("/").split("/")

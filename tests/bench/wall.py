@@ -1,4 +1,5 @@
-"""The wall's budgets (performance.md, 8 to 10), beside 24 Static widgets and a Textual app that is nothing but a clock.
+"""The wall's budgets (performance.md, "Budgets"), beside 24 Static widgets and a Textual app that is nothing but a
+clock.
 
     PYTHONPATH=src:tests python tests/bench/wall.py [--seconds 20]
 
@@ -41,7 +42,8 @@ from ui.wall_stage import evening, many
 TILES, CELLS, LINES = 24, 240, 67
 ALARMS = 80
 SHARE = 0.5 / 1.7
-"""Of what 24 Static widgets take in the same run (performance.md, 8: 1.7 %); a load alone tells the machine's."""
+"""Of what 24 Static widgets take in the same run (performance.md, "Budgets": 1.7 %); a load alone tells the
+machine's."""
 START = 15.0
 """Seconds until all have started and painted."""
 

@@ -61,9 +61,7 @@ async def watched() -> AsyncIterator[Deck]:
     await deck.close()
 
 
-async def test_each_change_is_told_once_and_says_what_became_of_which_alarm(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+async def test_each_change_is_told_once_and_says_what_became_of_which_alarm(capsys: pytest.CaptureFixture[str]) -> None:
     async with watched() as deck:
         with capture_logs():
             await listen(deck.clock, follow_alarms(deck.monitor, as_json=True, include_quiet=False), 120)

@@ -62,9 +62,7 @@ async def test_csv_reads_back_and_missing_is_empty_where_zero_is_zero(capsys: py
     assert (second["bitrate_audio"], second["frame_rate"], second["status"]) == ("", "29.97", "")
 
 
-async def test_an_object_tells_the_age_and_null_where_nothing_was_measured(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+async def test_an_object_tells_the_age_and_null_where_nothing_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
     clock = VirtualClock()
     answer = [sample(-42), sample(-40, status=None), {"status": 0}, sample(3600)]
     async with platform(clock, [answer]) as follower:

@@ -10,7 +10,6 @@ from livedeck.client import Api
 from livedeck.client.http.transport import TransportFactory
 
 TOKEN = "token-of-the-workspace-5a1e"  # made up, and searched for in every text the client makes
-
 EMPTY_LIST = b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"data":[]}'
 
 

@@ -1,4 +1,4 @@
-"""The field tables of platform-api.md, 2, each as the JSON of an object that has every field."""
+"""The field tables of platform-api.md, "Resources", each as the JSON of an object that has every field."""
 
 from typing import Any
 
@@ -18,7 +18,6 @@ from livedeck.client import (
 AT = "2026-11-21T18:00:00.123456Z"
 ID = "4d2c2f2e-6f53-4a3e-9b7d-0d8d1c1c7a10"
 CDN = "https://cdn.example.com"
-
 RELAY_KEY = "key-of-the-relay-88bb"
 RESTREAM_KEY = "key-of-the-restream-77aa"
 SIGN = "signature-of-the-link-66cc"

@@ -81,7 +81,7 @@ envelope = {"pagination": {"page": 1, "per_page": 20, "total": 1}, "order": {"cr
 async def test_a_list_is_read_with_its_pagination_and_order(
     call: Callable[[Api], Awaitable[Page[Model]]], model: type[Model]
 ) -> None:
-    """platform-api.md, 1."""
+    """platform-api.md, "Response envelope"."""
     async with api_of(saying({"meta": envelope, "data": [EVERY[model]]})) as api:
         page = await call(api)
     assert (page.page, page.per_page, page.total, page.order) == (1, 20, 1, {"created_at": "desc"})
@@ -89,13 +89,13 @@ async def test_a_list_is_read_with_its_pagination_and_order(
 
 
 async def test_a_change_of_a_relay_answers_the_profile_and_not_the_room() -> None:
-    """platform-api.md, 4."""
+    """platform-api.md, "Resources"."""
     async with api_of(saying({"data": EVERY[RelayProfile]})) as api:
         assert back(await api.relays.update("r", "p", RelayDraft(name="B"))) == EVERY[RelayProfile]
 
 
 async def test_recognition_answers_a_list_of_pending_tracks() -> None:
-    """platform-api.md, 3: at once, with empty data and an empty url."""
+    """platform-api.md, "Subtitles": at once, with empty data and an empty url."""
     pending = EVERY[Subtitle] | {"status": "pending", "data": {}, "url": "", "file_name": None}
     async with api_of(saying({"data": [pending, pending]})) as api:
         tracks = await api.subtitles.generate("v", ["en", "de"])
@@ -137,7 +137,7 @@ async def test_an_answer_that_the_document_does_not_show_is_taken_where_it_comes
 
 @pytest.mark.parametrize("body", [b"", {}, {"data": None}, {"data": {"success": True}}, [], "ok"])
 async def test_any_answer_to_a_deed_is_a_yes(body: object) -> None:
-    """decisions.md, "Responses not shown": the body is ignored."""
+    """platform-api.md, "Operations": the body is ignored."""
     async with api_of(saying(body)) as api:
         await api.events.enable("e")
 

@@ -119,7 +119,7 @@ async def test_a_profile_that_lacks_a_field_is_named_by_its_place() -> None:
 
 
 async def test_fifteen_profiles_are_sent_and_their_keys_in_clear() -> None:
-    """platform-api.md, 8."""
+    """platform-api.md, "Limits"."""
     profile = relay(url="  rtmp://a.example/ live/ / ", stream_key=Secret("key-of-the-relay"))
     sent = await body_of(lambda api: api.rooms.create(RoomDraft(owner_id="o", name="S", restreams=(profile,) * 15)))
     assert sent == {
@@ -165,7 +165,7 @@ async def test_a_new_event_is_sent_as_the_document_describes_it() -> None:
 
 
 async def test_a_relay_is_changed_field_by_field() -> None:
-    """platform-api.md, 4: omitted fields stay; `service` is never sent."""
+    """platform-api.md, "Live events": omitted fields stay; `service` is never sent."""
     assert await body_of(lambda api: api.relays.update("r", "p", RelayDraft(name="B"))) == {"name": "B"}
 
 

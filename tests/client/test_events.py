@@ -87,7 +87,7 @@ def keys(value: object) -> object:
 
 
 async def test_every_field_of_the_document_is_read_and_none_is_lost() -> None:
-    """platform-api.md, 2: the table of the live event, with all that is nested in it."""
+    """platform-api.md, "Live events": the table of the live event, with all that is nested in it."""
     event = await read(DOCUMENTED)
     assert not event.model_extra
     assert event.model_fields_set == set(Event.model_fields)

@@ -1,4 +1,4 @@
-"""The platform that a relay address belongs to (decisions.md, "Relay service")."""
+"""The platform that a relay address belongs to (platform-api.md, "Relay platforms")."""
 
 import pytest
 

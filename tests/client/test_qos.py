@@ -69,7 +69,7 @@ async def test_an_hour_of_samples_is_read_whole() -> None:
 @pytest.mark.parametrize("name", ["bitrate_video", "bitrate_audio", "frame_rate", "status"])
 @pytest.mark.parametrize("value", ["4500000", True, 10**400, 2**70, -(2**70), 1e300, [], {}])
 async def test_a_value_that_cannot_be_read_is_missing_and_costs_no_other(name: str, value: object) -> None:
-    """decisions.md, "Responses not shown": one bad value must not cost the samples beside it."""
+    """platform-api.md, "QoS answer": one bad value must not cost the samples beside it."""
     samples = await read({"data": [sample(1), sample(2, **{name: value}), sample(3)]})
     assert list(samples.time) == [NOON + 1, NOON + 2, NOON + 3]
     assert samples[1] == samples[0]._replace(time=NOON + 2, **{name: None})
@@ -130,7 +130,7 @@ async def test_a_sample_reads_the_same_whatever_stands_beside_it(strange: dict[s
 
 
 async def test_a_platform_that_counts_kilobits_is_read_in_bits() -> None:
-    """decisions.md, Units: zero stays zero and missing stays missing."""
+    """platform-api.md, "Units": zero stays zero and missing stays missing."""
     body = {"data": [sample(bitrate_video=4500, bitrate_audio=0), sample(1, bitrate_video=None)]}
     async with api_of(saying(body), bitrate_unit="kbit") as api:
         samples = await api.qos.get("x")

@@ -1,4 +1,4 @@
-"""A client that is read-only changes nothing, whatever is called (architecture.md, "One action": the gate)."""
+"""A client that is read-only changes nothing, whatever is called (trust.md, "Changes": the gate)."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

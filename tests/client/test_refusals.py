@@ -1,4 +1,4 @@
-"""What the platform refuses becomes the error that says so (platform-api.md, 7; decisions.md)."""
+"""What the platform refuses becomes the error that says so (platform-api.md, "Error codes" and "Error body")."""
 
 from datetime import UTC, datetime
 
@@ -72,12 +72,7 @@ async def test_a_refusal_says_what_was_tried_what_happened_and_what_to_do() -> N
 
 
 @pytest.mark.parametrize(
-    "invalid",
-    [
-        [{"name": "per_page", "reason": "at most 100"}],
-        ["per_page: at most 100"],
-        {"per_page": "at most 100"},
-    ],
+    "invalid", [[{"name": "per_page", "reason": "at most 100"}], ["per_page: at most 100"], {"per_page": "at most 100"}]
 )
 async def test_invalid_params_of_any_shape_are_told(invalid: object) -> None:
     caught = await refused(400, error(400400, "validation", detail="see below", invalid_params=invalid))
@@ -198,7 +193,8 @@ async def test_what_is_no_json_is_unreadable(body: bytes) -> None:
 
 
 async def test_what_is_invalid_is_told_wherever_the_platform_puts_it() -> None:
-    """platform-api.md, 7: errors "also carry a list"; whether inside the error or beside it is not shown."""
+    """platform-api.md, "Error codes": errors "also carry a list"; whether inside the error or beside it is not
+    shown."""
     beside = error(400400) | {"invalid_params": [{"name": "url", "reason": "too long"}]}
     caught = await refused(400, beside)
     assert caught.invalid_params == [{"name": "url", "reason": "too long"}]

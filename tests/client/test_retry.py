@@ -70,10 +70,7 @@ async def test_a_change_is_sent_once_whatever_is_answered(status: int) -> None:
 
 @pytest.mark.parametrize(
     "header",
-    [
-        {"Retry-After": "7"},
-        {"Retry-After": "Sat, 21 Nov 2026 12:00:07 GMT", "Date": "Sat, 21 Nov 2026 12:00:00 GMT"},
-    ],
+    [{"Retry-After": "7"}, {"Retry-After": "Sat, 21 Nov 2026 12:00:07 GMT", "Date": "Sat, 21 Nov 2026 12:00:00 GMT"}],
 )
 async def test_retry_after_is_obeyed(header: dict[str, str]) -> None:
     """As seconds, and as a date by the platform's own clock."""

@@ -82,7 +82,7 @@ def test_any_text_is_cues_that_end_after_they_begin_or_a_bad_line(text: str) -> 
 
 
 async def test_a_file_that_parses_is_sent_as_it_is_in_a_form(tmp_path: Path) -> None:
-    """platform-api.md, 4: the fields language, description and file."""
+    """platform-api.md, "Subtitles": the fields language, description and file."""
     file = tmp_path / "track.vtt"
     file.write_bytes(VTT.encode())
     platform = Recorder({"data": {"id": "x"}})

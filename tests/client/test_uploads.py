@@ -35,7 +35,7 @@ def file(tmp_path: Path) -> Path:
 
 
 async def test_a_material_is_sent_as_it_is_with_its_names_in_headers(file: Path) -> None:
-    """decisions.md, "Requests": the raw file is the body."""
+    """platform-api.md, "Upload headers": the raw file is the body."""
     told: list[tuple[int, int | None]] = []
     platform = Recorder({"data": {"id": "m1", "size": 2**20}})
     async with api_of(platform) as api:
@@ -81,7 +81,7 @@ async def test_a_title_may_begin_and_end_with_spaces(title: str, sent: bytes, tm
 
 
 async def test_a_poster_is_named_by_its_address_and_its_object() -> None:
-    """platform-api.md, 4: the same path, another header."""
+    """platform-api.md, "Posters of a video": the same path, another header."""
     platform = Recorder({})
     async with api_of(platform) as api:
         await api.posters.upload_for_video("v", "https://cdn.example.com/a.png")

@@ -1,4 +1,4 @@
-"""The 43 endpoints of platform-api.md, 4: what both sides of the wire are held to.
+"""The 43 endpoints of platform-api.md, "Operations": what both sides of the wire are held to.
 
 `path` is as the document writes it, without the address before it; the poster upload counts twice, for a video and for
 an event. `client`: the method that sends it. `action`: what a person does to have it sent, by its name in the registry.

@@ -22,7 +22,7 @@ def row_of(name: str) -> Row:
 
 
 def test_the_document_has_43_endpoints() -> None:
-    """platform-api.md, 4; the poster upload counts for a video and for an event."""
+    """platform-api.md, "Operations"; the poster upload counts for a video and for an event."""
     assert len({row.client for row in ROWS}) == len(ROWS) == 43
     assert len({row.shape for row in ROWS}) == 42
 
@@ -60,7 +60,7 @@ async def test_a_client_method_sends_its_row_and_nothing_else(name: str, tmp_pat
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "/meet/" in row.path], ids=lambda row: row.client)
 async def test_the_meeting_segment_is_a_setting(row: Row, tmp_path: Path) -> None:
-    """decisions.md, "Requests": deployments differ."""
+    """platform-api.md, "Addresses": deployments differ."""
     platform = saying({"data": {"id": "x"}})
     async with api_of(platform, meet_segment="conference") as api:
         with suppress(ApiError):

@@ -61,7 +61,7 @@ async def on_air(api: Api) -> tuple[str, str]:
 
 
 async def new_video(api: Api, service: Simulator) -> str:
-    """The id of a recording that nothing hangs on: it shows within 20 s of completing (decisions.md)."""
+    """The id of a recording that nothing hangs on: it shows within 20 s of completing (platform-api.md, "Lists")."""
     event, _stream = await on_air(api)
     await api.events.complete(event)
     service.clock.step(20)

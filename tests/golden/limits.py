@@ -1,4 +1,4 @@
-"""How soon an alarm must come and go (monitoring.md, "Golden logs"), and what of a log breaks that."""
+"""How soon an alarm must come and go (monitoring.md, "Golden scenarios"), and what of a log breaks that."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SAMPLE = 2.0
 """Seconds between samples: a fault is between two of them."""
 
 _KEYS_AND_LOSS = {"KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS"}
-_ABSENCE = {"API_BLIND": 30.0, "QOS_STALE": 30.0}  # monitoring.md, "Freshness first"
+_ABSENCE = {"API_BLIND": 30.0, "QOS_STALE": 30.0}  # monitoring.md, "Freshness"
 _LISTED = {"RESTREAM_DOWN"}  # seen in one event list, and still so in another
 
 

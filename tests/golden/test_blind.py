@@ -1,4 +1,4 @@
-"""Frozen is not fine: whatever cannot be believed looks bad, and in time (monitoring.md, "Freshness first")."""
+"""Frozen is not fine: whatever cannot be believed looks bad, and in time (monitoring.md, "Freshness")."""
 
 from __future__ import annotations
 

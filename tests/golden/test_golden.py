@@ -12,7 +12,7 @@ SEEDS = (1, 2, 3)
 PLAYS: tuple[tuple[Wire, int], ...] = (*(("in process", seed) for seed in SEEDS), ("http", SEEDS[0]))
 SLOW_PLAYS: tuple[tuple[Wire, int], ...] = tuple(("http", seed) for seed in SEEDS[1:])
 GUARDS = ("clean-show", "warm-up", "static-picture", "api-5xx", "reordered-samples")
-"""Where nothing is wrong that a person should hear of (monitoring.md, "Golden logs")."""
+"""Where nothing is wrong that a person should hear of (monitoring.md, "Golden scenarios")."""
 
 
 @pytest.mark.parametrize(

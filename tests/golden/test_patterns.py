@@ -1,4 +1,5 @@
-"""The eight patterns of monitoring.md are named on their scenarios, in words that an operator reads."""
+"""The eight patterns of monitoring.md, "Fault patterns" are named on their scenarios, in words that an operator
+reads."""
 
 from __future__ import annotations
 

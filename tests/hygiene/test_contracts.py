@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-
 LINT_IMPORTS = "from importlinter.cli import lint_imports_command as run; run()"
 
 VIOLATIONS = {

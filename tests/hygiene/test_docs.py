@@ -20,7 +20,6 @@ DOCS = ROOT / "src" / "livedeck" / "docs"
 PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("*.md"))}
 SUFFIXES = {".py", ".toml", ".tcss", ".md"}
 FILES = sorted(path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES)
-
 _PAGE = re.compile(r"(?<![\w./\\-])(?P<page>[a-z][a-z-]*\.md)\b`?")
 _FIRST = re.compile(r',? \(?"(?P<heading>[^"]+)"')
 _NEXT = re.compile(r'(?:,? and|,) "(?P<heading>[^"]+)"')

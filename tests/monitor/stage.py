@@ -19,7 +19,6 @@ from livedeck.monitor.signal.series import merge
 from virtual_clock import VirtualClock
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
 _Message = MutableMapping[str, Any]
 _QOS = "qos"
 
@@ -40,9 +39,7 @@ def model(**fields: Any) -> Event:
     return Event.model_validate(event(**fields))
 
 
-def samples(
-    rows: Iterable[Reading],
-) -> QosSamples:
+def samples(rows: Iterable[Reading]) -> QosSamples:
     """Rows of (epoch s, video, audio, fps, status) as the client gives them."""
     rows = list(rows)
 
@@ -119,10 +116,7 @@ class Stage:
         return [when for when, name in self.asked if name == what]
 
     async def __call__(
-        self,
-        scope: _Message,
-        receive: Callable[[], Awaitable[_Message]],
-        send: Callable[[_Message], Awaitable[None]],
+        self, scope: _Message, receive: Callable[[], Awaitable[_Message]], send: Callable[[_Message], Awaitable[None]]
     ) -> None:
         del receive
         parts = scope["path"].strip("/").split("/")

@@ -109,7 +109,7 @@ def test_an_acknowledgement_does_not_hold_for_what_has_got_worse(graver: Alarm) 
 
 
 async def test_no_shelf_is_older_than_an_hour_on_air() -> None:
-    """monitoring.md, "Alarms"; whether the deck that filled it still runs or not."""
+    """monitoring.md, "Operator"; whether the deck that filled it still runs or not."""
     snapshot = await evening()
     for event in snapshot.events:
         alarm = replace(ONE, event_id=event.id)

@@ -28,7 +28,6 @@ from monitor.alarm_stage import BLIND, RULES, WELL, Watcher, critical, finding, 
 from monitor.stage import NOW
 
 QOS_STALE = Finding("QOS_STALE", Severity.CRITICAL, "no new sample", "an answer every few seconds")
-
 ACKNOWLEDGED, UNACKNOWLEDGED = AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED
 
 
@@ -150,8 +149,7 @@ def test_silence_right_after_a_start_is_the_events_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("skew", "severity"),
-    [(0.0, None), (3.0, Severity.WARNING), (-9.0, Severity.WARNING), (11.0, Severity.CRITICAL)],
+    ("skew", "severity"), [(0.0, None), (3.0, Severity.WARNING), (-9.0, Severity.WARNING), (11.0, Severity.CRITICAL)]
 )
 def test_a_clock_that_is_off_is_an_alarm_of_the_deck(skew: float, severity: Severity | None) -> None:
     found = [(*alarm.key, alarm.severity) for alarm in Watcher().look(link=replace(WELL, skew=skew))]
@@ -503,11 +501,7 @@ def test_a_restart_keeps_every_state_until_the_platform_has_told_more() -> None:
     again.look(unheard, after=5)
     again.look(bad, after=5)
     states = {alarm.kind: alarm.state for alarm in again.engine.alarms.values()}
-    assert states == {
-        "BLACKOUT": ACKNOWLEDGED,
-        "AUDIO_LOW": AlarmState.SHELVED,
-        "UNKNOWN_DATA": UNACKNOWLEDGED,
-    }
+    assert states == {"BLACKOUT": ACKNOWLEDGED, "AUDIO_LOW": AlarmState.SHELVED, "UNKNOWN_DATA": UNACKNOWLEDGED}
     assert (again.changes, again.alert_count) == ([], 0)
 
 

@@ -198,10 +198,7 @@ def test_few_bits_of_a_variable_rate_are_a_fault_only_where_something_suffers(ev
     assert {"VIDEO_STARVED", "VIDEO_LOW"} <= set(starved.intervals)
 
 
-@pytest.mark.parametrize(
-    ("counted", "kind"),
-    [((3, 3), "KEYFRAME_DRIFT"), ((4, 2), "KEYFRAME_SEVERE")],
-)
+@pytest.mark.parametrize(("counted", "kind"), [((3, 3), "KEYFRAME_DRIFT"), ((4, 2), "KEYFRAME_SEVERE")])
 def test_a_key_frame_now_and_then_is_no_pattern(counted: tuple[int, int], kind: str) -> None:
     """One hit fewer than counts, in every window of its length."""
     status, hits = counted

@@ -47,7 +47,6 @@ from monitor.stage import signal
 
 HOUR = 3600.0
 DAY = timedelta(days=1)
-
 Open: TypeAlias = Callable[..., Awaitable[History]]
 
 
@@ -338,7 +337,7 @@ async def test_what_people_did_and_were_told_comes_back(opened: Open) -> None:
 
 
 async def test_materials_are_remembered_until_they_are_deleted_and_by_no_retention_forgotten(opened: Open) -> None:
-    """decisions.md, "What has no endpoint"."""
+    """platform-api.md, "Missing operations"."""
     history = await opened(retention_days=1)
     slides, poster = (MaterialRecord(name, "video", name, f"{name}.pdf", NOW) for name in ("slides", "poster"))
     for material in (slides, poster, replace(poster, id="x", video_id="other")):

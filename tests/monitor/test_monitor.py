@@ -349,7 +349,7 @@ class Locked(Log):
 
 
 async def test_alarms_that_could_not_be_read_at_the_start_come_back_when_they_can(deck: Raise) -> None:
-    """monitoring.md, "State survives a restart": an acknowledgement is not lost to a file that another deck locks."""
+    """monitoring.md, "Restart": an acknowledgement is not lost to a file that another deck locks."""
     one, key = await silent(deck)
     assert one.monitor.acknowledge(key)
     known, log = (await one.next()).alarms, Locked()

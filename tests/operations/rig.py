@@ -21,14 +21,12 @@ from livedeck.simulator import Simulator, SimulatorClock
 EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
 BASE = "http://127.0.0.1"
 READS = {"GET", "HEAD"}
-
 ON_AIR = "Choir, hall B"
 DRAFT = "Untitled event"
 REHEARSAL = "Rehearsal Tuesday"
 """Events of the simulator's workspace; the last one is over, and has a recording."""
 
 R = TypeVar("R")
-
 Hook = Callable[[], Awaitable[object]]
 
 

@@ -19,7 +19,6 @@ from livedeck.text.times import TimeReference
 from operations.rig import DRAFT, EVENING, REHEARSAL, Rig
 
 VTT = b"WEBVTT\n\n00:01.000 --> 00:02.500\nGood evening\n"
-
 PICTURE = "https://pictures.example/a.png"
 
 

@@ -91,7 +91,7 @@ def test_the_clock_counts_to_the_start_and_from_it(tally: BroadcastState, second
 
 
 def test_countdowns_run_on_the_servers_clock() -> None:
-    """monitoring.md, Freshness first."""
+    """monitoring.md, "Freshness"."""
     scheduled = replace(state(), phase=Phase(BroadcastState.SCHEDULED, NOW + timedelta(seconds=60)))
     assert events.clock(scheduled, AHEAD) == "T-00:00:30"
 

@@ -68,7 +68,7 @@ def test_a_filter_passes_the_events_that_meet_its_conditions(text: str, names: s
 
 @pytest.mark.parametrize("text", ["video<1M", "video>1M", "!video<1M", "!video>1M"])
 def test_an_unknown_value_meets_no_comparison(text: str) -> None:
-    """monitoring.md: zero is not missing."""
+    """monitoring.md, "Freshness": zero is not missing."""
     assert not passing(text, NEWS)
 
 

@@ -16,7 +16,6 @@ from livedeck.ui.qos.plot import draw_curve, row_of
 from livedeck.ui.qos.view import time_axis_line
 
 LABEL = re.compile(r"\d\d:\d\d(:\d\d)?|\d\d [A-Z][a-z]{2}")
-
 RATES = st.one_of(st.none(), st.floats(-1e9, 1e9))
 
 

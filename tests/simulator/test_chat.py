@@ -1,4 +1,4 @@
-"""The chat log: three formats of one log, growing while on air, hostile at times (platform-api.md, 4)."""
+"""The chat log: three formats of one log, growing while on air, hostile at times (platform-api.md, "Chat log")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The life of an event: made, changed, enabled, scheduled, completed, moved, deleted (platform-api.md, 3 and 4)."""
+"""The life of an event: made, changed, enabled, scheduled, completed, moved, deleted (platform-api.md, "States")."""
 
 from __future__ import annotations
 

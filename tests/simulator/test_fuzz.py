@@ -22,14 +22,12 @@ CONTROL = [
 ]
 FUZZ = settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=[*HealthCheck])
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
-
 ODD = ["", "\x00", "en", UNKNOWN_ID, "2026-11-21T10:00:00Z", "rtmp://x.example", "rtmp://[", "\ud800", "9" * 5000]
 MODELS = {endpoint.takes for endpoint in (*api.ENDPOINTS, *control_api.ENDPOINTS) if endpoint.takes}
 NAMES = sorted({field.alias or name for model in MODELS for name, field in model.model_fields.items()})
 SEGMENTS = ["{}", "{}", "{}", UNKNOWN_ID, "7", "reorder", "..", "%00", "%ff", "%2e%2e", "a" * 300]
 HEADERS = ["X-Video-ID", "X-Event-ID", "X-File-Name", "X-Title", "X-Poster-URL", "Content-Type", "Range"]
 MEDIA = [b"%ff", b"bytes=0-", b"bytes=9-1", b"multipart/form-data; boundary=x", UNKNOWN_ID.encode()]
-
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.sampled_from(ODD)
 values = st.recursive(
     scalars,

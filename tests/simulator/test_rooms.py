@@ -1,4 +1,4 @@
-"""Meeting rooms and relay profiles: platform-api.md, 4, rules 1 to 5, and the limits of 8."""
+"""Meeting rooms and relay profiles: platform-api.md, "Meeting rooms and relay profiles", and the limits of 8."""
 
 from __future__ import annotations
 
@@ -309,10 +309,7 @@ async def test_no_endpoint_adds_or_removes_one_profile(api: httpx.AsyncClient, r
         ({"status[]": ["active", "finished"]}, []),
         ({"status[]": ["active", "pending"], "q": "sound"}, ["Sound check"]),
         ({"code[]": "000-000-00x"}, []),
-        (
-            {"order": "name.asc"},
-            ["Council, hybrid session", "Editorial meeting", "Open office hour", "Sound check"],
-        ),
+        ({"order": "name.asc"}, ["Council, hybrid session", "Editorial meeting", "Open office hour", "Sound check"]),
         ({"order": "type.asc,name.desc", "per_page": 2}, ["Sound check", "Open office hour"]),
     ],
 )

@@ -22,7 +22,7 @@ ALARMS = {
     *("LATE_START", "RESTREAM_DOWN", "QOS_STALE", "API_BLIND", "AUTH_FAILED", "RATE_LIMITED", "CLOCK_SKEW"),
     *("AUDIO_HIGH", "HISTORY_FAILED", "PLATFORM", "FLAPPING"),
 }
-"""The kinds of monitoring.md."""
+"""The kinds of monitoring.md, "Golden scenarios"."""
 
 SHIPPED = {
     *("clean-show", "warm-up", "encoder-drop-inside-window", "encoder-drop-outside-window", "flapping"),
@@ -32,10 +32,10 @@ SHIPPED = {
     *("slow-api", "broken-json", "reordered-samples", "clock-skew", "token-revoked", "relay-locked"),
     *("ambiguous-write", "big-workspace", "chat-storm", "bad-night"),
 }
-"""The list of service.md."""
+"""The list of simulator.md."""
 
 QUIET = {"clean-show", "warm-up", "static-picture", "api-5xx", "reordered-samples"}
-"""Must raise nothing (monitoring.md, "Golden logs")."""
+"""Must raise nothing (monitoring.md, "Golden scenarios")."""
 
 
 def playing(name: str | Path, seed: int = 1) -> Simulator:

@@ -1,4 +1,4 @@
-"""Subtitle tracks: uploaded, recognised, copied, put in order (platform-api.md, 2, 3 and 4)."""
+"""Subtitle tracks: uploaded, recognised, copied, put in order (platform-api.md, "Subtitles")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Posters, annotations and additional materials of a video (platform-api.md, 2 and 4)."""
+"""Posters, annotations and additional materials of a video (platform-api.md, "Operations")."""
 
 from __future__ import annotations
 
@@ -146,10 +146,7 @@ async def test_an_annotation_goes_through_its_life(api: httpx.AsyncClient, notes
 
 async def test_the_list_of_annotations_has_pages(api: httpx.AsyncClient, notes: str) -> None:
     body = (await api.get(notes, params={"per_page": 1, "page": 2})).json()
-    assert body["meta"] == {
-        "pagination": {"page": 2, "per_page": 1, "total": 2},
-        "order": {"start_time": "asc"},
-    }
+    assert body["meta"] == {"pagination": {"page": 2, "per_page": 1, "total": 2}, "order": {"start_time": "asc"}}
     assert [note["start_time"] for note in body["data"]] == [2400]
 
 

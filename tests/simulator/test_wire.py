@@ -1,4 +1,5 @@
-"""What the platform's document leaves open, as literal bytes on a socket: no client stands between (decisions.md)."""
+"""What the platform's document leaves open, as literal bytes on a socket: no client stands between (platform-api.md,
+"Upload headers")."""
 
 from __future__ import annotations
 

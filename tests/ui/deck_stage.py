@@ -212,10 +212,7 @@ async def deck_stage(
     place = demo_settings(simulator, upload_url=f"{IN_PROCESS}/upload", read_only=read_only)
     free = place.model_copy(update={"read_only": False})
     clock = HandClock()
-    async with (
-        make_api(place, clock=FixedClock(), mount=noting) as api,
-        make_api(free, mount=simulator.app) as other,
-    ):
+    async with make_api(place, clock=FixedClock(), mount=noting) as api, make_api(free, mount=simulator.app) as other:
         monitor = make_monitor(api, FixedClock(), settings=UNHURRIED, history=history)
         await monitor.wait_ready()
         deck = Deck(

@@ -28,7 +28,8 @@ async def test_the_alarm_of_the_selected_event_is_acknowledged_and_audited_even_
 
 @pytest.mark.parametrize("screen", ["screen.events", "screen.streams", "screen.qos"])
 async def test_the_footer_names_the_alarm_that_is_acknowledged(screen: str) -> None:
-    """interface.md, Behaviour: what is acted on is what was seen. Whose it is goes without saying where it is seen."""
+    """interface.md, "Alarms on screen": what is acted on is what was seen. Whose it is goes without saying where it
+    is seen."""
     async with deck_stage() as stage:
         await stage.act(screen)
         stage.choose("Lecture 7")
@@ -85,7 +86,7 @@ async def test_a_note_stays_with_its_alarm() -> None:
 
 @pytest.mark.parametrize("action", ["alarm.acknowledge", "alarm.shelve", "alarm.out_of_service", "alarm.note"])
 async def test_on_the_board_nothing_is_done_about_an_alarm_that_a_filter_hides(action: str) -> None:
-    """interface.md, Behaviour: what is acted on is what was seen."""
+    """interface.md, "Alarms on screen": what is acted on is what was seen."""
     async with deck_stage() as stage:
         await stage.act("screen.alarms")
         stage.deck.dispatch("view.filter", "nobody")

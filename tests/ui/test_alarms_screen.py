@@ -52,7 +52,7 @@ def text(alarm: Alarm) -> str:
 
 
 def test_an_alarm_says_actual_expected_since_cause_viewers_and_what_to_do() -> None:
-    """monitoring.md, Alarms."""
+    """monitoring.md, "Order"."""
     shown = text(ALARM)
     for words in (
         "loss in 4 of 6",
@@ -96,7 +96,7 @@ def test_every_state_has_a_word_and_a_glyph_of_its_own() -> None:
 
 @pytest.mark.parametrize("state", AlarmState)
 def test_nothing_blinks_but_the_sign_of_an_unacknowledged_alarm(state: AlarmState) -> None:
-    """interface.md, Behaviour: one cell, the word beside it stays."""
+    """interface.md, "Alarms on screen": one cell, the word beside it stays."""
     alarm = replace(ALARM, state=state)
     lit, dark = (plain(alarm_line(alarm, moment)) for moment in (FRESH, DARK))
     assert [one for one, other in zip(lit, dark, strict=True) if one != other] == (

@@ -1,4 +1,4 @@
-"""Every action on events and streams, by its keys, and its effect by the API (interface.md, "Behaviour")."""
+"""Every action on events and streams, by its keys, and its effect by the API (interface.md, "Confirmation")."""
 
 from __future__ import annotations
 

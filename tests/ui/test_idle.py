@@ -1,4 +1,4 @@
-"""Nothing is sent to the terminal when nothing changed (interface.md, Behaviour; performance.md, 8 and 9)."""
+"""Nothing is sent to the terminal when nothing changed (interface.md, "Tables"; performance.md, "Budgets")."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODES = sorted(REGISTRY.screens)
 SIZE = (120, 40)
 
 MOST = 3000
-"""Bytes that a tick may send (performance.md, 9)."""
+"""Bytes that a tick may send (performance.md, "Budgets")."""
 
 BRIEF = {"recordings", "log", "past", "list", "streams", "picture"}
 """The workers that ask for what a screen shows, and end."""

@@ -191,7 +191,7 @@ async def test_a_terminal_of_any_size_is_drawn() -> None:
 
 
 async def test_an_unchanged_snapshot_paints_nothing() -> None:
-    """performance.md, 8: nothing is sent to the terminal when nothing changed."""
+    """performance.md, "Budgets": nothing is sent to the terminal when nothing changed."""
     for keys in ((), ("3",)):
         async with running((120, 40), *keys) as (deck, _):
             assert [canvas.repaint() for canvas in deck.screen.query(Canvas)] == [0] * len(deck.screen.query(Canvas))
@@ -228,7 +228,7 @@ HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]Cup[/] \u202efinal\n" + "e" + "\u030
 
 
 async def test_hostile_text_is_shown_as_text() -> None:
-    """trust.md, Text from outside."""
+    """trust.md, "Outside text"."""
     async with running((120, 40)) as (deck, pilot):
         model = known(deck).events[0]
         event = model.event.model_copy(update={"name": HOSTILE, "play_link": HOSTILE, "type": HOSTILE})
@@ -243,7 +243,7 @@ async def test_hostile_text_is_shown_as_text() -> None:
 
 
 async def test_an_event_whose_own_quality_cannot_be_asked_for_is_dark() -> None:
-    """monitoring.md: unknown is not green, though every other event is fine."""
+    """monitoring.md, "Freshness": unknown is not green, though every other event is fine."""
     async with running((120, 40)) as (deck, pilot):
         clean = next(state for state in known(deck).events if state.event.name == "Choir, hall B")
         verdict = replace(clean.assessment, health=Health(grade=Grade.STALE))

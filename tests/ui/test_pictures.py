@@ -140,7 +140,7 @@ UNBELIEVABLE: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("word", UNBELIEVABLE)
 @pytest.mark.parametrize("screen", ["events", "streams", "qos"])
 async def test_nothing_looks_good_on_a_screen_that_cannot_be_believed(screen: str, word: str) -> None:
-    """monitoring.md, Freshness first: no score, no GOOD, no link ok, and the reason in words."""
+    """monitoring.md, "Freshness": no score, no GOOD, no link ok, and the reason in words."""
     async with running((120, 40), *SCREENS[screen]) as (deck, pilot):
         deck.fault = "KeyError" if word == "STOPPED" else ""
         await show(deck, pilot, link=linked(deck, **UNBELIEVABLE[word]))

@@ -117,11 +117,7 @@ def test_a_fault_hides_a_marker_and_a_critical_one_a_warning() -> None:
         episode(at + timedelta(seconds=4), 1, Severity.WARNING),
     )
     markers = (Marker(at, "one"), Marker(at + timedelta(seconds=6), "one"), Marker(at + timedelta(hours=1), "one"))
-    assert {column: sign for column, (sign, _) in view.flags(AXIS, faults, markers).items()} == {
-        1: "✖",
-        3: "▲",
-        4: "m",
-    }
+    assert {column: sign for column, (sign, _) in view.flags(AXIS, faults, markers).items()} == {1: "✖", 3: "▲", 4: "m"}
 
 
 async def settled(deck: Deck, group: str) -> None:
@@ -146,9 +142,7 @@ async def test_the_cursor_shows_what_was_measured_and_faults_are_selected() -> N
         assert deck.screen_of(QosScreen).screen is deck.screen
 
 
-async def test_samples_that_the_platform_dropped_come_from_the_history_and_markers_are_kept(
-    tmp_path: Path,
-) -> None:
+async def test_samples_that_the_platform_dropped_come_from_the_history_and_markers_are_kept(tmp_path: Path) -> None:
     history = await History.open(tmp_path / "history.sqlite", EVENING)
     try:
         async with running((120, 40), "down", history=history) as (deck, pilot):

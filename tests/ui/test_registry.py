@@ -55,7 +55,7 @@ def test_no_key_does_two_things_on_one_screen() -> None:
 
 
 def test_what_writes_has_no_key_that_a_slip_of_the_shift_key_reaches() -> None:
-    """interface.md, Behaviour: nothing destructive on ctrl-h/j/k/l/d or next to a harmless key."""
+    """interface.md, "Footer": nothing destructive on ctrl-h/j/k/l/d or next to a harmless key."""
     for action in (action for action in ACTIONS if action.writes):
         slips = {key.swapcase() for key in action.keys if len(key) == 1}
         harmless = [
@@ -161,7 +161,7 @@ def test_the_footer_of_the_alarms_offers_first_what_is_done_about_them() -> None
 
 @pytest.mark.parametrize("cells", [60, 80, 120])
 def test_a_footer_is_as_many_whole_keys_as_fit(cells: int) -> None:
-    """interface.md, Behaviour: cut between two keys, never within a word."""
+    """interface.md, "Footer": cut between two keys, never within a word."""
     for screen in SCREENS:
         actions = REGISTRY.footer(screen)
         line = plain(key_line(actions, REGISTRY, cells, read_only=False)).strip()

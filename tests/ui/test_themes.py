@@ -61,7 +61,7 @@ def test_text_contrasts_with_every_background_that_it_may_have(name: str, role: 
 
 @pytest.mark.parametrize("name", themes.PALETTES)
 def test_every_theme_has_every_role_and_tally_red_is_the_lamps_alone(name: str) -> None:
-    """interface.md, Never by colour alone."""
+    """interface.md, "Colours"."""
     styles = themes.PALETTES[name].styles
     assert set(styles) == set(StyleRole)
     if not themes.PALETTES[name].plain:

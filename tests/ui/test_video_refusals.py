@@ -39,7 +39,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("action", FORMS)
 async def test_what_the_platform_does_not_take_stands_at_its_field_and_what_was_typed_stays(action: str) -> None:
-    """platform-api.md, 7: 400400 with `invalid_params`."""
+    """platform-api.md, "Error codes": 400400 with `invalid_params`."""
     part, typed, name = FORMS[action]
     refusal = {"code": 400400, "message": "invalid parameters", "invalid_params": [{"name": name, "reason": REASON}]}
     async with deck_stage((160, 40)) as stage:

@@ -1,4 +1,4 @@
-"""Screen 6: every action on a video by its keys, and its effect by the API (platform-api.md, 4)."""
+"""Screen 6: every action on a video by its keys, and its effect by the API (platform-api.md, "Operations")."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ async def test_recognition_goes_from_pending_to_done_by_asking_and_an_unknown_la
 
 
 async def test_a_language_that_the_platform_does_not_know_is_said_and_what_was_typed_stays() -> None:
-    """platform-api.md, 7: unknown language code, HTTP 400; a deployment may lack some of ISO 639-1."""
+    """platform-api.md, "Error codes": unknown language code, HTTP 400; a deployment may lack some of ISO 639-1."""
     async with deck_stage() as stage:
         video = await opened(stage, "subtitles")
         await stage.fault(kind="status", status=400, path="*/subtitles/auto")
@@ -373,7 +373,7 @@ async def _history(stage: Stage) -> tuple[str, ...]:
 async def test_materials_are_uploaded_linked_renamed_reordered_downloaded_and_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are remembered: nothing lists them (decisions.md, "What has no endpoint")."""
+    """They are remembered: nothing lists them (platform-api.md, "Missing operations")."""
     monkeypatch.chdir(tmp_path)
     history = await History.open(None, EVENING)
     for name in ("a.txt", "b.txt"):
@@ -553,9 +553,7 @@ async def test_cues_out_of_order_or_over_one_another_are_told_by_their_line_befo
         assert await stage.api.cdn.content(made.url, 10_000, "read") == TIMED.encode()
 
 
-async def test_ten_megabytes_of_cues_are_checked_and_a_platform_that_refuses_them_is_heard(
-    tmp_path: Path,
-) -> None:
+async def test_ten_megabytes_of_cues_are_checked_and_a_platform_that_refuses_them_is_heard(tmp_path: Path) -> None:
     file = tmp_path / "long.srt"
     cue = "{0}\n00:00:{1:02},000 --> 00:00:{2:02},000\n" + "x" * 200_000 + "\n\n"
     file.write_text("".join(cue.format(number, number, number + 1) for number in range(1, 53)))

@@ -197,9 +197,7 @@ async def copied(deck: Deck) -> None:
     await deck.workers.wait_for_complete([worker for worker in deck.workers if worker.group == "copy"])
 
 
-async def test_what_is_too_long_for_the_clipboard_goes_to_a_file_or_it_is_said_why_not(
-    tmp_path: Path,
-) -> None:
+async def test_what_is_too_long_for_the_clipboard_goes_to_a_file_or_it_is_said_why_not(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     async with running() as (deck, _):
         deck.preferences.store = StateFile(tmp_path / "state", "p")

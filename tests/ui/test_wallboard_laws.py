@@ -64,7 +64,7 @@ DOUBTFUL: dict[str, dict[str, Any]] = {
 def test_nothing_looks_good_on_a_wall_with_doubtful_data(
     known: Snapshot, count: int, size: tuple[int, int], word: str
 ) -> None:
-    """monitoring.md, Freshness first: the reason in words, the age, and no lamp lit."""
+    """monitoring.md, "Freshness": the reason in words, the age, and no lamp lit."""
     crowd = replace(many(known, count), link=replace(known.link, **DOUBTFUL[word]))
     drawn = lines(crowd, size, fault="KeyError" if word == "STOPPED" else "")
     assert word in text(drawn)
@@ -330,7 +330,7 @@ def _large(name: str) -> str:
 
 
 def test_a_stale_lamp_is_hatched_and_not_only_dark(known: Snapshot) -> None:
-    """interface.md: never by colour alone; in large letters as in small ones."""
+    """interface.md, "Colours": never by colour alone; in large letters as in small ones."""
     for size in SIZES:
         fresh, stale = (lines(replace(known, link=link), size)[:3] for link in (known.link, _stale(known.link)))
         assert not says(fresh, "▒ ON AIR")

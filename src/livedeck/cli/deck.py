@@ -75,7 +75,6 @@ def _view_from(values: Any) -> TableView:
 
 
 OPENER_TIMEOUT = 3.0
-
 """Seconds in which an opener says that it cannot; one that runs on is showing the file."""
 
 

@@ -15,7 +15,6 @@ from livedeck.settings import IN_MEMORY, DisplaySettings, Settings, load_display
 from livedeck.simulator import Simulator, SimulatorError, domains, serve
 
 IN_PROCESS = "http://127.0.0.1:8787"
-
 """The address of a platform that is reached without a socket."""
 
 

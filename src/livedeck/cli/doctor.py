@@ -23,7 +23,6 @@ from livedeck.settings import LoadedSettings, Settings, SettingsError, load_with
 from livedeck.text import values
 
 MIN_COLUMNS, MIN_ROWS = 80, 24
-
 """A terminal of that size shows everything."""
 
 

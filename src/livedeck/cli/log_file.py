@@ -13,7 +13,6 @@ import structlog
 from structlog.typing import Processor
 
 _CREDENTIAL = re.compile(r"(?i)(bearer\s+|\b(?:sign|token)=|stream_?key[\\\"'=:\s]+)[^\s\\\"'&,}]+")
-
 _SECRETS: set[str] = set()
 
 

@@ -10,7 +10,6 @@ from livedeck.client import Api, Event
 from livedeck.text.values import safe
 
 MAX_LISTED = 10
-
 """So many events are listed where a name fits several."""
 
 

@@ -23,7 +23,6 @@ from livedeck.ui.streams.screen import StreamsScreen
 from livedeck.ui.videos.screen import VideoTab
 
 EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
-
 """The time at which every picture is taken."""
 
 
@@ -32,7 +31,6 @@ TROUBLES: dict[str, tuple[str, float]] = {
     "trouble-loss": ("sustained-loss", 120),
     "trouble-encoder-away": ("encoder-drop-inside-window", 105),
 }
-
 """Pictures of the QoS screen in trouble: the scenario, and how many seconds of it have passed at `EVENING`."""
 
 
@@ -53,7 +51,6 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
 
 
 LASTING_GROUPS = frozenset({"default", "actions"})
-
 """Groups of workers that run as long as the deck, or until a person answers."""
 
 

@@ -12,7 +12,6 @@ from threading import Thread
 from time import sleep
 
 GRACE_SECONDS = 3.0
-
 """How long a screen without a terminal has to end by itself."""
 
 

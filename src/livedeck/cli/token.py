@@ -20,7 +20,6 @@ from livedeck.monitor import Clock, Monitor, Snapshot
 from livedeck.settings import Settings, SettingsError
 
 TOKEN_COMMAND_TIMEOUT = 15.0
-
 """Seconds that a token command may take: time enough to touch a security key."""
 
 
@@ -94,7 +93,6 @@ def _from_keyring(entry: str) -> str:
 
 
 REFRESH_PAUSE = 5.0
-
 """Seconds between two reads of the token's source: it may be a program that asks another machine."""
 
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 HEADLESS_SIZE = (160, 45)
-
 """Columns and rows of a wall that only a browser shows: 16 to 9, a cell being half as wide as it is high."""
 
 
@@ -137,7 +136,6 @@ async def watch_platform(settings: Settings) -> AsyncIterator[tuple[AsyncGenerat
 
 
 ACK_SYNC_SECONDS = 2.0
-
 """Least time between two reads of the deck's history."""
 
 

@@ -45,7 +45,7 @@ class Api:
     `rate`: requests per second. `http2`: offer HTTP/2, which needs the package h2.
 
     `platforms`: domain -> value of `service`, before the table of the package. `bitrate_unit`: what this platform
-    counts bit rates in, a second (decisions.md, "Units"); samples always come in bit/s.
+    counts bit rates in, a second (platform-api.md, "Units"); samples always come in bit/s.
 
     `now`: the wall clock, aware. `timer`: seconds that never run backwards. `sleep`, `jitter` (0 up to 1): the waits.
     `mount`: an ASGI app to talk to in place of a socket. `run_in_thread`: for responses that take long to decode.
@@ -117,7 +117,8 @@ class Api:
         return self._transport.read_only
 
     def service_of(self, url: str) -> str:
-        """The value of `service` that the platform will compute for a relay address (platform-api.md, 2)."""
+        """The value of `service` that the platform will compute for a relay address (platform-api.md, "Relay
+        platforms")."""
         return service_of(url, self._platforms)
 
     def set_token(self, token: str | Secret) -> None:

@@ -6,7 +6,6 @@ import re
 from importlib.resources import files
 
 _PAGES = files(__name__)
-
 _MARKER = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
 
 

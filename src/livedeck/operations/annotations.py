@@ -38,7 +38,7 @@ _FIELDS = (
 CREATE_FORM = FormSchema((_TYPE, *_FIELDS), draft_maker(AnnotationDraft))
 
 EDIT_FORM = FormSchema(_FIELDS, draft_maker(AnnotationDraft))
-"""Without the type, which stays (platform-api.md, 4)."""
+"""Without the type, which stays (platform-api.md, "Annotations")."""
 
 
 def edit_entries(annotation: Annotation) -> FieldValues:

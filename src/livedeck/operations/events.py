@@ -95,11 +95,10 @@ _FIELDS = (
 )
 
 _DRAFT = draft_maker(EventDraft, {"scheduled": ScheduleDraft, "record": RecordDraft, "video": VideoDraft})
-
 CREATE_FORM = FormSchema((_NAME, _TYPE, *_FIELDS), _DRAFT)
 
 EDIT_FORM = FormSchema((_NAME, *_FIELDS), _DRAFT)
-"""Without `type`, which cannot be changed (decisions.md, "Requests")."""
+"""Without `type`, which cannot be changed (platform-api.md, "Upload headers")."""
 
 CREATE_DEFAULTS: FieldValues = CREATE_FORM.empty() | {
     "type": "one-time",
@@ -113,7 +112,7 @@ CREATE_DEFAULTS: FieldValues = CREATE_FORM.empty() | {
     "chat_after_stream": True,
     "chat_preview": True,
 }
-"""What the platform makes of a field that is not sent (platform-api.md, 4, "Create event request fields")."""
+"""What the platform makes of a field that is not sent (platform-api.md, "Event draft")."""
 
 
 def _parent_id(fields: Mapping[str, Any]) -> str:

@@ -27,9 +27,7 @@ from livedeck.operations.operation import (
 )
 
 log = structlog.get_logger()
-
 T = TypeVar("T")
-
 R = TypeVar("R")
 
 RECONCILE_DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0, 8.0)

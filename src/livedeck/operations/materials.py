@@ -34,7 +34,6 @@ def _title(fields: Mapping[str, Any]) -> str:
 
 
 RENAME_FORM = FormSchema((Field("title", "Title", required=True),), _title)
-
 CONCURRENT_READS = 8
 
 

@@ -28,7 +28,7 @@ from livedeck.text import values
 from livedeck.text.segments import Segment, StyleRole
 
 TOO_MANY_PROFILES = 400289
-"""The platform's code for more profiles than a room takes (platform-api.md, 7)."""
+"""The platform's code for more profiles than a room takes (platform-api.md, "Error codes")."""
 
 ROOM_TYPES = ("permanent_meeting", "instant_meeting")
 

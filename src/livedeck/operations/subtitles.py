@@ -26,9 +26,7 @@ from livedeck.text import values
 from livedeck.text.segments import StyleRole
 
 _LANGUAGE = Field("language", "Language", hint="ISO 639-1: en, de, uk", required=True)
-
 _DESCRIPTION = Field("description", "Description", hint="as viewers see it")
-
 _draft = draft_maker(SubtitleDraft)
 
 

@@ -24,7 +24,6 @@ from livedeck.text import values
 from livedeck.text.segments import StyleRole
 
 M = TypeVar("M", bound=Model)
-
 FILE = Field("file", "File", hint="its path on this machine", required=True)
 
 

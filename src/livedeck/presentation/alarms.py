@@ -30,7 +30,8 @@ def is_critical(alarm: Alarm) -> bool:
 
 
 def severity_glyph(alarm: Alarm, render_time: RenderTime) -> str:
-    """The glyph of its severity. That of an unacknowledged alarm blinks at 1 Hz (interface.md); nothing else does."""
+    """The glyph of its severity. That of an unacknowledged alarm blinks at 1 Hz (interface.md, "Colours"); nothing
+    else does."""
     blinks = alarm.state is AlarmState.UNACKNOWLEDGED
     return " " if blinks and not render_time.blink_on else SEVERITY_BADGES[alarm.severity].glyph
 
@@ -119,7 +120,6 @@ FLOOD_LINE: Line = [
 ]
 
 MAX_SUBJECT_CELLS = 24
-
 """A longer subject is cut in `alarm_line`, so that the kind of the alarm is always visible."""
 
 
@@ -149,7 +149,6 @@ def count_line(alarms: Iterable[Alarm]) -> Line:
 
 
 HIDDEN_TRANSITIONS = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmTransition.NOTED})
-
 """Transitions that nobody needs to act on."""
 
 

@@ -40,7 +40,6 @@ SEVERITY_BADGES: Mapping[Severity, Badge] = MappingProxyType(
 )
 
 SEVERITY_RANKS: Mapping[Severity, int] = MappingProxyType({severity: rank for rank, severity in enumerate(Severity)})
-
 """0 is the worst."""
 
 GRADE_BADGES: Mapping[Grade, Badge] = MappingProxyType(
@@ -66,7 +65,6 @@ ALARM_STATE_BADGES: Mapping[AlarmState, Badge] = MappingProxyType(
         AlarmState.CLEARED: Badge("-", "cleared", StyleRole.DIM),
     }
 )
-
 """The states of ISA-18.2."""
 
 CONNECTION_BADGES: Mapping[ConnectionState, Badge] = MappingProxyType(

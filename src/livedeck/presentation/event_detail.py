@@ -14,7 +14,6 @@ from livedeck.text.values import UNKNOWN, compact_duration, link, safe, short_du
 LABEL_CELLS = 11
 
 MAX_TITLE_NAME_CELLS = 32
-
 """A longer name is cut: what is wrong must still fit beside it."""
 
 

@@ -13,7 +13,6 @@ from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import NO_DATA, NOT_APPLICABLE, UNKNOWN, bits, compact_duration, duration, frames, safe
 
 MAX_NAME_CELLS = 40
-
 """Cells that the name of an event may grow to: where there is more room, the eye still has to keep to its row."""
 
 
@@ -146,17 +145,14 @@ def _enabled_restreams(state: EventState) -> tuple[int, int]:
 
 
 RECENT_SECONDS = 300.0
-
 """Seconds that the sparkline and its status strip cover."""
 
 
 SPARK_CELLS = 10
-
 """Cells of the sparkline, and of the status strip beside it, in a table."""
 
 
 NAME_CELLS = 16
-
 """Below this an event's name cannot be told from its neighbour's: columns are dropped before the name is cut."""
 
 
@@ -274,5 +270,4 @@ EVENTS: TableSchema[EventState] = TableSchema(
         "project": lambda state, _: state.event.parent_id,
     },
 )
-
 """The Events screen, worst first until somebody sorts it."""

@@ -15,13 +15,9 @@ from livedeck.presentation.table import TableSchema, Value, sort_rows
 from livedeck.text.segments import Line, StyleRole
 
 T = TypeVar("T")
-
 _TERM = re.compile(r"(?P<not>!?)(?P<field>[A-Za-z_]+)(?P<op><=|>=|[:<>=])(?P<text>.*)", re.DOTALL)
-
 _NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)([kKmMgG]?)")
-
 _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
-
 _ORDER = frozenset({"<", ">", "<=", ">="})
 
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {

@@ -28,18 +28,13 @@ class StatusStyle(NamedTuple):
 
 
 NORMAL = StatusStyle("▁", "normal", "normal", StyleRole.OK, 0)
-
 KEY_20 = StatusStyle("▲", "KEY>20%", "key-frame time difference over 20 %", StyleRole.KEY_20, 2)
-
 KEY_50 = StatusStyle("◆", "KEY>50%", "key-frame time difference over 50 %", StyleRole.KEY_50, 3)
-
 LOSS = StatusStyle("✖", "LOSS", "packet loss", StyleRole.LOSS, 4)
-
 ODD = StatusStyle(UNKNOWN, "UNKNOWN", "a status that the document does not name", StyleRole.ODD, 1)
 
 
 STATUS_STYLES = {0: NORMAL, 3: KEY_20, 4: KEY_50, 5: LOSS}
-
 HIGHLIGHTED = (KEY_20, KEY_50, LOSS)
 
 
@@ -116,7 +111,6 @@ def recent_axis(state: EventState, render_time: RenderTime, span: float, columns
 BARS = "▁▂▃▄▅▆▇█"
 
 HEADROOM = 1.5
-
 """The top of a sparkline over its highest value: bars of neighbouring rows do not run into one block."""
 
 

@@ -11,8 +11,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.times import isoformat_utc, timestamp
 
 SAMPLE_FIELDS = ("time", "bitrate_video", "bitrate_audio", "frame_rate", "status")
-
-"""The platform's names (platform-api.md, 2); rates are in bit/s, whatever unit the platform uses."""
+"""The platform's names (platform-api.md, "QoS sample"); rates are in bit/s, whatever unit the platform uses."""
 
 
 def sample_csv_row(reading: Reading) -> str:
@@ -141,7 +140,6 @@ def change_object(change: AlarmChange) -> dict[str, Any]:
 
 
 _ESCAPED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
 """C1 controls, line and paragraph separators, direction marks, and halves of a surrogate pair."""
 
 

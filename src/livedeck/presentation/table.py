@@ -14,7 +14,6 @@ T = TypeVar("T")
 
 
 Value = float | str | tuple[str, ...] | None
-
 """What a row is sorted and filtered by: a number, a word, several words; None where it is not known."""
 
 
@@ -22,7 +21,6 @@ ValueGetter = Callable[[T, RenderTime], Value]
 
 
 GAP = 1
-
 """Cells between two columns."""
 
 
@@ -91,7 +89,6 @@ class TableSchema(Generic[T]):
 
 
 Layout = Sequence[tuple[Column[T], int]]
-
 """The visible columns and the width of each in cells."""
 
 

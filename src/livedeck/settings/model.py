@@ -14,19 +14,16 @@ from livedeck.environment import history_path
 from livedeck.monitor import Cadence, Thresholds, with_overrides
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
-
 """Where a token may come from (trust.md, "Secrets"). One is used: the one that the strongest origin names."""
 
 
 OFF, IN_MEMORY = "off", ":memory:"
 
 HISTORY_WORDS = frozenset({"", OFF, IN_MEMORY})
-
 """What `history` may be besides a path. Empty: a file of the platform's own."""
 
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
 _CADENCE = Cadence()
 
 
@@ -36,7 +33,6 @@ def _check_limits(limits: dict[str, Any]) -> dict[str, Any]:
 
 
 Limits = Annotated[dict[str, Any], AfterValidator(_check_limits)]
-
 """Names of `Thresholds` = another value, in that name's unit; a hold or share is a table, given in part."""
 
 

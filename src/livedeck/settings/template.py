@@ -21,7 +21,6 @@ _COMMENT = re.compile(r"^    (\w+): [^=]+ = .*?(?:  # (.*))?$", re.MULTILINE)
 
 
 MAX_INLINE = 3
-
 """So many numbers a table may hold to be written on one line."""
 
 
@@ -48,7 +47,6 @@ _EVENTS = """
 
 
 _TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID".thresholds]'}
-
 """Settings whose TOML table has a name of the user's own in its heading."""
 
 

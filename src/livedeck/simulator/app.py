@@ -32,7 +32,7 @@ from livedeck.simulator.models import BYTES, Error, Schema
 from livedeck.simulator.rehearsal import control_api
 
 BODY_LIMIT = 8 * 1024 * 1024
-"""Bytes in a request (service.md, "Limits")."""
+"""Bytes in a request (simulator.md, "Simulator limits")."""
 
 UPLOAD_LIMIT = 512 * 1024 * 1024
 """Bytes in a request to the upload address, which go to the disk as they come."""

@@ -1,6 +1,6 @@
 """What goes wrong: an `ApiError` is an answer of the API, a `SimulatorError` keeps the simulator from starting.
 
-Codes and their meaning: platform-api.md, 7 and decisions.md, "Codes not shown".
+Codes and their meaning: platform-api.md, "Error codes".
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def data(content: Mapping[str, object] | Sequence[Document]) -> Response:
 
 
 def success() -> Response:
-    """What answers where there is no object to show (decisions.md, "Responses not shown")."""
+    """What answers where there is no object to show (platform-api.md, "Error body")."""
     return data({"success": True})
 
 

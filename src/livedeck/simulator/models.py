@@ -25,7 +25,6 @@ T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 Schema = dict[str, Any]
 Order = tuple[tuple[str, str], ...]
-
 BYTES: Schema = {"type": "string", "format": "binary"}
 UNSET: Any = None
 """The default of a field that may be left out: `given()` leaves it out too."""
@@ -102,7 +101,7 @@ def ordering(*fields: str) -> Must:
 
 def header_text(low: int, high: int) -> Must:
     """A name or title in a header: percent-encoded UTF-8 where it holds an encoded byte of 0x80 or more, else as it
-    came (decisions.md, "Header values of uploads")."""
+    came (platform-api.md, "Upload headers")."""
 
     def decode(value: str) -> str:
         decoded = unquote(value, errors="strict") if _ENCODED_BYTE.search(value) else value
@@ -152,7 +151,6 @@ _TIMESTAMP = {"format": "date-time", "pattern": "^(?:19[7-9]|20[0-9]|21[0-9])[0-
 _TIME_WORDS = "an ISO 8601 timestamp with its offset, from 1970 to 2200"
 _RTMP = {"maxLength": 2048, "pattern": "^rtmps?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[1-9][0-9]{0,3})?(/[!-~]*)?$"}
 _WEB = {"maxLength": 2048, "pattern": "^https?://[!-~]+$"}
-
 Uuid = Annotated[str, parsed("a UUID", _uuid, {"format": "uuid"})]
 OptionalUuid = Annotated[Uuid | None, Must("a UUID, or null")]
 Timestamp = Annotated[str, parsed(_TIME_WORDS, lambda value: format_timestamp(_time(value)), _TIMESTAMP)]
@@ -197,7 +195,7 @@ def _given(value: object) -> object:
 
 
 class ListQuery(Parameters):
-    """The query of every list (decisions.md, "Requests"); each list has its own fields and default of `order`."""
+    """The query of every list (platform-api.md, "Lists"); each list has its own fields and default of `order`."""
 
     page: Annotated[int, digits(1)] = 1
     per_page: Annotated[int, digits(1, 100)] = 20
@@ -208,7 +206,7 @@ class RequestBody(Parameters):
     """The JSON object or form of a request; a name that it does not know is an error.
 
     `of` names the object that it makes or changes. Fields of that object which the body cannot set are ignored, so that
-    what was read can be sent back (decisions.md, "Responses not shown").
+    what was read can be sent back (platform-api.md, "Operations").
     """
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
@@ -248,7 +246,7 @@ class IdOrder(RootModel[list[T]], Generic[T]):
 
 
 class Data(BaseModel, Generic[T]):
-    """The envelope of a single object (platform-api.md, 1)."""
+    """The envelope of a single object (platform-api.md, "Response envelope")."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
     data: T
@@ -270,13 +268,13 @@ class ListMeta(ApiObject):
 
 
 class Page(Data[list[T]], Generic[T]):
-    """The envelope of a list (platform-api.md, 1)."""
+    """The envelope of a list (platform-api.md, "Response envelope")."""
 
     meta: ListMeta
 
 
 class Success(ApiObject):
-    """What answers where there is no object to show (decisions.md, "Responses not shown")."""
+    """What answers where there is no object to show (platform-api.md, "Operations")."""
 
     success: Literal[True]
 
@@ -297,7 +295,7 @@ class ErrorDetail(ApiObject):
 
 
 class Error(ApiObject):
-    """The error object (platform-api.md, 7)."""
+    """The error object (platform-api.md, "Error codes")."""
 
     error: ErrorDetail
 

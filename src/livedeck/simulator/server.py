@@ -21,7 +21,8 @@ from livedeck.simulator.errors import of_status
 from livedeck.simulator.simulator import Simulator
 
 SHUTDOWN_SECONDS = 0.4
-"""How long requests in flight have to end when the simulator stops: it has 2 s for all of it (service.md, "Start")."""
+"""How long requests in flight have to end when the simulator stops: it has 2 s for all of it (simulator.md,
+"Start")."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,6 @@ class StyleRole(StrEnum):
 
 
 Segment = tuple[str, StyleRole]
-
 Line = list[Segment]
 
 
@@ -152,7 +151,6 @@ def join(left: Sequence[Segment], right: Sequence[Segment], cells: int) -> Line:
 
 
 Group = tuple[int, Line]
-
 """A rank and a line. Where both ends do not fit, the highest rank is dropped first; 0 is never dropped."""
 
 

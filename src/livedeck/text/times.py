@@ -9,18 +9,13 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from livedeck.text.values import duration
 
 EXAMPLES = "18:30, tomorrow 18:30, in 20 min, 2026-11-21 18:30, ...Z for UTC"
-
 """What may be typed, for hints and error messages."""
 
 
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-
 _PART = r"\d{1,5} *(?:days?|d|hours?|h|min|m|sec|s)"
-
 _LENGTH = rf"({_PART}(?:[ ,]*(?:and +)?{_PART})*)"
-
 _IN = re.compile(rf"(?:in +|\+ *){_LENGTH}")
-
 _AGO = re.compile(rf"{_LENGTH} +ago")
 
 _ABSOLUTE = re.compile(
@@ -143,7 +138,7 @@ def isoformat_utc(at: datetime | None) -> str | None:
 
 
 def parse_timestamp(text: str) -> datetime:
-    """An ISO 8601 timestamp, aware and in UTC; without an offset it is UTC (platform-api.md, conventions).
+    """An ISO 8601 timestamp, aware and in UTC; without an offset it is UTC (platform-api.md, "Addresses").
 
     Digits past the microsecond are cut off. Raises ValueError for anything else.
     """

@@ -35,12 +35,10 @@ log = structlog.get_logger()
 
 
 R = TypeVar("R")
-
 S = TypeVar("S")
 
 
 INTERRUPT = "app.interrupt"
-
 """The one action whose key works whatever is open."""
 
 

@@ -13,5 +13,4 @@ from livedeck.ui.streams.actions import FEATURE as STREAMS
 from livedeck.ui.videos.actions import FEATURE as VIDEOS
 
 FEATURES: tuple[Feature, ...] = (GENERAL, EVENTS, STREAMS, ALARMS, ROOMS, VIDEOS, QOS, CHAT)
-
 """In the order in which commands and palette list their actions; the tabs stand in the order of their keys."""

@@ -27,12 +27,10 @@ from livedeck.client.http.response import NotJson, Response, type_name
 from livedeck.client.http.transport import Transport
 
 ChatFormat = Literal["json", "csv", "txt", "ndjson", "xlsx"]
-
-"""The first three are the platform's (platform-api.md, 4)."""
+"""The first three are the platform's (platform-api.md, "Chat log")."""
 
 
 _PLATFORM_FORMATS = frozenset({"json", "csv", "txt"})
-
 _MAX_ERROR_BODY = 64 * 2**10
 
 
@@ -232,7 +230,7 @@ class _ExportRun:
                 self._progress(ExportProgress(self._received, response.size, self.result.messages, seconds))
 
     def _request(self, suffix: str) -> Request:
-        """The request for the log (platform-api.md, 4)."""
+        """The request for the log (platform-api.md, "Chat log")."""
         path = ("v2", "live", "events", self._export.event_id, "stream", self._export.stream_id, f"chat.{suffix}")
         return make_request("GET", self._summary, *path, headers={"Accept": "*/*"})
 

@@ -10,7 +10,6 @@ from typing import Any
 from livedeck.text.times import parse_timestamp
 
 ChatMessageDict = Mapping[str, Any]
-
 """A message as the log has it: the field names of platform-api.md, "Chat message", and what else stands there."""
 
 
@@ -64,7 +63,6 @@ class MessageFilter:
 
 
 NO_FILTER = MessageFilter()
-
 """Keeps every message."""
 
 

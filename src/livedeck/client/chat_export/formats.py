@@ -10,24 +10,19 @@ from typing import Protocol
 from livedeck.client.chat_export.filter import ChatMessageDict, text
 
 FIELDS = ("id", "username", "external_id", "is_admin", "message", "created_at", "cteated_at_local")
-
 """What the document names, in its order (platform-api.md, "Chat message")."""
 
 
 _FORMULA_STARTS = (*"=+-@\t\r\n", *"＝＋－＠")
-
 """Cells that begin so are computed by one spreadsheet or another (OWASP, "CSV injection")."""
 
 
 _QUOTES = 2 * (len(FIELDS) - 1)
-
 """Quotation marks between the cells of a row: where there are more, they stand in the cells."""
 
 
 _cells: Callable[[ChatMessageDict], tuple[str, ...]] = itemgetter(*FIELDS)
-
 _join_rows = '"\r\n"'.join
-
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
@@ -70,7 +65,7 @@ class JsonDocument:
 
 
 class Csv:
-    """RFC 4180, every cell in quotes; the header is the field names (decisions.md, "Responses not shown").
+    """RFC 4180, every cell in quotes; the header is the field names (platform-api.md, "Chat log").
 
     `safe`: a cell that a spreadsheet would compute gets a `'` before it. `escaped_formulas`: how many did.
     """
@@ -107,7 +102,7 @@ class Csv:
 
 
 class Text:
-    """`[created_at] username: message` a line (decisions.md, "Responses not shown").
+    """`[created_at] username: message` a line (platform-api.md, "Chat log").
 
     What a message has on further lines is indented, so that a line that begins with `[` is a message of its own.
     """

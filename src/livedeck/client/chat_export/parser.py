@@ -1,4 +1,4 @@
-"""A chat log in JSON, parsed while it comes (platform-api.md, 4): it may exceed any memory."""
+"""A chat log in JSON, parsed while it comes (platform-api.md, "Chat log"): it may exceed any memory."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ from typing import Self
 from livedeck.client.http.response import NotJson, decode_first, decode_run, type_name
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-
 _AFTER = frozenset(",:]} \t\r\n")
-
 _MAX_MESSAGE = 2**20  # characters of JSON
-
 _MAX_RUN = 64 * 2**10  # characters decoded at once: their objects are five times as large
 
 

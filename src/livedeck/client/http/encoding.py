@@ -15,7 +15,6 @@ from livedeck.client.http.secrets import Secret
 from livedeck.text.times import format_timestamp
 
 _PLAIN = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
-
 _ENDS = re.compile("^ +| +$")
 
 
@@ -47,7 +46,8 @@ def bearer(token: Secret) -> str:
 
 
 def header_value(text: str) -> str:
-    """A text as the value of a header: what is not plain ASCII is percent-encoded UTF-8 (decisions.md, "Requests").
+    """A text as the value of a header: what is not plain ASCII is percent-encoded UTF-8 (platform-api.md, "Upload
+    headers").
 
     So is a space at either end, where a header cannot carry one.
     """

@@ -25,9 +25,7 @@ from livedeck.client.http.secrets import Secret
 from livedeck.text import values
 
 _MIN_SECRET = 4  # characters; what is shorter occurs in any text
-
 _MAX_ITEMS = 100  # complaints in a response that are kept
-
 _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: RelayRunning}
 
 _BY_STATUS: Mapping[int, type[Rejected]] = {
@@ -45,7 +43,7 @@ _BY_STATUS: Mapping[int, type[Rejected]] = {
 def error_from_response(
     summary: str, *, status: int, body: object, location: str, retry_after: float | None, secrets: Sequence[Secret]
 ) -> Rejected:
-    """The error for an answer of that status and (perhaps) error body: platform-api.md, 7; decisions.md.
+    """The error for an answer of that status and (perhaps) error body: platform-api.md, "Error codes" and "Error body".
 
     `secrets` are masked wherever the platform repeats them. `location`: where a redirect points, or empty.
     """

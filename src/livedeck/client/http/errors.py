@@ -21,7 +21,7 @@
         ├── RateLimited          429
         └── ServerFault          5xx
 
-Source of the codes: platform-api.md, 7, and decisions.md ("Codes not shown"). No other exception leaves the client for
+Source of the codes: platform-api.md, "Error codes". No other exception leaves the client for
 anything that the network or the platform does.
 """
 
@@ -40,7 +40,6 @@ LOST_RESPONSE: Mapping[Cause, str] = {
     "timeout": "{host} did not answer in time ({timeout:g} s)",
     "reset": "{host} broke the connection before its answer was complete",
 }
-
 """The text of each cause; `host` and `timeout` (seconds) are to be filled in."""
 
 
@@ -97,7 +96,7 @@ class Unknown(ApiError):
 
 
 class Rejected(ApiError):
-    """The platform answered with an error (platform-api.md, 7) or a redirect.
+    """The platform answered with an error (platform-api.md, "Error codes") or a redirect.
 
     `status`: of HTTP. `code`, `message`, `detail`: of the error body, safe to show; None and empty where it had none.
     `invalid_params`: of any shape, fit to be shown too. `retry_after`: seconds to wait, where the platform said so.
@@ -154,7 +153,7 @@ class Validation(Rejected):
 
 
 class TooManyProfiles(Validation):
-    """A room takes at most 15 relay profiles (platform-api.md, 8)."""
+    """A room takes at most 15 relay profiles (platform-api.md, "Limits")."""
 
     happened = "too many relay profiles"
     advice = "a room takes 15"

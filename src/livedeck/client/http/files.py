@@ -19,11 +19,8 @@ from livedeck.client.http.request import Progress, StreamBody
 from livedeck.text import values
 
 T = TypeVar("T")
-
 _READ_SIZE = 256 * 2**10
-
 _WRITE_SIZE = 2**20
-
 _NOT_IN_A_NAME = re.compile(r"[^\w.]+|_+")
 
 

@@ -23,7 +23,6 @@ from livedeck.text import values
 _LONE_SURROGATE = re.compile(r"(\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|[^u]))|\\u[dD][89a-fA-F]\w\w")
 
 LONG_BODY = 256 * 2**10
-
 """Bytes; decoding and reading more of them takes several ms, for which a thread is worth while."""
 
 
@@ -32,11 +31,8 @@ class NotJson(ValueError):  # noqa: N818  read after `except`, as the tree in er
 
 
 _decode = msgspec.json.Decoder().decode
-
 _decode_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-
 _decode_rows = msgspec.json.Decoder(list[msgspec.Raw]).decode
-
 _MALFORMED = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
@@ -130,7 +126,6 @@ _DEMANDS: Mapping[str, str] = {
 _TYPE_IS_RIGHT = frozenset(
     {"value_error", "literal_error", "missing", "extra_forbidden", "string_too_short", "greater_than_equal"}
 )
-
 """Faults of which the type of the value says nothing."""
 
 
@@ -154,7 +149,7 @@ def data(answer: object, summary: str) -> object:
 
 
 def rows(answer: object, summary: str) -> list[object]:
-    """The list inside the envelope; null is an empty one (decisions.md)."""
+    """The list inside the envelope; null is an empty one (platform-api.md, "Error body")."""
     value = data(answer, summary)
     if value is None:
         return []

@@ -72,7 +72,8 @@ class SecretLink(Secret):
 
 
 class SignedLink(Secret):
-    """An address whose query lets anyone in: `https://cdn.example/a.vtt?••••`. Needs no token (platform-api.md, 5).
+    """An address whose query lets anyone in: `https://cdn.example/a.vtt?••••`. Needs no token (platform-api.md,
+    "Signed addresses").
 
     One that may hold secrets elsewhere is masked whole; one that is empty stays so.
     """

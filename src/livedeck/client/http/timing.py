@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 _FIRST_DELAY = 0.2
-
 _MAX_DELAY = 5.0
 
 

@@ -43,7 +43,6 @@ _Message = MutableMapping[str, Any]
 TransportFactory = Callable[
     [_Message, Callable[[], Awaitable[_Message]], Callable[[_Message], Awaitable[None]]], Awaitable[None]
 ]
-
 """An ASGI app."""
 
 
@@ -58,13 +57,9 @@ class RunInThread(Protocol):
 
 
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-
 _HEADERS = {"User-Agent": f"livedeck/{__version__}", "Accept": "application/json"}
-
 _TRANSIENT_STATUS = frozenset({429, 502, 503, 504})
-
 _MAX_BODY = 64 * 2**20
-
 _LIMITS = httpx.Limits(max_connections=10, max_keepalive_connections=8, keepalive_expiry=4.0)  # servers hang up at 5 s
 
 

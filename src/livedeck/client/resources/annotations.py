@@ -1,4 +1,4 @@
-"""Annotations: what is laid over a video for a while (platform-api.md, 2 and 4, "Annotations")."""
+"""Annotations: what is laid over a video for a while (platform-api.md, "Annotations")."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ class Annotations(Resource):
     async def list(
         self, video_id: str, *, page: int = 1, per_page: int = 20, order: str | None = None
     ) -> Page[Annotation]:
-        """One page of the annotations of a video (decisions.md: paginated like the others). Raises ApiError."""
+        """One page of the annotations of a video (platform-api.md, "Lists": paginated like the others). Raises
+        ApiError."""
         summary = describe_call("list annotations of video", video_id)
         params = query_params(page=page, per_page=per_page, order=order)
         return await self._page(

@@ -22,16 +22,14 @@ from livedeck.client.http.request import Request
 from livedeck.client.http.response import data, envelope_error, parse_model, rows
 from livedeck.client.http.transport import Transport
 
-MAX_PER_PAGE = 100  # decisions.md, "Requests"
+MAX_PER_PAGE = 100  # platform-api.md, "Lists"
 
 
 Id = Annotated[str, Field(min_length=1)]
-
-"""The id of an object that can be asked for: any text but none (decisions.md, "Identifiers")."""
+"""The id of an object that can be asked for: any text but none (platform-api.md, "Identifiers")."""
 
 
 UNSET: Any = None
-
 """The default of a draft's field. What counts is whether the field was set, not what it reads as."""
 
 
@@ -52,7 +50,6 @@ class Model(BaseModel):
 
 
 M = TypeVar("M", bound=Model)
-
 T = TypeVar("T")
 
 
@@ -64,7 +61,6 @@ def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> object:
 
 
 _Tolerant = WrapValidator(_or_none)
-
 """What cannot be read is missing: a list is worth more than what is said about it."""
 
 
@@ -72,7 +68,7 @@ _Count = Annotated[int | None, Field(ge=0), _Tolerant]
 
 
 class Pagination(Model):
-    """Where a page lies in its list (platform-api.md, 1)."""
+    """Where a page lies in its list (platform-api.md, "Response envelope")."""
 
     page: _Count = None
     per_page: _Count = None

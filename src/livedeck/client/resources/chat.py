@@ -1,4 +1,4 @@
-"""The chat of a stream: read message by message, or exported to a file (platform-api.md, 2 and 4)."""
+"""The chat of a stream: read message by message, or exported to a file (platform-api.md, "Chat log")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subtitle files, WebVTT and SRT, checked line by line before one is uploaded (platform-api.md, 8). Pure.
+"""Subtitle files, WebVTT and SRT, checked line by line before one is uploaded (platform-api.md, "Limits"). Pure.
 
 Every line of a file that is accepted belongs to something: what a player would drop in silence is named instead.
 """
@@ -11,13 +11,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 _VTT_TIME = r"(?:\d{2,}:)?[0-5]\d:[0-5]\d\.\d{3}"
-
 _SRT_TIME = r"\d{2,}:[0-5]\d:[0-5]\d[,.]\d{3}"
-
 _VTT = re.compile(rf"({_VTT_TIME})[ \t]+-->[ \t]+({_VTT_TIME})((?:[ \t]+[a-z]+:[^\s:]\S*)*)[ \t]*")
-
 _SRT = re.compile(rf"({_SRT_TIME})[ \t]+-->[ \t]+({_SRT_TIME})((?:[ \t]+[XY][12]:\d+)*)[ \t]*")
-
 _COMMENTS = ("NOTE", "STYLE", "REGION")
 
 

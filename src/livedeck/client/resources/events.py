@@ -227,7 +227,7 @@ class Events(Resource):
     ) -> Page[Event]:
         """One page of events; by default newest first, then by name. `order`: `created_at.desc,name.asc`.
 
-        `page` counts from 1, `per_page` is 1 to 100 (decisions.md, "Requests"). Raises ApiError.
+        `page` counts from 1, `per_page` is 1 to 100 (platform-api.md, "Lists"). Raises ApiError.
         """
         filters = query_params(project_id=project_id, folder_id=folder_id, without_folder=without_folder)
         params = query_params(page=page, per_page=per_page, order=order) | filters
@@ -264,7 +264,7 @@ class Events(Resource):
         await self._success(make_request("PUT", describe_call("enable event", event_id), *_EVENTS, event_id, "enable"))
 
     async def complete(self, event_id: str) -> None:
-        """Finish the event: ingest accepts no more streams (platform-api.md, 3). Raises ApiError."""
+        """Finish the event: ingest accepts no more streams (platform-api.md, "Live events"). Raises ApiError."""
         await self._success(
             make_request("PUT", describe_call("complete event", event_id), *_EVENTS, event_id, "complete")
         )

@@ -31,12 +31,10 @@ def _aware(value: object) -> object:
 
 
 Timestamp = Annotated[datetime, BeforeValidator(_timestamp)]
-
 """A field of a model that reads as `parse_timestamp` does."""
 
 
 DateTimeField = Annotated[datetime, BeforeValidator(_aware)]
-
 """A field of a draft: an aware datetime, or the text of a timestamp."""
 
 
@@ -59,12 +57,10 @@ def language(code: str) -> str:
 
 
 Language = Annotated[str, AfterValidator(language)]
-
 """A field of a draft that takes an ISO 639-1 code."""
 
 
 CUSTOM = "custom"
-
 """The service of every domain that the table does not hold."""
 
 
@@ -100,7 +96,7 @@ def _platform_table() -> Mapping[str, str]:
 
 
 def _rtmp_url(url: str) -> str:
-    trimmed = url.replace(" ", "").rstrip("/")  # as the service does (platform-api.md, 2, "Relay profile")
+    trimmed = url.replace(" ", "").rstrip("/")  # as the service does (platform-api.md, "Relay profile")
     try:
         parts = urlsplit(trimmed)
         is_rtmp = parts.scheme in {"rtmp", "rtmps"} and parts.hostname and parts.port != 0
@@ -112,5 +108,4 @@ def _rtmp_url(url: str) -> str:
 
 
 RtmpUrl = Annotated[str, AfterValidator(_rtmp_url)]
-
-"""An rtmp or rtmps address without spaces, and without slashes at its end (decisions.md)."""
+"""An rtmp or rtmps address without spaces, and without slashes at its end (platform-api.md, "Relay platforms")."""

@@ -1,6 +1,6 @@
-"""Additional materials: files that are offered beside a video (platform-api.md, 2 and 4, "Additional materials").
+"""Additional materials: files that are offered beside a video (platform-api.md, "Additional materials").
 
-No endpoint lists them: an id is learnt from the upload (decisions.md, "What has no endpoint").
+No endpoint lists them: an id is learnt from the upload (platform-api.md, "Missing operations").
 """
 
 from __future__ import annotations

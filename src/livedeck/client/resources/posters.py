@@ -1,4 +1,4 @@
-"""Posters: the pictures that stand for a video or an event (platform-api.md, 2 and 4, "Posters of a video")."""
+"""Posters: the pictures that stand for a video or an event (platform-api.md, "Posters of a video")."""
 
 from __future__ import annotations
 
@@ -10,19 +10,11 @@ from pydantic import StrictBool, StrictFloat
 from livedeck.client.http.encoding import header_value
 from livedeck.client.http.errors import Invalid
 from livedeck.client.http.request import JsonBody, describe_call, make_request
-from livedeck.client.resources.base import (
-    MAX_PER_PAGE,
-    Model,
-    Page,
-    Resource,
-    id_header,
-    iterate_pages,
-    query_params,
-)
+from livedeck.client.resources.base import MAX_PER_PAGE, Model, Page, Resource, id_header, iterate_pages, query_params
 
 
 class Poster(Model):
-    """A frame or a picture in four sizes. `from_time`, `to_time`: seconds (decisions.md, "Units").
+    """A frame or a picture in four sizes. `from_time`, `to_time`: seconds (platform-api.md, "Units").
 
     `type`: `image`; `status`: `done`, or any other word. `active`: shown in the player and in lists. `original`, `md`,
     `sm`, `xs`: URLs, which need no token. The default poster may have no id; `media_id` comes on a stored one in an
@@ -46,7 +38,8 @@ class Posters(Resource):
     """The posters of videos, and the upload of one for a video or an event."""
 
     async def list(self, video_id: str, *, page: int = 1, per_page: int = 20, order: str | None = None) -> Page[Poster]:
-        """One page of the posters of a video. `order`: `from_time.asc` (decisions.md, "Requests"). Raises ApiError."""
+        """One page of the posters of a video. `order`: `from_time.asc` (platform-api.md, "Upload headers"). Raises
+        ApiError."""
         summary = describe_call("list posters of video", video_id)
         params = query_params(page=page, per_page=per_page, order=order)
         return await self._page(

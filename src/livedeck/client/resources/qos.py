@@ -1,4 +1,4 @@
-"""Quality of service of an event's stream (platform-api.md, 2 and 4), in columns: thousands of samples a poll."""
+"""Quality of service of an event's stream (platform-api.md, "QoS sample"), in columns: thousands of samples a poll."""
 
 from __future__ import annotations
 
@@ -18,20 +18,14 @@ from livedeck.client.resources.base import Resource
 from livedeck.text.times import parse_timestamp
 
 BitrateUnit = Literal["bit", "kbit"]
-
 _BITS: Mapping[BitrateUnit, float] = {"bit": 1.0, "kbit": 1000.0}
 
 
 _NO_STATUS = -1
-
 _MAX_NUMBER = 2**53  # past it a float is no longer exact; no stream comes near
-
 _NUMBERS: frozenset[type] = frozenset({int, float})
-
 _INTEGERS: frozenset[type] = frozenset({int})
-
 _MEASURED = "bitrate_video", "bitrate_audio", "frame_rate", "status"
-
 _DOCUMENTED = frozenset({"time", *_MEASURED})
 
 
@@ -95,7 +89,8 @@ class Qos(Resource):
         self._bits = _BITS[unit]
 
     async def get(self, event_id: str) -> QosSamples:
-        """What the platform measured of the current stream, newest 3600 at most (decisions.md). Raises ApiError."""
+        """What the platform measured of the current stream, newest 3600 at most (platform-api.md, "QoS answer").
+        Raises ApiError."""
         summary = describe_call("get QoS of event", event_id)
         request = make_request("GET", summary, "v2", "live", "events", event_id, "qos")
         return await self._transport.send(

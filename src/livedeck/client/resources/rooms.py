@@ -1,4 +1,4 @@
-"""Meeting rooms and the relay profiles that belong to them (platform-api.md, 2 and 4, "Meeting rooms ...")."""
+"""Meeting rooms and the relay profiles that belong to them (platform-api.md, "Meeting rooms and relay profiles")."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from livedeck.client.resources.base import (
 )
 from livedeck.client.resources.fields import RtmpUrl, Timestamp
 
-MAX_PROFILES = 15  # platform-api.md, 8
+MAX_PROFILES = 15  # platform-api.md, "Limits"
 
 
 class RelayProfile(Model):
@@ -64,7 +64,7 @@ def _check_key(secret: Secret) -> Secret:
 
 
 class RelayDraft(Draft):
-    """What to make of a relay profile (platform-api.md, 2 and 8). A new one needs all three.
+    """What to make of a relay profile (platform-api.md, "Limits"). A new one needs all three.
 
     `name`: 1 to 128 characters. `url`: rtmp or rtmps, without the key; spaces, and slashes at its end, are taken off.
     `stream_key`: 1 to 512 characters. The platform works out `service` by itself.
@@ -107,8 +107,8 @@ class Rooms(Resource):
     ) -> Page[Room]:
         """One page of rooms, of any of these statuses, types and codes. `q`: part of the name. Raises ApiError.
 
-        `order` by name, code, type, status, created_at, updated_at (decisions.md, "Requests").
-        """
+        `order` by name, code, type, status, created_at, updated_at (platform-api.md, "Meeting rooms and relay
+        profiles")."""
         filters = query_params(q=q) | query_params(**{"status[]": status, "type[]": type, "code[]": code})
         params = query_params(page=page, per_page=per_page, order=order) | filters
         return await self._page(Room, make_request("GET", "list rooms", *self._rooms, params=params))

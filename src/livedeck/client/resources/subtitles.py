@@ -1,4 +1,4 @@
-"""Subtitle tracks of videos (platform-api.md, 2 and 4, "Subtitles")."""
+"""Subtitle tracks of videos (platform-api.md, "Subtitles")."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ class Subtitles(Resource):
     async def list(
         self, video_id: str, *, page: int = 1, per_page: int = 20, order: str | None = None
     ) -> Page[Subtitle]:
-        """One page of the tracks of a video. `order`: `position.asc` (decisions.md, "Requests"). Raises ApiError."""
+        """One page of the tracks of a video. `order`: `position.asc` (platform-api.md, "Upload headers"). Raises
+        ApiError."""
         summary = describe_call("list subtitles of video", video_id)
         params = query_params(page=page, per_page=per_page, order=order)
         return await self._page(Subtitle, make_request("GET", summary, *_tracks(video_id), params=params))
@@ -113,7 +114,7 @@ class Subtitles(Resource):
     async def wait_done(
         self, video_id: str, subtitle_id: str, *, poll_interval: float = 3.0, max_wait: float = 600.0
     ) -> Subtitle:
-        """The track once it is pending no more, asked for every `poll_interval` seconds (platform-api.md, 4).
+        """The track once it is pending no more, asked for every `poll_interval` seconds (platform-api.md, "Subtitles").
 
         Raises Incomplete after `max_wait` seconds, and any other ApiError.
         """

@@ -22,7 +22,6 @@ _INCIDENTS = {
     for kind in ALARM_KINDS.values()
     if isinstance(kind.detector, IncidentDetector)
 }
-
 """The alarms that are drawn from other alarms."""
 
 

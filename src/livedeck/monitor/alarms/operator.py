@@ -12,7 +12,6 @@ from livedeck.monitor.model.thresholds import AlarmLimits
 from livedeck.text.values import safe
 
 _MAX_CHARS = 500
-
 """Of a reason or a note."""
 
 

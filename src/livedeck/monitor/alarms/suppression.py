@@ -9,9 +9,7 @@ from livedeck.monitor.kinds.kind import API_BLIND
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, AlarmState
 
 _PARENTS = {kind.name: kind.parents for kind in ALARM_KINDS.values()}
-
 _OF_DECK = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck)
-
 _PUT_AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
 

@@ -30,7 +30,6 @@ from livedeck.monitor.signal.hysteresis import (
 from livedeck.text.values import age
 
 _CHECKPOINT_SAMPLES, _MAX_CHECKPOINTS = 64, 4
-
 """Samples between checkpoints, and how many of them are kept: some minutes of lateness are folded in at little cost."""
 
 

@@ -1,8 +1,4 @@
-"""Which of the known fault patterns the samples look like, and the diagnosis of an alarm (monitoring.md, "Fault
-patterns"). Pure.
-
-The samples often tell more than the kind: where their pattern explains a kind, its diagnosis is used.
-"""
+"""Which of the known faults the samples look like (monitoring.md, "Fault patterns"). Pure."""
 
 from __future__ import annotations
 
@@ -22,17 +18,11 @@ from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS
 from livedeck.monitor.signal.series import mean_measured
 
 _DEFAULTS = Thresholds()
-
 _KEY_STATUSES = frozenset({KEY_DRIFT, KEY_SEVERE})
-
 _NEWEST_SAMPLES = 5  # tell what the signal is like now: one odd one must not
-
 _BURST_SECONDS = 300.0  # in which bursts are counted
-
 _MIN_BURSTS = 3  # so many, with calm between them, are a saw-tooth
-
 _LOW_SHARE = 0.85  # of the usual, above any level of alarm: beyond what a scene does to a steady encoder
-
 _AUDIO_STEP = 10  # every tenth sample of an hour tells the usual sound
 
 
@@ -173,7 +163,5 @@ PATTERN_DIAGNOSES: Mapping[Pattern, Diagnosis] = MappingProxyType(
 )
 
 _UNKNOWN = Diagnosis("Unknown.", "Unknown.", "Look at the picture.")
-
 _GENERAL = frozenset(kind.diagnosis for kind in ALARM_KINDS.values())
-
 _OF_PATTERNS = frozenset(PATTERN_DIAGNOSES.values())

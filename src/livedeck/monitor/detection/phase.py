@@ -14,7 +14,6 @@ _DEFAULTS = Thresholds()
 
 
 _MAX_WINDOW_SECONDS = 366 * 86_400
-
 """Of a reconnect window: the platform's number must not lead out of the calendar."""
 
 

@@ -71,11 +71,7 @@ def restream_episodes(history: RestreamHistory) -> Iterator[Episode]:
 
 
 def _step(
-    history: RestreamHistory,
-    restream: EventRestream,
-    as_of: float,
-    on_air_since: float | None,
-    thresholds: Thresholds,
+    history: RestreamHistory, restream: EventRestream, as_of: float, on_air_since: float | None, thresholds: Thresholds
 ) -> FaultInterval | None:
     restream_id = restream.id or ""
     interval, changed_at = history.intervals.get(restream_id), _changed(restream)

@@ -13,26 +13,21 @@ Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
 
 _APPLICATION = 0x6C646869  # "ldhi", in the header of our files
-
 _SCHEMA = 3
 
 _PATIENCE = 0.5
-
 """Seconds that a statement waits for another deck's transaction."""
 
 
 _PAGE = 2048
-
 """Bytes. A tick of 200 streams changes a page of each: with small ones it writes a quarter of what 8192 would."""
 
 
 _CACHE = 4096
-
 """KiB of pages in memory: the last page of every stream, and those that a chart reads."""
 
 
 _LOG_LIMIT = 4 * 2**20
-
 """Bytes of the write-ahead log at which it goes into the file, and that it keeps on disk once it is emptied."""
 
 
@@ -71,7 +66,6 @@ _ADVICE = {
 
 
 CORRUPT = "corrupt"
-
 _CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 

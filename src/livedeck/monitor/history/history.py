@@ -187,7 +187,6 @@ def _present(snapshot: Snapshot) -> dict[StreamKey, Readings]:
 
 
 MAX_CLEARED = 1000
-
 """Cleared alarms that are remembered: a wall stays up for weeks."""
 
 

@@ -37,13 +37,11 @@ KINDS: dict[Any, str] = {
 
 
 FORGOTTEN = "forgotten"
-
 """A material that was deleted; its topic is the id."""
 
 
 LASTING = ("material", FORGOTTEN)
-
-"""Kinds that no retention ends: nothing else knows these ids (decisions.md, "What has no endpoint")."""
+"""Kinds that no retention ends: nothing else knows these ids (platform-api.md, "Missing operations")."""
 
 
 class Entry(NamedTuple):

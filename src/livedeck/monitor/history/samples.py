@@ -13,16 +13,13 @@ from livedeck.monitor.model.readings import MISSING, NO_STATUS, Readings
 from livedeck.monitor.model.records import StreamRecord
 
 SLOT = 60_000
-
 """Milliseconds that one row of the roll-up stands for: 24 h in 480 columns are still read from it."""
 
 
 FPS_SCALE = 1000
-
 STATUSES = (0, 3, 4, 5)
 
 Row = tuple[int, int, int | None, int | None, int | None, int | None]
-
 """Stream, time (ms since its base), video, audio (bit/s), fps (frames per 1000 s), status; None is missing."""
 
 
@@ -35,7 +32,6 @@ WHERE sample.video IS NOT excluded.video OR sample.audio IS NOT excluded.audio
 
 
 _BEFORE_BASE = SLOT << 24
-
 """Milliseconds before a stream's base, beyond all samples: SQL divides towards zero, slots count downwards there."""
 
 
@@ -137,7 +133,6 @@ def readings(db: Database, key: StreamKey, until: float, newest: int = -1) -> Re
 
 
 _STEP = 1000
-
 """Rows that one step deletes at most: some milliseconds."""
 
 

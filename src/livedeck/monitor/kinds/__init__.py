@@ -26,7 +26,6 @@ ALARM_KINDS: Mapping[str, AlarmKind] = MappingProxyType(
         for kind in (*INGEST_KINDS, *VIDEO_KINDS, *AUDIO_KINDS, *DELIVERY_KINDS, RESTREAM_KIND, *DECK_KINDS)
     }
 )
-
 """By name."""
 
 

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from livedeck.monitor.kinds.kind import (
-    NO_INGEST,
-    RECONNECTING,
-    AlarmKind,
-    EventCase,
-    EventDetector,
-    Observation,
-)
+from livedeck.monitor.kinds.kind import NO_INGEST, RECONNECTING, AlarmKind, EventCase, EventDetector, Observation
 from livedeck.monitor.model.alarm import Diagnosis
 from livedeck.monitor.model.state import BroadcastState, Component, IngestState, Pattern, Severity
 from livedeck.monitor.model.thresholds import Thresholds
@@ -21,7 +14,6 @@ from livedeck.text.values import safe
 QOS_STALE = "QOS_STALE"
 
 _MAX_ERROR_CHARS = 200
-
 """Of an error in a finding: what was tried and what happened, not a whole page."""
 
 

@@ -24,7 +24,6 @@ from livedeck.monitor.signal.features import SampleFeatures
 from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
 
 API_BLIND, PLATFORM, NO_INGEST, RECONNECTING = "API_BLIND", "PLATFORM", "NO_INGEST", "RECONNECTING"
-
 """The parents whose children are a class of kinds: see `AlarmKind.parents`."""
 
 

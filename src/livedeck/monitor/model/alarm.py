@@ -1,4 +1,4 @@
-"""An alarm, its transitions and its diagnosis: frozen values (monitoring.md, "Alarms"). Nothing here decides.
+"""An alarm, its transitions and its diagnosis: frozen values (monitoring.md, "Alarm lifecycle"). Nothing here decides.
 
 The states are those of ISA-18.2. All times are by this machine's clock.
 """
@@ -15,7 +15,6 @@ from pydantic import Field
 from livedeck.monitor.model.state import Severity
 
 DECK = ""
-
 """The `event_id` of the deck's own alarms."""
 
 

@@ -19,7 +19,6 @@ class Reading(NamedTuple):
 
 
 NO_STATUS = -1
-
 """Stands in `Readings.status` where a sample carried none."""
 
 
@@ -65,5 +64,4 @@ def _or_none(value: float) -> float | None:
 
 
 MISSING = nan
-
 """Stands in the columns of `Readings` where a sample carried no number."""

@@ -18,7 +18,6 @@ from livedeck.monitor.model.state import ConnectionProblem, ConnectionState, Con
 from livedeck.text import values
 
 _INGEST = re.compile(r"(?i)\b(?:rtmp[a-z]*|rtsps?|srt)://[^\s\"'<>]+")
-
 _CREDENTIAL = re.compile(r"(?i)(\bbearer\s+|(?:sign|signature|token|key|auth)=)[^&#\s]+")
 
 
@@ -160,7 +159,8 @@ class NotificationRecord:
 
 @dataclass(frozen=True, slots=True)
 class MaterialRecord:
-    """An additional material that this deck made; the platform cannot list them (decisions.md)."""
+    """An additional material that this deck made; the platform cannot list them (platform-api.md, "Additional
+    materials")."""
 
     id: str
     video_id: str

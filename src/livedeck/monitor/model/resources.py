@@ -60,7 +60,7 @@ class CachedList(Generic[T]):
         return next((item for item in items if item.id == item_id), None)
 
     def is_stale(self, now: datetime) -> bool:
-        """Whether it may be otherwise by now (monitoring.md, "Freshness first")."""
+        """Whether it may be otherwise by now (monitoring.md, "Freshness")."""
         return self.as_of is None or (now - self.as_of).total_seconds() > 2 * self.interval
 
 
@@ -68,7 +68,7 @@ class CachedList(Generic[T]):
 class Video:
     """A video. `event`: the name of the event it was recorded of, empty where it has none.
 
-    `recording`: None where only its id is known: no endpoint reads a video (decisions.md, "What has no endpoint").
+    `recording`: None where only its id is known: no endpoint reads a video (platform-api.md, "Missing operations").
     """
 
     id: str

@@ -196,7 +196,8 @@ class Episode:
 
 
 class Pattern(StrEnum):
-    """The eight faults that look alike everywhere (monitoring.md, "Alarms"); NONE where it looks like no one."""
+    """The eight faults that look alike everywhere (monitoring.md, "Fault patterns"); NONE where it looks like no
+    one."""
 
     NETWORK = "network"
     BURSTS = "wireless burst loss"

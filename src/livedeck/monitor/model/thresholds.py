@@ -31,7 +31,6 @@ class AlarmLimits:
 
 
 Curve = tuple[tuple[float, float], ...]
-
 """Points (ratio of actual to expected, score), ascending; straight lines between them, flat outside."""
 
 

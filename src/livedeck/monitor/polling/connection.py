@@ -1,4 +1,4 @@
-"""The state machine of the connection: CONNECTING, OK, FAILING, BLIND and back (monitoring.md). Pure."""
+"""The state machine of the connection: CONNECTING, OK, FAILING, BLIND and back (monitoring.md, "Connection"). Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ _CAUSES: tuple[tuple[type[ApiError], ConnectionProblem], ...] = (
     (Rejected, ConnectionProblem.REQUEST_REFUSED),
     (Unreadable, ConnectionProblem.UNREADABLE),
 )
-
 """The first row to fit names the cause; whatever fits none is NO ANSWER."""
 
 
@@ -39,7 +38,6 @@ _FAILED_STATES = frozenset({ConnectionState.FAILING, ConnectionState.BLIND})
 
 
 _HALF_TICK = 0.5
-
 """Date cuts its fraction off: on average the server was half a second further."""
 
 
@@ -105,7 +103,7 @@ def is_stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DE
     """Whether nothing on a screen painted at `now` (this machine's clock) may look good.
 
     Blind, without any answer yet, or without one for two intervals: judged at each painting, so that a monitor that
-    hangs cannot keep a screen looking fresh, nor a clock that was set back (monitoring.md, "Freshness first").
+    hangs cannot keep a screen looking fresh, nor a clock that was set back (monitoring.md, "Freshness").
     """
     if link.state is ConnectionState.BLIND or link.as_of is None:
         return True

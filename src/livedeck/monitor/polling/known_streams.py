@@ -1,6 +1,6 @@
 """Which streams of an event can be named: the current one, and earlier ones that something remembers.
 
-The platform lists none (decisions.md, "What has no endpoint").
+The platform lists none (platform-api.md, "Missing operations").
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def _unique(streams: Iterable[KnownStream]) -> tuple[KnownStream, ...]:
 
 
 async def _recorded(api: Api, event: Event) -> AsyncIterator[KnownStream]:
-    """Streams that recordings name; the document shows no such field, and some platforms have it (decisions.md)."""
+    """Streams that recordings name; the document shows no such field, and some platforms have it (platform-api.md,
+    "Recording")."""
     async for recording in api.events.iterate_videos(event.id):
         stream_id = (recording.model_extra or {}).get("stream_id")
         if isinstance(stream_id, str) and stream_id:

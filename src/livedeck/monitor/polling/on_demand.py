@@ -11,45 +11,34 @@ from typing import Any
 from livedeck.client import Api, Incomplete, Material, Recording, Subtitle, checked_cues, collect
 from livedeck.monitor.history import History
 from livedeck.monitor.model.records import MaterialRecord
-from livedeck.monitor.model.resources import (
-    ROOM_LIST,
-    CachedList,
-    KnownMaterial,
-    ResourceKey,
-    ResourceKind,
-    Video,
-)
+from livedeck.monitor.model.resources import ROOM_LIST, CachedList, KnownMaterial, ResourceKey, ResourceKind, Video
 from livedeck.monitor.model.state import Clock
 from livedeck.monitor.model.thresholds import Cadence
 from livedeck.monitor.polling.poller import PollResult
 from livedeck.monitor.polling.schedule import PollKey, PollSpec
 
 INTERVAL = 15.0
-
 """Seconds between two requests for a list that is looked at."""
 
 
 PENDING_INTERVAL = 3.0
-
-"""The same while speech is being recognised (platform-api.md, 4: poll until `status` is `done`)."""
+"""The same while speech is being recognised (platform-api.md, "Operations": poll until `status` is `done`)."""
 
 
 RANK = 3
-
 """Behind every event where the request budget does not suffice."""
 
 
 MAX_TRACK_BYTES = 16 * 2**20
 
 MAX_LISTS = 500
-
 """Lists that are kept at most: a deck stays up for weeks."""
 
 
 class MaterialCache:
     """Materials by video, in the order in which they were last remembered: no endpoint lists them.
 
-    `history`: keeps them (decisions.md, "What has no endpoint"); None: they are forgotten when the deck ends.
+    `history`: keeps them (platform-api.md, "Missing operations"); None: they are forgotten when the deck ends.
     """
 
     def __init__(self, history: History | None, clock: Clock) -> None:

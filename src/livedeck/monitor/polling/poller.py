@@ -31,7 +31,6 @@ async def wait_first(*runners: Coroutine[Any, Any, object]) -> None:
 
 
 _MIN_GAP = 0.25
-
 """Seconds between two rounds that end early, at least: two hundred faults at once make no two hundred snapshots."""
 
 
@@ -63,17 +62,14 @@ class RoundDebounce:
 
 
 PollPayload: TypeAlias = tuple[Event, ...] | QosSamples | tuple[Any, ...] | ApiError
-
 """What a call may come back with: the event list, samples, a list that is polled on demand, or why not."""
 
 
 _REMEMBERED = 60.0
-
 """Seconds; longer than the interval of any list that is polled on demand."""
 
 
 _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
-
 """Errors that every other call would meet, too."""
 
 

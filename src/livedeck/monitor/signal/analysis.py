@@ -16,7 +16,6 @@ from livedeck.monitor.signal.features import Baseline, SampleFeatures, StreamMem
 from livedeck.monitor.signal.hysteresis import FaultInterval
 
 MAX_EPISODES = 200
-
 """Kept of a stream."""
 
 

@@ -13,20 +13,16 @@ from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.thresholds import Share, Thresholds
 
 NORMAL = 0
-
 """The QoS status of a sample with nothing to complain of (monitoring.md, "QoS status")."""
 
 KEY_DRIFT, KEY_SEVERE, LOSS = 3, 4, 5
-
 """The documented complaints of a QoS sample (monitoring.md, "QoS status")."""
 
 
 SLOT_SECONDS = 20.0
-
 """Stream time after which the baseline is measured anew."""
 
 _STEADY_SHARE = 0.1
-
 """Of the baseline: a minute in which no video rate strays further has no variation worth measuring."""
 
 
@@ -44,7 +40,6 @@ class Baseline(NamedTuple):
 
 
 TrainingSlot = tuple[float, float, tuple[float, ...], tuple[float, ...], tuple[float, ...]]
-
 """The samples from the first time to the last (epoch s) that train the baseline: video, audio and frames/s, each
 ascending, without the rates that a fault excludes. The times are those of the video rates alone; equal where there is
 none.
@@ -117,7 +112,6 @@ class Burst:
 
 
 _Row = tuple[float, float, float, float]
-
 """What a sample trains: its time, video, audio and frames/s; NaN is excluded. Plain, as a TrainingSlot is."""
 
 
@@ -256,11 +250,7 @@ class StreamMemory:
 
 
 def _counted_statuses(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:
-    return (
-        (KEY_DRIFT, thresholds.drift_share),
-        (KEY_SEVERE, thresholds.severe_share),
-        (LOSS, thresholds.loss_share),
-    )
+    return ((KEY_DRIFT, thresholds.drift_share), (KEY_SEVERE, thresholds.severe_share), (LOSS, thresholds.loss_share))
 
 
 def _is_shortage(audio: float, fps: float, baseline: Baseline, thresholds: Thresholds) -> bool:

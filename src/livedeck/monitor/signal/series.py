@@ -14,17 +14,14 @@ from livedeck.monitor.model.state import Freshness
 from livedeck.monitor.model.thresholds import Thresholds
 
 MAX_SAMPLES = 3600
-
 """Kept of one stream: as many as the platform answers at most (platform-api.md, "QoS answer")."""
 
 
 _CADENCE_DELTAS = 20
-
 """The newest, of which the cadence is the median."""
 
 
 _RESOLUTION = 0.001
-
 """Seconds to which a history may have rounded its times."""
 
 

@@ -1,4 +1,4 @@
-"""Annotations of a video (platform-api.md, 2 and 4, "Annotations")."""
+"""Annotations of a video (platform-api.md, "Annotations")."""
 
 from __future__ import annotations
 

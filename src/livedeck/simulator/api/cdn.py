@@ -1,4 +1,4 @@
-"""The CDN address: pictures for everyone, files behind signed addresses (decisions.md, "Responses not shown")."""
+"""The CDN address: pictures for everyone, files behind signed addresses (platform-api.md, "Poster")."""
 
 from __future__ import annotations
 

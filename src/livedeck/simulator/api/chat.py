@@ -1,4 +1,4 @@
-"""The chat log of a stream, streamed in three formats (platform-api.md, 4; decisions.md, "Responses not shown")."""
+"""The chat log of a stream, streamed in three formats (platform-api.md, "Chat log")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live events (platform-api.md, 2 and 4, "Live event"; decisions.md for filters, order and the fields of a GET)."""
+"""Live events (platform-api.md, "Live event" and "Conventions" for filters, order and the fields of a GET)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from livedeck.simulator.models import (
 )
 
 PRESETS = ("360p", "480p", "720p", "1080p", "1440p", "2160p")
-"""Sizes of the picture (platform-api.md, 8)."""
+"""Sizes of the picture (platform-api.md, "Limits")."""
 
 EventType = Annotated[str, one_of("one-time", "recurring")]
 LatencyMode = Annotated[str, one_of("standard", "reduced")]
@@ -149,7 +149,7 @@ DEFAULTS: Document = {
     "moderators": None,
     "updated_at": None,
 }
-"""Fields of an event that nobody set (platform-api.md, "Create event request fields")."""
+"""Fields of an event that nobody set (platform-api.md, "Event draft")."""
 
 
 def new_event(event_id: str, workspace_id: str, name: str, created_at: str, streamkey: str) -> Document:
@@ -228,7 +228,7 @@ def reopen(event: Document) -> Document:
     """The event, fit for a new time. Raises the documented error for a completed one, unless it recurs.
 
     Completing ends one round of a recurring event: what is scheduled next, a stream or `scheduled.time`, opens the next
-    one, and until then enabling and ingest are refused as on any completed event (decisions.md, "Codes not shown").
+    one, and until then enabling and ingest are refused as on any completed event (platform-api.md, "Error codes").
     """
     if event["completed_at"] and event["type"] == "one-time":
         raise conflict("the event is completed")

@@ -19,7 +19,7 @@ DEFAULT_POSTER: Document = {"id": uuid_of("poster", "default"), "from_time": 0, 
 
 
 class Poster(ApiObject):
-    """What the API shows of a poster; a default one has no `media_id` (platform-api.md, 2)."""
+    """What the API shows of a poster; a default one has no `media_id` (platform-api.md, "Posters of a video")."""
 
     id: Uuid
     type: Literal["image"]

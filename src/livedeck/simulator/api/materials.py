@@ -1,4 +1,4 @@
-"""Additional materials of a video: files to download (platform-api.md, 2 and 4, "Additional materials")."""
+"""Additional materials of a video: files to download (platform-api.md, "Additional materials")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Posters of a video, and the upload of a custom one (platform-api.md, 4, "Posters of a video").
+"""Posters of a video, and the upload of a custom one (platform-api.md, "Posters of a video").
 
 Of the posters of a video just one is active, as long as it has any.
 """
@@ -108,7 +108,8 @@ async def delete_poster(request: ApiRequest[None]) -> Response:
 
 
 async def upload_poster(request: ApiRequest[PosterUpload]) -> Response:
-    """Give a video or an event a poster of its own. Its address is recorded and never fetched (decisions.md)."""
+    """Give a video or an event a poster of its own. Its address is recorded and never fetched (platform-api.md,
+    "Upload headers")."""
     headers, world = request.headers(), request.world
     if len(headers.model_fields_set & {"video_id", "event_id"}) != 1:
         raise invalid(("X-Video-ID", "must be given, or else X-Event-ID"))

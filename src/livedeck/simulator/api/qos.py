@@ -1,4 +1,4 @@
-"""Quality of service (platform-api.md, 2, "QoS sample"; decisions.md, "Responses not shown")."""
+"""Quality of service (platform-api.md, "QoS sample" and "QoS answer")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Meeting rooms and their relay profiles (platform-api.md, 4, "Meeting rooms and relay profiles").
+"""Meeting rooms and their relay profiles (platform-api.md, "Meeting rooms and relay profiles").
 
 A room and its profiles are one document, so that they are made together or not at all.
 """
@@ -37,10 +37,10 @@ from livedeck.simulator.models import (
 )
 
 MAX_PROFILES = 15
-"""Relay profiles of a room (platform-api.md, 8)."""
+"""Relay profiles of a room (platform-api.md, "Limits")."""
 
 MAX_RUNNING = 5
-"""Relays that run at once in a call (platform-api.md, 8)."""
+"""Relays that run at once in a call (platform-api.md, "Limits")."""
 
 TYPES = ("permanent_meeting", "instant_meeting")
 STATUSES = ("pending", "scheduled", "active", "cancelled", "finished")
@@ -74,7 +74,8 @@ class Room(ApiObject):
     created_at: Timestamp
 
 
-# The length is all that the document limits: a name may be blank or hold control characters (platform-api.md, 8).
+# The length is all that the document limits: a name may be blank or hold control characters (platform-api.md,
+# "Limits").
 ProfileName = Annotated[str, text(1, 128)]
 StreamKey = Annotated[str, text(1, 512)]
 

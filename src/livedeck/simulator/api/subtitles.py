@@ -1,4 +1,4 @@
-"""Subtitle tracks, uploaded, recognised or copied (platform-api.md, 2, 3 and 4, "Subtitles")."""
+"""Subtitle tracks, uploaded, recognised or copied (platform-api.md, "Subtitles")."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from livedeck.simulator.models import (
 )
 
 MEDIA_TYPES = {"vtt": "text/vtt", "srt": "application/x-subrip"}
-"""The formats that are taken and their media types (platform-api.md, 8)."""
+"""The formats that are taken and their media types (platform-api.md, "Limits")."""
 
 
 class UploadedSubtitle(ApiObject):

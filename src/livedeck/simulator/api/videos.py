@@ -19,7 +19,7 @@ from livedeck.simulator.http import ApiRequest, Endpoint, page, select
 from livedeck.simulator.models import ApiObject, ListQuery, Order, Page, Timestamp, Uuid, ordering
 
 RECORDING_DELAY = 12.0
-"""Seconds from the end of a stream to its recording (decisions.md: within 20)."""
+"""Seconds from the end of a stream to its recording (platform-api.md, "Recording": within 20)."""
 
 
 class EventVideo(ApiObject):

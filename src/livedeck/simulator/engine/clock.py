@@ -85,7 +85,7 @@ def _checked_speed(speed: float) -> float:
 
 
 def format_timestamp(value: datetime) -> str:
-    """A timestamp as the API writes it: ISO 8601, UTC, fractional seconds (platform-api.md, Conventions)."""
+    """A timestamp as the API writes it: ISO 8601, UTC, fractional seconds (platform-api.md, "Timestamps")."""
     return f"{value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 

@@ -70,7 +70,7 @@ SHAPES = {
         bursts=(
             Burst(period=80, chance=0.85, duration=58, status=KEY_FRAME),
             Burst(period=50, chance=0.7, duration=14, status=KEY_FRAME_SEVERE),
-        ),
+        )
     ),
     "packet-loss": Shape(
         noise=0.03,
@@ -97,7 +97,7 @@ SHAPES = {
         bursts=(
             Burst(period=80, chance=1, duration=58, status=KEY_FRAME),
             Burst(period=50, chance=1, duration=14, status=KEY_FRAME_SEVERE),
-        ),
+        )
     ),
     "ghost": Shape(video=0, audio=0, fps=0, jitter=0),
     "variable": Shape(noise=0.13),
@@ -155,7 +155,6 @@ def _is_active(seed: int, salt: int, t: float, burst: Burst) -> bool:
 
 
 _KEY = Struct("<Qqq")
-
 _NUMBERS = Struct("<4I")
 
 
@@ -167,7 +166,7 @@ def _random_numbers(seed: int, salt: int, index: int) -> tuple[float, float, flo
 
 
 MAX_SAMPLES = 3600
-"""Samples in an answer (decisions.md, "Responses not shown")."""
+"""Samples in an answer (platform-api.md, "QoS answer")."""
 
 
 class EncoderState(NamedTuple):

@@ -64,9 +64,5 @@ class Timeline:
             "ends": format_epoch(self.playback.ends_at),
             "elapsed": round(max(0.0, now - self.playback.began_at), 3),
             "over": now >= self.playback.ends_at,
-            "steps": {
-                "done": total - pending,
-                "all": total,
-                "next": self._pending[0].label if pending else None,
-            },
+            "steps": {"done": total - pending, "all": total, "next": self._pending[0].label if pending else None},
         }

@@ -1,4 +1,4 @@
-"""Scenarios: timelines of commands, read from TOML, with the alarms that they expect (service.md).
+"""Scenarios: timelines of commands, read from TOML, with the alarms that they expect (simulator.md).
 
 The same file drives a demo, a rehearsal and a golden test. Offsets count from the start of the scenario.
 """

@@ -22,14 +22,11 @@ UNTIL_OVER = "until it is over"
 
 
 REASON = Field("reason", "Reason", required=True, hint="why nobody needs to see it")
-
 MINUTES = Field("minutes", "For", FieldKind.CHOICE, choices=("15 min", "30 min", "60 min", UNTIL_OVER))
 
 
 SHELVE = FormSchema((MINUTES, REASON), dict)
-
 REMOVE = FormSchema((REASON,), dict)
-
 NOTE = FormSchema((Field("text", "Note", hint="empty takes it away"),), dict)
 
 
@@ -192,15 +189,7 @@ ALARMS = (
         "Put the alarm out of sight until it is brought back, for a reason",
         out_of_service,
     ),
-    Action(
-        "alarm.note",
-        ("w",),
-        "note",
-        "Write a note to the alarm",
-        note,
-        takes="TEXT",
-        home="alarms",
-    ),
+    Action("alarm.note", ("w",), "note", "Write a note to the alarm", note, takes="TEXT", home="alarms"),
     Action(
         "alarm.return",
         ("u",),

@@ -22,7 +22,6 @@ class AlarmPanel(DetailPanel):
 
 
 LOG_HOURS, MAX_LOG_ROWS = 24, 1000
-
 """What a log shows: so many hours back, the newest rows."""
 
 

@@ -23,7 +23,6 @@ from livedeck.text.values import age, safe, short_duration
 from livedeck.ui.shell.preferences import Notice
 
 TABS = ("board", "incidents", "actions", "notices", "connection")
-
 """The board, and the logs by the words of their tabs."""
 
 

@@ -21,16 +21,7 @@ from livedeck.text.segments import StyleRole
 from livedeck.text.times import TimeReference
 from livedeck.ui.chat import form
 from livedeck.ui.chat.jobs import ExportJob, JobState, exports_of
-from livedeck.ui.shell.action import (
-    Action,
-    Feature,
-    FeatureScreen,
-    HelpGroup,
-    ScreenKind,
-    Tab,
-    Unfinished,
-    needs_event,
-)
+from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, Unfinished, needs_event
 
 if TYPE_CHECKING:
     from livedeck.ui.chat.screen import ChatScreen

@@ -50,16 +50,13 @@ LABEL_CELLS = 10
 
 
 SILENT_SECONDS = 5.0
-
 """Seconds without a byte after which a running export says so."""
 
 
 BAR_CELLS = 10
-
 WIDE_BAR_CELLS = 30
 
 WIDE = 100
-
 """Cells of the panel from which the wide bar is shown."""
 
 

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.operations.schema import FormSchema, FormState
 from livedeck.text import times
-from livedeck.ui.shell.action import (
-    Action,
-    Feature,
-    FeatureScreen,
-    HelpGroup,
-    ScreenKind,
-    Tab,
-    needs_event,
-)
+from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, needs_event
 
 if TYPE_CHECKING:
     from livedeck.operations.events import EventTarget
@@ -132,34 +124,11 @@ _event = partial(Action, screens=HERE, blocked=needs_event)
 
 
 EVENTS = (
-    Action(
-        "event.new",
-        ("n",),
-        "new",
-        "Make an event, as a draft",
-        new,
-        HERE,
-        writes=True,
-        rank=29,
-    ),
+    Action("event.new", ("n",), "new", "Make an event, as a draft", new, HERE, writes=True, rank=29),
     _event(
-        "event.edit",
-        ("e",),
-        "edit",
-        "Change any field of the event, its restreams too",
-        edit,
-        writes=True,
-        rank=31,
+        "event.edit", ("e",), "edit", "Change any field of the event, its restreams too", edit, writes=True, rank=31
     ),
-    _event(
-        "event.enable",
-        ("E",),
-        "enable",
-        "Let streams in, and viewers watch",
-        enable,
-        writes=True,
-        rank=33,
-    ),
+    _event("event.enable", ("E",), "enable", "Let streams in, and viewers watch", enable, writes=True, rank=33),
     _event(
         "event.complete",
         ("C",),

@@ -120,7 +120,6 @@ def open_row(ctx: Context, _: str) -> None:
 
 
 COPY_FORMATS = {"id": "id", "link": "link to watch", "json": "JSON", "curl": "curl"}
-
 """What an event is copied as, by the word of the command."""
 
 

@@ -18,7 +18,6 @@ from livedeck.ui.shell.action import ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 MAX_CELLS, FRAME_CELLS = 74, 5
-
 """The width of the box at most, and what border, padding and scroll bar take of it (app.tcss)."""
 
 
@@ -83,7 +82,6 @@ def _rows(left: str, right: str, role: StyleRole, width: int) -> list[Line]:
 
 
 ColumnTitle = tuple[str, str]
-
 """The name of a column and its title."""
 
 

@@ -17,7 +17,6 @@ from livedeck.ui.shell.action import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 Command = tuple[str, str]
-
 """The name of an action and what stands after its command."""
 
 

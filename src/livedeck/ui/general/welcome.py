@@ -49,12 +49,10 @@ class PlatformSettings:
 
 
 TryOut = Callable[[PlatformSettings], Awaitable[str]]
-
 """Asks that platform for something; why it does not answer, in words, or nothing where it does."""
 
 
 Save = Callable[[PlatformSettings], str]
-
 """Saves the settings; why that is not possible, in words, or nothing where it was. Called in a thread."""
 
 

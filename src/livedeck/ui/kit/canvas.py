@@ -14,7 +14,6 @@ from livedeck.text.segments import Line, Segment, changed_ranges, fit
 from livedeck.ui.kit import themes
 
 MIN_GAP = 20
-
 """Unchanged cells between two changes that are sent again: moving the cursor and setting a colour cost as much."""
 
 

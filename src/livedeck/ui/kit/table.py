@@ -22,7 +22,6 @@ T = TypeVar("T")
 
 
 HEAD_LINES = 1
-
 CURSOR_CELLS = 1
 
 

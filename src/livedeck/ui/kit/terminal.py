@@ -153,19 +153,17 @@ SIGNS = str.maketrans(
         "’": "'", "‘": "'", "“": '"', "”": '"', "–": "-",
     }
 )  # fmt: skip
-
 """Each sign of the deck as one ASCII character; those of one kind (lamps, severities, statuses) stay distinct."""
 
 
 _BRAILLE = range(0x2800, 0x2900)
 
 _DOT_ROWS = (0x09, 0x12, 0x24, 0xC0)
-
 """The dots of the four rows of a braille cell, from the top."""
 
 
 class Plain(LineFilter):
-    """No colour codes at all: bold, underline and reverse stay (interface.md: NO_COLOR)."""
+    """No colour codes at all: bold, underline and reverse stay (interface.md, "Colours": NO_COLOR)."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  the face of filters
         return [Segment(text, style.without_color if style else None, control) for text, style, control in segments]
@@ -205,12 +203,10 @@ def _stroke(dots: int) -> str:
 
 
 LONGEST = 74_994
-
 """Bytes of text: 100,000 in base64, which is what terminals take at least."""
 
 
 _SCREEN_CHUNK = 240
-
 """GNU screen drops a longer control string."""
 
 

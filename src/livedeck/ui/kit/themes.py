@@ -1,6 +1,6 @@
 """The palettes: the style of each role in each theme; and their form as Textual's themes and Rich's styles.
 
-Severity colours are those of interface.md ("Never by colour alone") where their text reaches a contrast of 4.5 to 1;
+Severity colours are those of interface.md, "Colours" where their text reaches a contrast of 4.5 to 1;
 elsewhere the same hue is lightened or darkened until it does. Tally red is used by the ON AIR lamp alone.
 """
 
@@ -20,7 +20,6 @@ from textual.theme import Theme
 from livedeck.text.segments import StyleRole
 
 AUTO = "auto"
-
 """No theme is set: the colours of the terminal decide."""
 
 
@@ -57,7 +56,6 @@ INDICATORS = {
     StyleRole.BANNER: StyleSpec("#000000", "#e69f00", "bold"),
     StyleRole.BANNER_BLIND: StyleSpec("#000000", "#d55e00", "bold"),
 }
-
 """Filled cells: the same in every theme of true colour."""
 
 
@@ -199,7 +197,6 @@ ANSI_16 = Palette(
 LOUD = frozenset({StyleRole.STRONG, StyleRole.WARNING, StyleRole.CRITICAL, StyleRole.KEY_50, StyleRole.LOSS})
 
 FILLED = frozenset({StyleRole.ON_AIR, StyleRole.PENDING, StyleRole.LOST, StyleRole.BANNER, StyleRole.BANNER_BLIND})
-
 """Without colour, loud roles are bold and filled ones reversed; ON AIR, LOST and BLIND are both."""
 
 

@@ -137,12 +137,7 @@ QOS = (
         rank=24,
     ),
     Action(
-        "qos.previous_fault",
-        ("left_square_bracket",),
-        "previous fault",
-        "Up the list of faults",
-        previous_fault,
-        HERE,
+        "qos.previous_fault", ("left_square_bracket",), "previous fault", "Up the list of faults", previous_fault, HERE
     ),
     Action("qos.previous", ("up", "k"), "previous event", "The previous event on air", previous, HERE),
     Action("qos.next", ("down", "j"), "next event", "The next event on air", next_, HERE, rank=25),

@@ -16,7 +16,6 @@ plotext.terminal.limit(width=False, height=False)
 
 
 _CACHED_CURVES = 16
-
 """Between two answers a screen is painted several times, and its curves stay what they are."""
 
 
@@ -82,12 +81,10 @@ def _points(values: Sequence[Bucket | None], low: float, high: float) -> tuple[l
 
 
 GUTTER = 9
-
 """Cells left of every plot, for the scale."""
 
 
 OVERLAY_GLYPH = "○"
-
 """The curve of a second event is drawn with it."""
 
 

@@ -112,7 +112,6 @@ def _fill_gaps(old: Sequence[T | None], new: Sequence[T | None], shift: int) -> 
 
 
 STALE_COLUMNS = 4
-
 """The history is queried again when the axis has moved on by so many columns."""
 
 

@@ -18,7 +18,6 @@ from livedeck.ui.qos.plot import GUTTER, OVERLAY_GLYPH, PlotMarks, PlotSeries, p
 from livedeck.ui.qos.series import TimeSeries
 
 MIN_LIST_CELLS, MAX_LIST_CELLS, NOTES_CELLS = 60, 100, 60
-
 """Cells of the list of faults: with every word whole at most; the notes beside it are narrowed before those words."""
 
 
@@ -102,7 +101,6 @@ def _notes(episode: Episode, state: EventState, width: int) -> list[Line]:
 
 
 RANGES: tuple[tuple[str, float | None], ...] = (("5m", 300), ("15m", 900), ("1h", 3600), ("6h", 21_600), ("all", None))
-
 """The ranges of the chart in seconds; None: since the stream began. What the platform no longer answers comes from the
 history.
 """
@@ -112,7 +110,6 @@ MBIT, KBIT = 1e6, 1e3
 
 
 DAY_SECONDS = 86_400
-
 LABEL_STEPS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200)
 
 

@@ -10,7 +10,6 @@ from livedeck.text.segments import Group, Line, StyleRole, justify, wrap
 from livedeck.text.values import UNKNOWN, age, link, safe
 
 REVEALED = 10.0
-
 """Seconds for which a stream key is shown (trust.md, "Secrets")."""
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 BEHIND_THE_WAYS_OUT = 3
-
 """The rank after quit and help."""
 
 
@@ -33,7 +32,6 @@ class ScreenKind(IntEnum):
 
 
 Run = Callable[["Context", str], Awaitable[None] | None]
-
 """Carries out an action. The string stood after its command, empty from a key.
 
 A plain function runs at once; what is awaited runs in a worker of its own and may wait for a dialog or the platform.
@@ -41,7 +39,6 @@ A plain function runs at once; what is awaited runs in a worker of its own and m
 
 
 Reason = Callable[["Context"], str]
-
 """Why an action cannot be done now, in words; empty where it can."""
 
 
@@ -188,12 +185,10 @@ class Feature:
 
 
 TABS = HelpGroup("screen", "Screens", 0)
-
 """The actions of the tabs are the first ones of the help."""
 
 
 Keymap = Mapping[str, tuple[str, ...]]
-
 """Name of an action -> its keys, for those that the settings change."""
 
 

@@ -9,7 +9,6 @@ from livedeck.ui.shell.action import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 LINE = "app.command"
-
 """The action that leads to the command line."""
 
 

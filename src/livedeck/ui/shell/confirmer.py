@@ -124,11 +124,7 @@ class Confirmer:
         return None
 
     async def ask_form(
-        self,
-        state: FormState,
-        *,
-        time_reference: Callable[[], TimeReference] | None = None,
-        blocks: bool = False,
+        self, state: FormState, *, time_reference: Callable[[], TimeReference] | None = None, blocks: bool = False
     ) -> FormResult | None:
         """The form as it was saved; None where it was left. `blocks`: it is not saved while nothing may be sent."""
         reference = time_reference or self.time_reference

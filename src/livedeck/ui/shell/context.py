@@ -21,14 +21,11 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.confirmer import Confirmer
 
 R = TypeVar("R")
-
 S = TypeVar("S")
-
 ScreenType = TypeVar("ScreenType", bound=Screen[Any])
 
 
 Opener = Callable[[Path], Awaitable[str]]
-
 """Has a file shown by the program that this machine has for it; returns why it cannot, or nothing."""
 
 

@@ -57,7 +57,8 @@ def _round_trip(snapshot: Snapshot) -> Line:
 
 
 def _skew(snapshot: Snapshot) -> Line:
-    """How far the platform's clock is ahead of this machine's, where that is worth a word (monitoring.md)."""
+    """How far the platform's clock is ahead of this machine's, where that is worth a word (monitoring.md,
+    "Connection")."""
     skew = snapshot.link.skew
     return [(f"▲ clocks {skew:+.0f} s", StyleRole.CRITICAL if abs(skew) > 10 else StyleRole.WARNING)] if skew else []
 

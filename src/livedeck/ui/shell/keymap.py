@@ -32,14 +32,12 @@ KEY_TEXTS = {
     "full_stop": ".",
     "comma": ",",
 }
-
 """Textual's name of a key -> how a person writes it, where the two differ."""
 
 
 _KEY_NAMES = {text: name for name, text in KEY_TEXTS.items()} | {"page-up": "pageup", "page-down": "pagedown"}
 
 _CHARACTER_NAMES = {"solidus": "slash", "reverse_solidus": "backslash", "commercial_at": "at", "low_line": "underscore"}
-
 """What Textual calls a character otherwise than Unicode does."""
 
 

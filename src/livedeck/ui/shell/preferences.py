@@ -16,7 +16,6 @@ from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import safe
 
 NOTICE_SECONDS = {Severity.INFO: 6.0, Severity.WARNING: 12.0, Severity.CRITICAL: 30.0}
-
 """How long a notice stands above the keys."""
 
 
@@ -48,7 +47,6 @@ class Displayed(NamedTuple):
 
 
 MAX_NOTICES = 200
-
 """Notices kept in memory at most."""
 
 

@@ -26,17 +26,14 @@ from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.preferences import notice_lines
 
 MIN_SIZE = Size(60, 20)
-
 """Columns and rows under which nothing of use can be shown."""
 
 
 TALL = 30
-
 """From this many rows on there is room for more than the worst alarm."""
 
 
 WAITING = "waiting for the platform's first answer"
-
 """Why a table is empty before the platform has answered."""
 
 
@@ -195,7 +192,6 @@ AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
 
 SUBJECT_CELLS = 12
-
 """What an alarm's subject takes in the footer at most."""
 
 

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 from livedeck.client import ApiError, Subtitle
 from livedeck.monitor import KnownMaterial, Severity, Video
 from livedeck.operations.schema import Field, FormResult, FormSchema, FormState
-from livedeck.ui.shell.action import (
-    Action,
-    Feature,
-    FeatureScreen,
-    HelpGroup,
-    ScreenKind,
-    Tab,
-)
+from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
 from livedeck.ui.shell.keymap import with_keys
 from livedeck.ui.videos.annotations import ACTIONS as ANNOTATIONS
 from livedeck.ui.videos.extras import needs_video, renew, run, typed_entries, video_of
@@ -205,7 +198,6 @@ async def _keep_order(ctx: Context, rows: tuple[Subtitle | KnownMaterial, ...], 
 
 
 MODES = ("videos", "posters", "subtitles", "cues", "annotations", "materials")
-
 ORDERED = ("subtitles", "materials")
 
 
@@ -222,28 +214,13 @@ VIDEOS = (
     ),
     Action("part.previous", ("left_square_bracket", "left"), "part before", "The part before", previous, PARTS),
     Action("video.open", ("enter",), "open", "The posters of the video", open_, ("videos",), rank=10),
-    Action(
-        "video.find",
-        ("b",),
-        "by id",
-        "Open any video by its id",
-        find,
-        MODES,
-        takes="[ID]",
-        rank=25,
-    ),
+    Action("video.find", ("b",), "by id", "Open any video by its id", find, MODES, takes="[ID]", rank=25),
 )
 
 
 ORDER = (
     Action(
-        "order.earlier",
-        ("K", "shift+up"),
-        "move up",
-        "Move the row up; nothing is sent yet",
-        earlier,
-        ORDERED,
-        rank=14,
+        "order.earlier", ("K", "shift+up"), "move up", "Move the row up; nothing is sent yet", earlier, ORDERED, rank=14
     ),
     Action(
         "order.later",

@@ -49,13 +49,5 @@ _annotation = partial(Action, screens=("annotations",), blocked=needs_video)
 ACTIONS = (
     _annotation("annotation.new", ("n",), "new", "Lay an annotation over the video", new, writes=True, rank=11),
     _annotation("annotation.edit", ("e",), "edit", "Change the annotation", edit, writes=True, rank=12),
-    _annotation(
-        "annotation.delete",
-        ("D",),
-        "delete",
-        "Delete the annotation for good",
-        delete,
-        writes=True,
-        rank=13,
-    ),
+    _annotation("annotation.delete", ("D",), "delete", "Delete the annotation for good", delete, writes=True, rank=13),
 )

@@ -142,14 +142,7 @@ _material = partial(Action, screens=("materials",), blocked=needs_video)
 
 ACTIONS = (
     _material(
-        "material.upload",
-        ("n",),
-        "upload",
-        "Put a file beside the video",
-        upload,
-        writes=True,
-        takes="[FILE]",
-        rank=11,
+        "material.upload", ("n",), "upload", "Put a file beside the video", upload, writes=True, takes="[FILE]", rank=11
     ),
     _material("material.download", ("g",), "get", "Download the file", download, takes="[FILE]", rank=12),
     _material(
@@ -166,13 +159,7 @@ ACTIONS = (
         rank=16,
     ),
     _material(
-        "material.delete",
-        ("D",),
-        "delete",
-        "Delete the material and its file for good",
-        delete,
-        writes=True,
-        rank=18,
+        "material.delete", ("D",), "delete", "Delete the material and its file for good", delete, writes=True, rank=18
     ),
     _material("material.know", (), "by id", "Take in a material of this video by its id", know, takes="ID"),
 )

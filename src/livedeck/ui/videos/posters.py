@@ -67,14 +67,7 @@ _poster = partial(Action, screens=("posters",), blocked=needs_video)
 
 ACTIONS = (
     _poster(
-        "poster.make",
-        ("n",),
-        "new",
-        "Make a poster of the frame at a time",
-        make,
-        writes=True,
-        takes="[TIME]",
-        rank=11,
+        "poster.make", ("n",), "new", "Make a poster of the frame at a time", make, writes=True, takes="[TIME]", rank=11
     ),
     _poster(
         "poster.upload",
@@ -87,13 +80,7 @@ ACTIONS = (
         rank=12,
     ),
     _poster(
-        "poster.activate",
-        ("s",),
-        "show",
-        "Show this poster in the player and in lists",
-        activate,
-        writes=True,
-        rank=13,
+        "poster.activate", ("s",), "show", "Show this poster in the player and in lists", activate, writes=True, rank=13
     ),
     _poster("poster.delete", ("D",), "delete", "Delete the poster for good", delete, writes=True, rank=14),
 )

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 PARTS = ("videos", "posters", "subtitles", "annotations", "materials")
 
 MAX_EVENTS = 30
-
 """So many events are asked for their recordings; the selected one is always among them."""
 
 

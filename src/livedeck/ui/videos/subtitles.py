@@ -123,23 +123,9 @@ ACTIONS = (
         rank=12,
     ),
     _subtitle(
-        "subtitle.edit",
-        ("e",),
-        "edit",
-        "Change language or description of the track",
-        edit,
-        writes=True,
-        rank=13,
+        "subtitle.edit", ("e",), "edit", "Change language or description of the track", edit, writes=True, rank=13
     ),
-    _subtitle(
-        "subtitle.copy",
-        ("c",),
-        "copy",
-        "Make a second track like this one",
-        copy,
-        writes=True,
-        rank=16,
-    ),
+    _subtitle("subtitle.copy", ("c",), "copy", "Make a second track like this one", copy, writes=True, rank=16),
     _subtitle("subtitle.download", ("g",), "get", "Download the file of the track", download, takes="[FILE]", rank=17),
     _subtitle("subtitle.delete", ("D",), "delete", "Delete the track for good", delete, writes=True, rank=18),
 )

@@ -18,17 +18,14 @@ from livedeck.client import Api, ApiError, Poster
 from livedeck.ui.kit import themes
 
 CELLS = 24
-
 """The width of the picture."""
 
 
 ROWS = 7
-
 """The height of a 16:9 picture: two pixels a cell."""
 
 
 MAX_PIXEL_BYTES = 4_000_000
-
 """A picture that claims to be larger is not unpacked."""
 
 
@@ -110,7 +107,6 @@ def to_strips(picture: Picture) -> list[Strip]:
 
 
 MAX_FILE_BYTES = 2**20
-
 MAX_CACHED = 32
 
 

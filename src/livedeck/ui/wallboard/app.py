@@ -39,7 +39,6 @@ log = structlog.get_logger()
 
 
 MIN_PAUSE_SECONDS = 0.02
-
 """Seconds between two ticks at least."""
 
 

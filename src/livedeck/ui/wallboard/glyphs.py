@@ -1,4 +1,5 @@
-"""Large letters of half blocks: five pixels high, legible from across a room (interface.md, "Wallboard"). Pure."""
+"""Large letters of half blocks: five pixels high, legible from across a room (interface.md, "Wallboard behaviour").
+Pure."""
 
 from __future__ import annotations
 
@@ -10,17 +11,14 @@ from rich.cells import cell_len
 from livedeck.text.segments import Line, StyleRole, clip
 
 PLAIN, MAX_SCALE = 1, 4
-
 """Scales: 1 is the terminal's own letters; 2, 3 and 4 draw each pixel one, two and three cells wide."""
 
 
 HEIGHTS = {1: 1, 2: 3, 3: 5, 4: 8}
-
 """Lines that a text of each scale takes."""
 
 
 BLOCK_HEIGHTS = {1: 1, 2: 3, 3: 6, 4: 8}
-
 """The same with at least half a free line above, so that it does not touch what is there."""
 
 
@@ -90,7 +88,6 @@ _ ... ... ... ... ###
 """
 
 _SPACE = ("..",) * 5
-
 _FONT = {row[0]: tuple(row[2:].split()) for row in _ROWS.strip().splitlines()}
 
 _SIMILAR = str.maketrans(
@@ -98,7 +95,6 @@ _SIMILAR = str.maketrans(
     | dict.fromkeys('"\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\xab\xbb\u2039\u203a', "'")
     | {"|": "/", "Ø": "O", "Æ": "AE", "Œ": "OE", "Ł": "L", "Đ": "D"}
 )
-
 """Letters that the font lacks, and those that are drawn instead."""
 
 

@@ -18,7 +18,6 @@ from livedeck.ui.kit.themes import Palette, StyleSpec
 from livedeck.ui.wallboard.styles import wall_background, wall_styles
 
 CELL_WIDTH, CELL_HEIGHT = 10, 20
-
 """The size of a cell in units of the picture."""
 
 
@@ -31,17 +30,14 @@ _TERMINAL = {
     "ansi_bright_yellow": "#f0e442", "ansi_bright_magenta": "#d98fb7", "ansi_bright_cyan": "#56b4e9",
     "ansi_bright_white": "#e6e6e6",
 }  # fmt: skip
-
 """A terminal's own colours, for a picture that has no terminal."""
 
 
 _Box = tuple[float, float, float, float]
-
 """Left, top, width, height within a cell, in units."""
 
 
 _Paths = dict[tuple[int, str], list[str]]
-
 """Paths by layer and colour: the backgrounds first, shapes above them."""
 
 
@@ -60,15 +56,12 @@ _ARMS = {
     "─": "h", "│": "ud", "┌": "rd", "┐": "ld", "└": "ru", "┘": "lu",
     "═": "H", "║": "UD", "╔": "RD", "╗": "LD", "╚": "RU", "╝": "LU",
 }  # fmt: skip
-
 """The sides of a cell that a border reaches from its middle: `h` from side to side; capitals are heavy."""
 
 _SHAPES = frozenset({*_BLOCKS, *_ARMS})
-
 _STRETCHED = "".join((*_BLOCKS, "─═"))
 
 _PIECES = re.compile(rf" +|([{_STRETCHED}])\1*|[│┌┐└┘║╔╗╚╝]|[^ {''.join(_SHAPES)}]+")
-
 """Runs of blanks, runs of one shape that is stretched, single corners and walls, runs of letters."""
 
 

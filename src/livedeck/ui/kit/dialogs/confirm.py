@@ -1,4 +1,4 @@
-"""A question before a change: what, its state, the effect. Cancel has the focus (interface.md, "Behaviour")."""
+"""A question before a change: what, its state, the effect. Cancel has the focus (interface.md, "Confirmation")."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 EARLY = 0.3
-"""Seconds in which keys do nothing: they were meant for what stood there before (interface.md, "Behaviour")."""
+"""Seconds in which keys do nothing: they were meant for what stood there before (interface.md, "Confirmation")."""
 
 
 Timer = Callable[[], float]

@@ -52,7 +52,7 @@ class TextInput(Input):
             select_on_focus=False,
         )
         self.field = field
-        self.cursor_blink = False  # nothing blinks but an unacknowledged alarm (interface.md, "Behaviour")
+        self.cursor_blink = False  # nothing blinks but an unacknowledged alarm (interface.md, "Confirmation")
         self._kept = entry if kept else None
 
     def on_input_changed(self, message: Input.Changed) -> None:
