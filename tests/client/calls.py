@@ -21,7 +21,7 @@ DRAFTS: Mapping[str, object] = {
         restreams=(RelayDraft(name="A", url="rtmp://a.example/x", stream_key=Secret(KEY)),),
     ),
     "api.relays.update": RelayDraft(stream_key=Secret(KEY)),
-    "api.subtitles.update": SubtitleDraft(description="Spoken"),
+    "api.subtitles.update": SubtitleDraft(language="en", description="Spoken"),
     "api.annotations.create": AnnotationDraft(type="text", title="Look"),
     "api.annotations.update": AnnotationDraft(title="Look"),
 }

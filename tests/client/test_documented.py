@@ -9,19 +9,7 @@ import pytest
 from client.answers import api_of, saying
 from client.documented import AT, ID, TABLES
 from client.test_events import DOCUMENTED as EVENT
-from livedeck.client import (
-    Api,
-    Event,
-    Material,
-    Model,
-    Page,
-    Poster,
-    RelayDraft,
-    RelayProfile,
-    Room,
-    Subtitle,
-    Unreadable,
-)
+from livedeck.client import Api, Event, Material, Model, Page, Poster, RelayDraft, RelayProfile, Room, Subtitle, Unknown
 from livedeck.client.http.encoding import encode
 
 EVERY: dict[type[Model], dict[str, Any]] = TABLES | {
@@ -144,7 +132,7 @@ async def test_any_answer_to_a_deed_is_a_yes(body: object) -> None:
 
 async def test_but_not_one_that_says_no() -> None:
     async with api_of(saying({"data": {"success": False}})) as api:
-        with pytest.raises(Unreadable, match="neither success nor an error"):
+        with pytest.raises(Unknown, match="neither success nor an error; it may have happened or not"):
             await api.events.delete("e")
 
 

@@ -67,7 +67,7 @@ async def test_an_hour_of_samples_is_read_whole() -> None:
 
 
 @pytest.mark.parametrize("name", ["bitrate_video", "bitrate_audio", "frame_rate", "status"])
-@pytest.mark.parametrize("value", ["4500000", True, 10**400, 2**70, -(2**70), 1e300, [], {}])
+@pytest.mark.parametrize("value", ["many", "", True, 10**400, 2**70, -(2**70), 1e300, [], {}])
 async def test_a_value_that_cannot_be_read_is_missing_and_costs_no_other(name: str, value: object) -> None:
     """platform-api.md, "QoS answer": one bad value must not cost the samples beside it."""
     samples = await read({"data": [sample(1), sample(2, **{name: value}), sample(3)]})
@@ -77,12 +77,27 @@ async def test_a_value_that_cannot_be_read_is_missing_and_costs_no_other(name: s
     assert samples.dropped == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "number"),
+    [("bitrate_video", "4500000", 4_500_000), ("frame_rate", "29.97", 29.97), ("status", "3", 3), ("status", 3.0, 3)],
+)
+async def test_a_number_in_a_string_is_a_number(name: str, value: object, number: float) -> None:
+    samples = await read({"data": [sample(1, **{name: value})]})
+    assert getattr(samples[0], name) == number
+    assert not samples.unreadable
+
+
+async def test_values_that_cannot_be_read_are_counted_and_missing_ones_are_not() -> None:
+    odd = [sample(1, status="bad"), sample(2, status=[], bitrate_video={}), sample(3, frame_rate=None), sample(4)]
+    assert (await read({"data": odd})).unreadable == {"bitrate_video": 1, "status": 2}
+
+
 async def test_a_status_that_is_no_whole_number_is_missing() -> None:
     assert (await read({"data": [sample(status=3.5)]}))[0].status is None
 
 
 @pytest.mark.parametrize(
-    "wrong", [sample(time=None), sample(time="soon"), sample(time=NOON), sample(time=[]), {}, [], None, 7, "sample"]
+    "wrong", [sample(time=None), sample(time="soon"), sample(time=7), sample(time=[]), {}, [], None, 7, "sample"]
 )
 async def test_a_sample_without_a_time_is_dropped_and_counted(wrong: object) -> None:
     samples = await read({"data": [sample(1), wrong, sample(2, mood="blue")]})
@@ -91,10 +106,15 @@ async def test_a_sample_without_a_time_is_dropped_and_counted(wrong: object) -> 
     assert samples.extra == {1: {"mood": "blue"}}
 
 
+@pytest.mark.parametrize("time", [NOON + 1, int((NOON + 1) * 1000), "2026-11-21T13:00:01+01:00"])
+async def test_a_time_may_be_counted_from_1970(time: object) -> None:
+    assert list((await read({"data": [sample(time=time)]})).time) == [NOON + 1]
+
+
 async def test_a_list_in_which_nothing_is_a_sample_is_unreadable() -> None:
     """An empty answer would be read as no signal, and blame the encoder for what the platform writes."""
     with pytest.raises(Unreadable, match="no sample of 2 has a time"):
-        await read({"data": [sample(time=NOON), None]})
+        await read({"data": [sample(time=7), None]})
 
 
 @pytest.mark.parametrize("body", [{}, [], None, {"data": {}}, {"data": "none"}, {"samples": []}])

@@ -71,8 +71,8 @@ async def test_an_event_shows_no_secret_in_any_form() -> None:
 @pytest.mark.parametrize(
     "platform",
     [
-        saying({"data": DOCUMENTED | {"name": 5, "streamkey": [DOCUMENTED["streamkey"]]}}),
-        saying({"data": DOCUMENTED | {"rtmp_link": {"url": DOCUMENTED["rtmp_link"]}}}),
+        saying({"data": DOCUMENTED | {"id": {}, "streamkey": [DOCUMENTED["streamkey"]]}}),
+        saying({"data": [DOCUMENTED["streamkey"]]}),
         saying(f"no json {TOKEN}".encode()),
         saying({"error": {"code": 401401, "message": TOKEN}}, 401),
         saying({}, 302, {"Location": f"https://elsewhere.example.com/{TOKEN}"}),
@@ -84,6 +84,14 @@ async def test_an_error_and_its_traceback_show_no_secret(platform: Platform, cap
             with pytest.raises(ApiError) as caught:
                 await api.events.get("x")
     assert clean("".join(traceback.format_exception(caught.value)) + repr(caught.value) + caplog.text)
+
+
+async def test_a_fault_and_its_log_show_no_secret(caplog: pytest.LogCaptureFixture) -> None:
+    odd = {"streamkey": [DOCUMENTED["streamkey"]], "rtmp_link": {"url": DOCUMENTED["rtmp_link"]}}
+    event = await read(DOCUMENTED | odd)
+    assert [fault.field for fault in event.faults] == ["streamkey", "rtmp_link"]
+    assert "rtmp_link should be a string, not an object" in caplog.text
+    assert clean(f"{event.faults} {caplog.text} {event!r}")
 
 
 async def test_logs_of_the_wire_show_no_token(caplog: pytest.LogCaptureFixture) -> None:

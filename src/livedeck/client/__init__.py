@@ -55,6 +55,7 @@ from livedeck.client.resources.posters import Poster
 from livedeck.client.resources.qos import QosSample, QosSamples
 from livedeck.client.resources.rooms import RelayDraft, RelayProfile, Room, RoomDraft
 from livedeck.client.resources.subtitles import Subtitle, SubtitleDraft, SubtitleFile, checked_cues, subtitle_file
+from livedeck.client.resources.validation import FieldFault
 
 __all__ = [
     "Annotation",
@@ -74,6 +75,7 @@ __all__ = [
     "EventRestreamDraft",
     "ExportProgress",
     "ExportResult",
+    "FieldFault",
     "FileFault",
     "Forbidden",
     "Incomplete",

@@ -42,7 +42,8 @@ class Api:
     `timeout`: seconds for connecting and for every silence; a whole exchange takes at most twice that, an upload and a
     chat export as long as they move. `retry`: seconds that a read may take with all its tries; 0: it is tried once. A
     change is never retried.
-    `rate`: requests per second. `http2`: offer HTTP/2, which needs the package h2.
+    `rate`: requests per second. `upload_timeout`: seconds in which an upload may be answered after its last byte.
+    `http2`: offer HTTP/2, which needs the package h2.
 
     `platforms`: domain -> value of `service`, before the table of the package. `bitrate_unit`: what this platform
     counts bit rates in, a second (platform-api.md, "Units"); samples always come in bit/s.
@@ -63,6 +64,7 @@ class Api:
         timeout: float = 4.0,
         retry: float = 10.0,
         rate: float = 1000.0,
+        upload_timeout: float = 300.0,
         http2: bool = False,
         platforms: Mapping[str, str] | None = None,
         bitrate_unit: BitrateUnit = "bit",
@@ -75,7 +77,7 @@ class Api:
     ) -> None:
         if not meet_segment.replace("-", "").isalnum() or not meet_segment.isascii():
             raise Misconfigured("meet_segment should be one segment of a path")
-        if not (timeout > 0 and retry >= 0 and rate > 0):
+        if not (timeout > 0 and retry >= 0 and rate > 0 and upload_timeout > 0):
             raise Misconfigured("timeout and rate should be above 0, and retry 0 at least")
         api_url = check_base_url("base_url", base_url)
         self._platforms = dict(platforms or {})
@@ -84,7 +86,7 @@ class Api:
             {"api": api_url, "upload": api_url if upload_url is None else check_base_url("upload_url", upload_url)},
             token if isinstance(token, Secret) else Secret(token),
             read_only=read_only,
-            timing=ClientTiming(timeout, retry, rate, now, timer, sleep, jitter),
+            timing=ClientTiming(timeout, retry, rate, upload_timeout, now, timer, sleep, jitter),
             mount=mount,
             http2=http2,
             run_in_thread=run_in_thread,

@@ -191,7 +191,7 @@ class EditSubtitle(SubtitleOperation, EditExtra[Subtitle]):
     schema = EDIT_FORM
 
     async def send(self, context: SendContext[Subtitle], /) -> object:
-        return await context.api.subtitles.update(self.video.id, self.extra.id, self.form.draft)
+        return await context.api.subtitles.update(self.video.id, self.extra.id, self.form.draft, before=context.current)
 
 
 class DeleteSubtitle(DeleteOperation[Subtitle], SubtitleOperation):

@@ -6,6 +6,8 @@ the task that runs it: then nothing is left.
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, closing, nullcontext
 from dataclasses import dataclass
@@ -23,7 +25,7 @@ from livedeck.client.http.encoding import encode
 from livedeck.client.http.errors import Invalid, Unreadable
 from livedeck.client.http.files import ChunkWriter, download_to_file, download_to_pipe, wait_uncancelled
 from livedeck.client.http.request import Request, StreamedResponse, describe_call, make_request
-from livedeck.client.http.response import NotJson, Response, type_name
+from livedeck.client.http.response import NotJson, Response, rows
 from livedeck.client.http.transport import Transport
 
 ChatFormat = Literal["json", "csv", "txt", "ndjson", "xlsx"]
@@ -32,6 +34,14 @@ ChatFormat = Literal["json", "csv", "txt", "ndjson", "xlsx"]
 
 _PLATFORM_FORMATS = frozenset({"json", "csv", "txt"})
 _MAX_ERROR_BODY = 64 * 2**10
+
+_TAIL = 4096
+
+_LOG_HEAD = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
+
+_LOG_TAIL = re.compile(rb"\](?:[\s}]*|\s*,\s*\"[^\]]*)\}\s*\Z")
+
+"""The list ends, perhaps with further members of the document behind it: no message ends so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +96,16 @@ class ExportProgress:
 class ExportResult:
     """An export that is whole. `size`: bytes written. `messages`: written; None where they were not counted.
 
-    `read`: messages of the log, wanted or not. `undated`: those of them without a readable time. `escaped_formulas`:
-    cells that safe_csv changed. `split_messages`: those that took more than one cell of a workbook.
+    `read`: messages of the log, wanted or not. `undated`: those of them without a readable time. `unreadable`: items of
+    the log that are no messages. `escaped_formulas`: cells that safe_csv changed. `split_messages`: those that took
+    more than one cell of a workbook.
     """
 
     size: int
     messages: int | None = None
     read: int | None = None
     undated: int = 0
+    unreadable: int = 0
     escaped_formulas: int = 0
     split_messages: int = 0
 
@@ -115,6 +127,7 @@ async def export_chat(
     ApiError; BrokenPipeError where nobody reads the pipe.
     """
     summary = describe_call("export chat of event", export.event_id)
+    may_be_empty = export.format == "txt" and not (isinstance(to, Path) and await asyncio.to_thread(to.exists))
     workbook = WorkbookWriter() if export.format == "xlsx" else None  # first: its package may not be installed
     run = _ExportRun(transport, export, summary, progress)
     with closing(workbook) if workbook else nullcontext():
@@ -122,7 +135,7 @@ async def export_chat(
             download_to_file(to, summary, replace=replace) if isinstance(to, Path) else download_to_pipe(to, summary)
         ) as writer:
             if export.is_verbatim:
-                await run.copy(writer)
+                await run.copy(writer, may_be_empty=may_be_empty)
             elif workbook:
                 await run.write_workbook(writer, workbook)
             else:
@@ -152,20 +165,25 @@ class _ExportRun:
         self._started_at = transport.timing.timer()
         self._received = 0
 
-    async def copy(self, writer: ChunkWriter) -> None:
-        """The bytes as they come; not those of an error in place of a log."""
+    async def copy(self, writer: ChunkWriter, *, may_be_empty: bool) -> None:
+        """The bytes as they come; not those of an error, of nothing, or of half a document in place of a log."""
         export_format, summary = self._export.format, self._summary
-        request, head = self._request(export_format), bytearray()
+        request, head, tail = self._request(export_format), bytearray(), b""
         async with self._transport.stream(request) as response:
             media_type = response.media_type
             if media_type == "text/html" or (export_format != "json" and media_type == "application/json"):
                 raise Unreadable(f"{summary}: the answer is {media_type}, no log; check the address")
             async for chunk in self._count(response):
                 await writer.write(chunk)
+                tail = (tail + chunk)[-_TAIL:] if len(chunk) < _TAIL else chunk[-_TAIL:]
                 if len(head) <= _MAX_ERROR_BODY:
                     head += chunk
         if export_format == "json" and self._received <= _MAX_ERROR_BODY:
-            await self._transport.parse(request, Response(summary, 200, {}, head), lambda _: None)
+            await self._transport.parse(request, Response(summary, 200, {}, head), lambda answer: rows(answer, summary))
+        elif not self._received and not may_be_empty:  # a file that is there is worth more than a log without a line
+            raise Unreadable(f"{summary}: the answer is empty, no log")
+        elif export_format == "json" and not (_LOG_HEAD.match(head) and _LOG_TAIL.search(tail)):
+            raise Unreadable(f"{summary}: the answer is no whole log: it begins or ends as none does")
 
     async def write_rows(self, writer: ChunkWriter, formatter: RowFormatter) -> None:
         """The messages in a text format."""
@@ -199,10 +217,9 @@ class _ExportRun:
 
     def _filter(self, items: Sequence[object]) -> list[ChatMessageDict]:
         export, result = self._export, self.result
-        if {*map(type, items)} - {dict}:
-            odd = type_name(next(item for item in items if not isinstance(item, dict)))
-            raise Unreadable(f"{self._summary}: the answer is not as documented: data holds {odd}, not an object")
         messages = cast("list[ChatMessageDict]", items)
+        if {*map(type, items)} - {dict}:
+            messages = [item for item in items if isinstance(item, dict)]
         matching = export.filter.filter(messages) if export.filter else messages
         undated = sum(written_at(message) is None for message in messages) if export.filter.has_times else 0
         self.result = replaced(
@@ -210,6 +227,7 @@ class _ExportRun:
             messages=(result.messages or 0) + len(matching),
             read=(result.read or 0) + len(messages),
             undated=result.undated + undated,
+            unreadable=result.unreadable + len(items) - len(messages),
         )
         return [in_zone(message, export.zone) for message in matching] if export.zone else matching
 

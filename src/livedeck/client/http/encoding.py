@@ -9,13 +9,14 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from livedeck.client.http.errors import Misconfigured
+from livedeck.client.http.errors import Invalid, Misconfigured
 from livedeck.client.http.request import JsonBody, MultipartBody, Request, StreamBody
 from livedeck.client.http.secrets import Secret
 from livedeck.text.times import format_timestamp
 
-_PLAIN = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
-_ENDS = re.compile("^ +| +$")
+_ASCII = "".join(map(chr, range(0x20, 0x7F)))
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def encode(value: object) -> bytes:
@@ -45,14 +46,28 @@ def bearer(token: Secret) -> str:
     return text
 
 
-def header_value(text: str) -> str:
-    """A text as the value of a header: what is not plain ASCII is percent-encoded UTF-8 (platform-api.md, "Upload
-    headers").
+def header_text(text: str, summary: str) -> str:
+    """A name or title as the value of a header: plain ASCII as it is, any other as percent-encoded UTF-8 as a whole.
 
-    So is a space at either end, where a header cannot carry one.
+    (platform-api.md, "Upload headers".) Spaces at its ends, which no header can carry, are left out. Raises Invalid
+    for control characters.
     """
-    quoted = quote(text, safe=_PLAIN, errors="replace")
-    return _ENDS.sub(lambda spaces: "%20" * len(spaces[0]), quoted)
+    _check_printable(text, summary)
+    return text.strip(" ") if text.isascii() else quote(text, safe="", errors="replace")
+
+
+def header_url(url: str, summary: str) -> str:
+    """An address as the value of a header: what is not ASCII is percent-encoded UTF-8, all else stays as it is.
+
+    (platform-api.md, "Upload headers".) Raises Invalid for control characters.
+    """
+    _check_printable(url, summary)
+    return quote(url.strip(" "), safe=_ASCII, errors="replace")
+
+
+def _check_printable(text: str, summary: str) -> None:
+    if _CONTROL.search(text):
+        raise Invalid(summary, "header", "should hold no control characters")
 
 
 def query(request: Request) -> dict[str, Any] | None:

@@ -41,7 +41,14 @@ _BY_STATUS: Mapping[int, type[Rejected]] = {
 
 
 def error_from_response(
-    summary: str, *, status: int, body: object, location: str, retry_after: float | None, secrets: Sequence[Secret]
+    summary: str,
+    *,
+    status: int,
+    body: object,
+    location: str,
+    retry_after: float | None,
+    secrets: Sequence[Secret],
+    is_to_change: bool = False,
 ) -> Rejected:
     """The error for an answer of that status and (perhaps) error body: platform-api.md, "Error codes" and "Error body".
 
@@ -58,6 +65,8 @@ def error_from_response(
     happened = _redirect(_quoted(location, secrets)) if 300 <= status < 400 else error_type.happened
     facts = " ".join(part for part in (str(status), str(code or ""), message, detail) if part)
     advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid), error_type.advice) if part)
+    if is_to_change and issubclass(error_type, RateLimited):
+        advice = f"nothing was changed; {advice}"
     return error_type(
         f"{summary}: {happened} ({facts})" + (f"; {advice}" if advice else ""),
         status=status,

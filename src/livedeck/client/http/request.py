@@ -67,6 +67,16 @@ class Request:
         """Whether it changes nothing, so that it may be sent in read-only mode and sent again."""
         return self.method in {"GET", "HEAD"}
 
+    @property
+    def upload_size(self) -> int:
+        """Bytes of the file that it carries, which may take its time as long as it moves; 0 where it carries none."""
+        match self.body:
+            case StreamBody(size):
+                return max(1, size)
+            case MultipartBody(content=content):
+                return max(1, len(content))
+        return 0
+
 
 @dataclass(frozen=True, slots=True)
 class ResponseTiming:

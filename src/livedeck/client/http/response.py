@@ -1,17 +1,16 @@
-"""Bytes to JSON, JSON to what is in the platform's envelope, or to the error that it is. Pure."""
+"""Bytes unpacked, decoded to JSON, and taken out of the platform's envelope, or mapped to the error that they are."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
 
 import msgspec
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from livedeck.client.http.error_mapping import error_from_response, retry_after
 from livedeck.client.http.errors import Rejected, Unreadable
@@ -28,6 +27,37 @@ LONG_BODY = 256 * 2**10
 
 class NotJson(ValueError):  # noqa: N818  read after `except`, as the tree in errors.py
     """A text that no more of it can make JSON."""
+
+
+_UNPACKED_SIZE = 256 * 2**10
+
+_WINDOW_BITS: Mapping[str, int] = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+
+
+async def unpack(chunks: AsyncIterator[bytes], coding: str) -> AsyncIterator[bytes]:
+    """The body of one content coding, in chunks of 256 KiB at most. Raises ValueError for others and broken ones.
+
+    Each takes a millisecond, after which others have their turn: little data may unpack to very much.
+    """
+    if coding not in _WINDOW_BITS:
+        raise ValueError("no content coding that was asked for")
+    decoder, is_first = zlib.decompressobj(_WINDOW_BITS[coding]), True
+    async for packed in chunks:
+        data = packed
+        while data and not decoder.eof:
+            try:
+                unpacked = decoder.decompress(data, _UNPACKED_SIZE)
+            except zlib.error as error:
+                if not (is_first and coding == "deflate"):
+                    raise ValueError(str(error)) from None
+                decoder, is_first = zlib.decompressobj(-15), False  # some platforms leave its header out
+                continue
+            data, is_first = decoder.unconsumed_tail, False
+            if unpacked:
+                yield unpacked
+                await asyncio.sleep(0)
+    if not decoder.eof:
+        raise ValueError("it ends half way")
 
 
 _decode = msgspec.json.Decoder().decode
@@ -116,30 +146,6 @@ _TYPE_NAMES: Mapping[type, str] = {
     type(None): "null",
 }
 
-_DEMANDS: Mapping[str, str] = {
-    "model_type": "should be an object",
-    "missing": "is required",
-    "extra_forbidden": "is not to be sent",
-}
-
-
-_TYPE_IS_RIGHT = frozenset(
-    {"value_error", "literal_error", "missing", "extra_forbidden", "string_too_short", "greater_than_equal"}
-)
-"""Faults of which the type of the value says nothing."""
-
-
-ModelT = TypeVar("ModelT", bound=BaseModel)
-
-
-def parse_model(model: type[ModelT], value: object, summary: str) -> ModelT:
-    """`value` as that model. Raises Unreadable naming the fields that are wrong, never what was in them."""
-    try:
-        return model.model_validate(value)
-    except ValidationError as error:  # raised below, outside, so that no traceback quotes the value
-        fault = _describe_faults(error)
-    raise Unreadable(f"{summary}: the answer is not as documented: {fault}")
-
 
 def data(answer: object, summary: str) -> object:
     """What is inside the envelope `{data: ...}`. Raises Unreadable where there is none."""
@@ -163,39 +169,15 @@ def type_name(value: object) -> str:
     return _TYPE_NAMES.get(type(value), "something else")
 
 
-def envelope_error(details: ErrorDetails) -> tuple[str, str]:
-    """Where a value is wrong and what it should be: `restreams[1].key`, `should be a string, not a number`."""
-    demand = _demand(details)
-    actual = "" if details["type"] in _TYPE_IS_RIGHT else f", not {type_name(details['input'])}"
-    return values.safe(_location(details["loc"]), 80), demand + actual
-
-
-def _describe_faults(error: ValidationError) -> str:
-    faults = error.errors(include_url=False, include_context=False)
-    first = [f"{_location(fault['loc'])} {_demand(fault)}, not {type_name(fault['input'])}" for fault in faults[:3]]
-    more = f" and {len(faults) - 3} more" if len(faults) > 3 else ""
-    return values.safe("; ".join(first), 300) + more
-
-
-def _location(location: tuple[int | str, ...]) -> str:
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
-    return "".join(steps).removeprefix(".") or "data"
-
-
-def _demand(fault: ErrorDetails) -> str:
-    if fault["type"] in _DEMANDS:
-        return _DEMANDS[fault["type"]]
-    return fault["msg"].removeprefix("Value error, ").removeprefix("Input ").removeprefix("String ")
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Response:
-    """A complete answer to a request. `headers` find a name in any case."""
+    """A complete answer to a request. `headers` find a name in any case. `is_to_change`: the request is no read."""
 
     summary: str
     status: int
     headers: Mapping[str, str]
     body: bytes | bytearray
+    is_to_change: bool = False
 
     def value(self, now: datetime, secrets: Sequence[Secret]) -> object:
         """Its JSON, None where the body is empty. Raises Rejected where it says no, Unreadable for no JSON."""
@@ -214,6 +196,7 @@ class Response:
             location=self.headers.get("Location", ""),
             retry_after=retry_after(self.headers, now),
             secrets=secrets,
+            is_to_change=self.is_to_change,
         )
 
     def _json(self) -> object:

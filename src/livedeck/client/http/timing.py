@@ -16,13 +16,15 @@ class ClientTiming:
     """The times of a client, and the clocks they are counted on.
 
     `timeout`: seconds for connecting and for every silence. `retry`: seconds that a read may take with all its tries.
-    `rate`: requests per second. `now`: the wall clock, aware. `timer`: seconds that never run backwards. `jitter`:
+    `rate`: requests per second. `upload_timeout`: seconds of silence
+    after the last byte of an upload. `now`: the wall clock, aware. `timer`: seconds that never run backwards. `jitter`:
     from 0 up to 1.
     """
 
     timeout: float
     retry: float
     rate: float
+    upload_timeout: float
     now: Callable[[], datetime]
     timer: Callable[[], float]
     sleep: Callable[[float], Awaitable[None]]

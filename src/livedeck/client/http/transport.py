@@ -9,14 +9,28 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import logging
 import ssl
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from contextlib import aclosing, asynccontextmanager, contextmanager
+from dataclasses import replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from importlib.util import find_spec
 from socket import gaierror
 from typing import Any, Protocol, TypeVar
 
+import httpcore
 import httpx
 
 from livedeck import __version__
@@ -33,10 +47,20 @@ from livedeck.client.http.errors import (
     Unreachable,
     Unreadable,
 )
-from livedeck.client.http.request import BaseUrl, JsonBody, Request, ResponseTiming, StreamBody, StreamedResponse
-from livedeck.client.http.response import LONG_BODY, Response
-from livedeck.client.http.secrets import Secret
+from livedeck.client.http.network import AsyncioBackend, stopping_at_answer
+from livedeck.client.http.request import (
+    BaseUrl,
+    JsonBody,
+    Request,
+    ResponseTiming,
+    StreamedResponse,
+    is_https_or_loopback,
+)
+from livedeck.client.http.response import LONG_BODY, Response, unpack
+from livedeck.client.http.secrets import Secret, SignedLink
 from livedeck.client.http.timing import ClientTiming, RateLimiter, RetryPolicy
+
+_log = logging.getLogger("livedeck.client")
 
 _Message = MutableMapping[str, Any]
 
@@ -56,11 +80,30 @@ class RunInThread(Protocol):
         """What the function returns."""
 
 
-_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-_HEADERS = {"User-Agent": f"livedeck/{__version__}", "Accept": "application/json"}
+_LOST = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol)
+
+_NOT_CONNECTED = (httpcore.ConnectError, httpcore.ConnectTimeout)
+
+_NEVER_SENT = (*_NOT_CONNECTED, httpcore.PoolTimeout, httpcore.UnsupportedProtocol)
+
+_HEADERS = {"User-Agent": f"livedeck/{__version__}", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
+
 _TRANSIENT_STATUS = frozenset({429, 502, 503, 504})
 _MAX_BODY = 64 * 2**20
-_LIMITS = httpx.Limits(max_connections=10, max_keepalive_connections=8, keepalive_expiry=4.0)  # servers hang up at 5 s
+
+_SMALL_UPLOAD = 2**20
+
+_MAX_LOGGED = 1000
+
+_MAX_REDIRECTS = 5
+
+_AMBIGUOUS_STATUS = frozenset({408, 502, 503, 504, *range(520, 530)})
+
+_LIMITS: Mapping[str, Any] = {
+    "max_connections": 10,
+    "max_keepalive_connections": 8,
+    "keepalive_expiry": 4.0,  # servers hang up at 5 s
+}
 
 
 class Transport:
@@ -90,6 +133,7 @@ class Transport:
         self._retry_seconds = timing.retry
         self._rate_limiter = RateLimiter(timing)
         self._decoding = asyncio.Lock()
+        self._logged = set[tuple[str, str]]()
         self._run_in_thread = run_in_thread
         self._client = _make_client(token, timing.timeout, mount, http2=http2)
 
@@ -119,10 +163,13 @@ class Transport:
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[StreamedResponse]:
-        """The answer to a read while it comes, of any length. Raises as `send` does; so do its chunks."""
+        """The answer to a read while it comes, of any length. Raises as `send` does; so do its chunks.
+
+        A redirect of a signed link is followed to another address that nobody can read on the way.
+        """
 
         async def attempt() -> httpx.Response:
-            response = await self._open(request)
+            response = await self._open_link(request) if request.signed_link else await self._open(request)
             try:
                 rejected = None if response.is_success else await self._receive(request, response)
                 if request.signed_link is None:
@@ -157,6 +204,19 @@ class Transport:
             await asyncio.sleep(0)
             return parse_value()
 
+    def check_may_change(self, summary: str) -> None:
+        """Raise ReadOnly where changes are not sent."""
+        if self.read_only:
+            raise ReadOnly(f"{summary}: not sent, the deck is read-only")
+
+    def log_faults(self, subject: str, faults: Sequence[object]) -> None:
+        """Warn once of each field that could not be read: a poller meets it every few seconds."""
+        for fault in faults:
+            key = subject, str(fault)
+            if key not in self._logged and len(self._logged) < _MAX_LOGGED:
+                self._logged.add(key)
+                _log.warning("%s: %s", subject, fault)
+
     def set_token(self, token: Secret) -> None:
         """Send that token from now on. Raises Misconfigured for one that no header can carry."""
         self._client.headers["Authorization"] = f"Bearer {bearer(token)}"
@@ -174,8 +234,8 @@ class Transport:
         await self._client.aclose()
 
     async def _with_retry(self, request: Request, attempt: Callable[[], Awaitable[T]]) -> T:
-        if self.read_only and not request.is_read:
-            raise ReadOnly(f"{request.summary}: not sent, the deck is read-only")
+        if not request.is_read:
+            self.check_may_change(request.summary)
         policy = RetryPolicy(self.timing, self._retry_seconds if request.is_read else 0.0)
         while True:
             await self._rate_limiter.acquire()
@@ -184,11 +244,13 @@ class Transport:
             started_at = self.timing.timer()
             try:
                 with self._mapped_errors(request):
-                    async with asyncio.timeout(None if isinstance(request.body, StreamBody) else policy.timeout):
+                    async with asyncio.timeout(None if request.upload_size else policy.timeout):
                         return await attempt()
             except ApiError as error:
                 retry_after = error.retry_after if isinstance(error, Rejected) else None
                 delay = policy.next_delay(self.timing.timer() - started_at, retry_after)
+                if unknown := _unknown_outcome(request, error):
+                    raise unknown from error
                 if delay is None or not _is_transient(error):
                     raise
             await self.timing.sleep(delay)
@@ -200,21 +262,45 @@ class Transport:
         if request.signed_link:
             del sent.headers["Authorization"]  # it goes to the configured addresses only (trust.md, "Secrets")
         sent.extensions["started_at"] = self.timing.timer()
-        return await self._client.send(sent, stream=True)
+        if not request.upload_size:
+            return await self._client.send(sent, stream=True)
+        if request.upload_size > _SMALL_UPLOAD:  # a smaller one is sent before anyone has read its head
+            sent.headers["Expect"] = "100-continue"
+        sent.extensions["timeout"]["read"] = self.timing.upload_timeout
+        async with stopping_at_answer():
+            return await self._client.send(sent, stream=True)
+
+    async def _open_link(self, request: Request) -> httpx.Response:
+        for _ in range(_MAX_REDIRECTS):
+            response = await self._open(request)
+            if not response.has_redirect_location:
+                break
+            target = str(response.url.join(response.headers["Location"]))
+            is_allowed = is_https_or_loopback(target) and (target.startswith("https:") or response.url.scheme == "http")
+            if not is_allowed:
+                break
+            await response.aclose()
+            request = replace(request, signed_link=SignedLink(target))
+        return response
 
     async def _receive(self, request: Request, response: httpx.Response) -> Response:
         body = bytearray()
-        async for chunk in response.aiter_bytes():
-            body += chunk
-            if len(body) > _MAX_BODY:
-                raise Unreadable(f"{request.summary}: the answer is larger than {_MAX_BODY >> 20} MiB")
-        return Response(request.summary, response.status_code, response.headers, body)
+        async with aclosing(self._chunks(request, response)) as chunks:
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > _MAX_BODY:
+                    raise Unreadable(f"{request.summary}: the answer is larger than {_MAX_BODY >> 20} MiB")
+        return Response(request.summary, response.status_code, response.headers, body, not request.is_read)
 
     async def _chunks(self, request: Request, response: httpx.Response) -> AsyncGenerator[bytes, None]:
-        is_packed = "content-encoding" in response.headers
+        coding = response.headers.get("Content-Encoding", "").strip().lower()
         with self._mapped_errors(request):
-            async for chunk in response.aiter_bytes() if is_packed else response.aiter_raw():
-                yield chunk
+            raw = response.aiter_raw()
+            try:
+                async for chunk in unpack(raw, coding) if coding not in {"", "identity"} else raw:
+                    yield chunk
+            except ValueError:
+                raise Unreadable(f"{request.summary}: the answer is packed in a way that cannot be unpacked") from None
 
     def _note_timing(self, response: httpx.Response) -> None:
         round_trip = self.timing.timer() - response.request.extensions["started_at"]
@@ -231,12 +317,10 @@ class Transport:
             yield
         except (httpx.InvalidURL, UnicodeError) as error:
             raise Misconfigured(f"{request.summary}: {self.host} or what was asked for makes no URL") from error
-        except (httpx.HTTPError, OSError) as error:  # a broken TLS record passes httpx as it is
+        except (httpx.HTTPError, *_LOST, OSError) as error:  # a broken TLS record passes httpcore as it is
             raise self._lost(request, error) from error
 
     def _lost(self, request: Request, error: Exception) -> ApiError:
-        if isinstance(error, httpx.DecodingError):
-            return Unreadable(f"{request.summary}: the answer is packed in a way that cannot be unpacked")
         cause = _cause(error)
         if not request.is_read and not isinstance(error, _NEVER_SENT):
             reason = cause or "it was not HTTP"
@@ -247,7 +331,8 @@ class Transport:
         if cause is None:
             return Unreadable(f"{request.summary}: {host} does not speak HTTP; check the address")
         text = LOST_RESPONSE[cause].format(host=host, timeout=self.timing.timeout)
-        return Unreachable(f"{request.summary}: {text}", cause)
+        not_sent = "" if request.is_read else "; nothing was sent"
+        return Unreachable(f"{request.summary}: {text}{not_sent}", cause)
 
 
 def _parse_url(name: BaseUrl, address: str) -> httpx.URL:
@@ -258,18 +343,68 @@ def _parse_url(name: BaseUrl, address: str) -> httpx.URL:
 
 
 def _make_client(token: Secret, timeout: float, mount: TransportFactory | None, *, http2: bool) -> httpx.AsyncClient:
-    try:
-        return httpx.AsyncClient(
-            headers=_HEADERS | {"Authorization": f"Bearer {bearer(token)}"},
-            timeout=timeout,
-            limits=_LIMITS,
+    transport: httpx.AsyncBaseTransport
+    transport = _Connections(http2=http2) if mount is None else httpx.ASGITransport(mount, raise_app_exceptions=False)
+    return httpx.AsyncClient(
+        headers=_HEADERS | {"Authorization": f"Bearer {bearer(token)}"},
+        timeout=timeout,
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # none: a broken one would spoil every request
+        trust_env=False,  # a proxy from the environment would see the token of a plain loopback address
+        transport=transport,
+    )
+
+
+class _Connections(httpx.AsyncBaseTransport):
+    """httpcore's pool over connections that read while they write. Raises Misconfigured for HTTP/2 without h2."""
+
+    def __init__(self, *, http2: bool) -> None:
+        if http2 and not find_spec("h2"):
+            raise Misconfigured("HTTP/2 needs the package h2")
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=httpx.create_ssl_context(trust_env=False),
             http2=http2,
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # none: a broken one would spoil every request
-            trust_env=False,  # a proxy from the environment would see the token of a plain loopback address
-            transport=None if mount is None else httpx.ASGITransport(mount, raise_app_exceptions=False),
+            network_backend=AsyncioBackend(),
+            **_LIMITS,
         )
-    except ImportError:
-        raise Misconfigured("HTTP/2 needs the package h2") from None
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Raises errors of httpcore."""
+        assert isinstance(request.stream, httpx.AsyncByteStream)
+        target = httpcore.URL(
+            scheme=request.url.raw_scheme, host=request.url.raw_host, port=request.url.port, target=request.url.raw_path
+        )
+        response = await self._pool.handle_async_request(
+            httpcore.Request(
+                request.method,
+                target,
+                headers=request.headers.raw,
+                content=request.stream,
+                extensions=request.extensions,
+            )
+        )
+        assert isinstance(response.stream, AsyncIterable)
+        return httpx.Response(
+            response.status, headers=response.headers, stream=_Body(response), extensions=response.extensions
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._pool.aclose()
+
+
+class _Body(httpx.AsyncByteStream):
+    """The body of a response of httpcore."""
+
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        assert isinstance(self._response.stream, AsyncIterable)
+        return aiter(self._response.stream)
+
+    async def aclose(self) -> None:
+        """Give the connection back to the pool, or close it."""
+        await self._response.aclose()
 
 
 def _stated_size(headers: Mapping[str, str]) -> int | None:
@@ -278,27 +413,39 @@ def _stated_size(headers: Mapping[str, str]) -> int | None:
     return int(length) if length.isdecimal() and not {"content-encoding", "transfer-encoding"} & {*headers} else None
 
 
+def _unknown_outcome(request: Request, error: ApiError) -> Unknown | None:
+    """What an answer to a change means that does not say whether it was made; None where it says so."""
+    if request.is_read:
+        return None
+    if isinstance(error, Unreadable):
+        reason = str(error).removeprefix(f"{request.summary}: ")
+    elif isinstance(error, Rejected) and (error.status in _AMBIGUOUS_STATUS or 300 <= error.status < 400):
+        reason = f"the answer is {error.status}"
+    else:
+        return None
+    return Unknown(f"{request.summary}: {reason}; it may have happened or not: read it again")
+
+
 def _is_transient(error: ApiError) -> bool:
     """Whether the same read may well be answered a moment later."""
     if isinstance(error, Rejected):
         return error.status in _TRANSIENT_STATUS
-    not_connected = isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout)
-    return isinstance(error, Unreachable) and not_connected and error.cause != "tls"
+    return isinstance(error, Unreachable) and isinstance(error.__cause__, _NOT_CONNECTED) and error.cause != "tls"
 
 
 def _cause(error: Exception) -> Cause | None:
     """Why no answer came; None where one came that is not HTTP."""
-    if isinstance(error, httpx.TimeoutException | TimeoutError):
+    if isinstance(error, httpcore.TimeoutException | TimeoutError):
         return "timeout"
     for link in _causes(error):
         if isinstance(link, gaierror):
             return "dns"
         if isinstance(link, ssl.SSLError):
             return "tls"
-    if isinstance(error, httpx.ConnectError):
+    if isinstance(error, httpcore.ConnectError):
         return "refused"
     is_broken = "disconnected" in str(error) or "closed" in str(error)
-    return "reset" if is_broken or not isinstance(error, httpx.ProtocolError) else None
+    return "reset" if is_broken or not isinstance(error, httpcore.ProtocolError) else None
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import (
@@ -11,18 +11,22 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PrivateAttr,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
 )
 
-from livedeck.client.http.encoding import header_value
+from livedeck.client.http.encoding import header_text
 from livedeck.client.http.errors import Invalid, Misconfigured, Unreadable
-from livedeck.client.http.request import Request
-from livedeck.client.http.response import data, envelope_error, parse_model, rows
+from livedeck.client.http.request import Request, describe_call
+from livedeck.client.http.response import data, rows
 from livedeck.client.http.transport import Transport
+from livedeck.client.resources.validation import FieldFault, draft_error, read_model
 
 MAX_PER_PAGE = 100  # platform-api.md, "Lists"
+
+_MAX_PAGES = 1000
 
 
 Id = Annotated[str, Field(min_length=1)]
@@ -43,6 +47,13 @@ class Model(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="allow", allow_inf_nan=False, hide_input_in_errors=True, defer_build=True
     )
+
+    _faults: tuple[FieldFault, ...] = PrivateAttr(default=())
+
+    @property
+    def faults(self) -> tuple[FieldFault, ...]:
+        """The fields that came and could not be read: they are missing, those of objects in this one too."""
+        return self._faults
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         """The id and no more: tracebacks and logs print reprs, and an unknown field may hold a key."""
@@ -86,7 +97,8 @@ class Meta(Model):
 class Page(Generic[T]):
     """One page of a list. `page` and `per_page` are as answered, or as asked where the answer does not say.
 
-    `total`: items on all pages, None where the answer does not say. `order`: field -> `asc` or `desc`.
+    `total`: items on all pages, None where the answer does not say. `order`: field -> `asc` or `desc`. `unreadable`:
+    what is wrong with the rows that are left out, as they have no id. `is_last`: by its own account.
     """
 
     items: tuple[T, ...]
@@ -94,6 +106,8 @@ class Page(Generic[T]):
     per_page: int
     total: int | None = None
     order: Mapping[str, str] = field(default_factory=dict)
+    unreadable: tuple[FieldFault, ...] = ()
+    is_last: bool = False
 
 
 class Draft(BaseModel):
@@ -108,7 +122,7 @@ class Draft(BaseModel):
         try:
             super().__init__(**fields)
         except ValidationError as error:  # raised below, outside, so that no traceback quotes the value
-            location, demand = envelope_error(error.errors(include_url=False, include_context=False)[0])
+            location, demand = draft_error(error)
         else:
             return
         raise Invalid(_draft_name(type(self)), location, demand)
@@ -153,7 +167,7 @@ def id_header(identifier: str, summary: str) -> str:
     """An id as the value of a header. Raises Misconfigured for an empty one."""
     if not identifier:
         raise Misconfigured(f"{summary}: {identifier!r} is no id")
-    return header_value(identifier)
+    return header_text(identifier, summary)
 
 
 def query_params(**params: Any) -> dict[str, Any]:
@@ -175,18 +189,19 @@ class Resource:
         self._transport = transport
 
     async def _object(self, model: type[M], request: Request) -> M:
-        summary = request.summary
-        return await self._transport.send(request, lambda answer: parse_model(model, data(answer, summary), summary))
+        return await self._transport.send(
+            request, lambda answer: self._read(model, data(answer, request.summary), request)
+        )
 
     async def _objects(self, model: type[M], request: Request) -> tuple[M, ...]:
-        return await self._transport.send(request, lambda answer: _parse_rows(model, answer, request))
+        return await self._transport.send(request, lambda answer: self._read_rows(model, answer, request)[0])
 
     async def _optional(self, model: type[M], request: Request) -> M | None:
         """The object answered, or None: where the document does not show an answer, none is demanded."""
 
         def parse(answer: object) -> M | None:
             value = answer.get("data") if isinstance(answer, dict) else None
-            return parse_model(model, value, request.summary) if isinstance(value, dict) else None
+            return read_model(model, value)[0]
 
         return await self._transport.send(request, parse)
 
@@ -202,39 +217,73 @@ class Resource:
 
     async def _page(self, model: type[M], request: Request) -> Page[M]:
         def parse(answer: object) -> Page[M]:
-            items = _parse_rows(model, answer, request)
+            items, unreadable = self._read_rows(model, answer, request)
             meta = answer.get("meta") if isinstance(answer, dict) else None
             described = Meta.model_validate(meta if isinstance(meta, dict) else {})
-            pagination = described.pagination or Pagination()
-            page = pagination.page or int(str(request.params["page"]))
-            per_page = pagination.per_page or int(str(request.params["per_page"]))
-            return Page(items, page, per_page, pagination.total, described.order or {})
+            stated = described.pagination or Pagination()
+            page = stated.page or int(str(request.params["page"]))
+            per_page = stated.per_page or int(str(request.params["per_page"]))
+            rows_so_far = (page - 1) * per_page + len(items) + len(unreadable)
+            is_last = stated.per_page is not None and len(items) + len(unreadable) < stated.per_page
+            if stated.total is not None:
+                is_last = is_last and rows_so_far >= stated.total
+            return Page(items, page, per_page, stated.total, described.order or {}, unreadable, is_last)
 
         return await self._transport.send(request, parse)
 
+    def _read_rows(
+        self, model: type[M], answer: object, request: Request
+    ) -> tuple[tuple[M, ...], tuple[FieldFault, ...]]:
+        """The rows of a list, and what is wrong with those that are no items."""
+        items, unreadable = list[M](), list[FieldFault]()
+        for index, row in enumerate(rows(answer, request.summary)):
+            item, faults = read_model(model, row)
+            if item is None:
+                unreadable.append(replace(faults[-1], field=f"data[{index}]"))
+            else:
+                items.append(self._note(item, faults))
+        if unreadable and not items:  # an empty list would be taken for one whose items were deleted
+            reason = f"no row of {len(unreadable)} can be read: {unreadable[0]}"
+            raise Unreadable(f"{request.summary}: the answer is not as documented: {reason}")
+        if unreadable:
+            self._transport.log_faults(request.summary, unreadable)
+        return tuple(items), tuple(unreadable)
 
-def _parse_rows(model: type[M], answer: object, request: Request) -> tuple[M, ...]:
-    return tuple(parse_model(model, row, request.summary) for row in rows(answer, request.summary))
+    def _read(self, model: type[M], value: object, request: Request) -> M:
+        item, faults = read_model(model, value)
+        if item is None:
+            raise Unreadable(f"{request.summary}: the answer is not as documented: {faults[-1]}")
+        return self._note(item, faults)
+
+    def _note(self, item: M, faults: tuple[FieldFault, ...]) -> M:
+        if not faults:
+            return item
+        item._faults = faults  # noqa: SLF001  of the model above; frozen are its fields
+        self._transport.log_faults(describe_call(type(item).__name__.lower(), str(getattr(item, "id", ""))), faults)
+        return item
 
 
 async def iterate_pages(fetch: Callable[[int], Awaitable[Page[M]]]) -> AsyncIterator[M]:
-    """Every item, page after page, each id once though items move between the pages meanwhile.
+    """Every item, page after page, each id once though items move between them meanwhile. `fetch`: number -> page.
 
-    An item that moves to a page already read is missed; the next walk finds it. `fetch`: number -> that page.
+    Neither the total nor the length of a page is trusted alone: the list ends at a page that is empty, that repeats an
+    earlier one (a platform may ignore `page`), or that is short by its own account. An item that moves to a page
+    already read is missed; the next iteration finds it. Raises Unreadable where there is no end.
     """
-    yielded: set[str] = set()
-    number, has_more = 1, True
-    while has_more:
-        page, count = await fetch(number), len(yielded)
-        for item in page.items:
-            identity = getattr(item, "id", None) or item.model_dump_json()
+    yielded, pages = set[str](), set[tuple[str, ...]]()
+    for number in range(1, _MAX_PAGES + 1):
+        page = await fetch(number)
+        identities = tuple(getattr(item, "id", None) or item.model_dump_json() for item in page.items)
+        if identities in pages or not (page.items or page.unreadable):
+            return
+        pages.add(identities)
+        for identity, item in zip(identities, page.items, strict=True):
             if identity not in yielded:
                 yielded.add(identity)
                 yield item
-        # A platform that ignores `page` would be walked for ever: a page without news is the last. What came is
-        # counted, not what was asked for: a platform may give less to a page.
-        has_more = len(yielded) > count and (page.total is None or len(yielded) < page.total)
-        number += 1
+        if page.is_last:
+            return
+    raise Unreadable(f"a list has no end: {len(yielded):,} items on {_MAX_PAGES:,} pages")
 
 
 async def collect(items: AsyncIterator[M]) -> tuple[M, ...]:

@@ -10,10 +10,9 @@ from pydantic import StrictBool
 
 from livedeck.client.chat_export.export import ChatExport, ExportProgress, ExportResult, export_chat, select_messages
 from livedeck.client.chat_export.filter import ChatMessageDict
-from livedeck.client.http.request import describe_call
-from livedeck.client.http.response import parse_model
 from livedeck.client.resources.base import Model, Resource
 from livedeck.client.resources.fields import Timestamp
+from livedeck.client.resources.validation import read_model
 
 
 class Message(Model):
@@ -41,10 +40,11 @@ class Chat(Resource):
 
     async def messages(self, event_id: str, stream_id: str) -> AsyncIterator[Message]:
         """Every message of the log, read while it comes and never held as a whole. Raises ApiError."""
-        summary = describe_call("read chat of event", event_id)
         async for batch in self.selected(ChatExport(event_id, stream_id)):
-            for message in batch:
-                yield parse_model(Message, message, summary)
+            for row in batch:
+                message, faults = read_model(Message, row)
+                if message is not None:
+                    yield self._note(message, faults)
 
     def selected(self, export: ChatExport) -> AsyncGenerator[Sequence[ChatMessageDict], None]:
         """The messages that an export would write, as they came: a preview of it. In batches. Raises ApiError."""

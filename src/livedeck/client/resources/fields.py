@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -12,16 +13,18 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator
+from pydantic_core import PydanticCustomError
 
 from livedeck.text.times import parse_timestamp
 
 
 def _timestamp(value: object) -> object:
-    if isinstance(value, str):
-        return parse_timestamp(value)
     if isinstance(value, datetime):
         return value
-    raise ValueError("should be a timestamp")
+    with suppress(ValueError):
+        if isinstance(value, str):
+            return parse_timestamp(value)
+    raise PydanticCustomError("timestamp_type", "should be a timestamp")
 
 
 def _aware(value: object) -> object:

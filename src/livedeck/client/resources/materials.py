@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import StrictInt
 
-from livedeck.client.http.encoding import header_value
+from livedeck.client.http.encoding import header_text
 from livedeck.client.http.files import file_body
 from livedeck.client.http.request import JsonBody, Progress, describe_call, make_request
 from livedeck.client.http.secrets import SignedLink
@@ -53,7 +53,7 @@ class Materials(Resource):
         `progress`: called with the bytes that were sent, and the size. Raises FileFault, and any other ApiError.
         """
         summary = describe_call("upload material of video", video_id)
-        names = {"X-File-Name": header_value(file_name), "X-Title": header_value(title)}
+        names = {"X-File-Name": header_text(file_name, summary), "X-Title": header_text(title, summary)}
         headers = {"X-Video-ID": id_header(video_id, summary)} | names
         async with file_body(file, summary, progress) as body:
             request = make_request(

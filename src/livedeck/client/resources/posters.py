@@ -7,7 +7,7 @@ from math import isfinite
 
 from pydantic import StrictBool, StrictFloat
 
-from livedeck.client.http.encoding import header_value
+from livedeck.client.http.encoding import header_url
 from livedeck.client.http.errors import Invalid
 from livedeck.client.http.request import JsonBody, describe_call, make_request
 from livedeck.client.resources.base import MAX_PER_PAGE, Model, Page, Resource, id_header, iterate_pages, query_params
@@ -87,7 +87,7 @@ class Posters(Resource):
         return await self._upload("X-Event-ID", event_id, poster_url, describe_call("upload poster of event", event_id))
 
     async def _upload(self, name: str, identifier: str, poster_url: str, summary: str) -> Poster | None:
-        headers = {name: id_header(identifier, summary), "X-Poster-URL": header_value(poster_url)}
+        headers = {name: id_header(identifier, summary), "X-Poster-URL": header_url(poster_url, summary)}
         return await self._optional(
             Poster, make_request("POST", summary, "v2", "poster", headers=headers, base_url="upload")
         )

@@ -15,7 +15,7 @@ from livedeck.client.http.request import describe_call, make_request
 from livedeck.client.http.response import rows
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.base import Resource
-from livedeck.text.times import parse_timestamp
+from livedeck.client.resources.validation import coerce_integer, coerce_number, coerce_timestamp
 
 BitrateUnit = Literal["bit", "kbit"]
 _BITS: Mapping[BitrateUnit, float] = {"bit": 1.0, "kbit": 1000.0}
@@ -53,7 +53,7 @@ class QosSamples:
 
     Where a number is missing, null or none that can be read, its column holds NaN, and `status` holds -1: zero is a
     measurement. `extra`: index -> the fields of that sample that the document does not name. `dropped`: how many more
-    were answered, without a time that can be read.
+    were answered, without a time that can be read. `unreadable`: column -> how many values came that are no numbers.
     """
 
     time: array[float] = field(default_factory=_doubles)
@@ -63,6 +63,7 @@ class QosSamples:
     status: array[int] = field(default_factory=_integers)
     extra: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
     dropped: int = 0
+    unreadable: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -93,9 +94,13 @@ class Qos(Resource):
         Raises ApiError."""
         summary = describe_call("get QoS of event", event_id)
         request = make_request("GET", summary, "v2", "live", "events", event_id, "qos")
-        return await self._transport.send(
+        samples = await self._transport.send(
             request, lambda answer: _parse_samples(rows(answer, summary), summary, self._bits)
         )
+        if samples.unreadable or samples.dropped:
+            names = [*samples.unreadable, *(["time"] if samples.dropped else [])]
+            self._transport.log_faults(summary, [f"samples whose {name} cannot be read" for name in names])
+        return samples
 
 
 def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamples:
@@ -110,6 +115,7 @@ def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamp
         return QosSamples()
     measured, are_as_documented = _measured_values(samples)
     video, audio, rate, status = zip(*measured, strict=True)
+    columns = _numbers(video, bits), _numbers(audio, bits), _numbers(rate), _statuses(status)
     extra = (
         {}
         if are_as_documented
@@ -121,13 +127,23 @@ def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamp
     )
     return QosSamples(
         array("d", [time for time in times if time is not None]),
-        _numbers(video, bits),
-        _numbers(audio, bits),
-        _numbers(rate),
-        array("q", status if _all_plain(status, _INTEGERS) else map(_status, status)),
+        *columns,
         extra,
         len(answered) - len(samples),
+        {}
+        if are_as_documented and _all_plain((*video, *audio, *rate, *status), _NUMBERS)
+        else _count_unreadable(measured),
     )
+
+
+def _count_unreadable(measured: Sequence[tuple[Any, ...]]) -> Mapping[str, int]:
+    """How many values of each column are there and cannot be read."""
+    readers = (coerce_number, coerce_number, coerce_number, coerce_integer)
+    counts = (
+        (name, sum(value is not None and read(value) is None for value in column))
+        for name, read, column in zip(_MEASURED, readers, zip(*measured, strict=True), strict=True)
+    )
+    return {name: count for name, count in counts if count}
 
 
 def _measured_values(samples: list[dict[str, Any]]) -> tuple[list[tuple[Any, ...]], bool]:
@@ -143,13 +159,17 @@ def _numbers(values: Sequence[Any], unit: float = 1.0) -> array[float]:
     return array("d", numbers if unit == 1.0 else [value * unit for value in numbers])
 
 
+def _statuses(values: Sequence[Any]) -> array[int]:
+    return array("q", values if _all_plain(values, _INTEGERS) else map(_status, values))
+
+
 def _all_plain(values: Sequence[Any], types: frozenset[type]) -> bool:
     """Whether all are of these types, and none is too large."""
     return {*map(type, values)} <= types and max(map(abs, values), default=0) <= _MAX_NUMBER
 
 
 def _parse_times(texts: list[object]) -> list[float | None]:
-    """Each as `parse_timestamp` reads it (epoch s), None for what is no time; quicker where all are plain UTC."""
+    """Each as `coerce_timestamp` reads it (epoch s), None for what is no time; quicker where all are plain UTC."""
     try:
         times = [*map(datetime.fromisoformat, cast("list[str]", texts))]
     except (TypeError, ValueError):
@@ -159,22 +179,19 @@ def _parse_times(texts: list[object]) -> list[float | None]:
     return [time.timestamp() for time in times]
 
 
-def _parse_time(text: object) -> float | None:
-    try:
-        return parse_timestamp(text).timestamp() if isinstance(text, str) else None
-    except ValueError:
-        return None
+def _parse_time(value: object) -> float | None:
+    time = coerce_timestamp(value)
+    return None if time is None else time.timestamp()
 
 
 def _number(value: object) -> float:
-    # Of JSON's own numbers alone: a boolean is an int to Python.
-    if (type(value) is int or type(value) is float) and abs(value) <= _MAX_NUMBER:
-        return float(value)
-    return nan
+    number = coerce_number(value)
+    return nan if number is None or abs(number) > _MAX_NUMBER else float(number)
 
 
 def _status(value: object) -> int:
-    return value if type(value) is int and abs(value) <= _MAX_NUMBER else _NO_STATUS
+    status = coerce_integer(value)
+    return _NO_STATUS if status is None or abs(status) > _MAX_NUMBER else status
 
 
 def _or_none(value: float) -> float | None:

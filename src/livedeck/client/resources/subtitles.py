@@ -128,11 +128,22 @@ class Subtitles(Resource):
             waited += poll_interval
         return track
 
-    async def update(self, video_id: str, subtitle_id: str, draft: SubtitleDraft) -> Subtitle:
-        """Change what the draft sets and nothing else. Raises ApiError."""
+    async def update(
+        self, video_id: str, subtitle_id: str, draft: SubtitleDraft, *, before: Subtitle | None = None
+    ) -> Subtitle:
+        """Change what the draft sets. Both fields are sent, an unchanged one as it was read. Raises ApiError.
+
+        `before`: the track as it was read; it is read where it is not given and the draft lacks a field.
+        """
+        fields = draft.body()
+        if fields.keys() < SubtitleDraft.model_fields.keys():
+            self._transport.check_may_change(describe_call("update subtitle", subtitle_id))
+            before = before or await self.get(video_id, subtitle_id)
+            unchanged = {"language": before.language, "description": before.description}
+            fields = {name: value for name, value in unchanged.items() if value is not None} | fields
         summary = describe_call("update subtitle", subtitle_id)
         return await self._object(
-            Subtitle, make_request("PATCH", summary, *_tracks(video_id), subtitle_id, body=JsonBody(draft.body()))
+            Subtitle, make_request("PATCH", summary, *_tracks(video_id), subtitle_id, body=JsonBody(fields))
         )
 
     async def copy(self, video_id: str, subtitle_id: str) -> Subtitle:

@@ -1,0 +1,249 @@
+"""TCP and TLS connections for httpcore, over asyncio's own transports.
+
+httpcore's own streams do not read while they write: an answer that comes while a body is being sent (413, 401) is lost
+when the platform closes the connection behind it. These read all the time, so an upload ends at its refusal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections import deque
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import httpcore
+
+_MAX_BUFFERED = 512 * 2**10
+
+_READ_SIZE = 64 * 2**10
+
+_MAX_CONTINUE_WAIT = 1.0
+
+"""Seconds that a body is held back for `100 Continue`; some platforms never send it."""
+
+
+@dataclass(slots=True)
+class _Upload:
+    """A request with a body that is worth stopping. `is_head_sent`: what is written now is the body."""
+
+    is_head_sent: bool = False
+
+
+_upload: ContextVar[_Upload | None] = ContextVar("upload", default=None)
+
+
+@asynccontextmanager
+async def stopping_at_answer() -> AsyncIterator[None]:
+    """Let the request that is sent inside stop writing its body as soon as an answer comes (HTTP/1.1 only)."""
+    token = _upload.set(_Upload())
+    try:
+        yield
+    finally:
+        _upload.reset(token)
+
+
+class AsyncioBackend(httpcore.AsyncNetworkBackend):
+    """Opens TCP connections."""
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109  httpcore's own
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Raises httpcore.ConnectError, ConnectTimeout."""
+        stream = _AsyncioStream()
+        local = None if local_address is None else (local_address, 0)
+        try:
+            async with asyncio.timeout(timeout):
+                await asyncio.get_running_loop().create_connection(
+                    lambda: stream, host, port, local_addr=local, happy_eyeballs_delay=0.25
+                )
+        except TimeoutError as error:
+            raise httpcore.ConnectTimeout(str(error)) from error
+        except OSError as error:
+            raise httpcore.ConnectError(str(error)) from error
+        for option in socket_options or ():
+            stream.get_extra_info("socket").setsockopt(*option)
+        return stream
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait between tries of connecting."""
+        await asyncio.sleep(seconds)
+
+
+class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
+    """One connection: what is received is kept until it is read, at most half a mebibyte."""
+
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport
+        self._received: deque[bytes] = deque()
+        self._received_size = 0
+        self._is_eof = False
+        self._error: Exception | None = None
+        self._is_write_paused = False
+        self._waiters: list[asyncio.Future[None]] = []
+        self._closed: asyncio.Future[None]
+
+    # Called by the event loop
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._closed = asyncio.get_running_loop().create_future()
+
+    def data_received(self, data: bytes) -> None:
+        self._received.append(data)
+        self._received_size += len(data)
+        if self._received_size >= _MAX_BUFFERED:
+            self._transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> bool:
+        self._is_eof = True
+        self._wake()
+        return self.get_extra_info("ssl_object") is None  # go on sending where that is possible
+
+    def pause_writing(self) -> None:
+        self._is_write_paused = True
+
+    def resume_writing(self) -> None:
+        self._is_write_paused = False
+        self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if exc is not None and self.get_extra_info("ssl_object") is None:
+            self._receive_rest()
+        self._is_eof, self._error = True, exc
+        self._wake()
+        if not self._closed.done():
+            self._closed.set_result(None)
+
+    def _receive_rest(self) -> None:
+        """Take what has come before the connection was reset: asyncio closes the socket on an error of writing."""
+        with suppress(OSError), self._transport.get_extra_info("socket").dup() as socket:
+            while self._received_size < _MAX_BUFFERED and (data := socket.recv(_READ_SIZE)):
+                self._received.append(data)
+                self._received_size += len(data)
+
+    # Called by httpcore
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002, ASYNC109
+        """What has come, empty at the end. Raises httpcore.ReadTimeout, ReadError.
+
+        As much as the loop received at once, though `max_bytes` be less: the parser takes any size, and an export is
+        a third faster than in pieces of 64 KiB.
+        """
+        if not self._received and not self._is_eof:
+            try:
+                async with asyncio.timeout(timeout):
+                    while not self._received and not self._is_eof:
+                        await self._changed()
+            except TimeoutError as error:
+                raise httpcore.ReadTimeout(str(error)) from error
+        if self._received:
+            data = self._received.popleft()
+            was_full = self._received_size >= _MAX_BUFFERED
+            self._received_size -= len(data)
+            if was_full and self._received_size < _MAX_BUFFERED and not self._is_eof:
+                self._transport.resume_reading()
+            return data
+        if self._error is not None:
+            raise httpcore.ReadError(str(self._error)) from self._error
+        return b""
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """Send it, or have most of it in the buffers. Raises httpcore.WriteTimeout, WriteError.
+
+        WriteError too where the request is an upload and its answer is here: httpcore reads the answer then.
+        """
+        upload = None if self._is_http2() else _upload.get()
+        if buffer:
+            self._check_writable(upload)
+            self._transport.write(buffer)
+        try:
+            async with asyncio.timeout(timeout):
+                while self._is_write_paused:
+                    self._check_writable(upload)
+                    await self._changed()
+        except TimeoutError as error:
+            raise httpcore.WriteTimeout(str(error)) from error
+        if upload and not upload.is_head_sent:
+            upload.is_head_sent = True
+            await self._wait_continue()
+
+    async def aclose(self) -> None:
+        """Close it at once; what was not sent is dropped."""
+        self._transport.abort()
+        await asyncio.shield(self._closed)
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> httpcore.AsyncNetworkStream:
+        """The same connection, encrypted. Raises httpcore.ConnectError, ConnectTimeout."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(timeout):
+                transport = await loop.start_tls(self._transport, self, ssl_context, server_hostname=server_hostname)
+        except TimeoutError as error:
+            self._transport.abort()
+            raise httpcore.ConnectTimeout(str(error)) from error
+        except OSError as error:
+            self._transport.abort()
+            raise httpcore.ConnectError(str(error)) from error
+        assert transport is not None
+        self._transport = transport
+        return self
+
+    def get_extra_info(self, info: str) -> Any:
+        """`is_readable` of an idle connection: the other side has closed it, or sends what nobody asked for."""
+        if info == "is_readable":
+            return bool(self._received) or self._is_eof
+        names = {"client_addr": "sockname", "server_addr": "peername"}
+        return self._transport.get_extra_info(names.get(info, info))
+
+    # Inside
+
+    def _is_http2(self) -> bool:
+        ssl_object = self.get_extra_info("ssl_object")
+        return ssl_object is not None and ssl_object.selected_alpn_protocol() == "h2"
+
+    def _check_writable(self, upload: _Upload | None) -> None:
+        if upload and upload.is_head_sent and self._has_answer():
+            raise httpcore.WriteError("the answer came before the body was sent")
+        if self._transport.is_closing():
+            raise httpcore.WriteError(str(self._error or "the connection is closed"))
+
+    def _has_answer(self) -> bool:
+        """Whether something has come that is more than `100 Continue`."""
+        start = b"".join(self._received)
+        while start.startswith(b"HTTP/1.1 1") and b"\r\n\r\n" in start:
+            start = start.partition(b"\r\n\r\n")[2]
+        return len(start) >= len(b"HTTP/1.1 1") and not start.startswith(b"HTTP/1.1 1")
+
+    async def _wait_continue(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_MAX_CONTINUE_WAIT):
+                while not self._received and not self._is_eof:
+                    await self._changed()
+
+    async def _changed(self) -> None:
+        """Return once data came, writing goes on, or the connection ended."""
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        await waiter
+
+    def _wake(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)

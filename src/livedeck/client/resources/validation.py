@@ -1,0 +1,269 @@
+"""Drafts checked strictly, and objects of the platform read tolerantly: one odd value hides nothing but itself. Pure.
+
+What has one meaning only is read for it: a number in a string, `600.0` for an integer, `[]` for an empty object, an
+empty timestamp for none. Anything else that cannot be read is missing, and a `FieldFault` says so.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from livedeck.client.http.response import type_name
+from livedeck.text import values
+from livedeck.text.times import parse_timestamp
+
+_DEMANDS: Mapping[str, str] = {
+    "model_type": "should be an object",
+    "missing": "is required",
+    "extra_forbidden": "is not to be sent",
+}
+
+_TYPE_IS_RIGHT = frozenset(
+    {
+        "value_error",
+        "timestamp_type",
+        "literal_error",
+        "missing",
+        "extra_forbidden",
+        "string_too_short",
+        "greater_than_equal",
+    }
+)
+
+"""Errors of which the type of the value says nothing."""
+
+
+def draft_error(error: ValidationError) -> tuple[str, str]:
+    """Where a draft is wrong first and what it should be: `restreams[1].key`, `should be a string, not a number`."""
+    details = error.errors(include_url=False, include_context=False)[0]
+    actual = "" if details["type"] in _TYPE_IS_RIGHT else f", not {type_name(details['input'])}"
+    return _field_path(details["loc"]), _demand(details) + actual
+
+
+def _field_path(location: tuple[int | str, ...]) -> str:
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
+    return values.safe("".join(steps).removeprefix(".") or "data", 80)
+
+
+def _demand(details: ErrorDetails) -> str:
+    if details["type"] in _DEMANDS:
+        return _DEMANDS[details["type"]]
+    return details["msg"].removeprefix("Value error, ").removeprefix("Input ").removeprefix("String ")
+
+
+_MAX_PASSES = 6
+
+_MAX_FAULTS = 20
+
+_UNREADABLE = object()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFault:
+    """A field that could not be read and is missing. `actual`: the shape of what came, `a list of 3`; not the value."""
+
+    field: str
+    expected: str
+    actual: str
+
+    def __str__(self) -> str:
+        return f"{self.field} {self.expected}, not {self.actual}"
+
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+def read_model(model: type[ModelT], value: object) -> tuple[ModelT | None, tuple[FieldFault, ...]]:
+    """`value` as that model, and which of its fields are missing as they could not be read (the first 20).
+
+    None where not even the model can be made: it is no object, or has no id; then the last fault says so.
+    """
+    repair: _Repair | None = None
+    for _ in range(_MAX_PASSES):
+        try:
+            return model.model_validate(repair.root[0] if repair else value), repair.first_faults() if repair else ()
+        except ValidationError as error:
+            repair = repair or _Repair(value)
+            repair.apply(error.errors(include_url=False, include_context=False))
+            if repair.root[0] is None:
+                break
+    faults = repair.faults[-1:] if repair else []
+    return None, tuple(faults) or (FieldFault("data", "should be an object", _shape(value)),)
+
+
+_Path = tuple[int | str, ...]
+
+
+class _Repair:
+    """A value on its way to one that can be read. `root`: a list of it alone; what was given is not changed.
+
+    A place that is wrong becomes first what it may mean, then null, and then what holds it becomes null. Items of lists
+    are dropped instead.
+    """
+
+    def __init__(self, value: object) -> None:
+        self.root: list[Any] = [value]
+        self.faults: list[FieldFault] = []
+        self._copies: dict[int, Any] = {id(self.root): self.root}
+        self._tries: dict[_Path, int] = {}
+        self._origins: dict[int, list[int]] = {}  # of a list that lost items: where the others stood
+
+    def first_faults(self) -> tuple[FieldFault, ...]:
+        """As many as are kept."""
+        return tuple(self.faults[:_MAX_FAULTS])
+
+    def apply(self, errors: Sequence[ErrorDetails]) -> None:
+        """Change every place that one of these errors is about."""
+        repaired, dropped = set[_Path](), dict[int, set[int]]()
+        for details in errors:
+            path, places = self._walk(details["loc"])
+            if path not in repaired:  # a union has an error for each of its types
+                repaired.add(path)
+                self._repair(path, places, details, dropped)
+        for identity, indices in dropped.items():
+            items = self._copies[identity]
+            kept = [index for index in range(len(items)) if index not in indices]
+            origins = self._origins.get(identity) or range(len(items))
+            self._origins[identity] = [origins[index] for index in kept]
+            items[:] = [items[index] for index in kept]
+
+    def _walk(self, location: _Path) -> tuple[_Path, list[tuple[Any, Any]]]:
+        """The longest part of the location that is there (a union adds names of its own), and each place on the way."""
+        path: _Path = ()
+        places: list[tuple[Any, Any]] = [(self.root, 0)]
+        for step in location:
+            parent, key = places[-1]
+            node = parent[key]
+            is_index = isinstance(node, list) and isinstance(step, int) and step < len(node)
+            if not is_index and not (isinstance(node, dict) and step in node):
+                break
+            if id(node) not in self._copies:
+                node = parent[key] = copy.copy(node)
+                self._copies[id(node)] = node
+            path = (*path, self._origins[id(node)][int(step)] if id(node) in self._origins else step)
+            places.append((node, step))
+        return path, places
+
+    def _repair(
+        self, path: _Path, places: list[tuple[Any, Any]], details: ErrorDetails, dropped: dict[int, set[int]]
+    ) -> None:
+        demand = _demand(details) if len(path) == len(details["loc"]) else "should have an id"
+        while path and self._tries.get(path, 0) >= 2:  # null is no value either
+            path, places, demand = path[:-1], places[:-1], "should have an id"
+        self._tries[path] = self._tries.get(path, 0) + 1
+        parent, key = places[-1]
+        current = parent[key]
+        meaning = _coerce(details["type"], current) if self._tries[path] == 1 else _UNREADABLE
+        if meaning is not _UNREADABLE:
+            parent[key] = meaning
+            return
+        self._tries[path] = 2
+        self.faults.append(FieldFault(_field_path(path), demand, _shape(current)))
+        if isinstance(parent, list) and parent is not self.root:
+            dropped.setdefault(id(parent), set()).add(key)
+        else:
+            parent[key] = None
+
+
+def _shape(value: object) -> str:
+    match value:
+        case str():
+            return f"a string of {len(value)} characters"
+        case list():
+            return f"a list of {len(value)}"
+    return type_name(value)
+
+
+def _coerce(error_type: str, value: object) -> object:
+    """The one thing that the value can mean where pydantic found that error; `_UNREADABLE` where there is none."""
+    return _COERCIONS[error_type](value) if error_type in _COERCIONS else _UNREADABLE
+
+
+def coerce_number(value: object) -> float | None:
+    """A number, of JSON's own or in a string; None for anything else."""
+    number = _number(value)
+    return number if isinstance(number, int | float) else None
+
+
+def coerce_integer(value: object) -> int | None:
+    """A whole number, as `3`, `3.0` or `"3"`; None for anything else."""
+    number = value if type(value) is int else _integer(value)
+    return number if isinstance(number, int) else None
+
+
+def coerce_timestamp(value: object) -> datetime | None:
+    """A timestamp, or seconds or milliseconds since 1970; None for anything else."""
+    if isinstance(value, str):
+        try:
+            return parse_timestamp(value)
+        except ValueError:
+            return None
+    time = _timestamp(value)
+    return time if isinstance(time, datetime) else None
+
+
+def _text(value: object) -> object:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else _UNREADABLE
+
+
+def _number(value: object) -> object:
+    if isinstance(value, str) and len(value) <= 30:
+        try:
+            number = float(value)
+        except ValueError:
+            return _UNREADABLE
+        return number if isfinite(number) else _UNREADABLE
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else _UNREADABLE
+
+
+def _integer(value: object) -> object:
+    """The whole number that the value means; `_UNREADABLE` for anything else."""
+    number = _number(value)
+    if isinstance(value, str) and value.strip().lstrip("+-").isdecimal() and number is not _UNREADABLE:
+        return int(value)
+    return int(number) if isinstance(number, float) and number.is_integer() else _UNREADABLE
+
+
+def _boolean(value: object) -> object:
+    return {"true": True, "1": True, "false": False, "0": False}.get(str(value).lower(), _UNREADABLE)
+
+
+def _object(value: object) -> object:
+    return {} if value == [] else None if value == "" else _UNREADABLE
+
+
+def _array(value: object) -> object:
+    if isinstance(value, dict) and all(isinstance(name, str) and name.isdecimal() for name in value):
+        return list(value.values())  # as PHP writes a list with a gap
+    return None if value == "" else _UNREADABLE
+
+
+def _timestamp(value: object) -> object:
+    if value == "":
+        return None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        for unit in (1, 1000):  # seconds or milliseconds, from 2001 to 2286: the one is no time in the other
+            if 1e9 <= value / unit < 1e10:
+                return datetime.fromtimestamp(value / unit, UTC)
+    return _UNREADABLE
+
+
+_COERCIONS: Mapping[str, Callable[[object], object]] = {
+    "string_type": _text,
+    "secret_type": _text,
+    "int_type": _integer,
+    "float_type": _number,
+    "bool_type": _boolean,
+    "model_type": _object,
+    "model_attributes_type": _object,
+    "tuple_type": _array,
+    "timestamp_type": _timestamp,
+}
