@@ -1,7 +1,9 @@
 """The road to the platform: sockets that fail, gates that hold, addresses that may not have the token."""
 
 import asyncio
+import gzip
 import socket
+import zlib
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -76,6 +78,40 @@ async def test_a_peer_that_speaks_another_protocol_is_unreadable() -> None:
 async def test_an_answer_that_cannot_be_unpacked_is_unreadable() -> None:
     packed = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd"
     async with listening(packed) as (address, _heads), api_at(address) as api:
+        with pytest.raises(Unreadable, match="cannot be unpacked"):
+            await api.events.list()
+
+
+@pytest.mark.parametrize(("coding", "bits"), [("gzip", 31), ("x-gzip", 31), ("deflate", 15), ("deflate", -15)])
+async def test_an_answer_of_one_content_coding_is_unpacked(coding: str, bits: int) -> None:
+    packer = zlib.compressobj(wbits=bits)
+    packed = packer.compress(b'{"data": [{"id": "x"}]}') + packer.flush()
+    async with api_of(saying(packed, headers={"Content-Encoding": coding})) as api:
+        assert [event.id for event in (await api.events.list()).items] == ["x"]
+
+
+async def test_what_unpacks_to_very_much_is_cut_off_and_others_have_their_turn() -> None:
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    packed = gzip.compress(bytes(200 * 2**20), compresslevel=1)
+    async with api_of(saying(packed, headers={"Content-Encoding": "gzip"})) as api, asyncio.TaskGroup() as group:
+        beside = group.create_task(other())
+        with pytest.raises(Unreadable, match="larger than 64 MiB"):
+            await api.events.list()
+        beside.cancel()
+    assert turns >= 200
+
+
+@pytest.mark.parametrize("coding", ["gzip, gzip", "br", "zstd"])
+async def test_another_content_coding_is_unreadable(coding: str) -> None:
+    nested = gzip.compress(gzip.compress(bytes(2**20)))
+    async with api_of(saying(nested, headers={"Content-Encoding": coding})) as api:
         with pytest.raises(Unreadable, match="cannot be unpacked"):
             await api.events.list()
 
