@@ -30,12 +30,12 @@ REMOVE = FormSchema((REASON,), dict)
 NOTE = FormSchema((Field("text", "Note", hint="empty takes it away"),), dict)
 
 
-Deed = Callable[[Alarm, FieldValues], None]
+Change = Callable[[Alarm, FieldValues], None]
 
 
 def acknowledge(ctx: Context, _: str) -> Awaitable[None] | None:
     """Promise to act."""
-    alarm = _seen(ctx, owed=True)
+    alarm = _target_alarm(ctx, needs_ack=True)
     if alarm is None:
         ctx.announce("no alarm awaits an acknowledgement", Severity.INFO)
         return None
@@ -44,7 +44,7 @@ def acknowledge(ctx: Context, _: str) -> Awaitable[None] | None:
 
 async def _acknowledge(ctx: Context, alarm: Alarm) -> None:
     if ctx.monitor.acknowledge(alarm.key):
-        await _told(ctx, alarm, "alarm.acknowledge", "acknowledged")
+        await _announce(ctx, alarm, "alarm.acknowledge", "acknowledged")
     else:
         ctx.announce(f"{_name(alarm)}: nothing to acknowledge any more", Severity.INFO)
 
@@ -52,37 +52,37 @@ async def _acknowledge(ctx: Context, alarm: Alarm) -> None:
 def shelve(ctx: Context, _: str) -> Awaitable[None] | None:
     """Out of sight for a time."""
 
-    def deed(alarm: Alarm, entries: FieldValues) -> None:
+    def change(alarm: Alarm, entries: FieldValues) -> None:
         word = str(entries["minutes"])
         minutes = None if word == UNTIL_OVER else float(word.split(maxsplit=1)[0])
         ctx.monitor.shelve(alarm.key, minutes, str(entries["reason"]))
 
-    return _filled(ctx, "shelve", SHELVE, {"minutes": "15 min", "reason": ""}, deed)
+    return _ask_form(ctx, "shelve", SHELVE, {"minutes": "15 min", "reason": ""}, change)
 
 
 def out_of_service(ctx: Context, _: str) -> Awaitable[None] | None:
     """Out of sight until somebody brings it back."""
 
-    def deed(alarm: Alarm, entries: FieldValues) -> None:
+    def change(alarm: Alarm, entries: FieldValues) -> None:
         ctx.monitor.out_of_service(alarm.key, str(entries["reason"]))
 
-    return _filled(ctx, "out of service", REMOVE, {"reason": ""}, deed)
+    return _ask_form(ctx, "out of service", REMOVE, {"reason": ""}, change)
 
 
 def note(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Words beside it."""
-    alarm = _seen(ctx)
+    alarm = _target_alarm(ctx)
 
-    def deed(alarm: Alarm, entries: FieldValues) -> None:
+    def change(alarm: Alarm, entries: FieldValues) -> None:
         ctx.monitor.note(alarm.key, str(entries["text"]))
 
-    known = {"text": alarm.note if alarm else ""}
-    return _filled(ctx, "note", NOTE, known, deed, entered={"text": argument} if argument else None)
+    current = {"text": alarm.note if alarm else ""}
+    return _ask_form(ctx, "note", NOTE, current, change, entered={"text": argument} if argument else None)
 
 
 def bring_back(ctx: Context, _: str) -> Awaitable[None] | None:
     """In sight again."""
-    alarm = _seen(ctx, away=True)
+    alarm = _target_alarm(ctx, away=True)
     if alarm is None:
         ctx.announce("no alarm is shelved or out of service here", Severity.INFO)
         return None
@@ -96,39 +96,39 @@ async def _bring_back(ctx: Context, alarm: Alarm) -> None:
     except AlarmRefused as error:
         ctx.announce(f"{_name(alarm)}: {error}", Severity.WARNING)
     else:
-        await _told(ctx, alarm, "alarm.return", "brought back")
+        await _announce(ctx, alarm, "alarm.return", "brought back")
 
 
-def _filled(
+def _ask_form(
     ctx: Context,
     what: str,
     schema: FormSchema[Any],
     current: FieldValues,
-    deed: Deed,
+    change: Change,
     *,
     entered: FieldValues | None = None,
 ) -> Awaitable[None] | None:
-    alarm = _seen(ctx)
+    alarm = _target_alarm(ctx)
     if alarm is None:
         ctx.announce("no alarm is there", Severity.INFO)
         return None
     state = FormState(f"{_name(alarm)}: {what}", schema, current, entered, button=what.capitalize())
-    return _fill(ctx, alarm, state, what, deed)
+    return _run_form(ctx, alarm, state, what, change)
 
 
-async def _fill(ctx: Context, alarm: Alarm, state: FormState, what: str, deed: Deed) -> None:
+async def _run_form(ctx: Context, alarm: Alarm, state: FormState, what: str, change: Change) -> None:
     """The form, again with all that was typed where the monitor refuses."""
 
     async def attempt(result: FormResult) -> str:
-        deed(alarm, result.entries)
+        change(alarm, result.entries)
         return ", ".join(str(entry) for entry in result.entries.values() if entry)
 
     detail = await ctx.confirmer.try_form(state, attempt, AlarmRefused)
     if detail is not None:
-        await _told(ctx, alarm, f"alarm.{what.replace(' ', '_')}", what, detail)
+        await _announce(ctx, alarm, f"alarm.{what.replace(' ', '_')}", what, detail)
 
 
-async def _told(ctx: Context, alarm: Alarm, action: str, what: str, detail: str = "") -> None:
+async def _announce(ctx: Context, alarm: Alarm, action: str, what: str, detail: str = "") -> None:
     ctx.announce(f"{_name(alarm)}: {what}" + (f", {values.safe(detail, 80)}" if detail else ""))
     target = Target("alarm", "/".join(alarm.key), _name(alarm))
     await ctx.confirmer.audit_local(action, target, detail)
@@ -138,12 +138,12 @@ def _name(alarm: Alarm) -> str:
     return f"{values.safe(alarm.subject, 40)} {alarm.kind}"
 
 
-def _seen(ctx: Context, *, owed: bool = False, away: bool = False) -> Alarm | None:
+def _target_alarm(ctx: Context, *, needs_ack: bool = False, away: bool = False) -> Alarm | None:
     """The alarm under the cursor of the screen in front; where that has none, the one that is meant."""
     if ctx.snapshot is None:
         return None
     screen = ctx.screen_of(BaseScreen)
-    return screen.alarm_at_cursor() or screen.alarm_without_cursor(ctx.snapshot, needs_ack=owed, away=away)
+    return screen.alarm_at_cursor() or screen.alarm_without_cursor(ctx.snapshot, needs_ack=needs_ack, away=away)
 
 
 def _screen_type() -> type[AlarmsScreen]:

@@ -30,30 +30,30 @@ if TYPE_CHECKING:
 
 def read(ctx: Context, _: str) -> None:
     """Read the log of the stream that is shown."""
-    if why := _hindrance(ctx):
-        ctx.announce(why, Severity.WARNING)
+    if reason := _blocked_reason(ctx):
+        ctx.announce(reason, Severity.WARNING)
     else:
         _screen(ctx).read()
 
 
-def sift(ctx: Context, argument: str) -> Awaitable[None] | None:
+def filter_messages(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Only some messages: by a form, or those that hold a text."""
     screen = _screen(ctx)
     if not argument:
-        return _sift(ctx, screen)
+        return _run_filter_form(ctx, screen)
     entries = {**screen.filter_entries, "search": argument}
     screen.set_filter(replace(screen.message_filter, search=argument), entries)
     return None
 
 
-async def _sift(ctx: Context, screen: ChatScreen) -> None:
+async def _run_filter_form(ctx: Context, screen: ChatScreen) -> None:
     state = FormState(
         "Show and export only", form.FILTER_FORM, screen.filter_entries, button="Take", allow_unchanged=True
     )
 
     async def attempt(result: FormResult) -> None:
-        sieve = form.message_filter(form.FILTER_FORM.parse(result.entries, result.entries, _past(ctx)))
-        screen.set_filter(sieve, result.entries)
+        message_filter = form.message_filter(form.FILTER_FORM.parse(result.entries, result.entries, _past(ctx)))
+        screen.set_filter(message_filter, result.entries)
 
     await ctx.confirmer.try_form(state, attempt, ValueError, lambda: _past(ctx))
 
@@ -73,35 +73,37 @@ def everything(ctx: Context, _: str) -> None:
 def export(ctx: Context, _: str) -> Awaitable[None] | None:
     """Export the chat that is shown, by a form."""
     screen, running = _screen(ctx), exports_of(ctx).running
-    wanted, state = screen.chat_export(), ctx.selected_event()
-    why = f"the chat of {running.event_name} is still being exported; wait, or stop it" if running else _hindrance(ctx)
-    if why or wanted is None or state is None:
-        ctx.announce(why, Severity.WARNING)
+    chat_export, state = screen.chat_export(), ctx.selected_event()
+    reason = _blocked_reason(ctx)
+    if running:
+        reason = f"the chat of {running.event_name} is still being exported; wait, or stop it"
+    if reason or chat_export is None or state is None:
+        ctx.announce(reason, Severity.WARNING)
         return None
-    return _export(ctx, wanted, events.name(state))
+    return _export(ctx, chat_export, events.name(state))
 
 
-async def _export(ctx: Context, wanted: ChatExport, name: str) -> None:
+async def _export(ctx: Context, chat_export: ChatExport, name: str) -> None:
     assert ctx.api is not None
-    file = ctx.downloads / f"{plain_name(name)}-{plain_name(wanted.stream_id)}"
+    file = ctx.downloads / f"{plain_name(name)}-{plain_name(chat_export.stream_id)}"
     entries: FieldValues = {"format": "csv", "file": str(file), "zone": "", "safe_csv": False}
     state = FormState(f"Export chat of {name}", form.EXPORT_FORM, entries, button="Export", allow_unchanged=True)
 
     async def attempt(result: FormResult) -> tuple[form.ExportOptions, FieldValues]:
-        return _order(result, ctx.confirmer.time_reference()), result.entries
+        return _parse_options(result, ctx.confirmer.time_reference()), result.entries
 
     while (filled := await ctx.confirmer.try_form(state, attempt, ValueError)) is not None:
-        order, entries = filled
-        to = ctx.downloads / order.file
-        there = await asyncio.to_thread(_standing, to)
-        if there is None or await ctx.confirmer.ask_confirmation(_replacing(to, there)):
-            sifted = replace(wanted, format=order.format, zone=order.zone, safe_csv=order.safe_csv)
-            exports_of(ctx).begin(ctx.api, sifted, name, to, overwrite=there is not None)
+        options, entries = filled
+        path = ctx.downloads / options.file
+        existing = await asyncio.to_thread(_existing_file, path)
+        if existing is None or await ctx.confirmer.ask_confirmation(_replacement(path, existing)):
+            chosen_export = replace(chat_export, format=options.format, zone=options.zone, safe_csv=options.safe_csv)
+            exports_of(ctx).begin(ctx.api, chosen_export, name, path, overwrite=existing is not None)
             return
         state = replace(state, entered=entries)
 
 
-def _order(result: FormResult, reference: TimeReference) -> form.ExportOptions:
+def _parse_options(result: FormResult, reference: TimeReference) -> form.ExportOptions:
     """What the form means. Raises ValueError."""
     try:
         return form.export_options(form.EXPORT_FORM.parse(result.entries, result.entries, reference))
@@ -109,7 +111,7 @@ def _order(result: FormResult, reference: TimeReference) -> form.ExportOptions:
         raise ValueError(f"{error.field} {error.limit}") from None
 
 
-def _standing(path: Path) -> stat_result | None:
+def _existing_file(path: Path) -> stat_result | None:
     """What is known of a file that is there; of what cannot be replaced the export itself says why."""
     try:
         return path.stat() if path.is_file() else None
@@ -117,14 +119,14 @@ def _standing(path: Path) -> stat_result | None:
         return None
 
 
-def _replacing(to: Path, there: stat_result) -> Confirmation:
-    written = datetime.fromtimestamp(there.st_mtime, UTC)
+def _replacement(path: Path, existing: stat_result) -> Confirmation:
+    size, written = values.size(existing.st_size), datetime.fromtimestamp(existing.st_mtime, UTC)
     lines = (
-        (f"It is there already: {values.size(there.st_size)}, written {written:%d %b %Y %H:%M:%S}Z.", StyleRole.TEXT),
+        (f"It is there already: {size}, written {written:%d %b %Y %H:%M:%S}Z.", StyleRole.TEXT),
         ("The export takes its place once it is whole; until then it stays as it is.", StyleRole.TEXT),
-        (values.safe(str(to), 400), StyleRole.DIM),
+        (values.safe(str(path), 400), StyleRole.DIM),
     )
-    return Confirmation(f"Replace {values.safe(to.name, 60)}?", lines, "Replace")
+    return Confirmation(f"Replace {values.safe(path.name, 60)}?", lines, "Replace")
 
 
 def stop(ctx: Context, _: str) -> Awaitable[None] | None:
@@ -161,9 +163,11 @@ def open_(ctx: Context, _: str) -> Awaitable[None] | None:
 
 async def _open(ctx: Context, job: ExportJob) -> None:
     name = values.safe(job.path.name, 60)
-    why = await ctx.opener(job.path.absolute()) if ctx.opener else "this deck was given no program to open files with"
-    if why:
-        ctx.announce(f"{name} is not opened: {why}", Severity.WARNING)
+    reason = (
+        await ctx.opener(job.path.absolute()) if ctx.opener else "this deck was given no program to open files with"
+    )
+    if reason:
+        ctx.announce(f"{name} is not opened: {reason}", Severity.WARNING)
     else:
         ctx.announce(f"{name} is handed to its program")
 
@@ -199,7 +203,7 @@ def previous_event(ctx: Context, _: str) -> None:
     _screen(ctx).step_event(-1)
 
 
-def _hindrance(ctx: Context) -> str:
+def _blocked_reason(ctx: Context) -> str:
     if ctx.api is None:
         return "this deck was given no way to the platform"
     return "" if _screen(ctx).chat_export() else "it has no stream: there is no chat to read"
@@ -241,7 +245,7 @@ CHAT = (
         ("slash",),
         "filter",
         "Only some messages: text, users, administrators, time",
-        sift,
+        filter_messages,
         rank=12,
         takes="[TEXT]",
     ),

@@ -68,36 +68,36 @@ def previous_fault(ctx: Context, _: str) -> None:
 
 def over(ctx: Context, argument: str) -> None:
     """A second event over the shown one: by its name, else the next one on air; behind the last one none."""
-    screen, shown, chosen = _screen(ctx), ctx.displayed(), ctx.selected_event()
-    if shown is None or chosen is None:
+    screen, displayed, selected = _screen(ctx), ctx.displayed(), ctx.selected_event()
+    if displayed is None or selected is None:
         return
-    others = [state for state in shown[0].events if state.id != chosen.id and state.phase.tally.expects_signal]
+    others = [state for state in displayed[0].events if state.id != selected.id and state.phase.tally.expects_signal]
     if argument:
-        others = [one for one in shown[0].events if one.id != chosen.id and _called(one, argument)]
+        others = [state for state in displayed[0].events if state.id != selected.id and _matches(state, argument)]
         if len(others) != 1:
-            found = f"{len(others)} other events are called so" if others else "no other event is called so"
-            ctx.announce(f":qos.over {argument}: {found}", Severity.WARNING)
+            reason = f"{len(others)} other events are called so" if others else "no other event is called so"
+            ctx.announce(f":qos.over {argument}: {reason}", Severity.WARNING)
             return
         screen.set_overlay(others[0].id)
         return
     if not others:
         ctx.announce("no other event is on air")
     ids: list[str | None] = [None, *(state.id for state in others), None]
-    laid = screen.overlay_id
-    screen.set_overlay(ids[(ids.index(laid) if laid in ids else 0) + 1])
+    overlay_id = screen.overlay_id
+    screen.set_overlay(ids[(ids.index(overlay_id) if overlay_id in ids else 0) + 1])
 
 
-def _called(state: EventState, text: str) -> bool:
+def _matches(state: EventState, text: str) -> bool:
     return text == state.id or text.casefold() in events.name(state).casefold()
 
 
 def mark(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Mark the moment at which the key was pressed, by the platform's clock."""
-    state, moment = ctx.selected_event(), ctx.render_time()
-    if ctx.history is None or state is None or moment is None:
+    state, render_time = ctx.selected_event(), ctx.render_time()
+    if ctx.history is None or state is None or render_time is None:
         ctx.announce("no history is kept, so nothing can be marked: see `history` in the settings", Severity.WARNING)
         return None
-    return _mark(ctx, ctx.history, state, moment.server, argument)
+    return _mark(ctx, ctx.history, state, render_time.server, argument)
 
 
 async def _mark(ctx: Context, history: History, state: EventState, at: datetime, text: str) -> None:

@@ -158,9 +158,9 @@ def later(ctx: Context, _: str) -> None:
 
 
 def _shift(ctx: Context, step: int) -> None:
-    why = ctx.screen_of(_ordered_tab()).move_row(step)
-    if why:
-        ctx.announce(why, Severity.WARNING)
+    reason = ctx.screen_of(_ordered_tab()).move_row(step)
+    if reason:
+        ctx.announce(reason, Severity.WARNING)
 
 
 def send(ctx: Context, _: str) -> Awaitable[None] | None:
