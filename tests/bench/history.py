@@ -38,10 +38,10 @@ from livedeck.monitor import (
     Snapshot,
 )
 from livedeck.monitor.history.database import Database
-from livedeck.monitor.history.history import _news
+from livedeck.monitor.history.history import _batch
 from livedeck.monitor.history.queries import gather
 from livedeck.monitor.history.samples import SLOT, StreamKey, find_stream, roll_up, store
-from livedeck.monitor.history.samples import Stream as Kept
+from livedeck.monitor.history.samples import Stream as StoredStream
 from livedeck.monitor.history.writer import HistoryWriter
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -205,8 +205,8 @@ async def ticks(folder: Path, report: Report) -> None:
         more=f"slowest {slowest:.2f}",
     )
     recorder = HistoryWriter(folder / "ticks.sqlite", START, timedelta(days=30), None)
-    recorder.write(_news(None, snapshot(streams, START)), START)
-    stored = [once(partial(recorder.write, _news(None, snapshot(streams, START)), START)) for _ in range(TICKS)]
+    recorder.write(_batch(None, snapshot(streams, START)), START)
+    stored = [once(partial(recorder.write, _batch(None, snapshot(streams, START)), START)) for _ in range(TICKS)]
     usual, every = middle_of(stored), [took.processor for took in stored]
     recorder.close()
     naive = Naive(folder / "naive-ticks.sqlite")
@@ -239,7 +239,7 @@ def fill(path: Path, days: float) -> int:
     """A file of ten events over so many days, as a deck leaves it; the number of samples."""
     count = int(days * DAY / EVERY)
     base = int(START.timestamp() * 1000)
-    streams = [Kept(number, base) for number in range(EVENTS)]
+    streams = [StoredStream(number, base) for number in range(EVENTS)]
     db = Database(path)
     for stream in streams:
         db.run("INSERT INTO event VALUES (?, ?)", (stream.id, f"event-{stream.id}"))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from livedeck.monitor.history import journal, queries, samples
 from livedeck.monitor.history.database import Database, StorageError
-from livedeck.monitor.history.journal import Entry, kept
+from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.history.writer import Batch, HistoryQueue, HistoryWriter
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, AlarmState
@@ -72,8 +72,8 @@ class History:
         """Keep what a snapshot brought: new samples, what became of alarms, the link's changes. Returns at once."""
         before, self._last = self._last, snapshot
         self._queue.now = snapshot.at
-        news = _news(before, snapshot)
-        self._queue.put(replace(news, alarms=None) if self._is_unrestored else news)
+        batch = _batch(before, snapshot)
+        self._queue.put(replace(batch, alarms=None) if self._is_unrestored else batch)
 
     async def record_action(self, record: ActionRecord) -> None:
         """Keep what a person did."""
@@ -156,7 +156,7 @@ class History:
         def read(db: Database) -> tuple[Alarm, ...]:
             nonlocal lost
             try:
-                return journal.kept(db)
+                return journal.alarms(db)
             except StorageError as error:
                 lost = bool(error.aside)
                 raise
@@ -166,18 +166,18 @@ class History:
         return () if lost else alarms
 
 
-def _news(before: Snapshot | None, now: Snapshot) -> Batch:
+def _batch(before: Snapshot | None, now: Snapshot) -> Batch:
     entries = [journal.entry(AlarmRecord.of(change), change.at, change.alarm.event_id) for change in now.changes]
     if before is None or (before.link.state, before.link.problem) != (now.link.state, now.link.problem):
         entries.append(journal.entry(LinkRecord.of(now.link), now.at, ""))
     alarms = (*now.alarms, *now.quiet) if now.changes else None
-    present = _present(now)
-    known = _present(before) if before else {}
-    moved = present.keys() != known.keys() or any(known[key] is not readings for key, readings in present.items())
-    return Batch(present if moved else {}, tuple(entries), alarms)
+    current = _readings_by_stream(now)
+    last = _readings_by_stream(before) if before else {}
+    has_changed = current.keys() != last.keys() or any(last[key] is not readings for key, readings in current.items())
+    return Batch(current if has_changed else {}, tuple(entries), alarms)
 
 
-def _present(snapshot: Snapshot) -> dict[StreamKey, Readings]:
+def _readings_by_stream(snapshot: Snapshot) -> dict[StreamKey, Readings]:
     """The streams that have samples now."""
     return {
         StreamKey(state.id, stream.id): state.qos.readings
@@ -212,7 +212,7 @@ class HistoryReader:
         with suppress(StorageError):
             db = Database(self._path, reads=True)
             try:
-                return kept(db)
+                return journal.alarms(db)
             finally:
                 db.close()
         return ()

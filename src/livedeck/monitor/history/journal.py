@@ -87,7 +87,7 @@ def keep(db: Database, alarms: tuple[Alarm, ...]) -> None:
     db.run("INSERT OR REPLACE INTO kept VALUES (1, ?)", [body])
 
 
-def kept(db: Database) -> tuple[Alarm, ...]:
+def alarms(db: Database) -> tuple[Alarm, ...]:
     """How the alarms last stood; one of another version is left out. Raises StorageError."""
     rows = db.rows("SELECT alarms FROM kept")
     try:
