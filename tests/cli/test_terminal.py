@@ -30,6 +30,18 @@ def test_the_demo_shows_both_screens_and_moves(tmp_path: Path, size: tuple[int, 
         assert deck.ended() == 0
 
 
+def test_keys_of_one_write_open_answer_and_end_nothing(tmp_path: Path) -> None:
+    with terminal(tmp_path, "demo", size=(120, 40)) as deck:
+        deck.until("Morning service")
+        for keys in ("/a\r\r", "\x10\r\r\r", ":app.help\r\r", "?\r\r"):
+            deck.press(keys)
+            deck.until(r"\dZ")  # the clock goes on
+            deck.until(r"\dZ")
+        deck.press("\x03")
+        assert deck.ended() == 0
+        assert b"ended with" not in deck.written
+
+
 @pytest.mark.parametrize(
     ("leave", "code"),
     [("q", 0), ("\x03", 0), (signal.SIGTERM, 128 + 15), (signal.SIGHUP, 128 + 1), (signal.SIGINT, 128 + 2)],

@@ -8,11 +8,11 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
 
 from livedeck.presentation.badges import SEVERITY_BADGES, TALLY_BADGES
 from livedeck.presentation.qos import HIGHLIGHTED, NORMAL, ODD
 from livedeck.text.segments import Line, StyleRole, fit, wrap
+from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.shell.action import ActionRegistry
 from livedeck.ui.shell.keymap import key_text
@@ -24,7 +24,7 @@ MAX_CELLS, FRAME_CELLS = 74, 5
 KEY_CELLS = 18
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Modal[None]):
     """Any of its closing keys leads back to where it was opened."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,enter,q", "dismiss", "close")]
@@ -85,7 +85,7 @@ ColumnTitle = tuple[str, str]
 """The name of a column and its title."""
 
 
-class ColumnsScreen(ModalScreen[tuple[str, ...] | None]):
+class ColumnsScreen(Modal[tuple[str, ...] | None]):
     """Space shows or hides a column; enter returns the hidden ones, escape None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

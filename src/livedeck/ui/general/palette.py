@@ -7,10 +7,10 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from livedeck.text.segments import Line, StyleRole, fit
+from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.shell import commands
 from livedeck.ui.shell.action import Action, ActionRegistry
@@ -23,7 +23,7 @@ Command = tuple[str, str]
 MAX_ROWS, KEY_CELLS = 8, 11
 
 
-class CommandScreen(ModalScreen[Command | None]):
+class CommandScreen(Modal[Command | None]):
     """`search`: by words, enter takes the marked action. Else by name, and only a whole command is taken."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -118,6 +118,8 @@ class Welcome(App[Choice]):
             self._ask()
 
     def _ask(self) -> None:
+        if isinstance(self.screen, Form):  # the button was pressed twice at once
+            return
         self.push_screen(Form(self._form_state, self._timer, _time_reference), self._saved)
 
     def _saved(self, result: FormResult | None) -> None:

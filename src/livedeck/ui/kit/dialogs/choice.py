@@ -9,17 +9,17 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from livedeck.text.segments import Line, StyleRole
+from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
 
 Option = tuple[str, str, str]
 """The letter, the value that it chooses, and its label."""
 
 
-class ChoiceScreen(ModalScreen[str | None]):
+class ChoiceScreen(Modal[str | None]):
     """The letter chooses, or the arrows and enter; escape chooses nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -67,7 +67,7 @@ Validator = Callable[[str], tuple[Line, bool]]
 """What to say of the text, and whether it may be taken."""
 
 
-class PromptScreen(ModalScreen[str | None]):
+class PromptScreen(Modal[str | None]):
     """Enter takes what may be taken; escape leaves everything as it was: None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close")]

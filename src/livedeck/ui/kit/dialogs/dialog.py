@@ -10,10 +10,10 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
-from textual.screen import ModalScreen
 
 from livedeck.text.segments import Line, StyleRole, width
 from livedeck.ui.kit.canvas import Canvas
+from livedeck.ui.kit.dialogs.modal import Modal
 
 R = TypeVar("R")
 
@@ -66,7 +66,7 @@ class Button(Canvas, can_focus=True):
         self.action_press()
 
 
-class Dialog(ModalScreen[R], Generic[R]):
+class Dialog(Modal[R], Generic[R]):
     """Asks for a value. `timer`: the clock by which early and double keys are recognised."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

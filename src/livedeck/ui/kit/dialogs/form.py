@@ -202,7 +202,7 @@ class Form(Dialog[FormResult | None]):
     def action_leave(self) -> None:
         """Leave; ask where something was typed."""
         if changed_names(self._entries, self._state.saved):
-            self.app.push_screen(Confirm(DISCARD, self._timer), self._discard)
+            self.open_over(Confirm(DISCARD, self._timer), self._discard)
         else:
             self.dismiss(None)
 
@@ -223,7 +223,7 @@ class Form(Dialog[FormResult | None]):
             if result is not None:
                 rows.put(index, {**initial, **_with_secrets(schema, result.entries)})
 
-        self.app.push_screen(Form(state, self._timer, self._time_reference), take)
+        self.open_over(Form(state, self._timer, self._time_reference), take)
 
 
 def _with_secrets(schema: FormSchema[Any], entries: FieldValues) -> FieldValues:

@@ -1,0 +1,149 @@
+"""Keys in one burst, as a paste or a slow line brings them: a screen answers once, and no burst ends the app."""
+
+from __future__ import annotations
+
+from itertools import chain
+from random import Random
+from typing import Any
+
+import pytest
+from textual import events
+from textual.app import App
+
+from livedeck.ui.general.welcome import Choice
+from livedeck.ui.kit.dialogs.confirm import Confirm
+from livedeck.ui.kit.dialogs.form import Form
+from livedeck.ui.kit.dialogs.modal import Modal
+from ui.deck_stage import Stage, deck_stage
+from ui.stage import REGISTRY
+from ui.test_welcome import asking
+
+OPENERS = ("app.command", "app.palette", "app.help", "view.columns", "view.filter", "event.new", "event.delete")
+"""What lays each kind of screen over the deck; each has a key."""
+
+CLOSERS = ("enter", "enter", "enter", "escape", "escape", "tab", "down", "space", "ctrl+s", "question_mark", "a", "1")
+
+
+def post(app: App[Any], *keys: str) -> None:
+    """The keys as one write of a terminal brings them: all are queued before the first is acted on."""
+    for key in keys:
+        app.post_message(events.Key(key, key if len(key) == 1 else "\r" if key == "enter" else None))
+
+
+def keys_of(*parts: str) -> tuple[str, ...]:
+    """The keys of these parts: an action stands for its first key."""
+    return tuple(chain(*((REGISTRY.by_name[part].keys[0],) if part in REGISTRY.by_name else (part,) for part in parts)))
+
+
+async def out(stage: Stage) -> None:
+    """Out of whatever is open, agreeing to nothing but to lose what was typed."""
+    for _ in range(12):
+        await stage.settle()
+        if len(stage.deck.screen_stack) == 1:
+            return
+        await stage.press("escape")
+        if "What you typed is lost." in stage.text():
+            await stage.press("tab", "enter")
+    raise AssertionError(f"no way out: {stage.text()}")
+
+
+@pytest.mark.parametrize(
+    "burst",
+    [
+        ("view.filter", "a", "enter", "enter"),
+        ("app.command", *"app.help", "enter", "enter"),
+        ("app.palette", "enter", "enter", "enter"),
+        ("app.palette", *"help", "enter", "enter", "enter"),
+        ("app.help", "escape", "enter", "escape"),
+        ("app.command", "escape", "escape", "enter"),
+    ],
+)
+@pytest.mark.parametrize("pauses", [False, True], ids=["one write", "an opener first"])
+async def test_a_screen_that_is_answered_twice_at_once_goes_once(burst: tuple[str, ...], pauses: bool) -> None:
+    async with deck_stage() as stage:
+        keys = keys_of(*burst)
+        if pauses:
+            await stage.pilot.press(*keys[:1])
+            await stage.pilot.press(*(key for key in keys[1:] if len(key) == 1))
+            post(stage.deck, *(key for key in keys[1:] if len(key) > 1))
+        else:
+            post(stage.deck, *keys)
+        await stage.settle()
+        await out(stage)
+        assert stage.deck.is_running
+
+
+async def test_no_burst_of_keys_ends_the_deck() -> None:
+    random = Random(20)
+    async with deck_stage() as stage:
+        for _ in range(150):
+            stage.clock.tick += random.choice((0.03, 0.08, 1.0))
+            post(stage.deck, *keys_of(random.choice(OPENERS)))
+            if random.random() < 0.7:
+                await stage.settle()
+            post(stage.deck, *(random.choice(CLOSERS) for _ in range(random.randrange(2, 7))))
+            await stage.settle()
+            assert stage.deck.is_running
+            await out(stage)
+        await stage.idle()
+        assert not stage.writes, "nobody had the time to read a question"
+
+
+async def test_a_screen_over_a_dialog_is_laid_there_once() -> None:
+    async with deck_stage() as stage:
+        await stage.act("event.new")
+        await stage.enter("Something typed")
+        stage.clock.tick += 1.0
+        post(stage.deck, "escape", "escape", "escape")
+        await stage.settle()
+        assert [type(screen) for screen in stage.deck.screen_stack[1:]] == [Form, Confirm]
+        await out(stage)
+
+
+async def test_keys_still_reach_a_consent_after_a_burst() -> None:
+    async with deck_stage() as stage:
+        event = stage.choose("Untitled event")
+        post(stage.deck, *keys_of("app.palette", "enter", "enter", "enter"))
+        await stage.settle()
+        await out(stage)
+        stage.deck.select_event(event.id)
+        await stage.act("event.delete")
+        assert stage.shows(Confirm)
+        post(stage.deck, "tab", "enter", "enter")
+        await stage.settle()
+        assert not stage.writes, "too early"
+        await stage.press("tab", "enter")
+        await stage.idle()
+        assert [path for _, path in stage.writes if event.id in path]
+
+
+async def test_a_screen_that_has_answered_takes_no_second_answer() -> None:
+    answers: list[int | None] = []
+    app = App[None]()
+    async with app.run_test() as pilot:
+        modal = Modal[int]()
+        app.push_screen(modal, answers.append)
+        await pilot.pause()
+        app.push_screen(Modal[int]())
+        modal.dismiss(0)
+        assert modal in app.screen_stack, "it is behind another"
+        await pilot.pause()
+        top = app.screen
+        assert isinstance(top, Modal)
+        top.dismiss(None)
+        modal.dismiss(1)
+        modal.dismiss(2)
+        await pilot.pause()
+        assert (answers, len(app.screen_stack)) == ([1], 1)
+
+
+async def test_no_burst_of_keys_ends_the_first_start() -> None:
+    random = Random(21)
+    for _ in range(30):
+        async with asking("refused", "refused", "refused") as (welcome, pilot, _tried, kept):
+            await pilot.press("right")
+            post(welcome, *(random.choice(("enter", "escape", "tab", "ctrl+s", "a")) for _ in range(8)))
+            await pilot.pause()
+            assert welcome.return_value in {None, Choice.DEMO}
+            assert sum(isinstance(screen, Form) for screen in welcome.screen_stack) <= 1
+            assert not kept
