@@ -24,11 +24,11 @@ GROWTH_MIB = 16.0
 
 
 async def _platform(folder: Path) -> None:
-    service = Simulator(data=folder / "platform.db")
-    async with serve(service) as addresses:
-        _say(f"{addresses.base_url} {addresses.upload_url} {service.token}")
+    simulator = Simulator(data=folder / "platform.db")
+    async with serve(simulator) as addresses:
+        _say(f"{addresses.base_url} {addresses.upload_url} {simulator.token}")
         await asyncio.to_thread(sys.stdin.read)  # until the parent is done
-    service.close()
+    simulator.close()
 
 
 def _say(text: str) -> None:

@@ -186,13 +186,13 @@ def _resized(pid: int, master: int, seconds: float) -> int:
 
 async def mistreated(times: int) -> bool:
     """So many keys and clicks; which methods reached the platform. Whether that is well."""
-    service, methods = Simulator(clock=SimulatorClock(start=EVENING, paused=True)), list[str]()
+    simulator, methods = Simulator(clock=SimulatorClock(start=EVENING, paused=True)), list[str]()
 
     async def counted(scope: Message, receive: Any, send: Any) -> None:
         methods.append(scope["method"])
-        await service.app(scope, receive, send)
+        await simulator.app(scope, receive, send)
 
-    settings = Settings(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
+    settings = Settings(base_url="http://127.0.0.1:8787", token=SecretStr(simulator.token), read_only=True)
     clock = FixedClock()
     async with make_api(settings, clock=clock, mount=counted) as api:
         app = Wallboard(make_monitor(api, clock).snapshots(), clock, STILL, theme="dark")

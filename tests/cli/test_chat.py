@@ -30,14 +30,14 @@ EVENT = "Choir, hall B"
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    with served(tmp_path_factory.mktemp("home")) as (_, service):
-        yield service
+def simulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    with served(tmp_path_factory.mktemp("home")) as (_, simulator):
+        yield simulator
 
 
 @pytest.fixture
-def env(service: dict[str, Any]) -> dict[str, str]:
-    return {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
+def env(simulator: dict[str, Any]) -> dict[str, str]:
+    return {"LIVEDECK_BASE_URL": simulator["base_url"], "LIVEDECK_TOKEN": simulator["token"]}
 
 
 def asked(method: str, address: str, token: str, body: object = None) -> Any:
@@ -49,21 +49,21 @@ def asked(method: str, address: str, token: str, body: object = None) -> Any:
         return json.load(answer)
 
 
-def events_of(service: dict[str, Any]) -> list[dict[str, Any]]:
+def events_of(simulator: dict[str, Any]) -> list[dict[str, Any]]:
     """All events of the service."""
-    found: list[dict[str, Any]] = asked("GET", f"{service['base_url']}/v2/live/events", service["token"])["data"]
+    found: list[dict[str, Any]] = asked("GET", f"{simulator['base_url']}/v2/live/events", simulator["token"])["data"]
     return found
 
 
 @contextmanager
-def struck(service: dict[str, Any], **fault: Any) -> Iterator[None]:
+def struck(simulator: dict[str, Any], **fault: Any) -> Iterator[None]:
     """The chat of the service, with a fault."""
-    door = f"{service['control_url'].rstrip('/')}/faults"
-    asked("POST", door, service["control_token"], {"path": CHAT, **fault})
+    door = f"{simulator['control_url'].rstrip('/')}/faults"
+    asked("POST", door, simulator["control_token"], {"path": CHAT, **fault})
     try:
         yield
     finally:
-        asked("DELETE", door, service["control_token"])
+        asked("DELETE", door, simulator["control_token"])
 
 
 def names(folder: Path) -> list[str]:
@@ -123,15 +123,15 @@ def begun(tmp_path: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_file_holds_what_the_platform_sends_and_words_go_to_stderr(
-    tmp_path: Path, env: dict[str, str], service: dict[str, Any]
+    tmp_path: Path, env: dict[str, str], simulator: dict[str, Any]
 ) -> None:
     to = tmp_path / "chat.csv"
     done = export(tmp_path, env, "-o", str(to))
     assert (done.returncode, done.stdout) == (0, "")
     assert "as the platform sent it" in done.stderr
-    event = next(one for one in events_of(service) if one["name"] == EVENT)
-    address = f"{service['base_url']}/v2/live/events/{event['id']}/stream/{event['stream']['id']}/chat.csv"
-    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {service['token']}"})
+    event = next(one for one in events_of(simulator) if one["name"] == EVENT)
+    address = f"{simulator['base_url']}/v2/live/events/{event['id']}/stream/{event['stream']['id']}/chat.csv"
+    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {simulator['token']}"})
     with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
         assert answer.read().startswith(to.read_bytes())  # it grows on
     again = export(tmp_path, env, "-o", str(to))
@@ -200,9 +200,9 @@ async def remember(path: Path, event_id: str) -> None:
 
 
 def test_streams_of_the_history_are_named_and_a_refusal_of_one_does_not_keep_the_others(
-    tmp_path: Path, env: dict[str, str], service: dict[str, Any]
+    tmp_path: Path, env: dict[str, str], simulator: dict[str, Any]
 ) -> None:
-    event = next(one for one in events_of(service) if one["name"] == EVENT)
+    event = next(one for one in events_of(simulator) if one["name"] == EVENT)
     asyncio.run(remember(tmp_path / "deck.sqlite", event["id"]))
     (tmp_path / "chats").mkdir()
     env |= {"LIVEDECK_HISTORY": str(tmp_path / "deck.sqlite")}
@@ -248,9 +248,9 @@ def test_a_refusal_is_three_and_nobody_there_is_four(tmp_path: Path, env: dict[s
 
 
 def test_a_connection_lost_on_the_way_is_four_and_leaves_nothing(
-    tmp_path: Path, env: dict[str, str], service: dict[str, Any]
+    tmp_path: Path, env: dict[str, str], simulator: dict[str, Any]
 ) -> None:
-    with struck(service, kind="truncate"):
+    with struck(simulator, kind="truncate"):
         for name in ("a.json", "a.ndjson"):
             done = export(tmp_path, env, "-o", str(tmp_path / name))
             assert (done.returncode, "broke the connection" in done.stderr) == (4, True), done.stderr

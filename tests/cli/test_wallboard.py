@@ -297,8 +297,8 @@ class Platform:
     """The simulated platform on a clock of the test: it can be dead, and can want another token."""
 
     def __init__(self, clock: VirtualClock) -> None:
-        self._clock, self.service_clock = clock, SimulatorClock(start=EVENING, paused=True)
-        self.service = Simulator(clock=self.service_clock)
+        self._clock, self.simulator_clock = clock, SimulatorClock(start=EVENING, paused=True)
+        self.simulator = Simulator(clock=self.simulator_clock)
         self.dead, self.methods = False, set[str]()
 
     async def app(
@@ -308,8 +308,8 @@ class Platform:
         self.methods.add(scope["method"])
         if self.dead:
             raise ConnectionResetError
-        self.service_clock.jump(self._clock.now())
-        await self.service.app(scope, receive, send)
+        self.simulator_clock.jump(self._clock.now())
+        await self.simulator.app(scope, receive, send)
 
 
 async def test_a_token_that_was_renewed_in_its_file_is_taken_without_a_restart(tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ async def test_a_token_that_was_renewed_in_its_file_is_taken_without_a_restart(t
             async for snapshot in with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh)):
                 refused.append(snapshot.link.is_unauthorized)
                 if len(refused) == 20:
-                    file.write_text(f"{platform.service.token}\n")
+                    file.write_text(f"{platform.simulator.token}\n")
                 if snapshot.link.state is ConnectionState.OK and snapshot.events:
                     return snapshot
         raise AssertionError
@@ -349,7 +349,7 @@ async def test_a_new_token_that_cannot_be_read_is_told_on_the_wall(tmp_path: Pat
             monitor = make_monitor(api, clock)
             async for snapshot in with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh)):
                 if snapshot.link.is_unauthorized and told is None:
-                    file.write_text(f"{platform.service.token}\n")
+                    file.write_text(f"{platform.simulator.token}\n")
                     file.chmod(0o644)
                 if "others can read it" in snapshot.link.reason and told is None:
                     told = snapshot
@@ -363,7 +363,7 @@ async def test_a_new_token_that_cannot_be_read_is_told_on_the_wall(tmp_path: Pat
     told, mended = await clock.run(watch())
     assert f"chmod 600 {file}" in told.link.reason
     assert told.link.is_unauthorized
-    assert platform.service.token not in text(lines(told, (400, 100), now=told.at))
+    assert platform.simulator.token not in text(lines(told, (400, 100), now=told.at))
     assert not mended.link.reason
 
 
@@ -392,7 +392,7 @@ async def test_an_hour_without_the_platform_is_shown_as_that_and_is_over_when_it
     """Acceptance: the wall shows the truth throughout, and needs no hand."""
     clock = VirtualClock(EVENING)
     platform = Platform(clock)
-    settings = Settings(base_url="http://127.0.0.1:8787", token=SecretStr(platform.service.token), read_only=True)
+    settings = Settings(base_url="http://127.0.0.1:8787", token=SecretStr(platform.simulator.token), read_only=True)
     dies, returns = EVENING + timedelta(minutes=1), EVENING + timedelta(minutes=61)
 
     async def watch() -> Snapshot:

@@ -49,21 +49,21 @@ def values(folder: Path) -> dict[str, Any]:
 
 
 def names() -> list[str]:
-    """`api.posters.create` and so on: each public method of each chapter."""
+    """`api.posters.create` and so on: each public method of each resource."""
     api = Api(base_url="http://127.0.0.1", token="t")
-    chapters = {name: chapter for name, chapter in vars(api).items() if isinstance(chapter, Resource)}
+    resources = {name: resource for name, resource in vars(api).items() if isinstance(resource, Resource)}
     return sorted(
         f"api.{name}.{method}"
-        for name, chapter in chapters.items()
-        for method, _ in inspect.getmembers(chapter, inspect.ismethod)
+        for name, resource in resources.items()
+        for method, _ in inspect.getmembers(resource, inspect.ismethod)
         if not method.startswith("_") and method != "address"  # which sends nothing
     )
 
 
 def bound(api: Api, name: str, folder: Path, identifier: str | None = None) -> Any:
     """The call of that name, begun with all that it requires. Ids: their own names, unless one is given."""
-    _, chapter, method = name.split(".")
-    function = getattr(getattr(api, chapter), method)
+    _, resource, method = name.split(".")
+    function = getattr(getattr(api, resource), method)
     known = values(folder) | {"draft": DRAFTS.get(name)}
     required = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
     return function(**{each.name: known.get(each.name, identifier or each.name) for each in required})

@@ -35,8 +35,8 @@ async def test_an_address_that_others_could_read_on_the_way_is_not_asked(address
 
 
 async def test_an_address_that_is_good_no_more_is_told_and_leaves_no_file(tmp_path: Path) -> None:
-    service = Simulator()
-    async with serve(service) as addresses, _api(service, addresses.base_url, addresses.upload_url) as api:
+    simulator = Simulator()
+    async with serve(simulator) as addresses, _api(simulator, addresses.base_url, addresses.upload_url) as api:
         link = f"{addresses.base_url}/cdn/materials/x?expires=1&sign=s3cretsign"
         with pytest.raises(Rejected) as caught:
             await api.cdn.save(Secret(link), tmp_path / "a", "download")
@@ -56,8 +56,8 @@ async def test_a_file_that_is_there_is_replaced_only_where_that_is_said(tmp_path
     assert file.read_text() != "mine"
 
 
-def _api(service: Simulator, base: str, upload: str) -> Api:
-    return Api(base_url=base, upload_url=upload, token=service.token)
+def _api(simulator: Simulator, base: str, upload: str) -> Api:
+    return Api(base_url=base, upload_url=upload, token=simulator.token)
 
 
 async def _video(api: Api) -> str:
@@ -71,9 +71,9 @@ async def test_an_upload_that_is_stopped_leaves_no_half_object_on_the_platform(t
     file = tmp_path / "large.bin"
     with file.open("wb") as sparse:
         sparse.truncate(256 * 2**20)
-    service = Simulator(data=tmp_path / "platform.db")
+    simulator = Simulator(data=tmp_path / "platform.db")
     kept = tmp_path / "platform.db.files"
-    async with serve(service) as addresses, _api(service, addresses.base_url, addresses.upload_url) as api:
+    async with serve(simulator) as addresses, _api(simulator, addresses.base_url, addresses.upload_url) as api:
         video, before = await _video(api), _names(kept)
         begun = asyncio.Event()
         work = asyncio.ensure_future(
@@ -85,7 +85,7 @@ async def test_an_upload_that_is_stopped_leaves_no_half_object_on_the_platform(t
         with pytest.raises(asyncio.CancelledError):
             await work
         await _until(api, lambda: _names(kept) == before)
-    service.close()
+    simulator.close()
 
 
 def _names(folder: Path) -> list[str]:

@@ -180,7 +180,7 @@ async def test_a_stream_is_tried_again_until_it_begins() -> None:
 
 
 async def test_requests_past_the_budget_wait_their_turn() -> None:
-    """A second's worth at once, then one at a time; the chapters share one budget."""
+    """A second's worth at once, then one at a time; the resources share one budget."""
     time, platform = Time(), answering((404, b"", {}))
     async with patient(platform, time, rate=2.0) as api:
         for call in (api.events.get, api.rooms.get, api.events.get, api.materials.link, api.rooms.get):

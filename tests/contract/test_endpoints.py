@@ -1,4 +1,4 @@
-"""The client and the service against one table of the document: neither lacks an endpoint or has one of its own."""
+"""The client and the simulator against one table of the document: neither lacks an endpoint or has one of its own."""
 
 import re
 from contextlib import suppress
@@ -11,7 +11,7 @@ from client.calls import bound, names, result
 from contract.endpoints import BY_WAY_OF, ROWS, Row, shape
 from livedeck.client import ApiError
 from livedeck.operations.catalogue import OPERATIONS
-from livedeck.simulator import api as chapters
+from livedeck.simulator import api as simulator_api
 from livedeck.ui.features import FEATURES
 from livedeck.ui.shell.action import ActionRegistry
 
@@ -70,5 +70,5 @@ async def test_the_meeting_segment_is_a_setting(row: Row, tmp_path: Path) -> Non
 
 def test_every_row_is_a_route_of_the_service_and_it_has_no_other() -> None:
     """The service has its {upload_url} under /upload of its one address."""
-    served = {(endpoint.method, shape(endpoint.path.removeprefix("/upload"))) for endpoint in chapters.ENDPOINTS}
+    served = {(endpoint.method, shape(endpoint.path.removeprefix("/upload"))) for endpoint in simulator_api.ENDPOINTS}
     assert served == {row.shape for row in ROWS}

@@ -1,4 +1,4 @@
-"""The client talks to the service, chapter by chapter: each of the 43 is called, and no answer holds a surprise."""
+"""The client talks to the simulator, resource by resource: each of the 43 is called, and no answer holds a surprise."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -35,21 +35,21 @@ KEY = Secret("key-of-the-relay-88bb")
 
 
 @pytest.fixture
-def service() -> Simulator:
+def simulator() -> Simulator:
     return Simulator(seed=7, clock=SimulatorClock(START, paused=True))
 
 
 @pytest.fixture
-async def api(service: Simulator) -> AsyncIterator[Api]:
+async def api(simulator: Simulator) -> AsyncIterator[Api]:
     async def wait(seconds: float) -> None:
-        service.clock.step(seconds)
+        simulator.clock.step(seconds)
 
     base = "http://127.0.0.1"
     async with Api(
-        base_url=base, upload_url=f"{base}/upload", token=service.token, mount=service.app, sleep=wait
+        base_url=base, upload_url=f"{base}/upload", token=simulator.token, mount=simulator.app, sleep=wait
     ) as made:
         yield made
-    service.close()
+    simulator.close()
 
 
 async def on_air(api: Api) -> tuple[str, str]:
@@ -60,11 +60,11 @@ async def on_air(api: Api) -> tuple[str, str]:
     return live.id, (live.stream or Stream()).id or ""
 
 
-async def new_video(api: Api, service: Simulator) -> str:
+async def new_video(api: Api, simulator: Simulator) -> str:
     """The id of a recording that nothing hangs on: it shows within 20 s of completing (platform-api.md, "Lists")."""
     event, _stream = await on_air(api)
     await api.events.complete(event)
-    service.clock.step(20)
+    simulator.clock.step(20)
     [recording] = [each async for each in api.events.iterate_videos(event)]
     assert known(recording)
     return recording.id
@@ -75,8 +75,8 @@ def known(*models: Model | None) -> bool:
     return all(model is not None and not model.model_extra for model in models)
 
 
-async def test_posters(api: Api, service: Simulator) -> None:
-    video = await new_video(api, service)
+async def test_posters(api: Api, simulator: Simulator) -> None:
+    video = await new_video(api, simulator)
     made = await api.posters.create(video, 1.0)
     assert made is not None
     assert made.id
@@ -98,10 +98,10 @@ async def test_a_poster_of_an_event(api: Api) -> None:
     assert ((await api.events.get(event.id)).poster or Poster()).id == poster.id
 
 
-async def test_subtitles(api: Api, service: Simulator, tmp_path: Path) -> None:
+async def test_subtitles(api: Api, simulator: Simulator, tmp_path: Path) -> None:
     file = tmp_path / "track.vtt"
     file.write_bytes(VTT)
-    video = await new_video(api, service)
+    video = await new_video(api, simulator)
     uploaded = await api.subtitles.upload(video, "en", "Spoken ж", file)
     [pending] = await api.subtitles.generate(video, ["de"])
     assert (uploaded.description, pending.status, pending.data) == ("Spoken ж", "pending", {})
@@ -118,8 +118,8 @@ async def test_subtitles(api: Api, service: Simulator, tmp_path: Path) -> None:
     assert known(uploaded, pending, done, changed, copied, moved, await api.subtitles.get(video, uploaded.id))
 
 
-async def test_annotations(api: Api, service: Simulator) -> None:
-    video = await new_video(api, service)
+async def test_annotations(api: Api, simulator: Simulator) -> None:
+    video = await new_video(api, simulator)
     draft = AnnotationDraft(type="text", title="Look", link="", start_time=1, end_time=2)
     made = await api.annotations.create(video, draft)
     changed = await api.annotations.update(video, made.id, AnnotationDraft(title="There"))
@@ -131,10 +131,10 @@ async def test_annotations(api: Api, service: Simulator) -> None:
         await api.annotations.get(video, made.id)
 
 
-async def test_materials(api: Api, service: Simulator, tmp_path: Path) -> None:
+async def test_materials(api: Api, simulator: Simulator, tmp_path: Path) -> None:
     file = tmp_path / "slides.txt"
     file.write_bytes(b"slides" * 100_000)
-    video = await new_video(api, service)
+    video = await new_video(api, simulator)
     made = await api.materials.upload(video, file, "Folien ä 100%.txt", "Die Folien")
     assert made is not None
     assert (made.filename, made.title, made.size) == ("Folien ä 100%.txt", "Die Folien", 600_000)
@@ -197,9 +197,9 @@ async def test_quality_and_chat_of_an_event_on_air(api: Api, tmp_path: Path) -> 
     assert (tmp_path / "csv").read_text().startswith("id,username,external_id,is_admin,message,created_at,cteated_at_")
 
 
-async def test_rooms_and_their_relays(api: Api, service: Simulator) -> None:
+async def test_rooms_and_their_relays(api: Api, simulator: Simulator) -> None:
     relay = RelayDraft(name="A", url=" rtmp://a.rtmp.youtube.com/live2/ ", stream_key=KEY)
-    made = await api.rooms.create(RoomDraft(owner_id=service.user_id, name="Studio", restreams=(relay, relay)))
+    made = await api.rooms.create(RoomDraft(owner_id=simulator.user_id, name="Studio", restreams=(relay, relay)))
     assert made.restreams
     profile = made.restreams[0]
     assert (profile.url, profile.stream_key) == ("rtmp://a.rtmp.youtube.com/live2", KEY)
@@ -214,10 +214,10 @@ async def test_rooms_and_their_relays(api: Api, service: Simulator) -> None:
         await api.rooms.get(made.id)
 
 
-async def test_refusals_have_their_meaning(api: Api, service: Simulator) -> None:
+async def test_refusals_have_their_meaning(api: Api, simulator: Simulator) -> None:
     with pytest.raises(Validation) as caught:
         await api.rooms.create(RoomDraft(owner_id="4d2c2f2e-6f53-4a3e-9b7d-0d8d1c1c7a10", name="Studio"))
     assert caught.value.invalid_params
-    async with Api(base_url="http://127.0.0.1", token="wrong", mount=service.app) as stranger:
+    async with Api(base_url="http://127.0.0.1", token="wrong", mount=simulator.app) as stranger:
         with pytest.raises(Unauthorized):
             await stranger.events.list()

@@ -17,7 +17,7 @@ from livedeck.monitor import Monitor
 from livedeck.simulator import Simulator, SimulatorClock, load_scenario, serve
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
-PATIENCE = 4.0
+TIMEOUT = 4.0
 """Seconds that an answer may take (monitoring.md, "Cadence")."""
 
 Wire = Literal["in process", "http"]
@@ -64,8 +64,8 @@ def play(name: str, seed: int, wire: Wire = "in process") -> Log:
 
 async def _play(log: Log, seed: int, wire: Wire) -> None:
     clock, chance = Clock(), Random(seed)
-    with closing(Simulator(seed=seed, clock=Following(clock), scenario=log.scenario.name)) as service:
-        async with _api(service, wire, clock, chance) as api:
+    with closing(Simulator(seed=seed, clock=Following(clock), scenario=log.scenario.name)) as simulator:
+        async with _api(simulator, wire, clock, chance) as api:
             monitor = Monitor(api, clock, random=chance)
             async with aclosing(monitor.snapshots()) as snapshots:
                 async for snapshot in snapshots:
@@ -75,15 +75,17 @@ async def _play(log: Log, seed: int, wire: Wire) -> None:
 
 
 @asynccontextmanager
-async def _api(service: Simulator, wire: Wire, clock: Clock, chance: Random) -> AsyncIterator[Api]:
+async def _api(simulator: Simulator, wire: Wire, clock: Clock, chance: Random) -> AsyncIterator[Api]:
     clocks: dict[str, Any] = {"now": clock.now, "timer": clock.monotonic, "jitter": chance.random, "retry": 0.0}
     if wire == "in process":
-        async with Api(base_url="http://127.0.0.1", token=service.token, mount=_hasty(service.app), **clocks) as api:
+        async with Api(
+            base_url="http://127.0.0.1", token=simulator.token, mount=_hasty(simulator.app), **clocks
+        ) as api:
             yield api
         return
     async with (
-        serve(service) as addresses,
-        Api(base_url=addresses.base_url, token=service.token, timeout=PATIENCE, **clocks) as api,
+        serve(simulator) as addresses,
+        Api(base_url=addresses.base_url, token=simulator.token, timeout=TIMEOUT, **clocks) as api,
     ):
         yield api
 
@@ -92,7 +94,7 @@ def _hasty(app: _App) -> _App:
     """The app without a wire: there an answer that takes too long is given up, here it fails."""
 
     async def hasty(scope: _Message, receive: Any, send: Any) -> None:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             await app(scope, receive, send)
 
     return hasty

@@ -214,9 +214,9 @@ async def test_cancelling_the_listener_leaves_nothing_running(deck: Raise) -> No
 async def test_the_demo_workspace_reads_as_it_was_meant() -> None:
     """One look at the service's twelve events: every tally, and the faults by their names."""
     clock = VirtualClock()
-    service = Simulator(seed=1, clock=SimulatorClock(start=clock.now(), paused=True))
+    simulator = Simulator(seed=1, clock=SimulatorClock(start=clock.now(), paused=True))
     async with Api(
-        mount=service.app, base_url="http://127.0.0.1", token=service.token, retry=0.0, now=clock.now
+        mount=simulator.app, base_url="http://127.0.0.1", token=simulator.token, retry=0.0, now=clock.now
     ) as api:
         snapshot = await clock.run(Monitor(api, clock, random=Random(1)).wait_ready())
     assert_demo(snapshot)

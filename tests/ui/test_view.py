@@ -20,7 +20,7 @@ from livedeck.presentation.filtering import TableView
 from livedeck.ui.app import Deck
 from livedeck.ui.general import actions
 from livedeck.ui.kit.table import Table
-from livedeck.ui.kit.terminal import LONGEST, osc52
+from livedeck.ui.kit.terminal import MAX_COPIED, osc52
 from livedeck.ui.shell.preferences import Preferences
 from ui.stage import act, known, running, show, text_of
 
@@ -159,8 +159,8 @@ def test_a_copy_reaches_the_terminal_through_a_multiplexer(multiplexer: str, tex
 
 
 def test_what_is_too_long_for_a_terminal_is_not_sent() -> None:
-    assert osc52("x" * LONGEST) is not None
-    assert osc52("x" * (LONGEST + 1)) is None
+    assert osc52("x" * MAX_COPIED) is not None
+    assert osc52("x" * (MAX_COPIED + 1)) is None
 
 
 def saved(file: StateFile, *preferences: Preferences) -> None:
@@ -201,11 +201,11 @@ async def test_what_is_too_long_for_the_clipboard_goes_to_a_file_or_it_is_said_w
     (tmp_path / "file").touch()
     async with running() as (deck, _):
         deck.preferences.store = StateFile(tmp_path / "state", "p")
-        deck.copy("x" * (LONGEST + 1), "JSON")
+        deck.copy("x" * (MAX_COPIED + 1), "JSON")
         await copied(deck)
-        assert (tmp_path / "state" / "copied.txt").stat().st_size == LONGEST + 1
+        assert (tmp_path / "state" / "copied.txt").stat().st_size == MAX_COPIED + 1
         deck.preferences.store = StateFile(tmp_path / "file" / "below", "p")
-        deck.copy("x" * (LONGEST + 1), "JSON")
+        deck.copy("x" * (MAX_COPIED + 1), "JSON")
         await copied(deck)
         told = deck.preferences.notices[-1]
         assert told.severity is Severity.WARNING

@@ -185,15 +185,15 @@ async def test_q_and_an_interrupt_leave(known: Snapshot, key: str) -> None:
 async def test_a_thousand_keys_and_clicks_send_nothing_but_reads() -> None:
     """Any key but q and paging does nothing, and nothing that is done here reaches the platform. The bench does ten
     thousand."""
-    service, methods = Simulator(clock=SimulatorClock(start=EVENING, paused=True)), list[str]()
+    simulator, methods = Simulator(clock=SimulatorClock(start=EVENING, paused=True)), list[str]()
 
     async def counted(
         scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
     ) -> None:
         methods.append(scope["method"])
-        await service.app(scope, receive, send)
+        await simulator.app(scope, receive, send)
 
-    settings = Settings(base_url="http://127.0.0.1:8787", token=SecretStr(service.token), read_only=True)
+    settings = Settings(base_url="http://127.0.0.1:8787", token=SecretStr(simulator.token), read_only=True)
     clock, random = FixedClock(), Random(1)
     async with make_api(settings, clock=clock, mount=counted) as api:
         monitor = make_monitor(api, clock)

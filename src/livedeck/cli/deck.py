@@ -58,7 +58,7 @@ class StateFile:
     def _log_failure(self, error: OSError) -> None:
         _log.warning("the preferences cannot be saved", path=str(self._path), reason=str(error))
 
-    def spill(self, name: str, text: str) -> Path:
+    def write_overflow(self, name: str, text: str) -> Path:
         """A text that is too long for the clipboard, in a file: to be called in a thread. Raises OSError."""
         write_private(self._folder / name, text, replace=True)
         return self._folder / name

@@ -274,7 +274,7 @@ class Deck(ExactApp):
     async def _copy_to_file(self, store: PreferencesStore, text: str, what: str) -> None:
         reason = f"{what} is too long for the clipboard"
         try:
-            path = await asyncio.to_thread(store.spill, "copied.txt", text)
+            path = await asyncio.to_thread(store.write_overflow, "copied.txt", text)
         except OSError as error:
             self.announce(f"{reason}, and no file of it can be written: {error.strerror}", Severity.WARNING)
         else:

@@ -44,7 +44,7 @@ class AlarmEngine:
         A shelf from the future is no shelf.
         """
         restored = {alarm.key: _without_future_shelf(alarm, now) for alarm in alarms}
-        activated_at = sorted(moment for alarm in restored.values() for moment in alarm.activations)
+        activated_at = sorted(at for alarm in restored.values() for at in alarm.activations)
         self._activated_at = tuple(activated_at[-self._limits.flood_count - 1 :])
         self.alarms = {**self.alarms, **restored}
 
@@ -102,7 +102,7 @@ class AlarmEngine:
     def is_flood(self, now: datetime) -> bool:
         """Whether more alarms came in the last 10 min than a person can follow."""
         window = timedelta(seconds=self._limits.flood_window)
-        return sum(now - moment < window for moment in self._activated_at) > self._limits.flood_count
+        return sum(now - at < window for at in self._activated_at) > self._limits.flood_count
 
     def _with_faults(self, state: MonitorState) -> dict[AlarmKey, Alarm]:
         """Every alarm with its fault, but for incidents."""

@@ -159,7 +159,7 @@ def expire(alarm: Alarm, now: datetime, limits: AlarmLimits) -> Alarm:
 
     It flaps until it has not come for 2 min: one that comes each 40 s does not begin anew with every third time.
     """
-    activations = tuple(moment for moment in alarm.activations if _is_within(moment, now, limits.habit_window))
+    activations = tuple(at for at in alarm.activations if _is_within(at, now, limits.habit_window))
     flapping = alarm.flapping and bool(activations) and _is_within(activations[-1], now, limits.flap_window)
     if (len(activations), flapping) == (len(alarm.activations), alarm.flapping):
         return alarm
@@ -179,15 +179,15 @@ def count_activation(alarm: Alarm, since: datetime, limits: AlarmLimits) -> Alar
 
 def _is_flapping(activations: tuple[datetime, ...], limits: AlarmLimits) -> bool:
     """Whether the last of them is one too many in 2 min."""
-    return sum(_is_within(moment, activations[-1], limits.flap_window) for moment in activations) >= limits.flap_count
+    return sum(_is_within(at, activations[-1], limits.flap_window) for at in activations) >= limits.flap_count
 
 
 def _is_habit(activations: tuple[datetime, ...], limits: AlarmLimits) -> bool:
     return len(activations) >= limits.habit_count
 
 
-def _is_within(moment: datetime, now: datetime, seconds: float) -> bool:
-    return now - moment < timedelta(seconds=seconds)
+def _is_within(at: datetime, now: datetime, seconds: float) -> bool:
+    return now - at < timedelta(seconds=seconds)
 
 
 # States

@@ -15,7 +15,7 @@ Values: TypeAlias = Sequence[object] | Mapping[str, object]
 _APPLICATION = 0x6C646869  # "ldhi", in the header of our files
 _SCHEMA = 3
 
-_PATIENCE = 0.5
+_BUSY_TIMEOUT = 0.5
 """Seconds that a statement waits for another deck's transaction."""
 
 
@@ -213,7 +213,7 @@ def _make_private(path: Path) -> None:
 def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
     place = f"{path.absolute().as_uri()}?mode={'ro' if reads else 'rwc'}" if path else ":memory:"
     return sqlite3.connect(
-        place, uri=path is not None, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+        place, uri=path is not None, timeout=_BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
     )
 
 

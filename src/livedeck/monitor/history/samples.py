@@ -105,12 +105,12 @@ def roll_up(db: Database, stream: Stream, first: int, end: int) -> None:
 def streams_of(db: Database, event_id: str) -> tuple[StreamRecord, ...]:
     """The streams of that event that have samples, the earliest first. Raises StorageError."""
     return tuple(
-        StreamRecord(name, _moment(first), _moment(last), samples)
+        StreamRecord(name, _datetime(first), _datetime(last), samples)
         for name, first, last, samples in db.rows(_STREAMS, [event_id])
     )
 
 
-def _moment(milliseconds: int) -> datetime:
+def _datetime(milliseconds: int) -> datetime:
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 

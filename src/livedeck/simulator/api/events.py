@@ -180,9 +180,9 @@ def new_event(event_id: str, workspace_id: str, name: str, created_at: str, stre
 
 async def list_events(request: ApiRequest[EventList]) -> Response:
     """The events of the workspace, a page of them."""
-    asked = request.query()
-    where = [(name, asked.given()[name]) for name in ("project_id", "folder_id") if name in asked.model_fields_set]
-    query = select(request, "event", [*where, *([("folder_id", None)] if asked.without_folder else [])])
+    listing = request.query()
+    where = [(name, listing.given()[name]) for name in ("project_id", "folder_id") if name in listing.model_fields_set]
+    query = select(request, "event", [*where, *([("folder_id", None)] if listing.without_folder else [])])
     events, total = request.world.store.find(query)
     return page(query, total, [show_event(event, request) for event in events])
 

@@ -159,10 +159,10 @@ async def create_room(request: ApiRequest[RoomCreate]) -> Response:
 
 async def list_rooms(request: ApiRequest[RoomList]) -> Response:
     """The rooms of the workspace, a page of them."""
-    asked = request.query()
-    values = {"status": asked.status, "type": asked.type, "code": asked.code}
+    listing = request.query()
+    values = {"status": listing.status, "type": listing.type, "code": listing.code}
     where = [(name, tuple(values[name])) for name in values if values[name] is not None]
-    query = replace(select(request, "room", [("deleted_at", None), *where]), contains=[("name", asked.q)])
+    query = replace(select(request, "room", [("deleted_at", None), *where]), contains=[("name", listing.q)])
     rooms, total = request.world.store.find(query)
     return page(query, total, [_show(room) for room in rooms])
 

@@ -202,7 +202,7 @@ def _stroke(dots: int) -> str:
     return "'" if rows[-1] <= 1 else "." if rows[0] >= 2 else "-"
 
 
-LONGEST = 74_994
+MAX_COPIED = 74_994
 """Bytes of text: 100,000 in base64, which is what terminals take at least."""
 
 
@@ -216,7 +216,7 @@ def osc52(text: str, multiplexer: str = "") -> str | None:
     tmux and GNU screen eat control strings: it is wrapped so that they hand it on.
     """
     data = text.encode()
-    if len(data) > LONGEST:
+    if len(data) > MAX_COPIED:
         return None
     encoded = b64encode(data).decode()
     if multiplexer == "tmux":

@@ -67,7 +67,7 @@ class PreferencesStore(Protocol):
     def save(self, preferences: Preferences) -> None:
         """Save that; returns at once. What fails is logged, never raised: a full disk stops no broadcast."""
 
-    def spill(self, name: str, text: str) -> Path:
+    def write_overflow(self, name: str, text: str) -> Path:
         """Write a text that is too long for the clipboard; to be called in a thread. Raises OSError."""
 
 
