@@ -37,6 +37,8 @@ def read_token(settings: Settings) -> str:
         return _from_command(settings.token_command)
     if settings.token_keyring:
         return _from_keyring(settings.token_keyring)
+    if settings.withheld_token_reason:
+        raise SettingsError(settings.withheld_token_reason)
     raise SettingsError(f"no token: set LIVEDECK_TOKEN, or token_file or token_command in {config_path()}")
 
 

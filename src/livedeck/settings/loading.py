@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
@@ -144,8 +145,10 @@ def load(**flags: Any) -> Settings:
 def load_with_origins(**flags: Any) -> LoadedSettings:
     """The settings in force, and where each came from. A flag that is None was not given. Raises SettingsError."""
     document = _configured_document()
-    values, origins = _merge(_layers({name: value for name, value in flags.items() if value is not None}, document))
-    settings = _validate(Settings, values, origins)
+    layers = _layers({name: value for name, value in flags.items() if value is not None}, document)
+    values, origins = _merge(layers)
+    withheld_reason = _merge_token(layers, values, origins)
+    settings = _validate(Settings, values, origins).withholding_token(withheld_reason)
     return LoadedSettings(settings, {name: layer.location((name,)) for name, layer in origins.items()}, document)
 
 
@@ -214,25 +217,84 @@ def _profile_layer(name: str, naming: Layer, document: Document) -> Layer:
 
 
 def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
-    """Every setting by its strongest origin; and the addresses and the token of one platform stay together."""
+    """Every setting but the token's source by its strongest origin; an upload address only beside its own API's."""
     values: dict[str, Any] = {}
     origins: dict[str, Layer] = {}
     for layer in layers:
-        settled = {*values, *_settled_by_others(layer, values, origins)}
+        settled = {*values, *TOKEN_SOURCES, *(("upload_url",) if values.get("base_url") else ())}
         taken = {name: value for name, value in layer.values.items() if name not in settled}
         values |= taken
         origins |= dict.fromkeys(taken, layer)
     return values, origins
 
 
-def _settled_by_others(layer: Layer, values: Mapping[str, Any], origins: Mapping[str, Layer]) -> Iterable[str]:
-    """What this layer has no say in any more, though nobody set it: no token may reach another platform by accident."""
-    if any(values.get(name) for name in TOKEN_SOURCES):
-        yield from TOKEN_SOURCES
-    if values.get("base_url"):
-        yield "upload_url"
-        if layer.is_top_of_file and origins["base_url"].is_profile:
-            yield from TOKEN_SOURCES
+def _merge_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[str, Layer]) -> str:
+    """Add the strongest source of a token that belongs to the address in force.
+
+    Returns why the strongest one is withheld, where none belongs to it; else nothing.
+    """
+    withheld_reason = ""
+    for index, layer in enumerate(layers):
+        sources = {name: layer.values[name] for name in TOKEN_SOURCES if name in layer.values}
+        if not any(sources.values()):
+            continue
+        reason = _withheld_reason(layers[index:], next(filter(sources.get, sources)), values, origins)
+        if not reason:
+            values |= sources
+            origins |= dict.fromkeys(sources, layer)
+            return ""
+        withheld_reason = withheld_reason or reason
+    return withheld_reason
+
+
+def _withheld_reason(
+    layers: Sequence[Layer], source: str, values: Mapping[str, Any], origins: Mapping[str, Layer]
+) -> str:
+    """Why that source, of the first of these layers, is not for the address in force; empty where it is.
+
+    It belongs to the address that its own layer names, or the next weaker one: a file never looks to the environment.
+    A variable that no address belongs to is for the one that is named.
+    """
+    token_layer, in_force = layers[0], values.get("base_url")
+    if not in_force:
+        return ""
+    in_file = token_layer.is_profile or token_layer.is_top_of_file
+    weaker = (layer for layer in layers if not in_file or layer.is_profile or layer.is_top_of_file)
+    home = next((layer for layer in weaker if layer.values.get("base_url")), None)
+    if home is None and not in_file:
+        return ""
+    if home is not None and (home is origins["base_url"] or _is_same_origin(home.values["base_url"], in_force)):
+        return ""
+    belongs = "has no base_url beside it"
+    if home is not None:
+        belongs = f"belongs to {_origin(home.values['base_url'])} ({home.location(('base_url',))})"
+    winner = origins["base_url"].location(("base_url",))
+    return (
+        f"{source} ({token_layer.location((source,))}) {belongs}, and base_url ({winner}) is {_origin(in_force)}: "
+        f"no token is sent to another platform. Name a token source where that base_url is named, or "
+        f"{PREFIX}BASE_URL and {PREFIX}TOKEN together"
+    )
+
+
+_NO_ADDRESS = "no address"
+
+_DEFAULT_PORTS = {"https": 443, "http": 80}
+
+
+def _is_same_origin(address: object, other: object) -> bool:
+    return _origin(address) == _origin(other) != _NO_ADDRESS
+
+
+def _origin(address: object) -> str:
+    """Scheme, host and port of an address, without any user in it; of what is no address, that it is none."""
+    try:
+        parts = urlsplit(str(address).strip())
+        port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    except ValueError:
+        return _NO_ADDRESS
+    if not parts.hostname:
+        return _NO_ADDRESS
+    return f"{parts.scheme}://{parts.hostname}{'' if port == _DEFAULT_PORTS.get(parts.scheme) else f':{port}'}"
 
 
 # Validation

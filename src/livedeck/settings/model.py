@@ -7,7 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 
 from livedeck.environment import history_path
@@ -174,6 +183,8 @@ class Settings(DisplaySettings, PlatformSettings):
         default=CadenceSettings(), description="seconds between asks, and how many at once"
     )
 
+    _withheld_token_reason: str = PrivateAttr("")
+
     @model_validator(mode="after")
     def _one_token_source(self) -> Self:
         named = self.token_sources
@@ -185,6 +196,16 @@ class Settings(DisplaySettings, PlatformSettings):
     def token_sources(self) -> tuple[str, ...]:
         """The sources of the token that are named: at most one."""
         return tuple(name for name in TOKEN_SOURCES if getattr(self, name))
+
+    @property
+    def withheld_token_reason(self) -> str:
+        """Why a source that is named is not used: it belongs to another platform. Empty where none is withheld."""
+        return self._withheld_token_reason
+
+    def withholding_token(self, reason: str) -> Self:
+        """The same settings, with that reason."""
+        self._withheld_token_reason = reason
+        return self
 
     def thresholds_of(self, event_id: str = "") -> Thresholds:
         """The thresholds of that event, or of every event that has none of its own."""
