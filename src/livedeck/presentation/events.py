@@ -41,8 +41,7 @@ def name_cell(state: EventState, _: RenderTime) -> Line:
 def tally(state: EventState, render_time: RenderTime) -> Line:
     """Glyph and word, filled like a tally lamp: `● ON AIR`. A lamp that cannot be believed is off: `▒ ON AIR`."""
     glyph, word, role = TALLY_BADGES[state.phase.tally]
-    doubtful = is_doubtful(state, render_time)
-    return [(f" ▒ {word:<9} ", StyleRole.OFF) if doubtful else (f" {glyph} {word:<9} ", role)]
+    return [(f" ▒ {word:<9} ", StyleRole.OFF) if is_doubtful(state, render_time) else (f" {glyph} {word:<9} ", role)]
 
 
 def clock(state: EventState, render_time: RenderTime) -> str:

@@ -132,8 +132,10 @@ def row_line(row: T, render_time: RenderTime, columns: Layout[T]) -> Line:
 def sort_rows(rows: Iterable[T], value: ValueGetter[T], render_time: RenderTime, *, down: bool) -> list[T]:
     """The rows by that value: a stable sort, rows without a known value last."""
     pairs = [(value(row, render_time), row) for row in rows]
-    known = sorted((pair for pair in pairs if pair[0] is not None), key=lambda pair: _sort_key(pair[0]), reverse=down)
-    return [row for _, row in known] + [row for key, row in pairs if key is None]
+    with_value = sorted(
+        (pair for pair in pairs if pair[0] is not None), key=lambda pair: _sort_key(pair[0]), reverse=down
+    )
+    return [row for _, row in with_value] + [row for key, row in pairs if key is None]
 
 
 def _sort_key(value: Value) -> tuple[float, str]:

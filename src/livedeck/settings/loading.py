@@ -171,8 +171,8 @@ def key_location(name: str) -> str:
 
 def unknown_variables() -> tuple[str, ...]:
     """Variables that look like ours and are none of the settings."""
-    known = {f"{PREFIX}{name}".upper() for name in ("config", *Settings.model_fields)}
-    return tuple(sorted(name for name in variables() if name.upper() not in known))
+    names = {f"{PREFIX}{name}".upper() for name in ("config", *Settings.model_fields)}
+    return tuple(sorted(name for name in variables() if name.upper() not in names))
 
 
 def _layers(flags: dict[str, Any], document: Document) -> tuple[Layer, ...]:

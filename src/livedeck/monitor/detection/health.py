@@ -62,8 +62,8 @@ def is_worse(before: HealthAssessment, after: HealthAssessment) -> bool:
     """Whether something is wrong that was not, or less so."""
     severities = {(finding.kind, finding.target): finding.severity for finding in before.findings}
     for finding in after.findings:
-        known = severities.get((finding.kind, finding.target))
-        if known is None or finding.severity.rank < known.rank:
+        severity = severities.get((finding.kind, finding.target))
+        if severity is None or finding.severity.rank < severity.rank:
             return True
     return False
 

@@ -70,12 +70,12 @@ def classify(signature: SignalSignature, thresholds: Thresholds = _DEFAULTS) -> 
 
 def diagnose(kind: str, state: EventState | None = None) -> Diagnosis:
     """What to tell the operator of an alarm of that kind; `state`: the event as it is now, None for the deck's own."""
-    known = ALARM_KINDS.get(kind)
-    if known is None:
+    alarm_kind = ALARM_KINDS.get(kind)
+    if alarm_kind is None:
         return _UNKNOWN
-    if state is not None and state.pattern in known.explained_by:
+    if state is not None and state.pattern in alarm_kind.explained_by:
         return PATTERN_DIAGNOSES[state.pattern]
-    return known.diagnosis
+    return alarm_kind.diagnosis
 
 
 def keep_diagnosis(before: Diagnosis, after: Diagnosis) -> Diagnosis:

@@ -71,8 +71,8 @@ def read(db: Database, kind: type[T], since: datetime | None = None, topic: str 
         "SELECT body FROM journal WHERE kind = ? AND at >= ? AND topic = coalesce(?, topic) ORDER BY at, id",
         (KINDS[kind], -(2**62) if since is None else milliseconds(since), topic),
     )
-    known: Any = kind
-    return tuple(_valid(_adapter(known).validate_json, (body for (body,) in rows)))
+    record_type: Any = kind
+    return tuple(_valid(_adapter(record_type).validate_json, (body for (body,) in rows)))
 
 
 def materials(db: Database, video_id: str) -> tuple[MaterialRecord, ...]:

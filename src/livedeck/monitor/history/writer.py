@@ -120,14 +120,14 @@ def _first_new(written: Readings | None, readings: Readings) -> int:
     forgotten = len(before) - start
     if start and (forgotten < 0 or before[forgotten] != times[0]):
         return 0
-    look = min(start, _RECENT)
-    was, now = slice(len(before) - look, None), slice(start - look, start)
+    count = min(start, _RECENT)
+    was, now = slice(len(before) - count, None), slice(start - count, start)
     same = _alike(written.video[was], readings.video[now]) and _alike(written.status[was], readings.status[now])
     return start if same else 0
 
 
-def _alike(one: array[float] | array[int], other: array[float] | array[int]) -> bool:
-    return one.tobytes() == other.tobytes()  # NaN is unlike itself
+def _alike(first: array[float] | array[int], other: array[float] | array[int]) -> bool:
+    return first.tobytes() == other.tobytes()  # NaN is unlike itself
 
 
 def _rows(readings: Readings, start: int, stream: Stream) -> list[Row]:
