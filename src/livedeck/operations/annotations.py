@@ -7,18 +7,7 @@ from dataclasses import dataclass
 from livedeck.client import Annotation, AnnotationDraft, collect
 from livedeck.monitor import Video
 from livedeck.operations.diff import ParsedForm
-from livedeck.operations.operation import (
-    Confirmation,
-    ConfirmLevel,
-    Conflicts,
-    CreateOperation,
-    DeleteOperation,
-    FormOperation,
-    Platform,
-    SendContext,
-    Target,
-    confirm,
-)
+from livedeck.operations.operation import CreateFromForm, DeleteOperation, Platform, SendContext, Target
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormSchema, draft_maker
 from livedeck.operations.videos import EditExtra, ExtraOperation, video_title
 from livedeck.text import values
@@ -53,7 +42,7 @@ def edit_entries(annotation: Annotation) -> FieldValues:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateAnnotation(FormOperation[tuple[Annotation, ...]], CreateOperation[Annotation]):
+class CreateAnnotation(CreateFromForm[Annotation]):
     """Lay an annotation over a video."""
 
     name = "annotation.new"
@@ -61,22 +50,16 @@ class CreateAnnotation(FormOperation[tuple[Annotation, ...]], CreateOperation[An
     kind = "annotation"
     help = "Lay an annotation over the video"
     schema = CREATE_FORM
+    name_field = "title"
 
     video: Video
     form: ParsedForm[AnnotationDraft]
-
-    @property
-    def target(self) -> Target:
-        return Target("annotation", "", values.safe(self.form.draft.title, 60))
 
     async def read(self, platform: Platform) -> tuple[Annotation, ...]:
         return await collect(platform.api.annotations.iterate(self.video.id))
 
     async def send(self, context: SendContext[tuple[Annotation, ...]], /) -> object:
         return await context.api.annotations.create(self.video.id, self.form.draft)
-
-    def is_like(self, item: Annotation, /) -> bool:
-        return item.title == self.form.draft.title
 
 
 class AnnotationOperation(ExtraOperation[Annotation]):
@@ -117,11 +100,10 @@ class DeleteAnnotation(DeleteOperation[Annotation], AnnotationOperation):
     """Delete an annotation for good."""
 
     name = "annotation.delete"
-    level = ConfirmLevel.ASK
     help = "Delete the annotation for good"
 
-    def confirmation(self, _current: Annotation, conflicts: Conflicts, /) -> Confirmation:
-        return confirm(self, conflicts, "It is deleted for good. Viewers see it no more.")
+    def effect(self, _current: Annotation, /) -> str:
+        return "It is deleted for good. Viewers see it no more."
 
     async def send(self, context: SendContext[Annotation], /) -> None:
         await context.api.annotations.delete(self.video.id, self.extra.id)

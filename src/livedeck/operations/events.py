@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -18,26 +18,24 @@ from livedeck.client import (
     VideoDraft,
 )
 from livedeck.monitor import BroadcastState, EventState
-from livedeck.operations.diff import Change, ParsedForm, change_lines
+from livedeck.operations.diff import Change, ParsedForm
 from livedeck.operations.operation import (
     Confirmation,
     ConfirmLevel,
     Conflicts,
-    CreateOperation,
+    CreateFromForm,
     DeleteOperation,
-    FormOperation,
+    EditOperation,
     Operation,
     Platform,
     SendContext,
     Target,
-    conflict_lines,
     short_name,
 )
 from livedeck.operations.posters import PICTURE_FORM
 from livedeck.operations.schema import Entry, Field, FieldKind, FieldValues, FormSchema, draft_maker
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import times, values
-from livedeck.text.segments import Segment, StyleRole
 
 WAITING = frozenset({BroadcastState.SCHEDULED, BroadcastState.LATE})
 """Only time lies between the two."""
@@ -317,7 +315,7 @@ NewestEvents = tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class CreateEvent(FormOperation[NewestEvents], CreateOperation[Event]):
+class CreateEvent(CreateFromForm[Event]):
     """Make an event."""
 
     name = "event.create"
@@ -328,18 +326,11 @@ class CreateEvent(FormOperation[NewestEvents], CreateOperation[Event]):
 
     form: ParsedForm[EventDraft]
 
-    @property
-    def target(self) -> Target:
-        return Target("event", "", values.safe(self.form.draft.name, 60))
-
     async def read(self, platform: Platform) -> NewestEvents:
         return (await platform.api.events.list(per_page=100)).items
 
     async def send(self, context: SendContext[NewestEvents], /) -> Event:
         return await context.api.events.create(self.form.draft)
-
-    def is_like(self, item: Event, /) -> bool:
-        return item.name == self.form.draft.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,31 +357,22 @@ class EventOperation(Operation[EventView]):
     def conflicts(self, before: EventView, now: EventView, /) -> Conflicts:
         return event_conflicts(before, now)
 
-    def _confirmation(
-        self,
-        current: EventView,
-        conflicts: Conflicts,
-        effect: str,
-        level: ConfirmLevel,
-        *,
-        button: str = "",
-        details: tuple[Segment, ...] = (),
-    ) -> Confirmation:
-        """What, its state or what has changed since it was shown, and the effect. `button`: if not the verb."""
-        name = _target_name(current.event)
-        word = (button or self.verb).capitalize()
-        lines = (*conflict_lines(self.target, conflicts), (effect, StyleRole.TEXT), *details)
-        return Confirmation(f'{word} "{name}"?', lines, word, level, short_name(name, self.target.id))
+    def confirm_level(self, current: EventView, _conflicts: Conflicts, /) -> ConfirmLevel:
+        """What may cut an audience off has the event's name typed only while there is one."""
+        return self.level if current.is_on_air else ConfirmLevel.ASK
+
+    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
+        confirmation, name = Operation.confirmation(self, current, conflicts), _target_name(current.event)
+        return replace(confirmation, title=f'{confirmation.button} "{name}"?', word=short_name(name, self.target.id))
 
 
-def _level_by_audience(current: EventView) -> ConfirmLevel:
-    """Of what cuts an audience off: its name has to be typed while there is one."""
-    return ConfirmLevel.TYPE_NAME if current.is_on_air else ConfirmLevel.ASK
+class EventFormOperation(EventOperation):
+    """Typed into a form of its own: asked about where an audience is there, or something has changed."""
 
+    level = ConfirmLevel.ASK
 
-def _level_after_form(current: EventView, conflicts: Conflicts) -> ConfirmLevel:
-    """Of what was typed into a form of its own: asked where an audience is there, or something has changed."""
-    return ConfirmLevel.ASK if conflicts or current.is_on_air else ConfirmLevel.NONE
+    def confirm_level(self, current: EventView, conflicts: Conflicts, /) -> ConfirmLevel:
+        return ConfirmLevel.ASK if conflicts or current.is_on_air else ConfirmLevel.NONE
 
 
 class CompleteEvent(EventOperation):
@@ -401,11 +383,10 @@ class CompleteEvent(EventOperation):
     level = ConfirmLevel.TYPE_NAME
     help = "End the event: ingest stops, viewers are cut off"
 
-    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
-        effect = "It ends for good: ingest accepts no more streams."
+    def effect(self, current: EventView, /) -> str:
         if current.is_on_air:
-            effect = "Ingest stops, viewers are cut off, the recording closes. It cannot be resumed."
-        return self._confirmation(current, conflicts, effect, _level_by_audience(current))
+            return "Ingest stops, viewers are cut off, the recording closes. It cannot be resumed."
+        return "It ends for good: ingest accepts no more streams."
 
     async def send(self, context: SendContext[EventView], /) -> None:
         await context.api.events.complete(self.target.id)
@@ -427,9 +408,8 @@ class EnableEvent(EventOperation):
     level = ConfirmLevel.ASK
     help = "Let streams in, and viewers watch"
 
-    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
-        effect = "Ingest accepts a stream from now on, and viewers can watch it."
-        return self._confirmation(current, conflicts, effect, ConfirmLevel.ASK)
+    def effect(self, _current: EventView, /) -> str:
+        return "Ingest accepts a stream from now on, and viewers can watch it."
 
     async def send(self, context: SendContext[EventView], /) -> None:
         await context.api.events.enable(self.target.id)
@@ -445,11 +425,9 @@ class DeleteEvent(DeleteOperation[EventView], EventOperation):
     level = ConfirmLevel.TYPE_NAME
     help = "Delete the event for good"
 
-    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
-        effect = "It is deleted for good, its settings and stream keys with it. Its recordings stay."
-        if current.is_on_air:
-            effect = f"Viewers are cut off at once. {effect}"
-        return self._confirmation(current, conflicts, effect, _level_by_audience(current))
+    def effect(self, current: EventView, /) -> str:
+        cut_off = "Viewers are cut off at once. " if current.is_on_air else ""
+        return f"{cut_off}It is deleted for good, its settings and stream keys with it. Its recordings stay."
 
     async def send(self, context: SendContext[EventView], /) -> None:
         await context.api.events.delete(self.target.id)
@@ -472,10 +450,9 @@ class MoveEvent(EventOperation):
         before, after = (values.safe(parent or "none", 60) for parent in (self.seen.event.parent_id, self.parent_id))
         return (Change("Project or folder", before, after),)
 
-    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
+    def effect(self, _current: EventView, /) -> str:
         (change,) = self.changes
-        effect = f"It moves from {change.before} to {change.after}. Who sees and manages it may change with that."
-        return self._confirmation(current, conflicts, effect, _level_by_audience(current))
+        return f"It moves from {change.before} to {change.after}. Who sees and manages it may change with that."
 
     async def send(self, context: SendContext[EventView], /) -> Event:
         return await context.api.events.move(self.target.id, self.parent_id)
@@ -485,12 +462,10 @@ class MoveEvent(EventOperation):
 
 
 @dataclass(frozen=True, slots=True)
-class EditEvent(FormOperation[EventView], EventOperation):
+class EditEvent(EditOperation[EventView], EventOperation):
     """Change fields of an event."""
 
     name = "event.edit"
-    verb = "edit"
-    level = ConfirmLevel.ASK
     help = "Change any field of the event, its restreams too"
     schema = EDIT_FORM
 
@@ -503,16 +478,6 @@ class EditEvent(FormOperation[EventView], EventOperation):
         overtaken = [name for name in self.form.values if name in old and name not in said and old[name] != new[name]]
         return (*event_conflicts(before, now), *(f"somebody else changed {name}" for name in overtaken))
 
-    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
-        return self._confirmation(
-            current,
-            conflicts,
-            "This is sent and nothing else:",
-            ConfirmLevel.ASK,
-            button="save",
-            details=change_lines(self.changes),
-        )
-
     async def send(self, context: SendContext[EventView], /) -> Event:
         return await context.api.events.update(self.target.id, self.form.draft)
 
@@ -521,20 +486,18 @@ class EditEvent(FormOperation[EventView], EventOperation):
 
 
 @dataclass(frozen=True, slots=True)
-class SetEventPoster(EventOperation):
+class SetEventPoster(EventFormOperation):
     """Give an event the picture at an address."""
 
     name = "event.poster"
     verb = "poster"
-    level = ConfirmLevel.ASK
     help = "Give the event the picture at an address"
     schema = PICTURE_FORM
 
     url: str
 
-    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
-        effect = f"Its picture becomes {values.link(self.url)}."
-        return self._confirmation(current, conflicts, effect, _level_after_form(current, conflicts))
+    def effect(self, _current: EventView, /) -> str:
+        return f"Its picture becomes {values.link(self.url)}."
 
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.posters.upload_for_event(self.target.id, self.url)
@@ -545,12 +508,11 @@ class SetEventPoster(EventOperation):
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduleStream(EventOperation):
+class ScheduleStream(EventFormOperation):
     """Give an event a stream that begins at a time."""
 
     name = "stream.schedule"
     verb = "schedule"
-    level = ConfirmLevel.ASK
     help = "Schedule a stream of the event"
     schema = SCHEDULE_FORM
 
@@ -560,9 +522,8 @@ class ScheduleStream(EventOperation):
     def changes(self) -> tuple[Change, ...]:
         return (Change("Stream begins", "", _format_time(self.started_at)),)
 
-    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
-        effect = f"A stream is scheduled for {_format_time(self.started_at)}. It takes the place of the present one."
-        return self._confirmation(current, conflicts, effect, _level_after_form(current, conflicts))
+    def effect(self, _current: EventView, /) -> str:
+        return f"A stream is scheduled for {_format_time(self.started_at)}. It takes the place of the present one."
 
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.streams.schedule(self.target.id, self.started_at)
@@ -573,12 +534,11 @@ class ScheduleStream(EventOperation):
 
 
 @dataclass(frozen=True, slots=True)
-class RescheduleStream(EventOperation):
+class RescheduleStream(EventFormOperation):
     """Move the stream of an event to another time."""
 
     name = "stream.reschedule"
     verb = "reschedule"
-    level = ConfirmLevel.ASK
     help = "Move the event's stream to another time"
     schema = SCHEDULE_FORM
 
@@ -590,10 +550,9 @@ class RescheduleStream(EventOperation):
         before = _format_time(stream.started_at) if stream and stream.started_at else "not set"
         return (Change("Stream begins", before, _format_time(self.started_at)),)
 
-    def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
+    def effect(self, _current: EventView, /) -> str:
         (change,) = self.changes
-        effect = f"Its stream moves from {change.before} to {change.after}."
-        return self._confirmation(current, conflicts, effect, _level_after_form(current, conflicts))
+        return f"Its stream moves from {change.before} to {change.after}."
 
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.streams.reschedule(self.target.id, self.started_at)

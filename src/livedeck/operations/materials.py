@@ -10,18 +10,8 @@ from typing import Any
 
 from livedeck.client import NotFound
 from livedeck.monitor import KnownMaterial, Video
-from livedeck.operations.diff import Change, change_lines
-from livedeck.operations.operation import (
-    Confirmation,
-    ConfirmLevel,
-    Conflicts,
-    DeleteOperation,
-    Operation,
-    Platform,
-    SendContext,
-    Target,
-    confirm,
-)
+from livedeck.operations.diff import Change
+from livedeck.operations.operation import ConfirmLevel, DeleteOperation, Operation, Platform, SendContext, Target
 from livedeck.operations.schema import Field, FormSchema
 from livedeck.operations.videos import FILE, Ids, Reorder, video_title
 from livedeck.text import values
@@ -59,6 +49,7 @@ class UploadMaterial(Operation[bool]):
     verb = "upload"
     kind = "material"
     level = ConfirmLevel.NONE
+    lists_changes = True
     help = "Put a file beside the video"
     schema = UPLOAD_FORM
 
@@ -87,9 +78,6 @@ class UploadMaterial(Operation[bool]):
         """Only whether the video is there."""
         await platform.api.posters.list(self.video.id, per_page=1)
         return True
-
-    def confirmation(self, _current: bool, _conflicts: Conflicts, /) -> Confirmation:
-        return confirm(self, (), level=ConfirmLevel.NONE, details=change_lines(self.changes))
 
     async def send(self, context: SendContext[bool], /) -> object:
         def progress(done: int, total: int | None) -> None:
@@ -132,6 +120,7 @@ class RenameMaterial(MaterialOperation):
     name = "material.rename"
     verb = "rename"
     level = ConfirmLevel.NONE
+    lists_changes = True
     help = "Give the material another title"
     schema = RENAME_FORM
 
@@ -144,9 +133,6 @@ class RenameMaterial(MaterialOperation):
     @property
     def can_verify(self) -> bool:
         return False
-
-    def confirmation(self, _current: bool, _conflicts: Conflicts, /) -> Confirmation:
-        return confirm(self, (), level=ConfirmLevel.NONE, details=change_lines(self.changes))
 
     async def send(self, context: SendContext[bool], /) -> object:
         return await context.api.materials.rename(self.material.id, self.title)
@@ -162,8 +148,8 @@ class DeleteMaterial(DeleteOperation[bool], MaterialOperation):
     level = ConfirmLevel.ASK
     help = "Delete the material and its file for good"
 
-    def confirmation(self, _current: bool, conflicts: Conflicts, /) -> Confirmation:
-        return confirm(self, conflicts, "It is deleted for good, with its file.")
+    def effect(self, _current: bool, /) -> str:
+        return "It is deleted for good, with its file."
 
     async def send(self, context: SendContext[bool], /) -> None:
         await context.api.materials.delete(self.material.id)

@@ -114,8 +114,9 @@ class Operation(ABC, Generic[T]):
     """One change of one object, which is read as a T. Each kind of change is a frozen dataclass of its own.
 
     `name`: in the catalogue. `verb`: what is told of it. `kind`: of its target. `level`: the highest that it can ask
-    for. `help`: a sentence without its full stop. `schema`: the form that it is made from. `audit_name`: in the audit,
-    where that is not its name.
+    for. `help`: a sentence without its full stop. `schema`: the form that it is made from. `button`: the word of yes,
+    where that is not the verb. `lists_changes`: whether the confirmation does. `audit_name`: in the audit, where that
+    is not its name.
     """
 
     __slots__ = ()
@@ -126,6 +127,8 @@ class Operation(ABC, Generic[T]):
     level: ClassVar[ConfirmLevel]
     help: ClassVar[str]
     schema: ClassVar[FormSchema[Any] | None] = None
+    button: ClassVar[str] = ""
+    lists_changes: ClassVar[bool] = False
     audit_name: ClassVar[str] = ""
 
     @property
@@ -156,9 +159,22 @@ class Operation(ABC, Generic[T]):
         """What matters and is otherwise than before."""
         return ()
 
-    @abstractmethod
+    def effect(self, _current: T, /) -> str:
+        """What it does to the object, for its confirmation."""
+        return ""
+
+    def confirm_level(self, _current: T, _conflicts: Conflicts, /) -> ConfirmLevel:
+        """How it is asked now: its level, or a lower one."""
+        return self.level
+
     def confirmation(self, current: T, conflicts: Conflicts, /) -> Confirmation:
         """What to say of the object and of those conflicts, and how to ask."""
+        target, word, effect = self.target, (self.button or self.verb).capitalize(), self.effect(current)
+        effects = ((effect, StyleRole.TEXT),) if effect else ()
+        changes = change_lines(self.changes) if self.lists_changes else ()
+        lines = (*conflict_lines(target, conflicts), *effects, *changes)
+        level = self.confirm_level(current, conflicts)
+        return Confirmation(f'{word} {target.kind} "{target.name}"?', lines, word, level)
 
     @abstractmethod
     async def send(self, context: SendContext[T], /) -> object:
@@ -174,11 +190,30 @@ class FormOperation(Operation[T]):
 
     __slots__ = ()
 
+    lists_changes = True
+
     form: ParsedForm[Any]
 
     @property
     def changes(self) -> tuple[Change, ...]:
         return self.form.changes
+
+
+class EditOperation(FormOperation[T]):
+    """Changes fields of its object, which are sent by the names that they are read by."""
+
+    __slots__ = ()
+
+    verb = "edit"
+    level = ConfirmLevel.ASK
+    button = "save"
+
+    def effect(self, _current: T, /) -> str:
+        return "This is sent and nothing else:"
+
+    def verify(self, _before: T, after: T | None, /) -> bool:
+        fields = self.form.draft.body()
+        return after is not None and all(getattr(after, name) == value for name, value in fields.items())
 
 
 class DeleteOperation(Operation[T]):
@@ -209,6 +244,7 @@ class CreateOperation(Operation[tuple[Item, ...]]):
     __slots__ = ()
 
     level = ConfirmLevel.NONE
+    lists_changes = True
 
     @property
     def seen(self) -> tuple[Item, ...]:
@@ -218,28 +254,24 @@ class CreateOperation(Operation[tuple[Item, ...]]):
     def is_like(self, item: Item, /) -> bool:
         """Whether that may be the one that was made."""
 
-    def confirmation(self, _current: tuple[Item, ...], conflicts: Conflicts, /) -> Confirmation:
-        return confirm(self, conflicts, level=ConfirmLevel.NONE, details=change_lines(self.changes))
-
     def verify(self, before: tuple[Item, ...], after: tuple[Item, ...] | None, /) -> bool:
         known = {item.id for item in before}
         return any(item.id not in known and self.is_like(item) for item in after or ())
 
 
-def confirm(
-    operation: Operation[Any],
-    conflicts: Conflicts,
-    effect: str = "",
-    *,
-    button: str = "",
-    level: ConfirmLevel = ConfirmLevel.ASK,
-    details: tuple[Segment, ...] = (),
-) -> Confirmation:
-    """What, its state or what has changed since it was shown, and the effect. `button`: where it is not the verb."""
-    target, word = operation.target, (button or operation.verb).capitalize()
-    effects = ((effect, StyleRole.TEXT),) if effect else ()
-    lines = (*conflict_lines(target, conflicts), *effects, *details)
-    return Confirmation(f'{word} {target.kind} "{target.name}"?', lines, word, level)
+class CreateFromForm(FormOperation[tuple[Item, ...]], CreateOperation[Item]):
+    """Made of a form with a field, `name_field`, that the object is known by again."""
+
+    __slots__ = ()
+
+    name_field: ClassVar[str] = "name"
+
+    @property
+    def target(self) -> Target:
+        return Target(self.kind, "", values.safe(getattr(self.form.draft, self.name_field), 60))
+
+    def is_like(self, item: Item, /) -> bool:
+        return bool(getattr(item, self.name_field) == getattr(self.form.draft, self.name_field))
 
 
 def conflict_lines(target: Target, conflicts: Conflicts) -> tuple[Segment, ...]:

@@ -9,17 +9,7 @@ from typing import Any
 
 from livedeck.client import Poster, collect
 from livedeck.monitor import Video
-from livedeck.operations.operation import (
-    Confirmation,
-    ConfirmLevel,
-    Conflicts,
-    CreateOperation,
-    DeleteOperation,
-    Platform,
-    SendContext,
-    Target,
-    confirm,
-)
+from livedeck.operations.operation import CreateOperation, DeleteOperation, Platform, SendContext, Target
 from livedeck.operations.schema import Field, FormSchema
 from livedeck.operations.videos import ExtraOperation, video_title
 from livedeck.text import values
@@ -134,12 +124,11 @@ class ActivatePoster(PosterOperation):
 
     name = "poster.activate"
     verb = "activate"
-    level = ConfirmLevel.ASK
+    button = "show"
     help = "Show this poster in the player and in lists"
 
-    def confirmation(self, _current: Poster, conflicts: Conflicts, /) -> Confirmation:
-        effect = "Viewers see it from now on in the player and in lists, in place of the present one."
-        return confirm(self, conflicts, effect, button="show")
+    def effect(self, _current: Poster, /) -> str:
+        return "Viewers see it from now on in the player and in lists, in place of the present one."
 
     async def send(self, context: SendContext[Poster], /) -> None:
         await context.api.posters.set_active(self.video.id, self.target.id)
@@ -152,12 +141,11 @@ class DeletePoster(DeleteOperation[Poster], PosterOperation):
     """Delete a poster for good."""
 
     name = "poster.delete"
-    level = ConfirmLevel.ASK
     help = "Delete the poster for good"
 
-    def confirmation(self, _current: Poster, conflicts: Conflicts, /) -> Confirmation:
+    def effect(self, _current: Poster, /) -> str:
         another = " The platform shows another one in its place." if self.extra.active else ""
-        return confirm(self, conflicts, f"It is deleted for good.{another}")
+        return f"It is deleted for good.{another}"
 
     async def send(self, context: SendContext[Poster], /) -> None:
         await context.api.posters.delete(self.video.id, self.target.id)

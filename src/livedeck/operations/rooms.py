@@ -13,9 +13,9 @@ from livedeck.operations.operation import (
     Confirmation,
     ConfirmLevel,
     Conflicts,
-    CreateOperation,
+    CreateFromForm,
     DeleteOperation,
-    FormOperation,
+    EditOperation,
     Platform,
     SendContext,
     Target,
@@ -129,7 +129,7 @@ NewestRooms = tuple[Room, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class CreateRoom(FormOperation[NewestRooms], CreateOperation[Room]):
+class CreateRoom(CreateFromForm[Room]):
     """Make a room with its profiles."""
 
     name = "room.new"
@@ -140,18 +140,11 @@ class CreateRoom(FormOperation[NewestRooms], CreateOperation[Room]):
 
     form: ParsedForm[RoomDraft]
 
-    @property
-    def target(self) -> Target:
-        return Target("room", "", values.safe(self.form.draft.name, 60))
-
     async def read(self, platform: Platform) -> NewestRooms:
         return (await platform.api.rooms.list(per_page=100, order="created_at.desc")).items
 
     async def send(self, context: SendContext[NewestRooms], /) -> Room:
         return await context.api.rooms.create(self.form.draft)
-
-    def is_like(self, item: Room, /) -> bool:
-        return item.name == self.form.draft.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +201,7 @@ class DeleteRoom(DeleteOperation[Room]):
 
 
 @dataclass(frozen=True, slots=True)
-class EditRelay(FormOperation[RelayProfile]):
+class EditRelay(EditOperation[RelayProfile]):
     """Change fields of a relay profile.
 
     `service_of`: the platform of an address, which is never sent. `reason`: what is said first, while nothing has
@@ -216,9 +209,7 @@ class EditRelay(FormOperation[RelayProfile]):
     """
 
     name = "relay.edit"
-    verb = "edit"
     kind = "relay profile"
-    level = ConfirmLevel.ASK
     help = "Change a relay profile; it applies when the relay is next started"
     schema = relay_form(lambda _: values.UNKNOWN)
 
@@ -256,7 +247,7 @@ class EditRelay(FormOperation[RelayProfile]):
     def confirmation(self, current: RelayProfile, conflicts: Conflicts, /) -> Confirmation:
         lines: tuple[Segment, ...] = (
             *(self.reason if self.reason and not conflicts else conflict_lines(self.target, conflicts)),
-            ("This is sent and nothing else:", StyleRole.TEXT),
+            (self.effect(current), StyleRole.TEXT),
             *change_lines(self.changes),
             *self._service_change(current),
             ("It applies at the next start of the relay, which happens inside the room.", StyleRole.TEXT),
@@ -272,10 +263,6 @@ class EditRelay(FormOperation[RelayProfile]):
 
     async def send(self, context: SendContext[RelayProfile], /) -> RelayProfile:
         return await context.api.relays.update(self.relay.room.id, self.target.id, self.form.draft)
-
-    def verify(self, _before: RelayProfile, after: RelayProfile | None, /) -> bool:
-        expected = self.form.draft.body()
-        return after is not None and all(getattr(after, name) == value for name, value in expected.items())
 
 
 @dataclass(frozen=True, slots=True)

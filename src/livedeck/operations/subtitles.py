@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from livedeck.client import Subtitle, SubtitleDraft, SubtitleFile, collect, cues_out_of_order
@@ -18,7 +18,6 @@ from livedeck.operations.operation import (
     Platform,
     SendContext,
     Target,
-    confirm,
 )
 from livedeck.operations.schema import Field, FieldValues, FormSchema, draft_maker
 from livedeck.operations.videos import FILE, EditExtra, ExtraOperation, Ids, Reorder, video_title
@@ -104,7 +103,7 @@ class UploadSubtitle(_SubtitleCreation):
     def confirmation(self, current: tuple[Subtitle, ...], conflicts: Conflicts, /) -> Confirmation:
         faults = cues_out_of_order(self.file.cues, self.video.duration)
         if not faults:
-            return CreateOperation.confirmation(self, current, conflicts)
+            return replace(CreateOperation.confirmation(self, current, conflicts), level=ConfirmLevel.NONE)
         warnings = tuple((f"▲ {fault[0].upper()}{fault[1:]}.", StyleRole.WARNING) for fault in faults)
         lines = (*warnings, ("Players may show such cues late, stacked, or not at all.", StyleRole.TEXT))
         return Confirmation(f"Upload {self.target.name} as it is?", lines, "Upload")
@@ -159,8 +158,8 @@ class CopySubtitle(_SubtitleCreation):
     def target(self) -> Target:
         return track_target(self.video, self.track)
 
-    def confirmation(self, _current: tuple[Subtitle, ...], conflicts: Conflicts, /) -> Confirmation:
-        return confirm(self, conflicts, "A second track like it comes behind the last one. Viewers see both.")
+    def effect(self, _current: tuple[Subtitle, ...], /) -> str:
+        return "A second track like it comes behind the last one. Viewers see both."
 
     async def send(self, context: SendContext[tuple[Subtitle, ...]], /) -> object:
         return await context.api.subtitles.copy(self.video.id, self.track.id)
@@ -198,11 +197,10 @@ class DeleteSubtitle(DeleteOperation[Subtitle], SubtitleOperation):
     """Delete a track for good."""
 
     name = "subtitle.delete"
-    level = ConfirmLevel.ASK
     help = "Delete the track for good"
 
-    def confirmation(self, _current: Subtitle, conflicts: Conflicts, /) -> Confirmation:
-        return confirm(self, conflicts, "It is deleted for good, with its file. Viewers lose it at once.")
+    def effect(self, _current: Subtitle, /) -> str:
+        return "It is deleted for good, with its file. Viewers lose it at once."
 
     async def send(self, context: SendContext[Subtitle], /) -> None:
         await context.api.subtitles.delete(self.video.id, self.extra.id)

@@ -8,15 +8,14 @@ from typing import Any, ClassVar, TypeVar
 
 from livedeck.client import Model
 from livedeck.monitor import Video
-from livedeck.operations.diff import Change, ParsedForm, change_lines
+from livedeck.operations.diff import Change, ParsedForm
 from livedeck.operations.operation import (
     Confirmation,
     ConfirmLevel,
     Conflicts,
-    FormOperation,
+    EditOperation,
     Operation,
     Target,
-    confirm,
     conflict_lines,
 )
 from livedeck.operations.schema import Field
@@ -36,6 +35,7 @@ def video_title(video: Video) -> str:
 class ExtraOperation(Operation[M]):
     """A change of an extra that is there. `extra`: as it was shown. `facts`: the fields that matter, in words."""
 
+    level = ConfirmLevel.ASK
     facts: ClassVar[Mapping[str, str]] = {}
 
     video: Video
@@ -63,21 +63,10 @@ def _quoted(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class EditExtra(FormOperation[M], ExtraOperation[M]):
+class EditExtra(EditOperation[M], ExtraOperation[M]):
     """Changes fields of an extra."""
 
-    verb = "edit"
-    level = ConfirmLevel.ASK
-
     form: ParsedForm[Any]
-
-    def confirmation(self, _current: M, conflicts: Conflicts, /) -> Confirmation:
-        details = change_lines(self.changes)
-        return confirm(self, conflicts, "This is sent and nothing else:", button="save", details=details)
-
-    def verify(self, _before: M, after: M | None, /) -> bool:
-        fields = self.form.draft.body()
-        return after is not None and all(getattr(after, name) == value for name, value in fields.items())
 
 
 Ids = tuple[str, ...]
