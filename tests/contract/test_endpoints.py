@@ -10,7 +10,6 @@ from client.answers import api_of, saying
 from client.calls import bound, names, result
 from contract.endpoints import BY_WAY_OF, ROWS, Row, shape
 from livedeck.client import ApiError
-from livedeck.operations.catalogue import OPERATIONS
 from livedeck.simulator import api as simulator_api
 from livedeck.ui.features import FEATURES
 from livedeck.ui.shell.action import ActionRegistry
@@ -33,14 +32,7 @@ def test_every_endpoint_has_its_place_on_a_screen() -> None:
     for row in ROWS:
         action = registry.by_name[row.action]
         assert row.method == "GET" or action.writes, row.client
-
-
-@pytest.mark.parametrize("row", [row for row in ROWS if row.operation], ids=lambda row: row.operation)
-def test_an_action_says_what_its_operation_says(row: Row) -> None:
-    """One action sends the order of two kinds of rows, and says so of both."""
-    action = ActionRegistry(FEATURES).by_name[row.action]
-    assert action.writes
-    assert action.name == "order.send" or action.help == OPERATIONS[row.operation].help
+        assert not row.operation or action.operation in {"", row.operation}
 
 
 def test_every_row_has_a_client_method_and_every_client_method_a_row() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.operations.schema import FormSchema, FormState
 from livedeck.text import times
-from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, needs_event
+from livedeck.ui.shell.action import Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, change, needs_event
 
 if TYPE_CHECKING:
     from livedeck.operations.events import EventTarget
@@ -120,65 +120,19 @@ def _screen_type() -> type[EventsScreen]:
 HERE = ("events", "streams", "qos")
 
 
-_event = partial(Action, screens=HERE, blocked=needs_event)
+_event = partial(change, screens=HERE, blocked=needs_event)
 
 
 EVENTS = (
-    Action("event.new", ("n",), "new", "Make an event, as a draft", new, HERE, writes=True, rank=29),
-    _event(
-        "event.edit", ("e",), "edit", "Change any field of the event, its restreams too", edit, writes=True, rank=31
-    ),
-    _event("event.enable", ("E",), "enable", "Let streams in, and viewers watch", enable, writes=True, rank=33),
-    _event(
-        "event.complete",
-        ("C",),
-        "complete",
-        "End the event: ingest stops, viewers are cut off",
-        complete,
-        writes=True,
-        rank=34,
-    ),
-    _event(
-        "event.move",
-        ("V",),
-        "move",
-        "Put the event into another project or folder",
-        move,
-        writes=True,
-        rank=35,
-        takes="PROJECT OR FOLDER",
-    ),
-    _event("event.delete", ("D",), "delete", "Delete the event for good", delete, writes=True, rank=36),
-    _event(
-        "event.poster",
-        ("i",),
-        "picture",
-        "Give the event the picture at an address",
-        poster,
-        writes=True,
-        rank=37,
-        takes="ADDRESS",
-    ),
-    _event(
-        "stream.schedule",
-        ("s",),
-        "schedule",
-        "Schedule a stream of the event",
-        schedule,
-        writes=True,
-        rank=32,
-        takes="MOMENT",
-    ),
-    _event(
-        "stream.reschedule",
-        ("S",),
-        "reschedule",
-        "Move the event's stream to another time",
-        reschedule,
-        writes=True,
-        rank=38,
-        takes="MOMENT",
-    ),
+    change("event.new", ("n",), "new", new, HERE, operation="event.create", rank=29),
+    _event("event.edit", ("e",), "edit", edit, rank=31),
+    _event("event.enable", ("E",), "enable", enable, rank=33),
+    _event("event.complete", ("C",), "complete", complete, rank=34),
+    _event("event.move", ("V",), "move", move, rank=35, takes="PROJECT OR FOLDER"),
+    _event("event.delete", ("D",), "delete", delete, rank=36),
+    _event("event.poster", ("i",), "picture", poster, rank=37, takes="ADDRESS"),
+    _event("stream.schedule", ("s",), "schedule", schedule, rank=32, takes="MOMENT"),
+    _event("stream.reschedule", ("S",), "reschedule", reschedule, rank=38, takes="MOMENT"),
 )
 
 

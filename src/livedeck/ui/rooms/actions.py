@@ -12,7 +12,7 @@ from livedeck.operations.schema import FieldValues, FormResult, FormState
 from livedeck.presentation.rooms import ACTIVE
 from livedeck.text.segments import Segment, StyleRole
 from livedeck.ui.rooms.view import REVEALED
-from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
+from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, change
 from livedeck.ui.shell.keymap import with_keys
 
 if TYPE_CHECKING:
@@ -204,36 +204,9 @@ ROOMS = (
         rank=10,
     ),
     Action("room.pane", ("tab",), "profiles", "From the rooms to the relay profiles, and back", pane, HERE),
-    Action(
-        "room.new",
-        ("n",),
-        "new room",
-        "Make a room with up to 15 relay profiles, all or nothing",
-        new,
-        HERE,
-        writes=True,
-        rank=12,
-    ),
-    Action(
-        "room.delete",
-        ("D",),
-        "delete room",
-        "End the room: everybody is out, relays stop, its profiles are gone",
-        delete,
-        HERE,
-        writes=True,
-        rank=14,
-    ),
-    Action(
-        "relay.edit",
-        ("e",),
-        "edit profile",
-        "Change a relay profile; it applies when the relay is next started",
-        edit,
-        HERE,
-        writes=True,
-        rank=11,
-    ),
+    change("room.new", ("n",), "new room", new, HERE, rank=12),
+    change("room.delete", ("D",), "delete room", delete, HERE, rank=14),
+    change("relay.edit", ("e",), "edit profile", edit, HERE, rank=11),
     Action(
         "relay.apply",
         ("g",),

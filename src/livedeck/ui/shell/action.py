@@ -57,7 +57,8 @@ class Action:
     """One thing that a person can have done.
 
     `name`: `group.verb`, also its command (`:event.complete`, `:complete`). `keys`: by Textual's names, the first one
-    is shown; none: palette and command only. `label`: a word for the footer. `help`: a sentence without its full stop.
+    is shown; none: palette and command only. `label`: a word for the footer. `own_help`: a sentence without its full
+    stop; empty: that of `operation`, the name of the operation that it runs.
     `screens`: the modes where it works, () everywhere; with a `kind`: on all screens of that kind. `blocked`: why it
     cannot be done now. `writes`: whether it changes the platform. `takes`: what may stand after its command, empty:
     nothing. `rank`: its place in the footer, 0 not there. `home`: the mode where it is what one does, and stands right
@@ -70,7 +71,7 @@ class Action:
     name: str
     keys: tuple[str, ...]
     label: str
-    help: str
+    own_help: str
     run: Run
     screens: tuple[str, ...] = ()
     kind: ScreenKind = ScreenKind.PLAIN
@@ -81,6 +82,16 @@ class Action:
     home: str = ""
     alarm_label: str = ""
     fixed: bool = False
+    operation: str = ""
+
+    @property
+    def help(self) -> str:
+        """What it does: a sentence without its full stop. Operations are imported when one is first asked for."""
+        if self.own_help:
+            return self.own_help
+        from livedeck.operations.catalogue import OPERATIONS
+
+        return OPERATIONS[self.operation].help
 
     @property
     def group(self) -> str:
@@ -114,6 +125,25 @@ class Action:
             return f":{self.name} works on {', '.join(self.screens)}"
         reason = self.blocked(ctx)
         return f":{self.name} {reason}" if reason else ""
+
+
+def change(
+    name: str,
+    keys: tuple[str, ...],
+    label: str,
+    run: Run,
+    screens: tuple[str, ...],
+    *,
+    operation: str = "",
+    blocked: Reason = always,
+    takes: str = "",
+    rank: int = 0,
+) -> Action:
+    """The action that runs an operation, mostly the one of its name, and says what that one says."""
+    operation = operation or name
+    return Action(
+        name, keys, label, "", run, screens, blocked=blocked, writes=True, takes=takes, rank=rank, operation=operation
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from livedeck.client import ApiError, Subtitle
 from livedeck.monitor import KnownMaterial, Severity, Video
-from livedeck.operations.schema import Field, FormResult, FormSchema, FormState
+from livedeck.operations.schema import Field, FormResult, FormSchema
 from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
 from livedeck.ui.shell.keymap import with_keys
 from livedeck.ui.videos.annotations import ACTIONS as ANNOTATIONS
-from livedeck.ui.videos.extras import needs_video, renew, run, typed_entries, video_of
+from livedeck.ui.videos.extras import empty_form, needs_video, renew, run, typed_entries, video_of
 from livedeck.ui.videos.materials import ACTIONS as MATERIALS
 from livedeck.ui.videos.posters import ACTIONS as POSTERS
 from livedeck.ui.videos.selection import PARTS, selection_of
@@ -19,64 +19,22 @@ from livedeck.ui.videos.subtitles import ACTIONS as SUBTITLES
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
-    from livedeck.ui.videos.screen import (
-        AnnotationsScreen,
-        CuesScreen,
-        MaterialsScreen,
-        OrderedScreen,
-        PostersScreen,
-        SubtitlesScreen,
-        VideosScreen,
-        VideoTab,
-    )
+    from livedeck.ui.videos.screen import OrderedScreen, VideoTab
 
 
-def _tab() -> type[VideoTab]:
-    from livedeck.ui.videos.screen import VideoTab
+def _screen(mode: str) -> FeatureScreen:
+    def load() -> type[VideoTab]:
+        from livedeck.ui.videos.screen import SCREENS
 
-    return VideoTab
+        return SCREENS[mode]
+
+    return FeatureScreen(load, ScreenKind.TABLE)
 
 
-def _ordered_tab() -> type[OrderedScreen]:
+def _ordered_screen(ctx: Context) -> OrderedScreen:
     from livedeck.ui.videos.screen import OrderedScreen
 
-    return OrderedScreen
-
-
-def _videos_screen() -> type[VideosScreen]:
-    from livedeck.ui.videos.screen import VideosScreen
-
-    return VideosScreen
-
-
-def _posters_screen() -> type[PostersScreen]:
-    from livedeck.ui.videos.screen import PostersScreen
-
-    return PostersScreen
-
-
-def _subtitles_screen() -> type[SubtitlesScreen]:
-    from livedeck.ui.videos.screen import SubtitlesScreen
-
-    return SubtitlesScreen
-
-
-def _cues_screen() -> type[CuesScreen]:
-    from livedeck.ui.videos.screen import CuesScreen
-
-    return CuesScreen
-
-
-def _annotations_screen() -> type[AnnotationsScreen]:
-    from livedeck.ui.videos.screen import AnnotationsScreen
-
-    return AnnotationsScreen
-
-
-def _materials_screen() -> type[MaterialsScreen]:
-    from livedeck.ui.videos.screen import MaterialsScreen
-
-    return MaterialsScreen
+    return ctx.screen_of(OrderedScreen)
 
 
 def open_screen(ctx: Context, _: str) -> None:
@@ -98,9 +56,11 @@ def _turn(ctx: Context, step: int, name: str = "") -> None:
     if name and name not in PARTS:
         ctx.announce(f"there is no part {name}: {', '.join(PARTS)}", Severity.WARNING)
         return
+    from livedeck.ui.videos.screen import VideosScreen
+
     part = name or PARTS[(PARTS.index(ctx.current_mode) + step) % len(PARTS)]
     screen = ctx.screen
-    if isinstance(screen, _videos_screen()):
+    if isinstance(screen, VideosScreen):
         screen.select_video()
     if part != PARTS[0] and selection_of(ctx).video is None:
         ctx.announce(with_keys("no video is selected; {video.find} opens any by its id", ctx.actions), Severity.WARNING)
@@ -110,7 +70,9 @@ def _turn(ctx: Context, step: int, name: str = "") -> None:
 
 def open_(ctx: Context, _: str) -> None:
     """The posters of the video under the cursor."""
-    ctx.screen_of(_tab()).open()
+    from livedeck.ui.videos.screen import VideoTab
+
+    ctx.screen_of(VideoTab).open()
 
 
 def find(ctx: Context, argument: str) -> Awaitable[None] | None:
@@ -125,7 +87,7 @@ FIND_FORM = FormSchema((Field("video_id", "Video", hint="its id", required=True)
 
 
 async def _find(ctx: Context, typed: str) -> None:
-    state = FormState("Open a video", FIND_FORM, FIND_FORM.empty(), button="Open")
+    state = empty_form("Open a video", FIND_FORM, "Open")
 
     async def attempt(result: FormResult) -> Video:
         return await _select(ctx, str(result.entries["video_id"]).strip())
@@ -158,14 +120,14 @@ def later(ctx: Context, _: str) -> None:
 
 
 def _shift(ctx: Context, step: int) -> None:
-    reason = ctx.screen_of(_ordered_tab()).move_row(step)
+    reason = _ordered_screen(ctx).move_row(step)
     if reason:
         ctx.announce(reason, Severity.WARNING)
 
 
 def send(ctx: Context, _: str) -> Awaitable[None] | None:
     """The whole order, as it is shown."""
-    screen = ctx.screen_of(_ordered_tab())
+    screen = _ordered_screen(ctx)
     order = screen.order()
     if order is None:
         ctx.announce("nothing was moved")
@@ -179,7 +141,7 @@ async def _send(ctx: Context, screen: OrderedScreen, video: Video, order: tuple[
 
     rows: tuple[Subtitle | KnownMaterial, ...] = screen.cached().items
     names = {row.id: track_name(row) if isinstance(row, Subtitle) else row.title or row.id for row in rows}
-    reorder = ReorderSubtitles if isinstance(screen, _subtitles_screen()) else ReorderMaterials
+    reorder = ReorderSubtitles if screen.MODE == "subtitles" else ReorderMaterials
     outcome = await run(ctx, reorder(video, order, tuple(row.id for row in rows), names))
     if not outcome.has_happened:
         return
@@ -247,14 +209,7 @@ ORDER = (
 
 FEATURE = Feature(
     tab=Tab("Videos", "6", "videos", "Videos: recordings, any video by its id, and what hangs on one", run=open_screen),
-    screens={
-        "videos": FeatureScreen(_videos_screen, ScreenKind.TABLE),
-        "posters": FeatureScreen(_posters_screen, ScreenKind.TABLE),
-        "subtitles": FeatureScreen(_subtitles_screen, ScreenKind.TABLE),
-        "cues": FeatureScreen(_cues_screen, ScreenKind.TABLE),
-        "annotations": FeatureScreen(_annotations_screen, ScreenKind.TABLE),
-        "materials": FeatureScreen(_materials_screen, ScreenKind.TABLE),
-    },
+    screens={mode: _screen(mode) for mode in MODES},
     actions=(*VIDEOS, *POSTERS, *SUBTITLES, *ANNOTATIONS, *MATERIALS, *ORDER),
     help=(
         HelpGroup("part", "Videos", 110),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.client import Annotation
 from livedeck.operations.schema import FormState
-from livedeck.ui.shell.action import Action
+from livedeck.ui.shell.action import change
 from livedeck.ui.videos.extras import needs_video, run, run_form, selected, video_of
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
     return run(ctx, DeleteAnnotation(video_of(ctx), annotation)) if annotation else None
 
 
-_annotation = partial(Action, screens=("annotations",), blocked=needs_video)
+_annotation = partial(change, screens=("annotations",), blocked=needs_video)
 
 
 ACTIONS = (
-    _annotation("annotation.new", ("n",), "new", "Lay an annotation over the video", new, writes=True, rank=11),
-    _annotation("annotation.edit", ("e",), "edit", "Change the annotation", edit, writes=True, rank=12),
-    _annotation("annotation.delete", ("D",), "delete", "Delete the annotation for good", delete, writes=True, rank=13),
+    _annotation("annotation.new", ("n",), "new", new, rank=11),
+    _annotation("annotation.edit", ("e",), "edit", edit, rank=12),
+    _annotation("annotation.delete", ("D",), "delete", delete, rank=13),
 )

@@ -73,6 +73,11 @@ async def run_form(
     return outcome
 
 
+def empty_form(title: str, schema: FormSchema[Any], button: str, typed: str = "") -> FormState:
+    """A form to make something with. `typed`: what stood after the command."""
+    return FormState(title, schema, schema.empty(), typed_entries(schema, typed), button=button)
+
+
 def typed_entries(schema: FormSchema[Any], typed: str) -> FieldValues | None:
     """What stood after the command, in the first field of its form."""
     return {schema.fields[0].name: typed} if typed else None

@@ -11,9 +11,9 @@ from livedeck.client import ApiError, Material, NotFound
 from livedeck.monitor import KnownMaterial, Severity, Video
 from livedeck.operations.operation import OperationResult
 from livedeck.operations.schema import Field, FormResult, FormSchema, FormState, parse_path
-from livedeck.ui.shell.action import Action
+from livedeck.ui.shell.action import Action, change
 from livedeck.ui.videos.extras import download as save
-from livedeck.ui.videos.extras import needs_video, run, run_form, selected, typed_entries, video_of
+from livedeck.ui.videos.extras import empty_form, needs_video, run, run_form, selected, typed_entries, video_of
 
 if TYPE_CHECKING:
     from livedeck.operations.diff import ParsedForm
@@ -35,9 +35,7 @@ async def _upload(ctx: Context, video: Video, typed: str) -> None:
         file = parse_path(form.entries["file"])
         return UploadMaterial(video, file, str(form.entries["title"]).strip() or file.name)
 
-    entered = typed_entries(UPLOAD_FORM, typed)
-    state = FormState(f"Material of {video.title}", UPLOAD_FORM, UPLOAD_FORM.empty(), entered, button="Upload")
-    outcome = await run_form(ctx, state, make)
+    outcome = await run_form(ctx, empty_form(f"Material of {video.title}", UPLOAD_FORM, "Upload", typed), make)
     if outcome and isinstance(outcome.answer, Material):
         await ctx.monitor.remember_materials(KnownMaterial.of(outcome.answer, video.id, "this deck"))
     elif outcome and outcome.has_happened:
@@ -124,7 +122,7 @@ def know(ctx: Context, argument: str) -> Awaitable[None]:
 
 
 async def _know(ctx: Context, video: Video, typed: str) -> None:
-    state = FormState(f"A material of {video.title}", KNOW_FORM, KNOW_FORM.empty(), button="Take in")
+    state = empty_form(f"A material of {video.title}", KNOW_FORM, "Take in")
 
     async def attempt(result: FormResult) -> str:
         material_id = str(result.entries["material_id"]).strip()
@@ -137,29 +135,17 @@ async def _know(ctx: Context, video: Video, typed: str) -> None:
         await ctx.monitor.remember_materials(known)
 
 
-_material = partial(Action, screens=("materials",), blocked=needs_video)
+_on_material = partial(Action, screens=("materials",), blocked=needs_video)
+_material = partial(change, screens=("materials",), blocked=needs_video)
 
 
 ACTIONS = (
-    _material(
-        "material.upload", ("n",), "upload", "Put a file beside the video", upload, writes=True, takes="[FILE]", rank=11
-    ),
-    _material("material.download", ("g",), "get", "Download the file", download, takes="[FILE]", rank=12),
-    _material(
+    _material("material.upload", ("n",), "upload", upload, takes="[FILE]", rank=11),
+    _on_material("material.download", ("g",), "get", "Download the file", download, takes="[FILE]", rank=12),
+    _on_material(
         "material.link", ("l",), "link", "Copy an address that downloads the file for a short while", link, rank=13
     ),
-    _material(
-        "material.rename",
-        ("e",),
-        "rename",
-        "Give the material another title",
-        rename,
-        writes=True,
-        takes="[TITLE]",
-        rank=16,
-    ),
-    _material(
-        "material.delete", ("D",), "delete", "Delete the material and its file for good", delete, writes=True, rank=18
-    ),
-    _material("material.know", (), "by id", "Take in a material of this video by its id", know, takes="ID"),
+    _material("material.rename", ("e",), "rename", rename, takes="[TITLE]", rank=16),
+    _material("material.delete", ("D",), "delete", delete, rank=18),
+    _on_material("material.know", (), "by id", "Take in a material of this video by its id", know, takes="ID"),
 )

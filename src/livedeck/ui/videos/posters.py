@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.client import Poster
 from livedeck.monitor import Severity
-from livedeck.operations.schema import FormState
-from livedeck.ui.shell.action import Action
-from livedeck.ui.videos.extras import needs_video, run, run_form, selected, typed_entries, video_of
+from livedeck.ui.shell.action import change
+from livedeck.ui.videos.extras import empty_form, needs_video, run, run_form, selected, video_of
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
@@ -21,9 +20,7 @@ def make(ctx: Context, argument: str) -> Awaitable[Any]:
     from livedeck.operations.posters import CreatePoster, frame_form
 
     video = video_of(ctx)
-    schema = frame_form(video.duration)
-    entered = typed_entries(schema, argument)
-    state = FormState(f"Poster of {video.title}", schema, schema.empty(), entered, button="Make")
+    state = empty_form(f"Poster of {video.title}", frame_form(video.duration), "Make", argument)
     return run_form(ctx, state, lambda form: CreatePoster(video, form.draft))
 
 
@@ -32,8 +29,7 @@ def upload(ctx: Context, argument: str) -> Awaitable[Any]:
     from livedeck.operations.posters import PICTURE_FORM, UploadPoster
 
     video = video_of(ctx)
-    entered = typed_entries(PICTURE_FORM, argument)
-    state = FormState(f"Poster of {video.title}", PICTURE_FORM, PICTURE_FORM.empty(), entered, button="Take it")
+    state = empty_form(f"Poster of {video.title}", PICTURE_FORM, "Take it", argument)
     return run_form(ctx, state, lambda form: UploadPoster(video, form.draft))
 
 
@@ -62,25 +58,12 @@ def _selected(ctx: Context) -> Poster | None:
     return None
 
 
-_poster = partial(Action, screens=("posters",), blocked=needs_video)
+_poster = partial(change, screens=("posters",), blocked=needs_video)
 
 
 ACTIONS = (
-    _poster(
-        "poster.make", ("n",), "new", "Make a poster of the frame at a time", make, writes=True, takes="[TIME]", rank=11
-    ),
-    _poster(
-        "poster.upload",
-        ("i",),
-        "picture",
-        "Give the video the picture at an address",
-        upload,
-        writes=True,
-        takes="[ADDRESS]",
-        rank=12,
-    ),
-    _poster(
-        "poster.activate", ("s",), "show", "Show this poster in the player and in lists", activate, writes=True, rank=13
-    ),
-    _poster("poster.delete", ("D",), "delete", "Delete the poster for good", delete, writes=True, rank=14),
+    _poster("poster.make", ("n",), "new", make, takes="[TIME]", rank=11),
+    _poster("poster.upload", ("i",), "picture", upload, takes="[ADDRESS]", rank=12),
+    _poster("poster.activate", ("s",), "show", activate, rank=13),
+    _poster("poster.delete", ("D",), "delete", delete, rank=14),
 )

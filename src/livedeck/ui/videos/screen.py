@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -310,3 +310,10 @@ class MaterialsScreen(OrderedScreen):
     MODE = "materials"
     SCHEMA = MATERIALS
     EMPTY = "none known, nothing lists them; {material.upload} uploads one, :material.know ID takes one in"
+
+
+SCREENS: Mapping[str, type[VideoTab]] = {
+    screen.MODE: screen
+    for screen in (VideosScreen, PostersScreen, SubtitlesScreen, CuesScreen, AnnotationsScreen, MaterialsScreen)
+}
+"""By their modes."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.client import Incomplete, Secret, Subtitle, subtitle_file
 from livedeck.operations.schema import FormState, parse_path
-from livedeck.ui.shell.action import Action
+from livedeck.ui.shell.action import Action, change
 from livedeck.ui.videos.extras import download as save
-from livedeck.ui.videos.extras import needs_video, run, run_form, selected, typed_entries, video_of
+from livedeck.ui.videos.extras import empty_form, needs_video, run, run_form, selected, video_of
 
 if TYPE_CHECKING:
     from livedeck.operations.diff import ParsedForm
@@ -36,9 +36,7 @@ def upload(ctx: Context, argument: str) -> Awaitable[Any]:
         file = await subtitle_file(parse_path(form.entries["file"]))
         return UploadSubtitle(video, str(form.entries["language"]), str(form.entries["description"]), file)
 
-    entered = typed_entries(UPLOAD_FORM, argument)
-    state = FormState(f"Subtitles of {video.title}", UPLOAD_FORM, UPLOAD_FORM.empty(), entered, button="Upload")
-    return run_form(ctx, state, make)
+    return run_form(ctx, empty_form(f"Subtitles of {video.title}", UPLOAD_FORM, "Upload", argument), make)
 
 
 def recognise(ctx: Context, argument: str) -> Awaitable[Any]:
@@ -46,8 +44,7 @@ def recognise(ctx: Context, argument: str) -> Awaitable[Any]:
     from livedeck.operations.subtitles import RECOGNISE_FORM, RecogniseSpeech
 
     video = video_of(ctx)
-    title, entered = f"Recognise the speech of {video.title}", typed_entries(RECOGNISE_FORM, argument)
-    state = FormState(title, RECOGNISE_FORM, RECOGNISE_FORM.empty(), entered, button="Order")
+    state = empty_form(f"Recognise the speech of {video.title}", RECOGNISE_FORM, "Order", argument)
     return run_form(ctx, state, lambda form: RecogniseSpeech(video, form.draft))
 
 
@@ -97,35 +94,16 @@ def download(ctx: Context, argument: str) -> Awaitable[Any] | None:
     return save(ctx, target, track.file_name or f"{track.language or 'track'}.vtt", link, typed=argument)
 
 
-_subtitle = partial(Action, screens=("subtitles",), blocked=needs_video)
+_on_track = partial(Action, screens=("subtitles",), blocked=needs_video)
+_subtitle = partial(change, screens=("subtitles",), blocked=needs_video)
 
 
 ACTIONS = (
-    _subtitle("subtitle.read", ("enter",), "read", "Read what the track says", read, rank=10),
-    _subtitle(
-        "subtitle.upload",
-        ("n",),
-        "upload",
-        "Upload a WebVTT or SRT file, checked before it leaves",
-        upload,
-        writes=True,
-        takes="[FILE]",
-        rank=11,
-    ),
-    _subtitle(
-        "subtitle.recognise",
-        ("v",),
-        "recognise",
-        "Have the speech recognised, a track for each language",
-        recognise,
-        writes=True,
-        takes="[LANGUAGES]",
-        rank=12,
-    ),
-    _subtitle(
-        "subtitle.edit", ("e",), "edit", "Change language or description of the track", edit, writes=True, rank=13
-    ),
-    _subtitle("subtitle.copy", ("c",), "copy", "Make a second track like this one", copy, writes=True, rank=16),
-    _subtitle("subtitle.download", ("g",), "get", "Download the file of the track", download, takes="[FILE]", rank=17),
-    _subtitle("subtitle.delete", ("D",), "delete", "Delete the track for good", delete, writes=True, rank=18),
+    _on_track("subtitle.read", ("enter",), "read", "Read what the track says", read, rank=10),
+    _subtitle("subtitle.upload", ("n",), "upload", upload, takes="[FILE]", rank=11),
+    _subtitle("subtitle.recognise", ("v",), "recognise", recognise, takes="[LANGUAGES]", rank=12),
+    _subtitle("subtitle.edit", ("e",), "edit", edit, rank=13),
+    _subtitle("subtitle.copy", ("c",), "copy", copy, rank=16),
+    _on_track("subtitle.download", ("g",), "get", "Download the file of the track", download, takes="[FILE]", rank=17),
+    _subtitle("subtitle.delete", ("D",), "delete", delete, rank=18),
 )
