@@ -6,9 +6,10 @@ Everything here waits for the disk: an event loop calls it in a thread, or uses 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from errno import EINVAL, EISDIR
+from errno import EINVAL, EISDIR, EPERM
 from pathlib import Path
 from tempfile import mkstemp
 from threading import Lock
@@ -62,12 +63,28 @@ class AtomicFile:
         self.path.unlink(missing_ok=True)
 
     def _check_target(self) -> None:
-        if self._target.is_dir():
-            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        check_target(self._target)
         if not self._replace and (self._target.exists() or self._target.is_symlink()):
             raise FileExistsError(f"{self._target.name} is there already")
-        if self._target.exists() and not self._target.is_file():
-            raise OSError(EINVAL, "not a regular file")  # a device would be replaced by a file
+
+
+def check_target(target: Path) -> None:
+    """Raises OSError where something is there that no file may replace: a folder, a device, a pipe, a socket.
+
+    Nor is a link followed that somebody else has laid there.
+    """
+    try:
+        status = target.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            if status.st_uid not in {os.geteuid(), 0}:
+                raise PermissionError(EPERM, "a link that belongs to somebody else")
+            status = target.stat()
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(EINVAL, "not a regular file")  # it would be replaced by one
 
 
 def write_private(target: Path, text: str, *, replace: bool) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shutil
+import socket
 import subprocess
 from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from dataclasses import replace
@@ -21,7 +23,7 @@ from structlog.testing import capture_logs
 from cli.commands import called
 from livedeck.cli.screenshots import EVENING, FixedClock
 from livedeck.cli.token import TokenRefresh, with_token_refresh
-from livedeck.cli.wall_server import SvgPublisher, listen, serve_wall
+from livedeck.cli.wall_server import SvgPublisher, listen, replace_file, serve_wall
 from livedeck.cli.wallboard import parse_terms, with_deck_acknowledgements
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import (
@@ -235,6 +237,55 @@ def test_a_folder_that_is_not_there_is_said_before_anything_is_shown(tmp_path: P
     done = called(tmp_path, "wallboard", "--svg", str(target), env=env)
     assert done.returncode == 1
     assert f"{target}: No such file or directory" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["folder", "device", "pipe", "socket", "link to a device", "link of somebody else"])
+def test_what_is_no_file_is_refused_at_the_start_and_stays(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "wall.svg"
+    master, slave = os.openpty()  # a device in whose folder nothing can be made, whatever a fault of ours tries
+    device = Path(os.ttyname(slave))
+    match kind:
+        case "folder":
+            target.mkdir()
+        case "device":
+            target = device
+        case "pipe":
+            os.mkfifo(target)
+        case "socket":
+            monkeypatch.chdir(tmp_path)
+            with socket.socket(socket.AF_UNIX) as bound:
+                bound.bind("wall.svg")
+        case "link to a device":
+            target.symlink_to(device)
+        case _:
+            target.symlink_to(tmp_path / "elsewhere.svg")
+            somebody = 12_345
+            if os.geteuid():
+                monkeypatch.setattr(os, "geteuid", lambda: somebody)
+            else:
+                os.lchown(target, somebody, -1)
+    before = target.lstat()
+    env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t" * 20}
+    done = called(tmp_path, "wallboard", "--svg", str(target), env=env)
+    with pytest.raises(OSError, match=r"not a regular file|somebody else|Is a directory"):
+        replace_file(target, b"picture")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"--svg {target}: " in done.stderr
+    after = target.lstat()
+    os.close(master)
+    os.close(slave)
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
+    assert not (tmp_path / "elsewhere.svg").exists()
+
+
+def test_a_picture_is_not_written_through_a_link_beside_it(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("theirs")
+    (tmp_path / f".wall.svg.{os.getpid()}").symlink_to(victim)
+    replace_file(tmp_path / "wall.svg", b"picture")
+    assert (victim.read_text(), (tmp_path / "wall.svg").read_bytes()) == ("theirs", b"picture")
 
 
 def test_a_filter_that_is_none_is_refused_by_its_name(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from livedeck.atomic_file import check_target
 from livedeck.ui.wallboard.app import Picture
 
 _log: Any = structlog.get_logger("livedeck.wallboard")
@@ -89,10 +90,13 @@ def replace_file(target: Path, content: bytes) -> None:
 
     Unlike `atomic_file`: others may read it, as a web server does, and it is not synced, for the next one comes soon.
     """
+    check_target(target)
     target = target.resolve()  # a link stays a link
     part = target.with_name(f".{target.name}.{os.getpid()}")
+    part.unlink(missing_ok=True)
     try:
-        part.write_bytes(content)
+        with part.open("xb") as file:  # follows no link that was laid there
+            file.write(content)
         part.replace(target)
     except BaseException:
         part.unlink(missing_ok=True)

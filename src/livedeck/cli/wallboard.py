@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from livedeck.atomic_file import check_target
 from livedeck.cli.exit_codes import FAULT, run
 from livedeck.cli.imports import lasting_imports
 from livedeck.cli.options import appearance, merge_flags, platform
@@ -20,7 +21,7 @@ from livedeck.environment import log_path, no_screen_reason
 from livedeck.monitor import Alarm, AlarmLimits, Clock, HistoryReader, Snapshot, sync_acknowledgements
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.filtering import FilterError, Term, parse
-from livedeck.settings import Settings, load
+from livedeck.settings import Settings, SettingsError, load
 from livedeck.ui.wallboard.glyphs import MAX_SCALE, PLAIN
 from livedeck.ui.wallboard.layout import MAX_TILES, Wall
 
@@ -52,7 +53,7 @@ class WallOutputs:
     "--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="A tile each up to so many."
 )
 @click.option("--scale", type=click.IntRange(PLAIN, MAX_SCALE), help="Size of the letters. [default: as large as fits]")
-@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Write the picture there, each time anew.")
+@click.option("--svg", type=click.Path(path_type=Path), help="Write the picture there, each time anew.")
 @click.option("--http", "port", metavar="PORT", type=click.IntRange(0, 65535), help="Show it to a browser on loopback.")
 @platform
 @appearance
@@ -94,6 +95,11 @@ def parse_terms(filter_text: str, project: str | None) -> tuple[Term, ...]:
 
 async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...], outputs: WallOutputs) -> int:
     """The wall, or the status where nobody would see it. Returns the exit code. Raises SettingsError."""
+    if outputs.svg:
+        try:
+            check_target(outputs.svg)
+        except OSError as error:
+            raise SettingsError(f"--svg {outputs.svg}: {error.strerror}") from None
     reason = no_screen_reason()
     if reason and not outputs:
         from livedeck.cli.status import print_status
