@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -32,7 +33,8 @@ UNHURRIED = Settings.model_validate({"cadence": {"budget": 1000}})
 """On a clock that stands still no request is ever earned."""
 
 READS = {"GET", "HEAD"}
-TURNS = 100
+PATIENCE = 30.0
+"""Seconds within which all that a test waits for happens, however busy the machine is."""
 
 
 class HandClock(FixedClock):
@@ -113,20 +115,18 @@ class Stage:
 
     async def idle(self) -> None:
         """Until no action is under way, or one waits for an answer of the person."""
-        for _ in range(TURNS):
-            await self.settle()
-            is_busy = any(worker.group == "actions" for worker in self.deck.workers)
-            if isinstance(self.deck.screen, Dialog) or not is_busy:
-                return
-        raise AssertionError("an action never ends")
+        await self.settle()
+        await self.until(lambda: isinstance(self.deck.screen, Dialog) or not self._is_busy())
+
+    def _is_busy(self) -> bool:
+        return any(worker.group == "actions" for worker in self.deck.workers)
 
     async def until(self, so: Callable[[], bool]) -> None:
         """Until that is so."""
-        for _ in range(TURNS):
-            if so():
-                return
+        end = time.monotonic() + PATIENCE
+        while not so():
+            assert time.monotonic() < end, f"never: {self.text()}"
             await self.settle()
-        raise AssertionError(f"never: {self.text()}")
 
     async def fault(self, **what: Any) -> None:
         """Let a fault of the platform strike requests from now on."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ from livedeck.monitor import CachedList
 from livedeck.ui.kit.dialogs.inputs import RowsInput
 from livedeck.ui.rooms.screen import RoomsScreen
 from simulator.http_client import client_for
-from ui.deck_stage import TURNS, Stage, deck_stage
+from ui.deck_stage import Stage, deck_stage
 from ui.stage import known
 
 COUNCIL = "Council, hybrid session"
@@ -25,20 +25,11 @@ async def meeting(name: str = COUNCIL, size: tuple[int, int] = (170, 40), **opti
     """The deck on the Rooms screen, that room selected."""
     async with deck_stage(size, **options) as stage:
         await stage.act("screen.rooms")
-        await until(stage, lambda: rooms(stage).as_of is not None)
+        await stage.until(lambda: rooms(stage).as_of is not None)
         while room(stage).name != name:
             await stage.act("row.down")
         stage.requests.clear()
         yield stage
-
-
-async def until(stage: Stage, so: Callable[[], bool]) -> None:
-    """Until that is so; what was asked of the platform takes some turns of the loop."""
-    for _ in range(TURNS):
-        if so():
-            return
-        await stage.settle()
-    raise AssertionError("it never is")
 
 
 def rooms(stage: Stage) -> CachedList[Room]:

@@ -28,7 +28,6 @@ from ui.meeting import (
     rooms,
     screen,
     stored,
-    until,
     words,
 )
 from ui.stage import known
@@ -38,12 +37,12 @@ async def test_rooms_are_asked_for_only_while_somebody_looks() -> None:
     async with deck_stage() as stage:
         assert rooms(stage).as_of is None
         await stage.act("screen.rooms")
-        await until(stage, lambda: rooms(stage).as_of is not None)
+        await stage.until(lambda: rooms(stage).as_of is not None)
         assert ("GET", ROOMS) in stage.requests
         await stage.act("screen.events")
         stage.requests.clear()
         await stage.act("app.ask")
-        await until(stage, lambda: ("GET", "/v2/live/events") in stage.requests)
+        await stage.until(lambda: ("GET", "/v2/live/events") in stage.requests)
         assert ("GET", ROOMS) not in stage.requests
 
 
@@ -92,7 +91,7 @@ async def test_a_room_is_made_with_its_profiles_in_one_request() -> None:
         ]
         assert made.type == "permanent_meeting"
         assert stage.writes == [("POST", ROOMS)]
-        await until(stage, lambda: rooms(stage).find(made.id) is not None)
+        await stage.until(lambda: rooms(stage).find(made.id) is not None)
         await stage.act("room.new")
         assert stage.simulator.user_id in words(stage), "the owner need not be typed twice"
 
@@ -300,13 +299,13 @@ async def test_a_kept_edit_is_offered_when_the_relay_has_ended_and_sent_only_the
     async with meeting() as stage:
         await locked(stage)
         await agree(stage)
-        await until(stage, lambda: room(stage).status == "active")
+        await stage.until(lambda: room(stage).status == "active")
         assert "▲ at 21:14:07" in words(stage)
         assert "the edit of Council channel waits: g applies it" in words(stage)
         sent = list(stage.writes)
         await broadcast(stage, running=False)
         await stage.act("app.ask")
-        await until(stage, lambda: stage.shows(Confirm))
+        await stage.until(lambda: stage.shows(Confirm))
         shown = words(stage)
         assert "This edit waits since 21:14:07Z. Its room is no longer active." in shown
         assert "Name: Council channel → Renamed" in shown
@@ -321,15 +320,15 @@ async def test_away_from_the_rooms_the_end_of_a_relay_is_told_and_asked_about_on
     async with meeting() as stage:
         await locked(stage)
         await agree(stage)
-        await until(stage, lambda: room(stage).status == "active")
+        await stage.until(lambda: room(stage).status == "active")
         where, which = room(stage).id, relay(stage).id
         await stage.act("screen.events")
         await broadcast(stage, running=False, where=(where, which))
         await stage.act("app.ask")
-        await until(stage, lambda: "can be applied" in words(stage))
+        await stage.until(lambda: "can be applied" in words(stage))
         assert not stage.shows(Confirm)
         await stage.act("screen.rooms")
-        await until(stage, lambda: stage.shows(Confirm))
+        await stage.until(lambda: stage.shows(Confirm))
         await stage.press("enter")
         await stage.idle()
         assert screen(stage).edits.waiting, "declined is not dropped"
@@ -339,17 +338,17 @@ async def test_the_end_of_a_relay_is_asked_about_when_the_form_that_is_open_is_l
     async with meeting() as stage:
         await locked(stage)
         await agree(stage)
-        await until(stage, lambda: room(stage).status == "active")
+        await stage.until(lambda: room(stage).status == "active")
         where = room(stage).id, relay(stage).id
         await stage.act("room.new")
         assert stage.shows(Form)
         await broadcast(stage, running=False, where=where)
         stage.deck.dispatch("app.ask")
-        await until(stage, lambda: "can be applied" in stage.last_notice())
+        await stage.until(lambda: "can be applied" in stage.last_notice())
         await stage.settle()
         assert stage.shows(Form)
         await stage.press("escape")
-        await until(stage, lambda: stage.shows(Confirm))
+        await stage.until(lambda: stage.shows(Confirm))
         assert "This edit waits since" in words(stage)
 
 
@@ -372,7 +371,7 @@ async def test_an_edit_whose_room_is_gone_does_not_wait_for_ever() -> None:
         await agree(stage)
         await stage.api.rooms.delete(room(stage).id)
         await stage.act("app.ask")
-        await until(stage, lambda: not screen(stage).edits.waiting)
+        await stage.until(lambda: not screen(stage).edits.waiting)
         assert "its room is gone" in words(stage)
 
 
@@ -396,14 +395,14 @@ async def test_a_room_is_deleted_after_its_consequences_were_named() -> None:
         with pytest.raises(NotFound):
             await stage.api.rooms.get(gone.id)
         assert stage.writes == [("DELETE", f"{ROOMS}/{gone.id}")]
-        await until(stage, lambda: rooms(stage).find(gone.id) is None)
+        await stage.until(lambda: rooms(stage).find(gone.id) is None)
 
 
 async def test_a_room_with_people_in_it_is_deleted_only_by_its_name() -> None:
     async with meeting() as stage:
         await broadcast(stage, running=True)
         await stage.act("app.ask")
-        await until(stage, lambda: room(stage).status == "active")
+        await stage.until(lambda: room(stage).status == "active")
         await stage.act("room.delete")
         assert "Type council to delete" in words(stage)
         await stage.press("tab", "tab", "enter")
@@ -427,7 +426,7 @@ async def test_a_key_is_shown_for_ten_seconds_and_that_is_recorded() -> None:
         key = relay(stage).stream_key
         assert key is not None
         await stage.act("relay.reveal")
-        await until(stage, lambda: key.reveal() in words(stage))
+        await stage.until(lambda: key.reveal() in words(stage))
         await history.flush()
         records = await history.audit(EVENING - timedelta(hours=1))
         (record,) = [record for record in records if record.action == "relay.reveal"]
@@ -462,7 +461,7 @@ async def test_a_shown_key_goes_with_what_it_belongs_to(leaves: str) -> None:
         key = relay(stage).stream_key
         assert key is not None
         await stage.act("relay.reveal")
-        await until(stage, lambda: key.reveal() in words(stage))
+        await stage.until(lambda: key.reveal() in words(stage))
         await stage.act(leaves)
         assert key.reveal() not in words(stage)
         await stage.act("screen.rooms")
@@ -478,7 +477,7 @@ async def test_read_only_nothing_is_sent_and_every_change_says_why() -> None:
             await stage.act(action)
             assert f"RO: this deck is read-only, :{action} would change the platform" in words(stage)
         await stage.act("relay.reveal")
-        await until(stage, lambda: "hidden again in" in words(stage))
+        await stage.until(lambda: "hidden again in" in words(stage))
         assert not stage.writes
     await history.close()
 

@@ -108,8 +108,10 @@ async def delete_poster(request: ApiRequest[None]) -> Response:
 
 
 async def upload_poster(request: ApiRequest[PosterUpload]) -> Response:
-    """Give a video or an event a poster of its own. Its address is recorded and never fetched (platform-api.md,
-    "Upload headers")."""
+    """Give a video or an event a poster of its own; its address is recorded and never fetched.
+
+    What becomes of the headers: platform-api.md, "Upload headers".
+    """
     headers, world = request.headers(), request.world
     if len(headers.model_fields_set & {"video_id", "event_id"}) != 1:
         raise invalid(("X-Video-ID", "must be given, or else X-Event-ID"))
