@@ -133,23 +133,16 @@ SCHEDULE_FORM = FormSchema(
 
 def edit_entries(event: Event, zone: tzinfo | None) -> FieldValues:
     """The event as its form shows it; what the platform did not say is unknown, not empty."""
-    start = event.scheduled.time if event.scheduled else None
+    current = platform_values(event)
+    start, window = current["scheduled.time"], current["reconnect_window"]
+    texts = {name: current[name] or "" for name in ("name", "parent_id", "latency_mode", "record.parent_id")}
     return {
-        "name": event.name or "",
-        "parent_id": event.parent_id or "",
+        **current,
+        **texts,
         "scheduled.time": times.format_time(start, zone) if start else "",
-        "auto_start": event.auto_start,
-        "reconnect_window": "" if event.reconnect_window is None else str(event.reconnect_window),
-        "latency_mode": event.latency_mode or "",
-        "video.presets": (event.video.presets if event.video else None) or (),
-        "protected": event.protected,
-        "time_shift": event.time_shift,
-        "record.parent_id": (event.record.parent_id if event.record else None) or "",
-        "restreams": tuple(_restream_row(restream) for restream in event.restreams or ()),
-        "chat_active": event.chat_active,
-        "show_members": event.show_members,
-        "chat_after_stream": event.chat_after_stream,
-        "chat_preview": event.chat_preview,
+        "reconnect_window": "" if window is None else str(window),
+        "video.presets": current["video.presets"] or (),
+        "restreams": tuple(_restream_row(restream) for restream in current["restreams"] or ()),
     }
 
 
@@ -164,7 +157,7 @@ def _restream_row(restream: EventRestream) -> Mapping[str, Entry]:
     }
 
 
-def platform_values(event: Event) -> Mapping[str, object]:
+def platform_values(event: Event) -> Mapping[str, Any]:
     """What the platform says of each field of the form, to be compared with what was sent."""
     return {
         "name": event.name,

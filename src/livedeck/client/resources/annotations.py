@@ -62,9 +62,7 @@ class Annotations(Resource):
         ApiError."""
         summary = describe_call("list annotations of video", video_id)
         params = query_params(page=page, per_page=per_page, order=order)
-        return await self._page(
-            Annotation, make_request("GET", summary, "v1", "videos", video_id, "annotations", params=params)
-        )
+        return await self._page(Annotation, make_request("GET", summary, *_annotations(video_id), params=params))
 
     def iterate(self, video_id: str, *, order: str | None = None) -> AsyncIterator[Annotation]:
         """Every annotation of a video, each once though they move between the pages meanwhile. Raises ApiError."""
@@ -73,27 +71,27 @@ class Annotations(Resource):
     async def get(self, video_id: str, annotation_id: str) -> Annotation:
         """One annotation. Raises NotFound where there is none of that id, and any other ApiError."""
         summary = describe_call("get annotation", annotation_id)
-        return await self._object(
-            Annotation, make_request("GET", summary, "v1", "videos", video_id, "annotations", annotation_id)
-        )
+        return await self._object(Annotation, make_request("GET", summary, *_annotations(video_id), annotation_id))
 
     async def create(self, video_id: str, draft: AnnotationDraft) -> Annotation:
         """Lay a new annotation over a video. Raises Invalid without a `type`, and any ApiError."""
         draft.require("type")
         summary = describe_call("create annotation of video", video_id)
         body = JsonBody({"video_id": video_id} | draft.body())
-        return await self._object(
-            Annotation, make_request("POST", summary, "v1", "videos", video_id, "annotations", body=body)
-        )
+        return await self._object(Annotation, make_request("POST", summary, *_annotations(video_id), body=body))
 
     async def update(self, video_id: str, annotation_id: str, draft: AnnotationDraft) -> Annotation:
         """Change what the draft sets and nothing else. Raises Invalid for a `type`, and any ApiError."""
         draft.forbid("type", "cannot be changed")
         summary = describe_call("update annotation", annotation_id)
-        path = ("v1", "videos", video_id, "annotations", annotation_id)
+        path = (*_annotations(video_id), annotation_id)
         return await self._object(Annotation, make_request("PUT", summary, *path, body=JsonBody(draft.body())))
 
     async def delete(self, video_id: str, annotation_id: str) -> None:
         """Delete it for good. Raises ApiError."""
         summary = describe_call("delete annotation", annotation_id)
-        await self._success(make_request("DELETE", summary, "v1", "videos", video_id, "annotations", annotation_id))
+        await self._success(make_request("DELETE", summary, *_annotations(video_id), annotation_id))
+
+
+def _annotations(video_id: str) -> tuple[str, ...]:
+    return "v1", "videos", video_id, "annotations"

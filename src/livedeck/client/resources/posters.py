@@ -42,9 +42,7 @@ class Posters(Resource):
         ApiError."""
         summary = describe_call("list posters of video", video_id)
         params = query_params(page=page, per_page=per_page, order=order)
-        return await self._page(
-            Poster, make_request("GET", summary, "v1", "videos", video_id, "posters", params=params)
-        )
+        return await self._page(Poster, make_request("GET", summary, *_posters(video_id), params=params))
 
     def iterate(self, video_id: str, *, order: str | None = None) -> AsyncIterator[Poster]:
         """Every poster of a video, each once though they move between the pages meanwhile. Raises ApiError."""
@@ -53,7 +51,7 @@ class Posters(Resource):
     async def get(self, video_id: str, poster_id: str) -> Poster:
         """One poster. Raises NotFound where there is none of that id, and any other ApiError."""
         summary = describe_call("get poster", poster_id)
-        return await self._object(Poster, make_request("GET", summary, "v1", "videos", video_id, "posters", poster_id))
+        return await self._object(Poster, make_request("GET", summary, *_posters(video_id), poster_id))
 
     async def create(self, video_id: str, from_time: float) -> Poster | None:
         """Make a poster of the frame at `from_time` seconds. None where the platform does not answer with it.
@@ -64,19 +62,17 @@ class Posters(Resource):
         if not isfinite(from_time):
             raise Invalid(summary, "from_time", "should be a number of seconds")
         body = JsonBody({"from_time": from_time})
-        return await self._optional(
-            Poster, make_request("POST", summary, "v1", "videos", video_id, "posters", body=body)
-        )
+        return await self._optional(Poster, make_request("POST", summary, *_posters(video_id), body=body))
 
     async def set_active(self, video_id: str, poster_id: str) -> None:
         """Make it the one that is shown in the player and in lists. Raises ApiError."""
         summary = describe_call("set active poster", poster_id)
-        await self._success(make_request("POST", summary, "v1", "videos", video_id, "posters", poster_id, "active"))
+        await self._success(make_request("POST", summary, *_posters(video_id), poster_id, "active"))
 
     async def delete(self, video_id: str, poster_id: str) -> None:
         """Delete it for good. Raises ApiError."""
         summary = describe_call("delete poster", poster_id)
-        await self._success(make_request("DELETE", summary, "v1", "videos", video_id, "posters", poster_id))
+        await self._success(make_request("DELETE", summary, *_posters(video_id), poster_id))
 
     async def upload_for_video(self, video_id: str, poster_url: str) -> Poster | None:
         """Give a video the picture at `poster_url`. None where the answer does not hold it. Raises ApiError."""
@@ -91,3 +87,7 @@ class Posters(Resource):
         return await self._optional(
             Poster, make_request("POST", summary, "v2", "poster", headers=headers, base_url="upload")
         )
+
+
+def _posters(video_id: str) -> tuple[str, ...]:
+    return "v1", "videos", video_id, "posters"
