@@ -47,6 +47,44 @@ def test_the_token_comes_from_a_file_that_others_cannot_read(tmp_path: Path) -> 
     assert read_token(settings) == SECRET
 
 
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+def test_a_token_file_that_is_none_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    """A pipe that nobody writes to would keep the command waiting for ever."""
+    file = tmp_path / "token"
+    if kind == "pipe":
+        os.mkfifo(file, 0o600)
+    elif kind == "folder":
+        file.mkdir(mode=0o700)
+    else:
+        file = Path("/dev/zero")
+    env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN_FILE": str(file)}
+    done = livedeck(tmp_path, "status", env=env)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"token_file {file}: it is no regular file" in done.stderr
+
+
+def test_a_token_file_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "token"
+    file.write_text(SECRET)
+    file.chmod(0o600)
+    somebody = 12_345
+    if os.geteuid():
+        monkeypatch.setattr(os, "geteuid", lambda: somebody)
+    else:
+        os.chown(file, somebody, -1)
+    with pytest.raises(SettingsError, match="belongs to another user"):
+        read_token(Settings(token_file=file))
+
+
+def test_a_file_that_is_too_large_for_a_token_is_not_sent(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(SECRET * 10_000)
+    file.chmod(0o600)
+    with pytest.raises(SettingsError, match="too large") as refusal:
+        read_token(Settings(token_file=file))
+    assert SECRET not in str(refusal.value)
+
+
 @pytest.mark.parametrize(("content", "words"), [("", "empty"), (None, "No such file")])
 def test_a_token_file_without_a_token_is_named(tmp_path: Path, content: str | None, words: str) -> None:
     file = tmp_path / "token"

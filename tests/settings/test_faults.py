@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from livedeck.cli.wiring import make_keymap
-from livedeck.settings import SettingsError, load
+from livedeck.settings import SettingsError, load, load_display
 from livedeck.settings.loading import line_of
 
 SECRET = "a-token-that-nobody-knows"
@@ -30,6 +30,32 @@ def test_a_fault_in_the_file_names_the_file_and_the_setting(bare: Path, text: st
     assert words in str(fault.value)
     assert str(bare) in str(fault.value)
     assert SECRET not in str(fault.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "location"),
+    [
+        ("a = " + "[" * 5000 + "]" * 5000, "config.toml: "),
+        ("\nkeys." + "a." * 3000 + 'b = "x"', "config.toml: keys"),
+        ("a = " + "{a=" * 400 + "1" + "}" * 400, "config.toml"),
+        ("a = " + "[" * 40 + "]" * 40, "config.toml:1: a"),
+    ],
+    ids=["lists", "dotted keys", "tables", "just too deep"],
+)
+def test_a_file_that_is_nested_too_deeply_is_named(bare: Path, text: str, location: str) -> None:
+    bare.write_text(text, encoding="utf-8")
+    for read in (load, load_display):
+        with pytest.raises(SettingsError, match=r"more than 32 deep") as fault:
+            read()
+        assert location in str(fault.value)
+        assert len(str(fault.value)) < 300
+
+
+@pytest.mark.parametrize("depth", [40, 100_000])
+def test_a_variable_that_is_nested_too_deeply_is_named(monkeypatch: pytest.MonkeyPatch, depth: int) -> None:
+    monkeypatch.setenv("LIVEDECK_KEYS", "[" * depth + "]" * depth)
+    with pytest.raises(SettingsError, match=r"LIVEDECK_KEYS: .*more than 32 deep"):
+        load()
 
 
 def test_a_fault_in_the_environment_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:

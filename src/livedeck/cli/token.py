@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import stat
 import subprocess
 from collections.abc import AsyncGenerator, Callable
@@ -21,6 +22,9 @@ from livedeck.settings import Settings, SettingsError
 
 TOKEN_COMMAND_TIMEOUT = 15.0
 """Seconds that a token command may take: time enough to touch a security key."""
+
+MAX_TOKEN_BYTES = 16_384
+"""No header is that long: what is larger is another file."""
 
 
 def read_token(settings: Settings) -> str:
@@ -43,16 +47,29 @@ def read_token(settings: Settings) -> str:
 
 
 def _from_file(path: Path) -> str:
+    """Its state is asked of what was opened: a path may be given to another file meanwhile."""
     try:
-        mode = path.stat().st_mode
-        text = path.read_text(encoding="utf-8").strip()
+        # O_NONBLOCK: a pipe that nobody writes to would never open.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise SettingsError(f"token_file {path}: it is no regular file; name one, or a token_command")
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                text = file.read(MAX_TOKEN_BYTES + 1).decode().strip()
+        finally:
+            os.close(descriptor)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
         raise SettingsError(f"token_file {path}: {reason}") from None
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if status.st_uid not in {os.geteuid(), 0}:
+        raise SettingsError(f"token_file {path}: it belongs to another user, who can read it; make one of your own")
+    if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise SettingsError(f"token_file {path}: others can read it; run chmod 600 {path}")
     if not text:
         raise SettingsError(f"token_file {path}: it is empty")
+    if status.st_size > MAX_TOKEN_BYTES:
+        raise SettingsError(f"token_file {path}: it is too large for a token ({status.st_size:,} bytes)")
     return text
 
 

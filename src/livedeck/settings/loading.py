@@ -62,9 +62,29 @@ def read_document(path: Path) -> Document:
         return Document(path)
     try:
         text = path.read_text(encoding="utf-8")
-        return Document(path, text, tomllib.loads(text))
+        values = tomllib.loads(text)
+    except RecursionError:
+        raise SettingsError(f"{path}: {_TOO_DEEP}") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{path}: {error}") from None
+    for name, value in values.items():
+        if _is_too_deep(value):
+            raise SettingsError(f"{Document(path, text).location((name,))}: {name}: {_TOO_DEEP}")
+    return Document(path, text, values)
+
+
+MAX_DEPTH = 32
+"""Tables and lists in one another; no setting needs five."""
+
+_TOO_DEEP = f"tables and lists stand more than {MAX_DEPTH} deep in one another; no setting is so deep"
+
+
+def _is_too_deep(value: object) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        tables = [item for item in level if isinstance(item, dict | list)]
+        level = [inner for item in tables for inner in (item.values() if isinstance(item, dict) else item)]
+    return bool(level)
 
 
 def line_of(text: str, keys: Sequence[str | int]) -> int | None:
@@ -199,8 +219,12 @@ def _environment_layer(model: type[BaseModel]) -> Layer:
         if variable in texts and is_structured(setting):
             try:
                 values[name] = json.loads(texts[variable])
+            except RecursionError:
+                raise SettingsError(f"{variable}: {_TOO_DEEP}") from None
             except ValueError:
                 raise SettingsError(f"{variable}: should be JSON, as the table or list that it stands for") from None
+            if _is_too_deep(values[name]):
+                raise SettingsError(f"{variable}: {_TOO_DEEP}")
         elif variable in texts:
             values[name] = texts[variable]
     return Layer(values, lambda keys: f"{PREFIX}{keys[0]}".upper())

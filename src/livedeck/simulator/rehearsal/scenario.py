@@ -129,7 +129,7 @@ def _explained(source: str | Path) -> Iterator[None]:
     except ApiError as error:
         wrong = "; ".join(f"{name} {reason}" for name, reason in error.invalid_params)
         raise SimulatorError(f"{source} is not sound: {wrong}") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SimulatorError(f"cannot read {source}: {error}") from error
 
 
