@@ -271,16 +271,13 @@ class Transport:
             return await self._client.send(sent, stream=True)
 
     async def _open_link(self, request: Request) -> httpx.Response:
+        response = await self._open(request)
         for _ in range(_MAX_REDIRECTS):
-            response = await self._open(request)
-            if not response.has_redirect_location:
-                break
-            target = str(response.url.join(response.headers["Location"]))
-            is_allowed = is_https_or_loopback(target) and (target.startswith("https:") or response.url.scheme == "http")
-            if not is_allowed:
+            target = _redirect_target(response)
+            if target is None:
                 break
             await response.aclose()
-            request = replace(request, signed_link=SignedLink(target))
+            response = await self._open(replace(request, signed_link=SignedLink(target)))
         return response
 
     async def _receive(self, request: Request, response: httpx.Response) -> Response:
@@ -411,6 +408,18 @@ def _stated_size(headers: Mapping[str, str]) -> int | None:
     """How many bytes the body will have; None where nobody says, and where it comes packed."""
     length = headers.get("content-length", "")
     return int(length) if length.isdecimal() and not {"content-encoding", "transfer-encoding"} & {*headers} else None
+
+
+def _redirect_target(response: httpx.Response) -> str | None:
+    """Where a signed link is redirected to; None: nowhere, or to where others could read its signature on the way."""
+    if not response.has_redirect_location:
+        return None
+    try:
+        target = str(response.url.join(response.headers["Location"]))
+    except httpx.InvalidURL:
+        return None
+    is_allowed = is_https_or_loopback(target) and (target.startswith("https:") or response.url.scheme == "http")
+    return target if is_allowed else None
 
 
 def _unknown_outcome(request: Request, error: ApiError) -> Unknown | None:

@@ -1,0 +1,146 @@
+"""A good file is never replaced by a poor answer, and no token goes along with a signed link.
+
+(trust.md, "Files" and "Secrets".)
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from client.answers import TOKEN, listening
+from client.test_transport import api_at
+from livedeck.client import ApiError, ChatExport, ChatFormat, MessageFilter, Rejected
+
+GOOD = b"what was exported yesterday"
+WHOLE = json.dumps(
+    {"data": [{"id": f"m{number}", "message": "Hello", "created_at": ""} for number in range(2000)]}
+).encode()
+HALVES = {
+    "empty": b"",
+    "no list": b"{}",
+    "a start": b'{"data":',
+    "half": WHOLE[: len(WHOLE) // 2],
+    "no end": WHOLE[:-2],
+}
+NO_FILTER = MessageFilter()
+ALL = MessageFilter(search="e")
+
+
+def answer(body: bytes, head: bytes = b"HTTP/1.1 200 OK") -> bytes:
+    """A response of that length, after which the platform hangs up."""
+    return head + b"\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+def content(path: Path) -> bytes:
+    """All bytes of the file."""
+    return path.read_bytes()
+
+
+def neighbours(path: Path) -> list[Path]:
+    """Everything in its folder."""
+    return [*path.parent.iterdir()]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A good file, of an export that went well."""
+    path = tmp_path / "chat"
+    path.write_bytes(GOOD)
+    return path
+
+
+@pytest.mark.parametrize("body", HALVES.values(), ids=HALVES)
+@pytest.mark.parametrize(
+    ("form", "sifted"),
+    [("json", NO_FILTER), ("json", ALL), ("csv", ALL), ("txt", ALL), ("ndjson", NO_FILTER), ("xlsx", NO_FILTER)],
+)
+async def test_an_answer_that_is_no_whole_log_leaves_the_good_file(
+    form: ChatFormat, sifted: MessageFilter, body: bytes, file: Path
+) -> None:
+    async with listening(answer(body)) as (address, _), api_at(address) as api:
+        with pytest.raises(ApiError):
+            await api.chat.export(ChatExport("e", "s", form, filter=sifted), file, replace=True)
+    assert content(file) == GOOD
+    assert neighbours(file) == [file]
+
+
+@pytest.mark.parametrize("form", ["csv", "txt"])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        answer(b""),
+        answer(b"{}", b"HTTP/1.1 200 OK\r\nContent-Type: application/json"),
+        b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nid,username\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nid,us\r\n",
+    ],
+    ids=["empty", "{}", "half of the stated length", "half of the chunks"],
+)
+async def test_a_text_that_is_empty_or_cut_off_leaves_the_good_file(form: ChatFormat, sent: bytes, file: Path) -> None:
+    async with listening(sent) as (address, _), api_at(address) as api:
+        with pytest.raises(ApiError):
+            await api.chat.export(ChatExport("e", "s", form), file, replace=True)
+    assert content(file) == GOOD
+    assert neighbours(file) == [file]
+
+
+async def test_a_whole_log_does_replace_it(file: Path) -> None:
+    async with listening(answer(WHOLE)) as (address, _), api_at(address) as api:
+        await api.chat.export(ChatExport("e", "s"), file, replace=True)
+    assert content(file) == WHOLE
+
+
+def redirect(to: str, status: int = 302) -> bytes:
+    """A redirect to there."""
+    return answer(b"", f"HTTP/1.1 {status} Found\r\nLocation: {to}".encode())
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_the_redirect_of_a_signed_link_is_followed_and_no_token_goes_along(status: int, file: Path) -> None:
+    async with (
+        listening(answer(b"the slides")) as (store, at_store),
+        listening(redirect(f"{store}/slides?sign=s3cretsign", status)) as (cdn, at_cdn),
+        api_at(store) as api,
+    ):
+        assert await api.cdn.save(f"{cdn}/m1?sign=s3cretsign", file, "download", replace=True) == 10
+    assert content(file) == b"the slides"
+    assert at_cdn[0].startswith(b"GET /m1?sign=s3cretsign HTTP/1.1\r\n")
+    assert at_store[0].startswith(b"GET /slides?sign=s3cretsign HTTP/1.1\r\n")
+    assert not [head for head in (*at_cdn, *at_store) if b"authorization" in head.lower() or TOKEN.encode() in head]
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["http://cdn.example/a?sign=s3cretsign", "ftp://127.0.0.1/a", "file:///etc/hosts", "http://[::2]/a", "http://[/a"],
+)
+async def test_a_redirect_to_where_others_can_read_is_not_followed(target: str, file: Path) -> None:
+    async with listening(redirect(target)) as (cdn, heads), api_at(cdn) as api:
+        with pytest.raises(Rejected) as caught:
+            await api.cdn.save(f"{cdn}/m1", file, "download", replace=True)
+    assert caught.value.status == 302
+    assert "s3cretsign" not in str(caught.value)
+    assert len(heads) == 1
+    assert content(file) == GOOD
+
+
+async def test_redirects_in_a_circle_come_to_an_end(file: Path) -> None:
+    async with listening(redirect("/m1")) as (cdn, heads), api_at(cdn) as api:
+        with pytest.raises(Rejected):
+            await api.cdn.save(f"{cdn}/m1", file, "download", replace=True)
+    assert len(heads) == 6
+    assert content(file) == GOOD
+
+
+async def test_a_chat_export_follows_no_redirect(file: Path) -> None:
+    """It carries the token."""
+    async with (
+        listening(answer(WHOLE)) as (elsewhere, seen),
+        listening(redirect(f"{elsewhere}/chat.json")) as (address, _),
+        api_at(address) as api,
+    ):
+        with pytest.raises(Rejected):
+            await api.chat.export(ChatExport("e", "s"), file, replace=True)
+    assert not seen
+    assert content(file) == GOOD
