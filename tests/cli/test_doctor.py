@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from cli.commands import called, served
-from livedeck.cli.doctor import CheckStatus, check_file, check_terminal
+from client.answers import api_of, saying
+from livedeck.cli.doctor import CheckStatus, check_fields, check_file, check_terminal
 from livedeck.environment import Terminal
 
 SECRET = "a-token-that-nobody-knows"
@@ -31,9 +32,8 @@ def test_a_healthy_machine_is_told_so(tmp_path: Path) -> None:
         refused, refusal = examined(tmp_path, env | {"LIVEDECK_TOKEN": SECRET})
     assert (code, words.returncode) == (0, 0)
     assert [name for name, check in checks.items() if check["verdict"] != "ok"] == ["terminal"]
-    assert {"settings", "token", "platform", "access", "clock", "colour", "size", "encoding", "history", "log"} <= set(
-        checks
-    )
+    of_platform = {"settings", "token", "platform", "access", "clock", "fields"}
+    assert of_platform | {"colour", "size", "encoding", "history", "log"} <= set(checks)
     assert "LIVEDECK_TOKEN" in checks["token"]["found"]
     assert "✓ ok" in words.stdout
     assert (odd["event"]["verdict"], "no-such" in odd["event"]["advice"]) == ("warn", True)
@@ -96,3 +96,15 @@ def test_a_clock_that_differs_from_the_platforms_is_told(tmp_path: Path, seconds
         ended, checks = examined(tmp_path, env)
     assert (ended, checks["clock"]["verdict"]) == (code, verdict)
     assert "NTP" in checks["clock"]["advice"]
+
+
+async def test_a_field_that_cannot_be_read_is_a_warning_that_names_event_and_field_and_not_the_value() -> None:
+    rows = [{"id": "e0", "name": "Choir", "reconnect_window": [SECRET]}, {"id": "e1"}, {"id": [SECRET]}]
+    async with api_of(saying({"data": rows})) as api:
+        odd, missing = await check_fields(api)
+    assert odd.finding == "event Choir (e0): reconnect_window should be a valid integer, not a list of 1"
+    assert missing.finding.startswith("1 of the listed events cannot be read: data[2] should ")
+    assert {check.status for check in (odd, missing)} == {CheckStatus.WARN}
+    assert odd.advice
+    assert missing.advice
+    assert SECRET not in f"{odd} {missing}"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from client.answers import api_of, saying
+from client.answers import Platform, api_of, saying
 from client.documented import TABLES
 from client.test_events import DOCUMENTED, read
 from livedeck.client import Event, Material, Model, Recording, Room, Subtitle, Unreadable
@@ -214,3 +214,16 @@ def test_whatever_comes_is_a_model_or_a_fault(model: type[Model], value: object)
     item, faults = read_model(model, value)
     assert item is not None or faults
     assert all(len(str(fault)) < 300 for fault in faults)
+
+
+async def test_the_log_names_event_and_field_once_though_another_shape_comes(caplog: pytest.LogCaptureFixture) -> None:
+    answers = iter([["a"], ["a", "b"], "soon"])
+
+    def reply(_method: str, _path: str) -> tuple[int, bytes, dict[str, str]]:
+        return 200, json.dumps({"data": {"id": "e", "reconnect_window": next(answers)}}).encode(), {}
+
+    async with api_of(Platform(reply)) as api:
+        for _ in range(3):
+            await api.events.get("e")
+    (record,) = caplog.records
+    assert record.getMessage() == "event e: reconnect_window should be a valid integer, not a list of 1"

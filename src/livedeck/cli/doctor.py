@@ -52,7 +52,7 @@ class Check:
 def command(ctx: click.Context, /, *, as_json: bool, **flags: Any) -> None:
     """Check the settings, the token, the platform, the clock, the terminal and the files.
 
-    Asks the platform one small question and changes nothing. The exit code is that of the first failure.
+    Asks the platform for its events and changes nothing. The exit code is that of the first failure.
     """
 
     async def work() -> int:
@@ -92,7 +92,7 @@ def check_settings(loaded: LoadedSettings) -> Iterator[Check]:
 
 
 async def check_platform(loaded: LoadedSettings) -> list[Check]:
-    """The token, and one small question to the platform."""
+    """The token, one small question to the platform, and whether its events can be read whole."""
     settings = loaded.settings
     if not settings.base_url:
         advice = "set base_url or LIVEDECK_BASE_URL; `livedeck demo` needs none"
@@ -107,8 +107,9 @@ async def check_platform(loaded: LoadedSettings) -> list[Check]:
         (source,) = settings.token_sources
         return [
             Check("token", CheckStatus.OK, f"{source} of {loaded.origins[source]}"),
-            *await _check_access(api),
+            *(access := await _check_access(api)),
             *_check_clock(api, settings),
+            *(await check_fields(api) if access[-1].status is CheckStatus.OK else []),
             *[await _check_event(api, event_id) for event_id in settings.event_thresholds()],
         ]
 
@@ -125,6 +126,28 @@ async def _check_access(api: Api) -> list[Check]:
         advice = "see that it is up and this machine online"
         return [Check("platform", CheckStatus.FAIL, str(error), advice, code_of_error(error))]
     return [_platform_answered(api), Check("access", CheckStatus.OK, "the token is accepted")]
+
+
+_FIELD_ADVICE = "all other fields are shown and judged; set this one anew, or show the platform's support this line"
+
+
+async def check_fields(api: Api) -> list[Check]:
+    """Whether every event can be read whole, naming each event and field that cannot."""
+    events = api.without_retry().events.iterate()
+    try:
+        faults = [
+            f"event {values.safe(event.name or '', 40)} ({values.safe(event.id, 40)}): {fault}"
+            async for event in events
+            for fault in event.faults
+        ]
+    except ApiError as error:
+        return [Check("fields", CheckStatus.WARN, str(error), "ask again later")]
+    checks = [Check("fields", CheckStatus.WARN, fault, _FIELD_ADVICE) for fault in faults]
+    if events.unreadable:
+        finding = f"{len(events.unreadable)} of the listed events cannot be read: {events.unreadable[0]}"
+        advice = "they are not shown, and nobody watches them here; show the platform's support this line"
+        checks.append(Check("fields", CheckStatus.WARN, finding, advice))
+    return checks or [Check("fields", CheckStatus.OK, "every event can be read whole")]
 
 
 def _platform_answered(api: Api) -> Check:

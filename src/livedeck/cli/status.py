@@ -13,6 +13,7 @@ from livedeck.cli.wiring import SystemClock, make_api, make_monitor
 from livedeck.monitor import EventState, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.alarms import alarm_text
+from livedeck.presentation.connection import unreadable_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import snapshot_object, to_json
 from livedeck.settings import Settings, load
@@ -68,7 +69,8 @@ def status_table(snapshot: Snapshot, render_time: RenderTime) -> str:
     widths = [max(width(row[column]) for row in rows) for column in range(len(HEADS))]
     alarms = [line for alarm in snapshot.alarms for line in alarm_text(alarm, render_time)]
     lines = [_row_text(row, widths) for row in rows]
-    return "\n".join([*lines, "", *([*alarms, ""] if alarms else []), summary(snapshot)])
+    left_out = [unreadable_text(snapshot)] if snapshot.unreadable else []
+    return "\n".join([*lines, "", *([*alarms, ""] if alarms else []), *left_out, summary(snapshot)])
 
 
 def _row_text(row: Iterable[Line], widths: Iterable[int]) -> str:
@@ -85,7 +87,8 @@ def summary(snapshot: Snapshot) -> str:
 
 
 def _row(state: EventState, render_time: RenderTime) -> list[Line]:
-    wrong = "; ".join(f"{finding.kind} {finding.actual}" for finding in state.assessment.findings)
+    findings = [f"{finding.kind} {finding.actual}" for finding in state.assessment.findings]
+    wrong = "; ".join([*findings, *(f"unread {fault}" for fault in events.faults(state))])
     return [
         [(plain(events.tally(state, render_time)).strip(), StyleRole.TEXT)],
         events.ingest(state, render_time),

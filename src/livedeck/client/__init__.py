@@ -31,7 +31,7 @@ from livedeck.client.http.files import plain_name
 from livedeck.client.http.request import Progress, ResponseTiming
 from livedeck.client.http.secrets import Secret, SecretLink, SignedLink
 from livedeck.client.resources.annotations import Annotation, AnnotationDraft
-from livedeck.client.resources.base import Draft, Model, Page, collect
+from livedeck.client.resources.base import Draft, Model, Page, PagedItems, collect
 from livedeck.client.resources.chat import Message
 from livedeck.client.resources.cues import Cue, cues_out_of_order
 from livedeck.client.resources.events import (
@@ -87,6 +87,7 @@ __all__ = [
     "Model",
     "NotFound",
     "Page",
+    "PagedItems",
     "Poster",
     "Progress",
     "QosSample",

@@ -24,7 +24,7 @@ from livedeck.monitor.model.state import Clock, ConnectionState
 from livedeck.monitor.model.thresholds import Cadence, Thresholds
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.on_demand import ResourceCache
-from livedeck.monitor.polling.poller import Poller, PollPayload, PollResult, RoundDebounce, wait_first
+from livedeck.monitor.polling.poller import EventList, Poller, PollPayload, PollResult, RoundDebounce, wait_first
 from livedeck.monitor.polling.schedule import LIST, PollKey, PollSchedule, is_on_platform, schedule_events
 from livedeck.monitor.tracker import ClockReading, WorldTracker
 
@@ -205,7 +205,10 @@ class Monitor:
         try:
             if isinstance(key, ResourceKey):
                 return await self.on_demand.fetch(key)
-            return await (collect(self._api.events.iterate()) if key == LIST else self._api.qos.get(key))
+            if key == LIST:
+                events = self._api.events.iterate()
+                return EventList(await collect(events), len(events.unreadable))
+            return await self._api.qos.get(key)
         except ApiError as error:
             return error
 
@@ -258,6 +261,7 @@ class Monitor:
             bells=alert_count,
             flood=self._alarms.is_flood(at.wall),
             lists=self.on_demand.lists,
+            unreadable=self._world.unreadable,
         )
 
     def _read_clock(self) -> ClockReading:

@@ -36,7 +36,7 @@ from livedeck.monitor.model.state import (
 from livedeck.monitor.model.thresholds import Cadence, Thresholds
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.connection import server_time
-from livedeck.monitor.polling.poller import PollResult
+from livedeck.monitor.polling.poller import EventList, PollResult
 from livedeck.monitor.polling.schedule import LIST, fit_rate_limit, qos_interval
 from livedeck.monitor.signal import series
 from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, RestreamHistory, SignalAnalysis
@@ -79,6 +79,7 @@ class EventTracker:
         self._error = ""
         self._failing_since: ClockReading | None = None  # the first failure since the last good answer
         self._future_samples = 0  # of the last answer, left out for their date
+        self._unreadable: Mapping[str, int] = {}  # of the last answer: field -> samples without it
         self._cadence: float | None = None  # s
         self._run_started_at: float | None = None  # first sample of the present run (epoch s, server clock)
         self._is_frozen = False  # samples come, their time stands still
@@ -121,7 +122,7 @@ class EventTracker:
         else:
             self._last_empty_at = at
         self._answered_at, self._error, self._failing_since = at, "", None
-        self._future_samples = series.count_future(payload, until)
+        self._future_samples, self._unreadable = series.count_future(payload, until), _count_unreadable(payload)
         if len(readings):
             self._update_restreams(status)
 
@@ -205,6 +206,7 @@ class EventTracker:
             error=self._error,
             future_samples=self._future_samples if is_polled else 0,
             failing_since=self._failing_since.wall if self._failing_since else None,
+            unreadable=self._unreadable,
         )
 
     def _last_news(self, status: ConnectionStatus) -> datetime | None:
@@ -250,6 +252,10 @@ class EventTracker:
         return Freshness.FRESH if of_samples is Freshness.FRESH else Freshness.LATE
 
 
+def _count_unreadable(samples: QosSamples) -> Mapping[str, int]:
+    return {**samples.unreadable, "time": samples.dropped} if samples.dropped else samples.unreadable
+
+
 def _age(then: ClockReading | None, now: ClockReading) -> float | None:
     return now.monotonic - then.monotonic if then else None
 
@@ -272,6 +278,7 @@ class WorldTracker:
     """Every event and the connection. `overrides`: thresholds of single events, by id.
 
     `status`: the connection as it is. `cadence`: how often the platform is asked, as the request budget allows.
+    `unreadable`: how many rows of the last event list could not be read at all.
     """
 
     def __init__(
@@ -286,7 +293,7 @@ class WorldTracker:
         self._trackers: dict[str, EventTracker] = {}
         self._preloaded: dict[str, str] = {}  # event id -> the stream of which recorded samples were asked for
         self._answered_at = started_at.monotonic  # the last good answer of all
-        self.cadence = cadence
+        self.cadence, self.unreadable = cadence, 0
         self.status = ConnectionStatus(ConnectionState.CONNECTING, started_at.wall, interval=cadence.events)
 
     @property
@@ -314,11 +321,12 @@ class WorldTracker:
         """Take what one call brought, and evaluate its event; whether that shows a new fault, or a worse one."""
         at = ClockReading(result.at, result.monotonic)
         if result.key == LIST:
-            if isinstance(result.payload, tuple):
-                self._update_events(result.payload, at)
+            if isinstance(result.payload, EventList):
+                self._update_events(result.payload.events, at)
+                self.unreadable = result.payload.unreadable
             return False
         tracker = self._trackers.get(str(result.key))
-        if tracker is None or isinstance(result.payload, tuple):
+        if tracker is None or isinstance(result.payload, EventList | tuple):
             return False
         await tracker.ingest(result.payload, self.status, at)
         before = tracker.state
@@ -387,4 +395,4 @@ def _round_result(results: tuple[PollResult, ...]) -> connection.RoundResult:
     limits = (result.payload for result in results if isinstance(result.payload, RateLimited))
     limited = next((error for error in limits if error.retry_after is not None), None)
     failure = pulse if isinstance(pulse, ApiError) else None
-    return connection.RoundResult(good, isinstance(pulse, tuple), failure or limited)
+    return connection.RoundResult(good, isinstance(pulse, EventList), failure or limited)

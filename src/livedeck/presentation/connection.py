@@ -8,6 +8,21 @@ from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import age, safe
 
 
+def unreadable_text(snapshot: Snapshot) -> str:
+    """`1 event could not be read and cannot be shown`; empty where every one is shown."""
+    count = snapshot.unreadable
+    if not count:
+        return ""
+    return f"{count} {'event' if count == 1 else 'events'} could not be read and cannot be shown"
+
+
+def unreadable_line(snapshot: Snapshot) -> Line:
+    """How many events are missing on the screen though the platform has them; empty where none is."""
+    if not snapshot.unreadable:
+        return []
+    return [(f" ≠ {unreadable_text(snapshot)} ", StyleRole.BANNER)]
+
+
 def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "") -> Line:
     """Why the screen cannot be believed, and since when; empty while it can. `fault`: why the monitor stopped."""
     connection = snapshot.link

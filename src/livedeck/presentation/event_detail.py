@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from livedeck.client import EventRestream
 from livedeck.monitor import EventState, Finding
 from livedeck.presentation import events
@@ -22,6 +24,7 @@ def detail_lines(state: EventState, render_time: RenderTime, width: int) -> list
     event = state.event
     panel = [
         *[("wrong", _finding_line(finding, render_time)) for finding in state.assessment.findings],
+        *[("unread", line) for line in _unread(state)],
         ("signal", _signal(state, render_time, width - LABEL_CELLS)),
         ("restreams", _restreams(state, render_time)),
         ("settings", _settings(state)),
@@ -67,6 +70,14 @@ def _finding_line(finding: Finding, render_time: RenderTime) -> Line:
         (finding.actual, StyleRole.TEXT),
         (f"  expected {finding.expected}", StyleRole.DIM),
     ]
+
+
+def _unread(state: EventState) -> Iterator[Line]:
+    """The first field that could not be read, and how many there are: twenty would leave no room for the signal."""
+    faults = events.faults(state)
+    for fault in faults[:1]:
+        count = f"1 of {len(faults)}  " if len(faults) > 1 else ""
+        yield [(f"{count}{fault}", StyleRole.WARNING)]
 
 
 def _signal(state: EventState, render_time: RenderTime, width: int) -> Line:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
+from livedeck.client import FieldFault
 from livedeck.monitor import BroadcastState, EventState, Freshness, Grade, IngestState, Reading, Severity
 from livedeck.presentation.badges import GRADE_BADGES, TALLY_BADGES
 from livedeck.presentation.qos import bar_top, bucket_columns, bucket_statuses, recent_axis, sparkline, status_strip
@@ -33,9 +34,22 @@ def name_role(state: EventState) -> StyleRole:
     return StyleRole.TEXT if state.phase.tally is BroadcastState.SCHEDULED else StyleRole.DIM
 
 
+_SAMPLE_DEMANDS = {"time": "should be a time", "status": "should be a whole number"}
+
+
+def faults(state: EventState) -> tuple[FieldFault, ...]:
+    """The fields of the event and of its samples that could not be read: they are missing, and nothing else is."""
+    samples = (
+        FieldFault(f"qos.{field}", _SAMPLE_DEMANDS.get(field, "should be a number"), f"something else ({count}x)")
+        for field, count in state.qos.unreadable.items()
+    )
+    return (*state.event.faults, *samples)
+
+
 def name_cell(state: EventState, _: RenderTime) -> Line:
-    """The name in its role."""
-    return [(name(state), name_role(state))]
+    """The name in its role; before it `≠ odd` where fields could not be read."""
+    sign: Line = [("≠ odd ", StyleRole.WARNING)] if faults(state) else []
+    return [*sign, (name(state), name_role(state))]
 
 
 def tally(state: EventState, render_time: RenderTime) -> Line:

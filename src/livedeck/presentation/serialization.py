@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from livedeck.monitor import Alarm, AlarmChange, ConnectionStatus, EventState, Reading, Snapshot
+from livedeck.presentation import events
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.times import isoformat_utc, timestamp
 
@@ -31,10 +32,11 @@ def _without_fraction(value: float | None) -> float | int | None:
 
 
 def snapshot_object(snapshot: Snapshot, render_time: RenderTime) -> dict[str, Any]:
-    """Everything: the connection, the events worst first, the alarms most urgent first."""
+    """Everything: the connection, the events worst first, the alarms most urgent first; how many events are missing."""
     return {
         **alarms_object(snapshot, include_quiet=False),
         "events": [event_object(state, render_time) for state in snapshot.events],
+        "unreadable": snapshot.unreadable,
     }
 
 
@@ -61,7 +63,7 @@ def connection_object(connection: ConnectionStatus) -> dict[str, Any]:
 
 
 def event_object(state: EventState, render_time: RenderTime) -> dict[str, Any]:
-    """One event: its phase, health and QoS, what is wrong, and its newest sample."""
+    """One event: its phase, health and QoS, what is wrong, its newest sample, and what could not be read."""
     phase, health, last = state.phase, state.assessment.health, state.qos.readings.last
     sample = None
     if last is not None:
@@ -101,6 +103,9 @@ def event_object(state: EventState, render_time: RenderTime) -> dict[str, Any]:
             "error": state.qos.error,
         },
         "last_sample": sample,
+        "faults": [
+            {"field": fault.field, "expected": fault.expected, "came": fault.actual} for fault in events.faults(state)
+        ],
     }
 
 

@@ -212,7 +212,7 @@ class Transport:
     def log_faults(self, subject: str, faults: Sequence[object]) -> None:
         """Warn once of each field that could not be read: a poller meets it every few seconds."""
         for fault in faults:
-            key = subject, str(fault)
+            key = subject, getattr(fault, "field", str(fault))
             if key not in self._logged and len(self._logged) < _MAX_LOGGED:
                 self._logged.add(key)
                 _log.warning("%s: %s", subject, fault)

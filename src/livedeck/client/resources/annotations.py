@@ -14,8 +14,8 @@ from livedeck.client.resources.base import (
     Id,
     Model,
     Page,
+    PagedItems,
     Resource,
-    iterate_pages,
     query_params,
 )
 from livedeck.client.resources.fields import Timestamp
@@ -66,7 +66,7 @@ class Annotations(Resource):
 
     def iterate(self, video_id: str, *, order: str | None = None) -> AsyncIterator[Annotation]:
         """Every annotation of a video, each once though they move between the pages meanwhile. Raises ApiError."""
-        return iterate_pages(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
+        return PagedItems(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
 
     async def get(self, video_id: str, annotation_id: str) -> Annotation:
         """One annotation. Raises NotFound where there is none of that id, and any other ApiError."""

@@ -263,27 +263,39 @@ class Resource:
         return item
 
 
-async def iterate_pages(fetch: Callable[[int], Awaitable[Page[M]]]) -> AsyncIterator[M]:
+class PagedItems(AsyncIterator[M]):
     """Every item, page after page, each id once though items move between them meanwhile. `fetch`: number -> page.
+
+    `unreadable`: what is wrong with the rows that were left out so far.
 
     Neither the total nor the length of a page is trusted alone: the list ends at a page that is empty, that repeats an
     earlier one (a platform may ignore `page`), or that is short by its own account. An item that moves to a page
     already read is missed; the next iteration finds it. Raises Unreadable where there is no end.
     """
-    yielded, pages = set[str](), set[tuple[str, ...]]()
-    for number in range(1, _MAX_PAGES + 1):
-        page = await fetch(number)
-        identities = tuple(getattr(item, "id", None) or item.model_dump_json() for item in page.items)
-        if identities in pages or not (page.items or page.unreadable):
-            return
-        pages.add(identities)
-        for identity, item in zip(identities, page.items, strict=True):
-            if identity not in yielded:
-                yielded.add(identity)
-                yield item
-        if page.is_last:
-            return
-    raise Unreadable(f"a list has no end: {len(yielded):,} items on {_MAX_PAGES:,} pages")
+
+    def __init__(self, fetch: Callable[[int], Awaitable[Page[M]]]) -> None:
+        self.unreadable: tuple[FieldFault, ...] = ()
+        self._items = self._iterate(fetch)
+
+    def __anext__(self) -> Awaitable[M]:
+        return anext(self._items)
+
+    async def _iterate(self, fetch: Callable[[int], Awaitable[Page[M]]]) -> AsyncIterator[M]:
+        yielded, pages = set[str](), set[tuple[str, ...]]()
+        for number in range(1, _MAX_PAGES + 1):
+            page = await fetch(number)
+            identities = tuple(getattr(item, "id", None) or item.model_dump_json() for item in page.items)
+            if identities in pages or not (page.items or page.unreadable):
+                return
+            pages.add(identities)
+            self.unreadable += page.unreadable
+            for identity, item in zip(identities, page.items, strict=True):
+                if identity not in yielded:
+                    yielded.add(identity)
+                    yield item
+            if page.is_last:
+                return
+        raise Unreadable(f"a list has no end: {len(yielded):,} items on {_MAX_PAGES:,} pages")
 
 
 async def collect(items: AsyncIterator[M]) -> tuple[M, ...]:

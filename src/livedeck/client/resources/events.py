@@ -18,8 +18,8 @@ from livedeck.client.resources.base import (
     Id,
     Model,
     Page,
+    PagedItems,
     Resource,
-    iterate_pages,
     query_params,
 )
 from livedeck.client.resources.fields import DateTimeField, RtmpUrl, Timestamp
@@ -240,10 +240,10 @@ class Events(Resource):
         project_id: str | None = None,
         folder_id: str | None = None,
         without_folder: bool | None = None,
-    ) -> AsyncIterator[Event]:
+    ) -> PagedItems[Event]:
         """Every such event, each once though they move between the pages meanwhile. Raises ApiError."""
         filters = query_params(order=order, project_id=project_id, folder_id=folder_id, without_folder=without_folder)
-        return iterate_pages(lambda page: self.list(page=page, per_page=MAX_PER_PAGE, **filters))
+        return PagedItems(lambda page: self.list(page=page, per_page=MAX_PER_PAGE, **filters))
 
     async def create(self, draft: EventDraft) -> Event:
         """Make an event, as a draft until it is scheduled and enabled. Raises Invalid without `name` or `type`."""
@@ -289,4 +289,4 @@ class Events(Resource):
 
     def iterate_videos(self, event_id: str, *, order: str | None = None) -> AsyncIterator[Recording]:
         """Every recording of an event, each once though they move between the pages meanwhile. Raises ApiError."""
-        return iterate_pages(lambda page: self.videos(event_id, page=page, per_page=MAX_PER_PAGE, order=order))
+        return PagedItems(lambda page: self.videos(event_id, page=page, per_page=MAX_PER_PAGE, order=order))

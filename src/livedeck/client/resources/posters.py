@@ -10,7 +10,7 @@ from pydantic import StrictBool, StrictFloat
 from livedeck.client.http.encoding import header_url
 from livedeck.client.http.errors import Invalid
 from livedeck.client.http.request import JsonBody, describe_call, make_request
-from livedeck.client.resources.base import MAX_PER_PAGE, Model, Page, Resource, id_header, iterate_pages, query_params
+from livedeck.client.resources.base import MAX_PER_PAGE, Model, Page, PagedItems, Resource, id_header, query_params
 
 
 class Poster(Model):
@@ -46,7 +46,7 @@ class Posters(Resource):
 
     def iterate(self, video_id: str, *, order: str | None = None) -> AsyncIterator[Poster]:
         """Every poster of a video, each once though they move between the pages meanwhile. Raises ApiError."""
-        return iterate_pages(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
+        return PagedItems(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
 
     async def get(self, video_id: str, poster_id: str) -> Poster:
         """One poster. Raises NotFound where there is none of that id, and any other ApiError."""

@@ -18,8 +18,8 @@ from livedeck.client.resources.base import (
     Id,
     Model,
     Page,
+    PagedItems,
     Resource,
-    iterate_pages,
     length_between,
     query_params,
 )
@@ -123,7 +123,7 @@ class Rooms(Resource):
         q: str | None = None,
     ) -> AsyncIterator[Room]:
         """Every such room, each once though they move between the pages meanwhile. Raises ApiError."""
-        return iterate_pages(
+        return PagedItems(
             lambda page: self.list(
                 page=page, per_page=MAX_PER_PAGE, order=order, status=status, type=type, code=code, q=q
             )

@@ -22,9 +22,9 @@ from livedeck.client.resources.base import (
     Id,
     Model,
     Page,
+    PagedItems,
     Resource,
     complete_order,
-    iterate_pages,
     query_params,
 )
 from livedeck.client.resources.cues import Cue
@@ -85,7 +85,7 @@ class Subtitles(Resource):
 
     def iterate(self, video_id: str, *, order: str | None = None) -> AsyncIterator[Subtitle]:
         """Every track of a video, each once though they move between the pages meanwhile. Raises ApiError."""
-        return iterate_pages(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
+        return PagedItems(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
 
     async def get(self, video_id: str, subtitle_id: str) -> Subtitle:
         """One track. Raises NotFound where there is none of that id, and any other ApiError."""

@@ -22,6 +22,7 @@ class Snapshot:
     `alarms`: what a person must read now, most urgent first. `quiet`: shelved, suppressed, out of service, and cleared
     less than 5 min ago. `changes`: what became of alarms since the snapshot before. `bells`: how often to ring now.
     `flood`: more alarms came in the last 10 min than a person can follow. `lists`: what was asked for on demand.
+    `unreadable`: how many events are missing here, as not even their id could be read.
     """
 
     seq: int
@@ -34,6 +35,7 @@ class Snapshot:
     bells: int = 0
     flood: bool = False
     lists: Mapping[ResourceKey, CachedList[Any]] = field(default_factory=dict)
+    unreadable: int = 0
 
     @property
     def rooms(self) -> CachedList[Room]:

@@ -6,6 +6,7 @@ server's. `ConnectionStatus.skew` is the distance between them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -243,7 +244,8 @@ class QosState:
 
     `as_of`: last good answer (this machine's clock). `cadence`: seconds between samples, learnt. `error`: why the last
     try failed, or empty; `failing_since`: when the first one since `as_of` failed. `future_samples`: how many samples
-    of the last answer were left out, being dated in the future.
+    of the last answer were left out, being dated in the future; `unreadable`: field -> in how many of them it could not
+    be read.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -253,6 +255,7 @@ class QosState:
     error: str = ""
     future_samples: int = 0
     failing_since: datetime | None = None
+    unreadable: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,15 @@ class RoundDebounce:
         self.is_urgent, self._next_from = True, self._clock.monotonic() + _MIN_GAP
 
 
-PollPayload: TypeAlias = tuple[Event, ...] | QosSamples | tuple[Any, ...] | ApiError
+@dataclass(frozen=True, slots=True)
+class EventList:
+    """Every event of the workspace. `unreadable`: rows that are left out, as not even their id could be read."""
+
+    events: tuple[Event, ...]
+    unreadable: int = 0
+
+
+PollPayload: TypeAlias = EventList | QosSamples | tuple[Any, ...] | ApiError
 """What a call may come back with: the event list, samples, a list that is polled on demand, or why not."""
 
 

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from livedeck.monitor import Alarm, AlarmState, EventState, Snapshot
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
-from livedeck.presentation.connection import banner_line
+from livedeck.presentation.connection import banner_line, unreadable_line
 from livedeck.presentation.filtering import FilteredRows, TableView, apply_view, filter_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import TableSchema
@@ -139,7 +139,7 @@ class BaseScreen(Screen[None], inherit_bindings=False):
         self.query_one(Header).show(snapshot, render_time)
         warning = banner_line(snapshot, render_time, self.ctx.fault)
         frozen = frozen_line(displayed.render_time, render_time) if self.ctx.preferences.frozen else []
-        self._show_lines("banner", [line for line in (warning, frozen) if line])
+        self._show_lines("banner", [line for line in (warning, unreadable_line(snapshot), frozen) if line])
         self.paint(*displayed)  # which may select another event: what stands below it speaks of that one
         self._paint_alarms(snapshot, render_time)
         self._show_lines("notice", notice_lines(self.ctx.preferences.notices, render_time))

@@ -10,7 +10,7 @@ from livedeck.monitor import AlarmState, BroadcastState, ConnectionState, EventS
 from livedeck.presentation import events
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line, count_line, severity_glyph
 from livedeck.presentation.badges import TALLY_BADGES
-from livedeck.presentation.connection import banner_line
+from livedeck.presentation.connection import banner_line, unreadable_line
 from livedeck.text import values
 from livedeck.text.segments import Group, Line, StyleRole, clip, fit, join, justify, plain, width
 from livedeck.ui.wallboard.glyphs import PLAIN, max_scale, text_cells, text_lines
@@ -181,6 +181,8 @@ def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterato
         text, role = warning[0]
         yield from _large_banner(_headline(model), role, cells, scale)
         yield fit([(text, role)], cells, ellipsis=True)
+    if model.snapshot.unreadable:
+        yield fit(unreadable_line(model.snapshot), cells, ellipsis=True)
     if model.snapshot.flood:
         yield fit(FLOOD_LINE, cells)
     large, complete = ([], 0) if warning else _large_alarm(model, cells, scale)
