@@ -10,7 +10,7 @@ import pytest
 from client.answers import listening
 from client.test_transport import api_at
 from livedeck.client import Event, Page, Unreadable
-from livedeck.client.resources.base import iterate_pages
+from livedeck.client.resources.base import PagedItems
 
 
 def page_of(ids: Sequence[str], **pagination: object) -> bytes:
@@ -94,5 +94,5 @@ async def test_a_list_without_end_is_given_up() -> None:
 
     ids: list[str] = []
     with pytest.raises(Unreadable, match="a list has no end: 1,000 items on 1,000 pages"):
-        await note_ids(iterate_pages(fetch), ids)
+        await note_ids(PagedItems(fetch), ids)
     assert ids == [f"e{number}" for number in range(1, 1001)]
