@@ -144,3 +144,17 @@ async def test_a_chat_export_follows_no_redirect(file: Path) -> None:
             await api.chat.export(ChatExport("e", "s"), file, replace=True)
     assert not seen
     assert content(file) == GOOD
+
+
+async def test_the_signature_of_a_redirect_is_not_quoted_by_the_error_that_repeats_it(file: Path) -> None:
+    """Stores quote the address that they refuse."""
+    refused = b'{"error":{"message":"no access to /slides?sign=s3cretsign"}}'
+    async with (
+        listening(answer(refused, b"HTTP/1.1 403 Forbidden")) as (store, _),
+        listening(redirect(f"{store}/slides?sign=s3cretsign")) as (cdn, _),
+        api_at(store) as api,
+    ):
+        with pytest.raises(Rejected) as caught:
+            await api.cdn.save(f"{cdn}/m1?sign=another", file, "download", replace=True)
+    assert caught.value.status == 403
+    assert "s3cretsign" not in str(caught.value)

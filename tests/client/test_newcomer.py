@@ -106,7 +106,6 @@ def _is_live(event: Event) -> bool:
     return event.stream is not None and event.stream.status == "live"
 
 
-@pytest.mark.slow
 def test_the_script_is_typed_throughout(script: Path) -> None:
     """As strictly as the client itself."""
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(script.parent / "cache"), str(script)]
