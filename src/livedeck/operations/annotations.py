@@ -107,3 +107,6 @@ class DeleteAnnotation(DeleteOperation[Annotation], AnnotationOperation):
 
     async def send(self, context: SendContext[Annotation], /) -> None:
         await context.api.annotations.delete(self.video.id, self.extra.id)
+
+
+OPERATIONS = (CreateAnnotation, EditAnnotation, DeleteAnnotation)

@@ -6,61 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from livedeck.operations.annotations import CreateAnnotation, DeleteAnnotation, EditAnnotation
-from livedeck.operations.events import (
-    CompleteEvent,
-    CreateEvent,
-    DeleteEvent,
-    EditEvent,
-    EnableEvent,
-    MoveEvent,
-    RescheduleStream,
-    ScheduleStream,
-    SetEventPoster,
-)
-from livedeck.operations.materials import DeleteMaterial, RenameMaterial, ReorderMaterials, UploadMaterial
+from livedeck.operations.annotations import OPERATIONS as ANNOTATIONS
+from livedeck.operations.events import OPERATIONS as EVENTS
+from livedeck.operations.materials import OPERATIONS as MATERIALS
 from livedeck.operations.operation import Operation
-from livedeck.operations.posters import ActivatePoster, CreatePoster, DeletePoster, UploadPoster
-from livedeck.operations.rooms import CreateRoom, DeleteRoom, EditRelay
-from livedeck.operations.subtitles import (
-    CopySubtitle,
-    DeleteSubtitle,
-    EditSubtitle,
-    RecogniseSpeech,
-    ReorderSubtitles,
-    UploadSubtitle,
-)
+from livedeck.operations.posters import OPERATIONS as POSTERS
+from livedeck.operations.rooms import OPERATIONS as ROOMS
+from livedeck.operations.subtitles import OPERATIONS as SUBTITLES
 
-_ALL: tuple[type[Operation[Any]], ...] = (
-    CreateEvent,
-    EditEvent,
-    EnableEvent,
-    CompleteEvent,
-    MoveEvent,
-    DeleteEvent,
-    SetEventPoster,
-    ScheduleStream,
-    RescheduleStream,
-    CreateRoom,
-    DeleteRoom,
-    EditRelay,
-    CreatePoster,
-    UploadPoster,
-    ActivatePoster,
-    DeletePoster,
-    UploadSubtitle,
-    RecogniseSpeech,
-    EditSubtitle,
-    CopySubtitle,
-    DeleteSubtitle,
-    ReorderSubtitles,
-    CreateAnnotation,
-    EditAnnotation,
-    DeleteAnnotation,
-    UploadMaterial,
-    RenameMaterial,
-    DeleteMaterial,
-    ReorderMaterials,
-)
+_ALL: tuple[type[Operation[Any]], ...] = (*EVENTS, *ROOMS, *POSTERS, *SUBTITLES, *ANNOTATIONS, *MATERIALS)
 
 OPERATIONS: Mapping[str, type[Operation[Any]]] = MappingProxyType({operation.name: operation for operation in _ALL})

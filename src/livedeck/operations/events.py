@@ -553,3 +553,16 @@ class RescheduleStream(EventFormOperation):
     def verify(self, _before: EventView, after: EventView | None, /) -> bool:
         stream = after.event.stream if after else None
         return bool(stream and stream.started_at and abs((stream.started_at - self.started_at).total_seconds()) < 1)
+
+
+OPERATIONS = (
+    CreateEvent,
+    EditEvent,
+    EnableEvent,
+    CompleteEvent,
+    MoveEvent,
+    DeleteEvent,
+    SetEventPoster,
+    ScheduleStream,
+    RescheduleStream,
+)

@@ -188,3 +188,6 @@ class ReorderMaterials(Reorder):
 
     def verify(self, _before: Ids, _after: Ids | None, /) -> None:
         return None
+
+
+OPERATIONS = (UploadMaterial, RenameMaterial, DeleteMaterial, ReorderMaterials)

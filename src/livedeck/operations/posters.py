@@ -149,3 +149,6 @@ class DeletePoster(DeleteOperation[Poster], PosterOperation):
 
     async def send(self, context: SendContext[Poster], /) -> None:
         await context.api.posters.delete(self.video.id, self.target.id)
+
+
+OPERATIONS = (CreatePoster, UploadPoster, ActivatePoster, DeletePoster)

@@ -326,3 +326,6 @@ class DeferredEdits:
             if profile_id in self._waiting:
                 return profile_id
         return None
+
+
+OPERATIONS = (CreateRoom, DeleteRoom, EditRelay)

@@ -221,3 +221,6 @@ class ReorderSubtitles(Reorder):
 
     def verify(self, before: Ids, after: Ids | None, /) -> bool:
         return after == self.complete_order(before)
+
+
+OPERATIONS = (UploadSubtitle, RecogniseSpeech, EditSubtitle, CopySubtitle, DeleteSubtitle, ReorderSubtitles)
