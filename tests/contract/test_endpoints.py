@@ -12,7 +12,7 @@ from contract.endpoints import BY_WAY_OF, ROWS, Row, shape
 from livedeck.client import ApiError
 from livedeck.simulator import api as simulator_api
 from livedeck.ui.features import FEATURES
-from livedeck.ui.shell.action import ActionRegistry
+from livedeck.ui.shell.context import ActionRegistry
 
 
 def row_of(name: str) -> Row:

@@ -10,7 +10,6 @@ from livedeck.settings import SettingsError, load
 
 SECRET = "a-token-that-nobody-knows"
 
-
 PROFILES = """
 base_url = "https://production.example"
 upload_url = "https://upload.production.example"

@@ -14,7 +14,7 @@ from livedeck.cli.screenshots import export_svg, still_deck
 from livedeck.monitor import ConnectionStatus, History, Snapshot
 from livedeck.ui.app import Deck
 from livedeck.ui.features import FEATURES
-from livedeck.ui.shell.action import ActionRegistry
+from livedeck.ui.shell.context import ActionRegistry
 
 REGISTRY = ActionRegistry(FEATURES)
 

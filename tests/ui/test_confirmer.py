@@ -158,7 +158,7 @@ VERDICTS: dict[str, tuple[dict[str, object], str, Severity]] = {
     "done": ({}, "enable done: Untitled event", Severity.INFO),
     "applied": ({"kind": "lose"}, "enable applied: Untitled event: applied: its answer was lost", Severity.INFO),
     "not applied": ({"kind": "drop"}, "enable not applied: Untitled event: not applied: its answer", Severity.CRITICAL),
-    "failed": ({"kind": "status", "status": 503}, "enable failed: Untitled event: ", Severity.CRITICAL),
+    "failed": ({"kind": "status", "status": 403}, "enable failed: Untitled event: ", Severity.CRITICAL),
 }
 """Verdict -> the fault that leads to it, what is told of it, and how loud."""
 

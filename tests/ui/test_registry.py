@@ -15,7 +15,7 @@ from livedeck.ui.features import FEATURES
 from livedeck.ui.general.help import HelpScreen, help_lines
 from livedeck.ui.general.palette import CommandScreen
 from livedeck.ui.shell import commands
-from livedeck.ui.shell.action import Action, ActionRegistry
+from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.frame import key_line
 from livedeck.ui.shell.keymap import key_text, parse_key, read_keymap
 from ui.stage import REGISTRY, act, running, text_of

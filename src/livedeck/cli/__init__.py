@@ -33,7 +33,6 @@ COMMANDS = {
     "wallboard": "a screen for the wall of a control room: asks nothing, changes nothing",
 }
 
-
 EPILOG = """\b
 Exit codes: 0 done, 1 a fault, 2 wrong use or settings, 3 the platform refuses, 4 it cannot be reached,
 128 + n ended by signal n.

@@ -66,8 +66,8 @@ def renew_tables(folder: Path, flags: frozenset[str]) -> None:
     """Write every generated table anew between its markers. `flags`: names of the settings that have one."""
     from livedeck.settings import settings_table
     from livedeck.ui.features import FEATURES
-    from livedeck.ui.shell.action import ActionRegistry
     from livedeck.ui.shell.commands import markdown
+    from livedeck.ui.shell.context import ActionRegistry
 
     tables = {"keys": markdown(ActionRegistry(FEATURES)), "settings": settings_table(flags)}
     for path in sorted(folder.glob("*.md")):

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 DONE, FAULT, USAGE, REFUSED, UNREACHABLE = range(5)
 """The same in every command. REFUSED: the platform answered, and said no. UNREACHABLE: no answer that could be used."""
 
-
 INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13
 """As the shell counts an end by SIGINT or SIGPIPE."""
 

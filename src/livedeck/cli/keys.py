@@ -16,8 +16,8 @@ def command(ctx: click.Context) -> None:
 
     async def work() -> int:
         from livedeck.ui.features import FEATURES
-        from livedeck.ui.shell.action import ActionRegistry
         from livedeck.ui.shell.commands import markdown
+        from livedeck.ui.shell.context import ActionRegistry
 
         click.echo(markdown(ActionRegistry(FEATURES, make_keymap(load_display()))))
         return DONE

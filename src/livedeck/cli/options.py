@@ -46,14 +46,12 @@ def time_zone(name: str) -> ZoneInfo:
 
 READ_ONLY = "Nothing but GET and HEAD leaves the deck."
 
-
 _PLATFORM = (
     click.option("--profile", metavar="NAME", help="Use the platform of [profiles.NAME] in the settings file."),
     click.option("--base-url", metavar="URL", help="Address of the platform's API."),
     click.option("--upload-url", metavar="URL", help="Address of its upload endpoints, where it is another."),
     click.option("--read-only", is_flag=True, default=None, help=READ_ONLY),
 )
-
 
 _SIMULATION = (
     click.option("--seed", default=1, show_default=True, help="Another seed, another noise on the same events."),
@@ -62,7 +60,6 @@ _SIMULATION = (
     ),
     click.option("--faults", metavar="NAME|FILE", help="Let answers fail: flaky, odd, dead, or a TOML file."),
 )
-
 
 _APPEARANCE = (
     click.option(

@@ -23,7 +23,6 @@ from livedeck.text.times import timestamp
 
 OutputFormat = Literal["table", "json", "csv"]
 
-
 DEFAULT_SPAN = 60.0
 """Seconds of samples in a table, and before those of --follow, where --last names no others."""
 

@@ -18,13 +18,12 @@ from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import ROOM_LIST, History
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.app import Deck
-from livedeck.ui.shell.action import Keymap
+from livedeck.ui.shell.context import Keymap
 from livedeck.ui.streams.screen import StreamsScreen
 from livedeck.ui.videos.screen import VideoTab
 
 EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
 """The time at which every picture is taken."""
-
 
 TROUBLES: dict[str, tuple[str, float]] = {
     "trouble-keyframes": ("keyframe-drift", 150),
@@ -32,7 +31,6 @@ TROUBLES: dict[str, tuple[str, float]] = {
     "trouble-encoder-away": ("encoder-drop-inside-window", 105),
 }
 """Pictures of the QoS screen in trouble: the scenario, and how many seconds of it have passed at `EVENING`."""
-
 
 PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "events-80x24": ((80, 24), ()),
@@ -48,7 +46,6 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "videos-120x40": ((120, 40), ("6", "down", "right_square_bracket")),
     "help-120x40": ((120, 40), ("question_mark",)),
 }
-
 
 LASTING_GROUPS = frozenset({"default", "actions"})
 """Groups of workers that run as long as the deck, or until a person answers."""

@@ -14,7 +14,6 @@ from time import sleep
 GRACE_SECONDS = 3.0
 """How long a screen without a terminal has to end by itself."""
 
-
 GONE = 128 + signal.SIGHUP
 
 

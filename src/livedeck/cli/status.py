@@ -23,10 +23,8 @@ from livedeck.text.segments import Line, StyleRole, clip, fit, plain, width
 TIMEOUT = 15.0
 """Seconds to wait for a judged sample of every event on air."""
 
-
 MAX_NAME_WIDTH = 40
 """Cells of the longest name."""
-
 
 HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "T-/ELAPSED", "EVENT", "WRONG")
 RIGHT_ALIGNED = frozenset({"VIDEO", "AUDIO", "FPS", "T-/ELAPSED"})

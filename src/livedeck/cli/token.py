@@ -114,7 +114,6 @@ def _from_keyring(entry: str) -> str:
 REFRESH_PAUSE = 5.0
 """Seconds between two reads of the token's source: it may be a program that asks another machine."""
 
-
 _log: Any = structlog.get_logger("livedeck.token")
 
 

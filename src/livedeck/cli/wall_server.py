@@ -111,7 +111,6 @@ def check_folder(target: Path) -> None:
 
 LOOPBACK = "127.0.0.1"
 
-
 _SCRIPT = """
 const wall = document.getElementById("wall"), lost = document.getElementById("lost");
 let last = "", seen = Date.now();
@@ -130,7 +129,6 @@ async function look() {
 look();
 """
 
-
 _STYLE = """
 html, body { margin: 0; height: 100%; background: #0e1216; overflow: hidden; cursor: none; }
 #wall, #wall svg { width: 100%; height: 100%; display: block; overflow: visible; }
@@ -138,7 +136,6 @@ html, body { margin: 0; height: 100%; background: #0e1216; overflow: hidden; cur
 #lost { position: fixed; top: 40%; left: 0; right: 0; padding: 0.5em; text-align: center;
         font: bold 4vw monospace; color: #000; background: #d55e00; }
 """
-
 
 PAGE = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>livedeck wallboard</title>

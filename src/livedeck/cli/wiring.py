@@ -16,7 +16,7 @@ from livedeck.monitor import Clock, History, Monitor
 from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
 
 if TYPE_CHECKING:
-    from livedeck.ui.shell.action import Keymap
+    from livedeck.ui.shell.context import Keymap
 
 
 class SystemClock:
@@ -62,7 +62,7 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
 def make_keymap(settings: DisplaySettings) -> Keymap:
     """The keys that the settings change. Raises SettingsError with the line of each that cannot be."""
     from livedeck.ui.features import FEATURES
-    from livedeck.ui.shell.action import ActionRegistry
+    from livedeck.ui.shell.context import ActionRegistry
     from livedeck.ui.shell.keymap import read_keymap
 
     keymap, errors = read_keymap(ActionRegistry(FEATURES), settings.keys)

@@ -31,13 +31,10 @@ from livedeck.monitor.tracker import ClockReading, WorldTracker
 _MIN_REST = 0.01
 """Seconds: due times are sums of floats, and one just missed must not spin the loop."""
 
-
 _RESTORE_SECONDS = 10.0
 """Until a history that could not be read is asked again: each time it may be waited for."""
 
-
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
-
 
 _log: Any = structlog.get_logger("livedeck.monitor")
 

@@ -46,10 +46,8 @@ _NEVER_ASSESSED = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED})
 _ANALYSIS_BATCH = 32
 """Samples that are analysed without a pause of the event loop: 1 ms where each of them is bad."""
 
-
 _EVALUATION_BATCH = 16
 """Events that are evaluated without a pause of the event loop."""
-
 
 _log: Any = structlog.get_logger("livedeck.monitor")
 

@@ -114,7 +114,6 @@ ALARMS: TableSchema[Alarm] = TableSchema(
     },
 )
 
-
 FLOOD_LINE: Line = [
     (" ▲ ALARM FLOOD  more than ten in ten minutes: work from the top, shelve what is known ", StyleRole.BANNER)
 ]

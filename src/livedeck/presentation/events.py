@@ -160,10 +160,8 @@ def _enabled_restreams(state: EventState) -> tuple[int, int]:
 RECENT_SECONDS = 300.0
 """Seconds that the sparkline and its status strip cover."""
 
-
 SPARK_CELLS = 10
 """Cells of the sparkline, and of the status strip beside it, in a table."""
-
 
 NAME_CELLS = 16
 """Below this an event's name cannot be told from its neighbour's: columns are dropped before the name is cut."""

@@ -33,7 +33,6 @@ KEY_50 = StatusStyle("◆", "KEY>50%", "key-frame time difference over 50 %", St
 LOSS = StatusStyle("✖", "LOSS", "packet loss", StyleRole.LOSS, 4)
 ODD = StatusStyle(UNKNOWN, "UNKNOWN", "a status that the document does not name", StyleRole.ODD, 1)
 
-
 STATUS_STYLES = {0: NORMAL, 3: KEY_20, 4: KEY_50, 5: LOSS}
 HIGHLIGHTED = (KEY_20, KEY_50, LOSS)
 

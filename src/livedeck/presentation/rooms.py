@@ -15,10 +15,8 @@ from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, link, safe
 ACTIVE = "active"
 """A room of this status may have people in it, and relays that run (platform-api.md, "Room status")."""
 
-
 EMPTY_STATUSES = frozenset({"pending", "scheduled", "cancelled", "finished"})
 """Nobody is inside. An unknown status is none of them: unknown is not green."""
-
 
 MAX_RELAYS = 15
 """Relay profiles of a room (platform-api.md, "Limits")."""

@@ -76,7 +76,6 @@ def _stream_id(state: EventState, _: RenderTime) -> Line:
 
 _EVENT_COLUMNS = {column.name: column for column in EVENTS.columns}
 
-
 STREAMS: TableSchema[EventState] = TableSchema(
     columns=(
         _EVENT_COLUMNS["tally"],

@@ -12,13 +12,10 @@ from livedeck.text.segments import Line, StyleRole, fit
 
 T = TypeVar("T")
 
-
 Value = float | str | tuple[str, ...] | None
 """What a row is sorted and filtered by: a number, a word, several words; None where it is not known."""
 
-
 ValueGetter = Callable[[T, RenderTime], Value]
-
 
 GAP = 1
 """Cells between two columns."""

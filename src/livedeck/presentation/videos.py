@@ -140,7 +140,6 @@ SUBTITLES: TableSchema[Subtitle] = TableSchema(
     lambda subtitle: f"{subtitle.language} {subtitle.description} {subtitle.file_name} {subtitle.id}".casefold(),
 )
 
-
 CUES: TableSchema[Cue] = TableSchema(
     (
         text_column(
@@ -202,7 +201,6 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
     lambda annotation: annotation.id,
     lambda annotation: f"{annotation.annotation_type} {annotation.title} {annotation.link} {annotation.id}".casefold(),
 )
-
 
 MATERIALS: TableSchema[KnownMaterial] = TableSchema(
     (

@@ -25,12 +25,10 @@ from livedeck.monitor import Cadence, Thresholds, with_overrides
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
 """Where a token may come from (trust.md, "Secrets"). One is used: the one that the strongest origin names."""
 
-
 OFF, IN_MEMORY = "off", ":memory:"
 
 HISTORY_WORDS = frozenset({"", OFF, IN_MEMORY})
 """What `history` may be besides a path. Empty: a file of the platform's own."""
-
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 _CADENCE = Cadence()

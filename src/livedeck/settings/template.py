@@ -19,16 +19,13 @@ from livedeck.settings.model import CadenceSettings, Settings, is_structured
 
 _COMMENT = re.compile(r"^    (\w+): [^=]+ = .*?(?:  # (.*))?$", re.MULTILINE)
 
-
 MAX_INLINE = 3
 """So many numbers a table may hold to be written on one line."""
-
 
 _HEAD = """\
 # Settings of livedeck. A flag wins over the environment (LIVEDECK_<NAME>), and that over this file.
 # What is commented out is the default. `livedeck config validate` checks this file, `livedeck doctor` what it leads to.
 """
-
 
 _PROFILES = """
 # More platforms, each chosen by `--profile NAME`: any of the settings from base_url to timeout.
@@ -38,13 +35,11 @@ _PROFILES = """
 # read_only = true
 """
 
-
 _EVENTS = """
 # The limits of one event, over those above. It is named by its id: names change.
 # [events."4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10".thresholds]
 # low_video = 0.5
 """
-
 
 _TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID".thresholds]'}
 """Settings whose TOML table has a name of the user's own in its heading."""

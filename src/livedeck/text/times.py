@@ -11,7 +11,6 @@ from livedeck.text.values import duration
 EXAMPLES = "18:30, tomorrow 18:30, in 20 min, 2026-11-21 18:30, ...Z for UTC"
 """What may be typed, for hints and error messages."""
 
-
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _PART = r"\d{1,5} *(?:days?|d|hours?|h|min|m|sec|s)"
 _LENGTH = rf"({_PART}(?:[ ,]*(?:and +)?{_PART})*)"

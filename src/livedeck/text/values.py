@@ -10,14 +10,11 @@ from math import isfinite
 UNKNOWN = "?"
 """The field is missing, or has a value that the platform's documentation does not name."""
 
-
 NO_DATA = "--"
 """A value is due, and no fresh one arrived."""
 
-
 NOT_APPLICABLE = "-"
 """Nothing can be measured here."""
-
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _STACKED_MARKS = re.compile("([\u0300-\u036f\u0483-\u0489\u20d0-\u20f0]{2})[\u0300-\u036f\u0483-\u0489\u20d0-\u20f0]+")

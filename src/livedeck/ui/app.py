@@ -23,8 +23,8 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.ui.features import FEATURES
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
-from livedeck.ui.shell.action import Action, ActionRegistry, Keymap
-from livedeck.ui.shell.context import Context, Identity, Opener, ScreenType
+from livedeck.ui.shell.context import Action, ActionRegistry, Context, Identity, Keymap, Opener, ScreenType
+from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.preferences import Displayed, PreferencesStore, ViewState
 from livedeck.ui.shell.screen import TALL, BaseScreen
 
@@ -33,10 +33,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-
 R = TypeVar("R")
 S = TypeVar("S")
-
 
 INTERRUPT = "app.interrupt"
 """The one action whose key works whatever is open."""
@@ -163,7 +161,7 @@ class Deck(ExactApp):
         """See `Context`. Imported, with its dialogs, when something is asked: the first picture asks nothing."""
         from livedeck.ui.shell.confirmer import Confirmer
 
-        return Confirmer(self)
+        return Confirmer(self, zone=self.identity["zone"], refresh_key=key_of("app.ask", self.actions))
 
     def render_time(self) -> RenderTime | None:
         """See `Context`."""

@@ -8,7 +8,7 @@ from livedeck.ui.events.actions import FEATURE as EVENTS
 from livedeck.ui.general.actions import FEATURE as GENERAL
 from livedeck.ui.qos.actions import FEATURE as QOS
 from livedeck.ui.rooms.actions import FEATURE as ROOMS
-from livedeck.ui.shell.action import Feature
+from livedeck.ui.shell.context import Feature
 from livedeck.ui.streams.actions import FEATURE as STREAMS
 from livedeck.ui.videos.actions import FEATURE as VIDEOS
 

@@ -31,7 +31,6 @@ from livedeck.client.http.transport import Transport
 ChatFormat = Literal["json", "csv", "txt", "ndjson", "xlsx"]
 """The first three are the platform's (platform-api.md, "Chat log")."""
 
-
 _PLATFORM_FORMATS = frozenset({"json", "csv", "txt"})
 _MAX_ERROR_BODY = 64 * 2**10
 

@@ -12,14 +12,11 @@ from livedeck.client.chat_export.filter import ChatMessageDict, text
 FIELDS = ("id", "username", "external_id", "is_admin", "message", "created_at", "cteated_at_local")
 """What the document names, in its order (platform-api.md, "Chat message")."""
 
-
 _FORMULA_STARTS = (*"=+-@\t\r\n", *"＝＋－＠")
 """Cells that begin so are computed by one spreadsheet or another (OWASP, "CSV injection")."""
 
-
 _QUOTES = 2 * (len(FIELDS) - 1)
 """Quotation marks between the cells of a row: where there are more, they stand in the cells."""
-
 
 _cells: Callable[[ChatMessageDict], tuple[str, ...]] = itemgetter(*FIELDS)
 _join_rows = '"\r\n"'.join

@@ -15,10 +15,8 @@ from livedeck.client.http.errors import Misconfigured
 ROWS = 1_048_576
 """What a sheet holds, its header among them; more goes on in the next one."""
 
-
 _MAX_CELL = 32_767
 """UTF-16 units that a cell holds; what is longer goes on in the cells behind the last column."""
-
 
 _OPTIONS = {
     "constant_memory": True,

@@ -32,7 +32,6 @@ from typing import ClassVar, Literal
 
 Cause = Literal["refused", "dns", "tls", "timeout", "reset"]
 
-
 LOST_RESPONSE: Mapping[Cause, str] = {
     "refused": "{host} cannot be reached; check the address and that the platform is up",
     "dns": "{host} has no address; check its name and the network",

@@ -17,7 +17,6 @@ from livedeck.text import values
 BaseUrl = Literal["api", "upload"]
 """The two addresses of the platform: {base_url} and {upload_url} (platform-api.md, "Addresses")."""
 
-
 Progress = Callable[[int, int | None], None]
 """Called with the bytes that have passed, and how many there are: None where nobody knows."""
 

@@ -134,7 +134,6 @@ def _refuse(name: str) -> object:
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
-
 _TYPE_NAMES: Mapping[type, str] = {
     bool: "a boolean",
     int: "a number",

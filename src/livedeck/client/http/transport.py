@@ -69,7 +69,6 @@ TransportFactory = Callable[
 ]
 """An ASGI app."""
 
-
 T = TypeVar("T")
 
 

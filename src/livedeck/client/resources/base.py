@@ -28,10 +28,8 @@ MAX_PER_PAGE = 100  # platform-api.md, "Lists"
 
 _MAX_PAGES = 1000
 
-
 Id = Annotated[str, Field(min_length=1)]
 """The id of an object that can be asked for: any text but none (platform-api.md, "Identifiers")."""
-
 
 UNSET: Any = None
 """The default of a draft's field. What counts is whether the field was set, not what it reads as."""
@@ -73,7 +71,6 @@ def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> object:
 
 _Tolerant = WrapValidator(_or_none)
 """What cannot be read is missing: a list is worth more than what is said about it."""
-
 
 _Count = Annotated[int | None, Field(ge=0), _Tolerant]
 

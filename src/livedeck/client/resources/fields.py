@@ -36,10 +36,8 @@ def _aware(value: object) -> object:
 Timestamp = Annotated[datetime, BeforeValidator(_timestamp)]
 """A field of a model that reads as `parse_timestamp` does."""
 
-
 DateTimeField = Annotated[datetime, BeforeValidator(_aware)]
 """A field of a draft: an aware datetime, or the text of a timestamp."""
-
 
 _ISO_639_1 = """
 aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es
@@ -62,10 +60,8 @@ def language(code: str) -> str:
 Language = Annotated[str, AfterValidator(language)]
 """A field of a draft that takes an ISO 639-1 code."""
 
-
 CUSTOM = "custom"
 """The service of every domain that the table does not hold."""
-
 
 _NO_PLATFORMS: Mapping[str, str] = MappingProxyType({})
 

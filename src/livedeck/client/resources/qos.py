@@ -20,7 +20,6 @@ from livedeck.client.resources.validation import coerce_integer, coerce_number, 
 BitrateUnit = Literal["bit", "kbit"]
 _BITS: Mapping[BitrateUnit, float] = {"bit": 1.0, "kbit": 1000.0}
 
-
 _NO_STATUS = -1
 _MAX_NUMBER = 2**53  # past it a float is no longer exact; no stream comes near
 _NUMBERS: frozenset[type] = frozenset({int, float})

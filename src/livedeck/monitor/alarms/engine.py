@@ -24,7 +24,6 @@ _INCIDENTS = {
 }
 """The alarms that are drawn from other alarms."""
 
-
 _SHARED = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.shared)
 
 

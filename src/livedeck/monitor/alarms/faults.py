@@ -27,10 +27,8 @@ from livedeck.monitor.model.thresholds import Thresholds
 _SAME_ROUND = timedelta(seconds=1)
 """Answers this close came together: the order in which they came tells nothing."""
 
-
 SAME_OCCURRENCE = timedelta(seconds=2)
 """What began this close is one occurrence: more than a clock's correction moves."""
-
 
 _MAY_SEND = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN})
 _DECK_SUBJECT = "platform"

@@ -14,7 +14,6 @@ from livedeck.text.values import safe
 _MAX_CHARS = 500
 """Of a reason or a note."""
 
-
 _NEEDS_ACK = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED})
 
 

@@ -21,7 +21,6 @@ _GRADES = (Grade.NO_DATA, Grade.STALE, Grade.POOR, Grade.FAIR, Grade.WARM_UP, Gr
 _STATE_RANKS = {AlarmState.UNACKNOWLEDGED: 0, AlarmState.RETURNED: 2}
 """Any other: 1."""
 
-
 _LAST_PLACE = 3
 
 

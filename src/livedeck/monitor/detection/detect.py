@@ -32,7 +32,6 @@ from livedeck.text.values import age
 _CHECKPOINT_SAMPLES, _MAX_CHECKPOINTS = 64, 4
 """Samples between checkpoints, and how many of them are kept: some minutes of lateness are folded in at little cost."""
 
-
 SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
     (kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, SampleDetector)
 )

@@ -12,7 +12,6 @@ from livedeck.monitor.signal.series import late_limit
 
 _DEFAULTS = Thresholds()
 
-
 _MAX_WINDOW_SECONDS = 366 * 86_400
 """Of a reconnect window: the platform's number must not lead out of the calendar."""
 

@@ -11,25 +11,20 @@ from typing import Any, TypeAlias
 
 Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
-
 _APPLICATION = 0x6C646869  # "ldhi", in the header of our files
 _SCHEMA = 3
 
 _BUSY_TIMEOUT = 0.5
 """Seconds that a statement waits for another deck's transaction."""
 
-
 _PAGE = 2048
 """Bytes. A tick of 200 streams changes a page of each: with small ones it writes a quarter of what 8192 would."""
-
 
 _CACHE = 4096
 """KiB of pages in memory: the last page of every stream, and those that a chart reads."""
 
-
 _LOG_LIMIT = 4 * 2**20
 """Bytes of the write-ahead log at which it goes into the file, and that it keeps on disk once it is emptied."""
-
 
 _TABLES = """
 CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -53,7 +48,6 @@ CREATE INDEX journal_by_kind ON journal (kind, at);
 CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL);
 """
 
-
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full: free some space, or lower retention_days",
     sqlite3.SQLITE_BUSY: "another program has it locked: close that one",
@@ -63,7 +57,6 @@ _ADVICE = {
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened: check its folder, or set `history` to another file",
     sqlite3.SQLITE_IOERR: "the disk fails: check it, or set `history` to another file",
 }
-
 
 CORRUPT = "corrupt"
 _CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})

@@ -25,7 +25,6 @@ from livedeck.monitor.model.records import (
 
 T = TypeVar("T")
 
-
 KINDS: dict[Any, str] = {
     AlarmRecord: "alarm",
     LinkRecord: "link",
@@ -35,10 +34,8 @@ KINDS: dict[Any, str] = {
     MaterialRecord: "material",
 }
 
-
 FORGOTTEN = "forgotten"
 """A material that was deleted; its topic is the id."""
-
 
 LASTING = ("material", FORGOTTEN)
 """Kinds that no retention ends: nothing else knows these ids (platform-api.md, "Missing operations")."""

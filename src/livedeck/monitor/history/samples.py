@@ -15,13 +15,11 @@ from livedeck.monitor.model.records import StreamRecord
 SLOT = 60_000
 """Milliseconds that one row of the roll-up stands for: 24 h in 480 columns are still read from it."""
 
-
 FPS_SCALE = 1000
 STATUSES = (0, 3, 4, 5)
 
 Row = tuple[int, int, int | None, int | None, int | None, int | None]
 """Stream, time (ms since its base), video, audio (bit/s), fps (frames per 1000 s), status; None is missing."""
-
 
 _UPSERT = """
 INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (stream, time) DO UPDATE SET
@@ -30,10 +28,8 @@ WHERE sample.video IS NOT excluded.video OR sample.audio IS NOT excluded.audio
     OR sample.fps IS NOT excluded.fps OR sample.status IS NOT excluded.status
 """
 
-
 _BEFORE_BASE = SLOT << 24
 """Milliseconds before a stream's base, beyond all samples: SQL divides towards zero, slots count downwards there."""
-
 
 _ROLL_UP = f"""
 INSERT OR REPLACE INTO rollup
@@ -42,7 +38,6 @@ SELECT stream, (time + {_BEFORE_BASE}) / {SLOT} - {_BEFORE_BASE // SLOT} AS slot
     max(CASE WHEN status NOT IN (0, 3, 4, 5) THEN status END)
 FROM sample WHERE stream = ? AND time >= ? AND time < ? GROUP BY slot
 """  # noqa: S608  constants
-
 
 _STREAMS = f"""
 SELECT name, base + first, base + last, samples FROM (
@@ -134,7 +129,6 @@ def readings(db: Database, key: StreamKey, until: float, newest: int = -1) -> Re
 
 _STEP = 1000
 """Rows that one step deletes at most: some milliseconds."""
-
 
 _OLD_ROWS = (
     "DELETE FROM {table} WHERE stream = :stream AND {column} < :end AND {column} <= coalesce("

@@ -30,7 +30,6 @@ _LARGEST = 2**62
 _RECENT = 60
 """Known samples that are looked at for corrections; older ones are final while the deck runs."""
 
-
 _BATCH = 4000
 """Rows in one transaction at most, so that another deck's turn comes soon."""
 
@@ -157,10 +156,8 @@ def _whole(value: float) -> int | None:
 
 PRUNED_EACH = timedelta(hours=1)
 
-
 _WAITING = 10_000
 """Entries that wait in memory at most while the file cannot be written; samples wait as the monitor has them."""
-
 
 _log = structlog.get_logger("livedeck.history")
 
@@ -317,16 +314,13 @@ class Reader:
 
 T = TypeVar("T")
 
-
 _LEAVE = 2.0
 """Seconds that closing may take."""
-
 
 _WRITTEN, _READ, _CLOSED = "written", "read", "closed"
 
 _MENDS = {_WRITTEN: {_WRITTEN, _READ}, _READ: {_READ}, _CLOSED: set[str]()}
 """What works again once that was done: what can be written can be read."""
-
 
 log = structlog.get_logger("livedeck.history")
 

@@ -20,7 +20,6 @@ from livedeck.text import values
 _INGEST = re.compile(r"(?i)\b(?:rtmp[a-z]*|rtsps?|srt)://[^\s\"'<>]+")
 _CREDENTIAL = re.compile(r"(?i)(\bbearer\s+|(?:sign|signature|token|key|auth)=)[^&#\s]+")
 
-
 _IS_MASKED = re.compile("••••.{0,4}$")
 
 

@@ -22,7 +22,6 @@ from livedeck.monitor.model.thresholds import Thresholds
 
 _DEFAULTS = Thresholds()
 
-
 _CAUSES: tuple[tuple[type[ApiError], ConnectionProblem], ...] = (
     (Unauthorized, ConnectionProblem.UNAUTHORIZED),
     (Forbidden, ConnectionProblem.UNAUTHORIZED),
@@ -33,9 +32,7 @@ _CAUSES: tuple[tuple[type[ApiError], ConnectionProblem], ...] = (
 )
 """The first row to fit names the cause; whatever fits none is NO ANSWER."""
 
-
 _FAILED_STATES = frozenset({ConnectionState.FAILING, ConnectionState.BLIND})
-
 
 _HALF_TICK = 0.5
 """Date cuts its fraction off: on average the server was half a second further."""

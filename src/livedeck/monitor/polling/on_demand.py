@@ -20,14 +20,11 @@ from livedeck.monitor.polling.schedule import PollKey, PollSpec
 INTERVAL = 15.0
 """Seconds between two requests for a list that is looked at."""
 
-
 PENDING_INTERVAL = 3.0
 """The same while speech is being recognised (platform-api.md, "Operations": poll until `status` is `done`)."""
 
-
 RANK = 3
 """Behind every event where the request budget does not suffice."""
-
 
 MAX_TRACK_BYTES = 16 * 2**20
 

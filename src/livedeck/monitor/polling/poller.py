@@ -72,10 +72,8 @@ class EventList:
 PollPayload: TypeAlias = EventList | QosSamples | tuple[Any, ...] | ApiError
 """What a call may come back with: the event list, samples, a list that is polled on demand, or why not."""
 
-
 _REMEMBERED = 60.0
 """Seconds; longer than the interval of any list that is polled on demand."""
-
 
 _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
 """Errors that every other call would meet, too."""

@@ -17,7 +17,6 @@ from livedeck.monitor.model.thresholds import Cadence
 PollKey: TypeAlias = str | ResourceKey
 """Names one call: LIST, the id of the event whose samples are asked for, or a list that is polled on demand."""
 
-
 LIST = ""
 """The event list."""
 
@@ -32,10 +31,8 @@ class PollSpec(NamedTuple):
 PollSchedule: TypeAlias = Mapping[PollKey, PollSpec]
 """What to ask for: the list first, then what is most urgent."""
 
-
 _SPARE = 0.9
 """Of the request budget: the list, and what somebody looks at, want their part."""
-
 
 _MAY_SEND_NOW = frozenset({BroadcastState.ON_AIR, BroadcastState.RECONNECTING, BroadcastState.UNKNOWN})
 _OFF_PLATFORM = frozenset({ResourceKind.CUES, ResourceKind.MATERIALS})

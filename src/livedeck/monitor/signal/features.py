@@ -18,7 +18,6 @@ NORMAL = 0
 KEY_DRIFT, KEY_SEVERE, LOSS = 3, 4, 5
 """The documented complaints of a QoS sample (monitoring.md, "QoS status")."""
 
-
 SLOT_SECONDS = 20.0
 """Stream time after which the baseline is measured anew."""
 

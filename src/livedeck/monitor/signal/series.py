@@ -16,14 +16,11 @@ from livedeck.monitor.model.thresholds import Thresholds
 MAX_SAMPLES = 3600
 """Kept of one stream: as many as the platform answers at most (platform-api.md, "QoS answer")."""
 
-
 _CADENCE_DELTAS = 20
 """The newest, of which the cadence is the median."""
 
-
 _RESOLUTION = 0.001
 """Seconds to which a history may have rounded its times."""
-
 
 _FRESHNESS_ORDER = (Freshness.FRESH, Freshness.LATE, Freshness.STALE, Freshness.NEVER)
 

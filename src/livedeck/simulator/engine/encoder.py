@@ -61,7 +61,6 @@ class Shape:
 
 _DIP = Burst(period=240, chance=0.6, duration=4, video=0.86)
 
-
 SHAPES = {
     "clean": Shape(bursts=(_DIP,)),
     "warm-up": Shape(ramp=24, bursts=(_DIP,)),

@@ -123,10 +123,8 @@ PAYLOAD_FAULTS: Mapping[str, Callable[[Json, float], Json]] = {
     "huge": pad,
 }
 
-
 ABORT = "livedeck.abort"
 """In the extensions of a scope: a function that cuts the connection, where there is one to cut."""
-
 
 SKEW = "livedeck.skew"
 """In the extensions of a scope: seconds by which the `Date` of the answer is off."""
@@ -332,7 +330,6 @@ FAULT_EFFECTS: Mapping[str, FaultEffect] = {
     **{kind: _payload_fault(change) for kind, change in PAYLOAD_FAULTS.items()},
 }
 """What each kind of fault does. drop: nothing is done and nobody answers; lose: it is done, and nobody answers."""
-
 
 _LAYERS = {**dict.fromkeys((*PAYLOAD_FAULTS, "skew"), 0), "drip": 1, "truncate": 2}
 """What needs an answer to work on, from the inside out."""

@@ -25,7 +25,6 @@ Document: TypeAlias = dict[str, Any]
 Order: TypeAlias = Sequence[tuple[str, str]]
 Where: TypeAlias = Sequence[tuple[str, str | tuple[str, ...] | None]]
 
-
 _APPLICATION_ID = 0x6C697665  # "live", in the header of our files
 _SCHEMA_VERSION = 2
 _TABLE = """

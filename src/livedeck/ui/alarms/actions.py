@@ -10,7 +10,7 @@ from livedeck.operations.operation import Target
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, FormState
 from livedeck.text import values
 from livedeck.ui.alarms.view import TABS
-from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
+from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
 from livedeck.ui.shell.screen import BaseScreen
 
 if TYPE_CHECKING:
@@ -20,15 +20,12 @@ if TYPE_CHECKING:
 
 UNTIL_OVER = "until it is over"
 
-
 REASON = Field("reason", "Reason", required=True, hint="why nobody needs to see it")
 MINUTES = Field("minutes", "For", FieldKind.CHOICE, choices=("15 min", "30 min", "60 min", UNTIL_OVER))
-
 
 SHELVE = FormSchema((MINUTES, REASON), dict)
 REMOVE = FormSchema((REASON,), dict)
 NOTE = FormSchema((Field("text", "Note", hint="empty takes it away"),), dict)
-
 
 Change = Callable[[Alarm, FieldValues], None]
 
@@ -200,7 +197,6 @@ ALARMS = (
     ),
 )
 
-
 LOGS = (
     Action(
         "log.next",
@@ -214,7 +210,6 @@ LOGS = (
     ),
     Action("log.previous", ("left_square_bracket", "left"), "log before", "The one before", previous, ("alarms",)),
 )
-
 
 FEATURE = Feature(
     tab=Tab("Alarms", "7", "alarms", "Alarms: the board, and the logs of what was", rank=62),

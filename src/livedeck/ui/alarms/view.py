@@ -25,7 +25,6 @@ from livedeck.ui.shell.preferences import Notice
 TABS = ("board", "incidents", "actions", "notices", "connection")
 """The board, and the logs by the words of their tabs."""
 
-
 LABEL_CELLS = 11
 
 

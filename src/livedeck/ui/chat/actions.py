@@ -21,7 +21,16 @@ from livedeck.text.segments import StyleRole
 from livedeck.text.times import TimeReference
 from livedeck.ui.chat import form
 from livedeck.ui.chat.jobs import ExportJob, JobState, exports_of
-from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, Unfinished, needs_event
+from livedeck.ui.shell.context import (
+    Action,
+    Feature,
+    FeatureScreen,
+    HelpGroup,
+    ScreenKind,
+    Tab,
+    Unfinished,
+    needs_event,
+)
 
 if TYPE_CHECKING:
     from livedeck.ui.chat.screen import ChatScreen
@@ -234,9 +243,7 @@ def unfinished(ctx: Context) -> Unfinished | None:
 
 HERE = ("chat",)
 
-
 _chat = partial(Action, screens=HERE, blocked=needs_event)
-
 
 CHAT = (
     _chat("chat.read", ("enter",), "read", "Read the log for a look at it, or read it again", read, rank=10),
@@ -268,7 +275,6 @@ CHAT = (
     _chat("chat.next_event", ("full_stop",), "event", "The next event", next_event, rank=17),
     _chat("chat.previous_event", ("comma",), "event before", "The event before", previous_event),
 )
-
 
 FEATURE = Feature(
     tab=Tab("Chat", "4", "chat", "Chat: what viewers write, looked at and exported"),

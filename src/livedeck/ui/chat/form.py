@@ -14,7 +14,6 @@ from livedeck.operations.schema import Field, FieldKind, FieldValues, FormSchema
 
 FORMATS: tuple[ChatFormat, ...] = get_args(ChatFormat)
 
-
 PAST_EXAMPLES = "21:00, 20 min ago, yesterday 9:00, 2026-11-20 21:00Z"
 
 
@@ -37,7 +36,6 @@ FILTER_FORM = FormSchema(
     ),
     message_filter,
 )
-
 
 EMPTY_FILTER: FieldValues = {"search": "", "users": "", "admins": False, "since": "", "until": ""}
 

@@ -123,7 +123,6 @@ def exports_of(ctx: Context) -> Exports:
 MAX_ROWS = 10_000
 """Messages of a preview: a log may exceed any memory."""
 
-
 MAX_CHARS = 2000
 """Characters of one message in a preview."""
 

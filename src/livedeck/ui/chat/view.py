@@ -45,13 +45,10 @@ MESSAGES: TableSchema[PreviewRow] = TableSchema(
     text=lambda row: row.text,
 )
 
-
 LABEL_CELLS = 10
-
 
 SILENT_SECONDS = 5.0
 """Seconds without a byte after which a running export says so."""
-
 
 BAR_CELLS = 10
 WIDE_BAR_CELLS = 30

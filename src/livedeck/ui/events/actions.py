@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.operations.schema import FormSchema, FormState
 from livedeck.text import times
-from livedeck.ui.shell.action import Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, change, needs_event
+from livedeck.ui.shell.context import Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, change, needs_event
 
 if TYPE_CHECKING:
     from livedeck.operations.events import EventTarget
@@ -119,9 +119,7 @@ def _screen_type() -> type[EventsScreen]:
 
 HERE = ("events", "streams", "qos")
 
-
 _event = partial(change, screens=HERE, blocked=needs_event)
-
 
 EVENTS = (
     change("event.new", ("n",), "new", new, HERE, operation="event.create", rank=29),
@@ -134,7 +132,6 @@ EVENTS = (
     _event("stream.schedule", ("s",), "schedule", schedule, rank=32, takes="MOMENT"),
     _event("stream.reschedule", ("S",), "reschedule", reschedule, rank=38, takes="MOMENT"),
 )
-
 
 FEATURE = Feature(
     tab=Tab("Events", "1", "events", "Events: what is on air, what is wrong, since when"),

@@ -12,7 +12,7 @@ from livedeck.presentation.filtering import FilterError, TableView, apply_view, 
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.kit.table import Table
 from livedeck.ui.kit.themes import PALETTES
-from livedeck.ui.shell.action import Action, Feature, HelpGroup, ScreenKind, needs_event
+from livedeck.ui.shell.context import Action, Feature, HelpGroup, ScreenKind, needs_event
 from livedeck.ui.shell.preferences import Displayed
 from livedeck.ui.shell.screen import BaseScreen, Listing
 
@@ -309,7 +309,6 @@ DECK = (
     Action("app.suspend", ("ctrl+z",), "suspend", "Suspend the deck; `fg` brings it back", suspend),
 )
 
-
 ROWS = (
     Action("row.up", ("up", "k"), "up", "The row above", move_up, kind=ScreenKind.ROWS),
     Action("row.down", ("down", "j"), "down", "The row below", move_down, kind=ScreenKind.ROWS),
@@ -328,7 +327,6 @@ ROWS = (
         rank=10,
     ),
 )
-
 
 VIEW = (
     Action(
@@ -398,7 +396,6 @@ VIEW = (
     ),
     Action("view.theme", ("t",), "theme", "The next theme, or the one named", change_theme, takes="[NAME]"),
 )
-
 
 FEATURE = Feature(
     actions=(*DECK, *ROWS, *VIEW),

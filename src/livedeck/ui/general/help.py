@@ -14,12 +14,11 @@ from livedeck.presentation.qos import HIGHLIGHTED, NORMAL, ODD
 from livedeck.text.segments import Line, StyleRole, fit, wrap
 from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
-from livedeck.ui.shell.action import ActionRegistry
+from livedeck.ui.shell.context import ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 MAX_CELLS, FRAME_CELLS = 74, 5
 """The width of the box at most, and what border, padding and scroll bar take of it (app.tcss)."""
-
 
 KEY_CELLS = 18
 

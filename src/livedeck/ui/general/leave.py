@@ -9,7 +9,7 @@ from livedeck.operations.operation import Confirmation
 from livedeck.text.segments import StyleRole
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.dialog import Timer
-from livedeck.ui.shell.action import Unfinished
+from livedeck.ui.shell.context import Unfinished
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context

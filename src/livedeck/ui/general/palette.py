@@ -13,12 +13,11 @@ from livedeck.text.segments import Line, StyleRole, fit
 from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.shell import commands
-from livedeck.ui.shell.action import Action, ActionRegistry
+from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 Command = tuple[str, str]
 """The name of an action and what stands after its command."""
-
 
 MAX_ROWS, KEY_CELLS = 8, 11
 

@@ -32,7 +32,6 @@ class Choice(StrEnum):
 
 TYPED, FILE, COMMAND, ENVIRONMENT = "typed here", "a file", "a command", "LIVEDECK_TOKEN"
 
-
 WELCOME = """\
 livedeck watches and steers the live events of a video platform.
 
@@ -50,7 +49,6 @@ class PlatformSettings:
 
 TryOut = Callable[[PlatformSettings], Awaitable[str]]
 """Asks that platform for something; why it does not answer, in words, or nothing where it does."""
-
 
 Save = Callable[[PlatformSettings], str]
 """Saves the settings; why that is not possible, in words, or nothing where it was. Called in a thread."""

@@ -20,7 +20,6 @@ from livedeck.ui.kit.canvas import StyledWidget, changed_regions
 
 T = TypeVar("T")
 
-
 HEAD_LINES = 1
 CURSOR_CELLS = 1
 

@@ -155,7 +155,6 @@ SIGNS = str.maketrans(
 )  # fmt: skip
 """Each sign of the deck as one ASCII character; those of one kind (lamps, severities, statuses) stay distinct."""
 
-
 _BRAILLE = range(0x2800, 0x2900)
 
 _DOT_ROWS = (0x09, 0x12, 0x24, 0xC0)
@@ -204,7 +203,6 @@ def _stroke(dots: int) -> str:
 
 MAX_COPIED = 74_994
 """Bytes of text: 100,000 in base64, which is what terminals take at least."""
-
 
 _SCREEN_CHUNK = 240
 """GNU screen drops a longer control string."""

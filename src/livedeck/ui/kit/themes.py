@@ -58,7 +58,6 @@ INDICATORS = {
 }
 """Filled cells: the same in every theme of true colour."""
 
-
 DARK = Palette(
     background="#0e1216",
     panel="#171d23",
@@ -89,7 +88,6 @@ DARK = Palette(
         StyleRole.OVERLAY: StyleSpec("#d8c79a"),
     },
 )
-
 
 LIGHT = Palette(
     background="#fbfaf6",
@@ -123,7 +121,6 @@ LIGHT = Palette(
     },
 )
 
-
 CONTRAST = Palette(
     background="#000000",
     panel="#000000",
@@ -154,7 +151,6 @@ CONTRAST = Palette(
         StyleRole.OVERLAY: StyleSpec("#ffe9b8"),
     },
 )
-
 
 ANSI_16 = Palette(
     background="ansi_black",
@@ -193,7 +189,6 @@ ANSI_16 = Palette(
     },
 )
 
-
 LOUD = frozenset({StyleRole.STRONG, StyleRole.WARNING, StyleRole.CRITICAL, StyleRole.KEY_50, StyleRole.LOSS})
 
 FILLED = frozenset({StyleRole.ON_AIR, StyleRole.PENDING, StyleRole.LOST, StyleRole.BANNER, StyleRole.BANNER_BLIND})
@@ -217,7 +212,6 @@ MONO = Palette(
     plain=True,
     styles={role: _without_colour(role) for role in StyleRole},
 )
-
 
 PALETTES: Mapping[str, Palette] = MappingProxyType(
     {"dark": DARK, "light": LIGHT, "contrast": CONTRAST, "ansi-16": ANSI_16, "mono": MONO}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from livedeck.monitor import EventState, History, Severity
 from livedeck.presentation import events
 from livedeck.ui.kit.dialogs.choice import PromptScreen
-from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, Tab, needs_event
+from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, Tab, needs_event
 
 if TYPE_CHECKING:
     from livedeck.ui.qos.screen import QosScreen
@@ -121,7 +121,6 @@ def back(ctx: Context, _: str) -> None:
 
 HERE = ("qos",)
 
-
 QOS = (
     Action("qos.longer", ("plus", "equals_sign"), "longer", "A longer range of time", longer, HERE, rank=21),
     Action("qos.shorter", ("minus",), "shorter", "A shorter range of time", shorter, HERE, rank=22),
@@ -164,7 +163,6 @@ QOS = (
     ),
     Action("qos.back", ("escape",), "back", "Back to the events, the cursor where it was", back, HERE, rank=10),
 )
-
 
 FEATURE = Feature(
     tab=Tab("QoS", "3", "QoS", "QoS: the quality of the selected event over time", rank=61),

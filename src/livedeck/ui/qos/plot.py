@@ -83,7 +83,6 @@ def _points(values: Sequence[Bucket | None], low: float, high: float) -> tuple[l
 GUTTER = 9
 """Cells left of every plot, for the scale."""
 
-
 OVERLAY_GLYPH = "○"
 """The curve of a second event is drawn with it."""
 

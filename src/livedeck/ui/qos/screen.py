@@ -72,7 +72,6 @@ class QosChart(Canvas):
 
 NOT_SELECTED = "no event selected: choose one on the Events screen"
 
-
 GONE = " this event is no longer in the platform's list: {qos.back} leads back to the others"
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-
 Columns = list[Bucket | None]
 
 

@@ -20,7 +20,6 @@ from livedeck.ui.qos.series import TimeSeries
 MIN_LIST_CELLS, MAX_LIST_CELLS, NOTES_CELLS = 60, 100, 60
 """Cells of the list of faults: with every word whole at most; the notes beside it are narrowed before those words."""
 
-
 LABEL_CELLS = 10
 
 
@@ -105,9 +104,7 @@ RANGES: tuple[tuple[str, float | None], ...] = (("5m", 300), ("15m", 900), ("1h"
 history.
 """
 
-
 MBIT, KBIT = 1e6, 1e3
-
 
 DAY_SECONDS = 86_400
 LABEL_STEPS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200)

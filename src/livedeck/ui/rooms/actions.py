@@ -12,7 +12,7 @@ from livedeck.operations.schema import FieldValues, FormResult, FormState
 from livedeck.presentation.rooms import ACTIVE
 from livedeck.text.segments import Segment, StyleRole
 from livedeck.ui.rooms.view import REVEALED
-from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, change
+from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, change
 from livedeck.ui.shell.keymap import with_keys
 
 if TYPE_CHECKING:
@@ -192,7 +192,6 @@ def _target(ctx: Context) -> RelayTarget | None:
 
 HERE = ("rooms",)
 
-
 ROOMS = (
     Action(
         "room.open",
@@ -227,7 +226,6 @@ ROOMS = (
         rank=13,
     ),
 )
-
 
 FEATURE = Feature(
     tab=Tab("Rooms", "5", "rooms", "Rooms: meeting rooms and their relay profiles"),

@@ -12,7 +12,6 @@ from livedeck.text.values import UNKNOWN, age, link, safe
 REVEALED = 10.0
 """Seconds for which a stream key is shown (trust.md, "Secrets")."""
 
-
 RELAYS_NOTE = (
     "a participant starts and stops a relay inside the room, and the platform does not tell which run;"
     " profiles are made with their room, never alone"

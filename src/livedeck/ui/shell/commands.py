@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from livedeck.ui.shell.action import Action, ActionRegistry
+from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 LINE = "app.command"

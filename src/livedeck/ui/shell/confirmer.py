@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
+from datetime import tzinfo
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
+
+from textual.screen import Screen
 
 from livedeck.client import Api, FileFault, Invalid, Progress, Rejected
-from livedeck.monitor import Severity
+from livedeck.monitor import Clock, History, Monitor, Severity, Snapshot
 from livedeck.operations import guard
 from livedeck.operations.diff import ParsedForm, parse_form
 from livedeck.operations.executor import Cancelled, Executor, audit_local
@@ -23,14 +26,11 @@ from livedeck.operations.operation import (
     Verdict,
 )
 from livedeck.operations.schema import FieldErrors, FieldValues, FormResult, FormSchema, FormState, field_errors
+from livedeck.presentation.render_time import RenderTime
 from livedeck.text.times import TimeReference
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
-from livedeck.ui.shell.keymap import key_of
-
-if TYPE_CHECKING:
-    from livedeck.ui.shell.context import Context
 
 R = TypeVar("R")
 
@@ -58,11 +58,34 @@ async def _no_hook(_: FormResult, __: OperationResult) -> bool:
     return False
 
 
-class Confirmer:
-    """Where features ask, and hand operations to the executor."""
+class Host(Protocol):
+    """What the confirmer needs of the deck; its Context has all of it."""
 
-    def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
+    api: Api | None
+    clock: Clock
+    fault: str
+    history: History | None
+    monitor: Monitor
+    snapshot: Snapshot | None
+
+    def render_time(self) -> RenderTime | None:
+        """The instant that the screen is painted for."""
+
+    def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
+        """Say that above the keys."""
+
+    async def ask(self, dialog: Screen[R]) -> R:
+        """Show a dialog and wait for its result."""
+
+
+class Confirmer:
+    """Where features ask, and hand operations to the executor.
+
+    `zone`: that typed times are read in. `refresh_key`: the key that has the platform asked again.
+    """
+
+    def __init__(self, ctx: Host, *, zone: tzinfo | None, refresh_key: str) -> None:
+        self._ctx, self._zone, self._refresh_key = ctx, zone, refresh_key
         self._executor: Executor | None = None
 
     @property
@@ -186,13 +209,13 @@ class Confirmer:
         """Why nothing may be sent (to the target) now; empty where it may."""
         ctx, render_time = self._ctx, self._ctx.render_time()
         now = render_time.now if render_time else ctx.clock.now()
-        refresh_key = key_of("app.ask", ctx.actions)
-        return guard.blocked_reason(ctx.snapshot, now, target, is_watched=not ctx.fault, refresh_key=refresh_key)
+        is_watched = not ctx.fault
+        return guard.blocked_reason(ctx.snapshot, now, target, is_watched=is_watched, refresh_key=self._refresh_key)
 
     def time_reference(self) -> TimeReference:
         """What typed times are read against: the platform's clock, the person's zone."""
         render_time = self._ctx.render_time()
-        return TimeReference(render_time.server if render_time else self._ctx.clock.now(), self._ctx.identity["zone"])
+        return TimeReference(render_time.server if render_time else self._ctx.clock.now(), self._zone)
 
     async def audit_local(self, action: str, target: Target, detail: str = "") -> None:
         """Record what a person did that never leaves this machine."""

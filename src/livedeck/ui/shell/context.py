@@ -1,11 +1,16 @@
-"""What screens and actions may use of the deck: the app implements it, and they import nothing of the app."""
+"""What the deck and its features tell each other: the Context one way, actions and features the other.
+
+From the registry of the actions come keys, footer, help, palette and commands.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
+from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict, TypeVar
 
 from textual.screen import Screen
 from textual.signal import Signal
@@ -14,7 +19,7 @@ from textual.worker import Worker
 from livedeck.client import Api
 from livedeck.monitor import Clock, EventState, History, Monitor, Severity, Snapshot
 from livedeck.presentation.render_time import RenderTime
-from livedeck.ui.shell.action import ActionRegistry
+from livedeck.text.segments import Segment
 from livedeck.ui.shell.preferences import Displayed, ViewState
 
 if TYPE_CHECKING:
@@ -23,7 +28,6 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 S = TypeVar("S")
 ScreenType = TypeVar("ScreenType", bound=Screen[Any])
-
 
 Opener = Callable[[Path], Awaitable[str]]
 """Has a file shown by the program that this machine has for it; returns why it cannot, or nothing."""
@@ -133,3 +137,249 @@ class Context(Protocol):
 
     def leave(self) -> None:
         """End the deck; the terminal is left as it was found."""
+
+
+BEHIND_THE_WAYS_OUT = 3
+"""The rank after quit and help."""
+
+
+class ScreenKind(IntEnum):
+    """What the keys of every table do on a screen: what those of the kinds above it do, and more.
+
+    ROWS: a cursor moves in rows. TABLE: they are filtered, sorted, shown by columns. EVENTS: a row leads to an event.
+    """
+
+    PLAIN = 0
+    ROWS = 1
+    TABLE = 2
+    EVENTS = 3
+
+
+Run = Callable[[Context, str], Awaitable[None] | None]
+"""Carries out an action. The string stood after its command, empty from a key.
+
+A plain function runs at once; what is awaited runs in a worker of its own and may wait for a dialog or the platform.
+"""
+
+Reason = Callable[[Context], str]
+"""Why an action cannot be done now, in words; empty where it can."""
+
+
+def always(_: Context) -> str:
+    """No reason: it can be done whatever is selected."""
+    return ""
+
+
+def needs_event(ctx: Context) -> str:
+    """An event has to be selected."""
+    return "" if ctx.selected_event() else "needs an event: none is selected"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing that a person can have done.
+
+    `name`: `group.verb`, also its command (`:event.complete`, `:complete`). `keys`: by Textual's names, the first one
+    is shown; none: palette and command only. `label`: a word for the footer. `own_help`: a sentence without its full
+    stop; empty: that of `operation`, the name of the operation that it runs.
+    `screens`: the modes where it works, () everywhere; with a `kind`: on all screens of that kind. `blocked`: why it
+    cannot be done now. `writes`: whether it changes the platform. `takes`: what may stand after its command, empty:
+    nothing. `rank`: its place in the footer, 0 not there. `home`: the mode where it is what one does, and stands right
+    behind the ways out. `alarm_label`: its label before the name of an alarm that no cursor shows. `fixed`: it cannot
+    be remapped, and works whatever is open.
+
+    What ends something has a capital letter, and never the shifted letter of a harmless key.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    label: str
+    own_help: str
+    run: Run
+    screens: tuple[str, ...] = ()
+    kind: ScreenKind = ScreenKind.PLAIN
+    blocked: Reason = always
+    writes: bool = False
+    takes: str = ""
+    rank: int = 0
+    home: str = ""
+    alarm_label: str = ""
+    fixed: bool = False
+    operation: str = ""
+
+    @property
+    def help(self) -> str:
+        """What it does: a sentence without its full stop. Operations are imported when one is first asked for."""
+        if self.own_help:
+            return self.own_help
+        from livedeck.operations.catalogue import OPERATIONS
+
+        return OPERATIONS[self.operation].help
+
+    @property
+    def group(self) -> str:
+        """The part of the name before the dot."""
+        return self.name.partition(".")[0]
+
+    @property
+    def verb(self) -> str:
+        """The part of the name after the dot: the short form of its command."""
+        return self.name.partition(".")[2]
+
+    def footer_rank(self, mode: str) -> int:
+        """Where it stands in the footer of that screen; 0: not there."""
+        return BEHIND_THE_WAYS_OUT if self.home == mode else self.rank
+
+    def works_on(self, mode: str) -> bool:
+        """Whether its key does something on that screen."""
+        return not self.screens or mode in self.screens
+
+    def meets(self, other: Action) -> bool:
+        """Whether there is a screen on which both work: there they may share no key."""
+        return not self.screens or not other.screens or bool(set(self.screens) & set(other.screens))
+
+    def disabled_reason(self, ctx: Context) -> str:
+        """Why it cannot be done now, or nothing. A courtesy: the lock of a read-only deck is the client's gate."""
+        if ctx.identity["read_only"] and self.writes:
+            return f"RO: this deck is read-only, :{self.name} would change the platform"
+        if ctx.api is None and self.writes:
+            return f":{self.name} would change the platform, and this deck was given no way to it"
+        if not self.works_on(ctx.current_mode):
+            return f":{self.name} works on {', '.join(self.screens)}"
+        reason = self.blocked(ctx)
+        return f":{self.name} {reason}" if reason else ""
+
+
+def change(
+    name: str,
+    keys: tuple[str, ...],
+    label: str,
+    run: Run,
+    screens: tuple[str, ...],
+    *,
+    operation: str = "",
+    blocked: Reason = always,
+    takes: str = "",
+    rank: int = 0,
+) -> Action:
+    """The action that runs an operation, mostly the one of its name, and says what that one says."""
+    operation = operation or name
+    return Action(
+        name, keys, label, "", run, screens, blocked=blocked, writes=True, takes=takes, rank=rank, operation=operation
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A feature's place in the row of tabs, and the action that leads there.
+
+    `key`, `label`, `help`, `rank`: of that action. `run`: None shows the first of the feature's screens.
+    """
+
+    title: str
+    key: str
+    label: str
+    help: str
+    rank: int = 0
+    run: Run | None = None
+
+    @property
+    def action_name(self) -> str:
+        """The name of the action."""
+        return f"screen.{self.title.lower()}"
+
+    def action(self, mode: str) -> Action:
+        """The action; `mode`: of the feature's first screen."""
+        run = self.run or (lambda ctx, _: ctx.go_to(mode))
+        return Action(self.action_name, (self.key,), self.label, self.help, run, rank=self.rank)
+
+
+@dataclass(frozen=True, slots=True)
+class HelpGroup:
+    """A heading of the help. `name`: the part before the dot of its actions. `order`: its place, smallest first."""
+
+    name: str
+    title: str
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """Work that leaving the deck would end. `stop`: ends it and waits until nothing of it is left."""
+
+    title: str
+    lines: tuple[Segment, ...]
+    stop: Callable[[], Awaitable[None]] | None = None
+
+
+class FeatureScreen(NamedTuple):
+    """A screen of a feature. `load`: imports it and returns its class; before it is opened nothing of it is needed."""
+
+    load: Callable[[], type[Screen[Any]]]
+    kind: ScreenKind = ScreenKind.PLAIN
+
+    def create(self) -> Screen[Any]:
+        """A new screen."""
+        return self.load()()
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A package of `ui` as the rest of the deck knows it. Its module imports nothing that a first picture can spare.
+
+    `screens`: by mode. `help`: the headings of its actions. `unfinished`: what leaving would end.
+    """
+
+    actions: tuple[Action, ...] = ()
+    screens: Mapping[str, FeatureScreen] = field(default_factory=dict)
+    help: tuple[HelpGroup, ...] = ()
+    tab: Tab | None = None
+    unfinished: Callable[[Context], Unfinished | None] | None = None
+
+
+TABS = HelpGroup("screen", "Screens", 0)
+"""The actions of the tabs are the first ones of the help."""
+
+Keymap = Mapping[str, tuple[str, ...]]
+"""Name of an action -> its keys, for those that the settings change."""
+
+
+class ActionRegistry:
+    """The actions of all features, and their keys in force. `keymap`: the keys that the settings change."""
+
+    def __init__(self, features: Sequence[Feature], keymap: Keymap | None = None) -> None:
+        self.features = tuple(features)
+        self.keymap: Keymap = keymap or {}
+        tabs = [(feature.tab, next(iter(feature.screens))) for feature in features if feature.tab]
+        tabs.sort(key=lambda tab: tab[0].key)
+        self.tabs = tuple(tab for tab, _ in tabs)
+        self.screens = {mode: screen for feature in features for mode, screen in feature.screens.items()}
+        own = [self._resolved(action) for feature in features for action in feature.actions]
+        self.actions: tuple[Action, ...] = (*(tab.action(mode) for tab, mode in tabs), *own)
+        self.by_name = {action.name: action for action in self.actions}
+
+    def _resolved(self, action: Action) -> Action:
+        """The action with the screens of its kind by their modes."""
+        if action.kind is ScreenKind.PLAIN:
+            return action
+        return replace(
+            action, screens=tuple(mode for mode, screen in self.screens.items() if screen.kind >= action.kind)
+        )
+
+    def on_screen(self, mode: str) -> tuple[Action, ...]:
+        """What can be done there, everything included that can be done anywhere."""
+        return tuple(action for action in self.actions if action.works_on(mode))
+
+    def footer(self, mode: str) -> tuple[Action, ...]:
+        """What the footer of that screen shows, most needed first."""
+        ranked = [action for action in self.on_screen(mode) if action.footer_rank(mode)]
+        return tuple(sorted(ranked, key=lambda action: action.footer_rank(mode)))
+
+    def groups(self) -> list[tuple[str, list[Action]]]:
+        """The actions under the headings of the help, in its order."""
+        groups = sorted((TABS, *(group for feature in self.features for group in feature.help)), key=lambda g: g.order)
+        return [(group.title, [action for action in self.actions if action.group == group.name]) for group in groups]
+
+    def keys_of(self, action: Action) -> tuple[str, ...]:
+        """The keys in force."""
+        return self.keymap.get(action.name, action.keys)

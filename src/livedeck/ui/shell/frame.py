@@ -14,8 +14,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Group, Line, StyleRole, join, justify, wrap_groups
 from livedeck.text.values import age
 from livedeck.ui.kit.canvas import Canvas
-from livedeck.ui.shell.action import Action, ActionRegistry
-from livedeck.ui.shell.context import Identity
+from livedeck.ui.shell.context import Action, ActionRegistry, Identity
 from livedeck.ui.shell.keymap import key_of
 
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from itertools import combinations
 from typing import NamedTuple
 
-from livedeck.ui.shell.action import ActionRegistry, Keymap
+from livedeck.ui.shell.context import ActionRegistry, Keymap
 
 KEY_TEXTS = {
     "up": "↑",
@@ -34,12 +34,10 @@ KEY_TEXTS = {
 }
 """Textual's name of a key -> how a person writes it, where the two differ."""
 
-
 _KEY_NAMES = {text: name for name, text in KEY_TEXTS.items()} | {"page-up": "pageup", "page-down": "pagedown"}
 
 _CHARACTER_NAMES = {"solidus": "slash", "reverse_solidus": "backslash", "commercial_at": "at", "low_line": "underscore"}
 """What Textual calls a character otherwise than Unicode does."""
-
 
 NAMED_KEYS = frozenset(
     {
@@ -55,7 +53,6 @@ NAMED_KEYS = frozenset(
         *(f"f{n}" for n in range(1, 13)),
     }
 )
-
 
 _ACTION_NAME = re.compile(r"\{(\w+\.\w+)\}")
 

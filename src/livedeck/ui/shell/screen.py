@@ -28,10 +28,8 @@ from livedeck.ui.shell.preferences import notice_lines
 MIN_SIZE = Size(60, 20)
 """Columns and rows under which nothing of use can be shown."""
 
-
 TALL = 30
 """From this many rows on there is room for more than the worst alarm."""
-
 
 WAITING = "waiting for the platform's first answer"
 """Why a table is empty before the platform has answered."""
@@ -189,7 +187,6 @@ class BaseScreen(Screen[None], inherit_bindings=False):
 
 
 AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
-
 
 SUBJECT_CELLS = 12
 """What an alarm's subject takes in the footer at most."""

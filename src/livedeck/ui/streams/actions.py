@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from livedeck.ui.shell.action import Feature, FeatureScreen, ScreenKind, Tab
+from livedeck.ui.shell.context import Feature, FeatureScreen, ScreenKind, Tab
 
 if TYPE_CHECKING:
     from livedeck.ui.streams.screen import StreamsScreen

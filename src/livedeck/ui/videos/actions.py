@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from livedeck.client import ApiError, Subtitle
 from livedeck.monitor import KnownMaterial, Severity, Video
 from livedeck.operations.schema import Field, FormResult, FormSchema
-from livedeck.ui.shell.action import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
+from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
 from livedeck.ui.shell.keymap import with_keys
 from livedeck.ui.videos.annotations import ACTIONS as ANNOTATIONS
 from livedeck.ui.videos.extras import empty_form, needs_video, renew, run, typed_entries, video_of
@@ -162,7 +162,6 @@ async def _keep_order(ctx: Context, rows: tuple[Subtitle | KnownMaterial, ...], 
 MODES = ("videos", "posters", "subtitles", "cues", "annotations", "materials")
 ORDERED = ("subtitles", "materials")
 
-
 VIDEOS = (
     Action(
         "part.next",
@@ -178,7 +177,6 @@ VIDEOS = (
     Action("video.open", ("enter",), "open", "The posters of the video", open_, ("videos",), rank=10),
     Action("video.find", ("b",), "by id", "Open any video by its id", find, MODES, takes="[ID]", rank=25),
 )
-
 
 ORDER = (
     Action(
@@ -205,7 +203,6 @@ ORDER = (
         rank=19,
     ),
 )
-
 
 FEATURE = Feature(
     tab=Tab("Videos", "6", "videos", "Videos: recordings, any video by its id, and what hangs on one", run=open_screen),

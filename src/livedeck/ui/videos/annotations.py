@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.client import Annotation
 from livedeck.operations.schema import FormState
-from livedeck.ui.shell.action import change
+from livedeck.ui.shell.context import change
 from livedeck.ui.videos.extras import needs_video, run, run_form, selected, video_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
 
 
 _annotation = partial(change, screens=("annotations",), blocked=needs_video)
-
 
 ACTIONS = (
     _annotation("annotation.new", ("n",), "new", new, rank=11),

@@ -11,7 +11,7 @@ from livedeck.client import ApiError, Material, NotFound
 from livedeck.monitor import KnownMaterial, Severity, Video
 from livedeck.operations.operation import OperationResult
 from livedeck.operations.schema import Field, FormResult, FormSchema, FormState, parse_path
-from livedeck.ui.shell.action import Action, change
+from livedeck.ui.shell.context import Action, change
 from livedeck.ui.videos.extras import download as save
 from livedeck.ui.videos.extras import empty_form, needs_video, run, run_form, selected, typed_entries, video_of
 
@@ -137,7 +137,6 @@ async def _know(ctx: Context, video: Video, typed: str) -> None:
 
 _on_material = partial(Action, screens=("materials",), blocked=needs_video)
 _material = partial(change, screens=("materials",), blocked=needs_video)
-
 
 ACTIONS = (
     _material("material.upload", ("n",), "upload", upload, takes="[FILE]", rank=11),

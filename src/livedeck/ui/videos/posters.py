@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.client import Poster
 from livedeck.monitor import Severity
-from livedeck.ui.shell.action import change
+from livedeck.ui.shell.context import change
 from livedeck.ui.videos.extras import empty_form, needs_video, run, run_form, selected, video_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ def _selected(ctx: Context) -> Poster | None:
 
 
 _poster = partial(change, screens=("posters",), blocked=needs_video)
-
 
 ACTIONS = (
     _poster("poster.make", ("n",), "new", make, takes="[TIME]", rank=11),

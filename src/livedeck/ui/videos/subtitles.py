@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.client import Incomplete, Secret, Subtitle, subtitle_file
 from livedeck.operations.schema import FormState, parse_path
-from livedeck.ui.shell.action import Action, change
+from livedeck.ui.shell.context import Action, change
 from livedeck.ui.videos.extras import download as save
 from livedeck.ui.videos.extras import empty_form, needs_video, run, run_form, selected, video_of
 
@@ -96,7 +96,6 @@ def download(ctx: Context, argument: str) -> Awaitable[Any] | None:
 
 _on_track = partial(Action, screens=("subtitles",), blocked=needs_video)
 _subtitle = partial(change, screens=("subtitles",), blocked=needs_video)
-
 
 ACTIONS = (
     _on_track("subtitle.read", ("enter",), "read", "Read what the track says", read, rank=10),

@@ -20,17 +20,13 @@ from livedeck.ui.kit import themes
 CELLS = 24
 """The width of the picture."""
 
-
 ROWS = 7
 """The height of a 16:9 picture: two pixels a cell."""
-
 
 MAX_PIXEL_BYTES = 4_000_000
 """A picture that claims to be larger is not unpacked."""
 
-
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-
 
 Pixel = tuple[int, int, int]
 

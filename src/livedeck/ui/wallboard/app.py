@@ -37,7 +37,6 @@ from livedeck.ui.wallboard.tiles import DrawCache
 
 log = structlog.get_logger()
 
-
 MIN_PAUSE_SECONDS = 0.02
 """Seconds between two ticks at least."""
 

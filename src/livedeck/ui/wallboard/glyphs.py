@@ -13,14 +13,11 @@ from livedeck.text.segments import Line, StyleRole, clip
 PLAIN, MAX_SCALE = 1, 4
 """Scales: 1 is the terminal's own letters; 2, 3 and 4 draw each pixel one, two and three cells wide."""
 
-
 HEIGHTS = {1: 1, 2: 3, 3: 5, 4: 8}
 """Lines that a text of each scale takes."""
 
-
 BLOCK_HEIGHTS = {1: 1, 2: 3, 3: 6, 4: 8}
 """The same with at least half a free line above, so that it does not touch what is there."""
-
 
 _ROWS = """
 A .#. #.# ### #.# #.#
@@ -96,7 +93,6 @@ _SIMILAR = str.maketrans(
     | {"|": "/", "Ø": "O", "Æ": "AE", "Œ": "OE", "Ł": "L", "Đ": "D"}
 )
 """Letters that the font lacks, and those that are drawn instead."""
-
 
 _HALVES = {("#", "#"): "█", ("#", "."): "▀", (".", "#"): "▄", (".", "."): " "}
 

@@ -19,22 +19,17 @@ from livedeck.ui.wallboard.model import WallModel
 OTHER_TALLIES = (BroadcastState.RECONNECTING, BroadcastState.LOST, BroadcastState.LATE, BroadcastState.UNKNOWN)
 """The tallies besides ON AIR that are counted, where there are any."""
 
-
 LARGE = 2
 """The scale of the large header."""
-
 
 WIDEST = (" ▒ ON AIR 88 ", "00:00:00Z ")
 """What must fit at the scale of the large header."""
 
-
 SIDE_CELLS = 30
 """Cells for each of the two columns of small text beside the large one."""
 
-
 UPCOMING_CELLS = 40
 """Cells of an entry in the list of what is next."""
-
 
 _GAP = (" ", StyleRole.TEXT)
 

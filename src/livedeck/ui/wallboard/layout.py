@@ -20,18 +20,14 @@ from livedeck.ui.wallboard.tiles import DrawCache, row_head, row_layout, row_lin
 MAX_ROWS = 16
 """Rows on a page: more cannot be read from across a room; rows grow with the wall instead."""
 
-
 MIN_LARGE_ROW_CELLS = 128
 """Cells from which rows are in large letters, fewer on a page where the wall is not high enough for all of them."""
-
 
 MAX_TILES = 9
 """Events that get a tile each; where there are more, each gets a row."""
 
-
 MIN_TILE_SIZES = {1: (38, 6), 2: (48, 11), 3: (88, 17), 4: (128, 21)}
 """The least cells and lines of a tile by its scale: its name in two rows of such letters."""
-
 
 _ASPECT = 4.0
 """Cells a line of the ideal tile: a cell is half as wide as it is high, and names are long."""
@@ -116,14 +112,11 @@ def turn_page(state: PageState, now: float, pages: int, step: int) -> PageState:
 MIN_LINES_FOR_ALARMS, MIN_LINES_FOR_LARGE_FRAME = 30, 40
 """Lines from which there are three alarms instead of one; from which header and banner are in large letters."""
 
-
 MIN_SIZE = (40, 10)
 """Cells and lines below which the wall is one line."""
 
-
 SHIFT_SECONDS = 120.0
 """Seconds after which the picture moves by a cell, so that nothing burns in."""
-
 
 _ORBIT = ((0, 0), (1, 0), (1, 1), (0, 1))
 

@@ -13,10 +13,8 @@ from livedeck.presentation.render_time import RenderTime
 DUE_SECONDS = 12 * 3600.0
 """Seconds before its start from which an event is on the wall; later ones are in the list of what is next."""
 
-
 COMPLETED_SECONDS = 600.0
 """Seconds that an event stays on the wall after its end: nothing vanishes while somebody looks away."""
-
 
 RETURNED_SECONDS = 300.0
 """Seconds that an alarm is shown once its fault is over: at a wall nobody can acknowledge it."""

@@ -10,7 +10,6 @@ from livedeck.ui.kit.themes import Palette, StyleSpec
 MAX_CHANNEL = 0xE6
 """The greatest least channel of a colour: white burns in first."""
 
-
 DIM_SHARE = 0.5
 """The share of its distance to the background that a colour keeps while the wall is dimmed."""
 

@@ -20,9 +20,7 @@ from livedeck.ui.wallboard.styles import wall_background, wall_styles
 CELL_WIDTH, CELL_HEIGHT = 10, 20
 """The size of a cell in units of the picture."""
 
-
 FONT = 'font-family="DejaVu Sans Mono, Menlo, Consolas, Liberation Mono, monospace" font-size="16.6"'
-
 
 _TERMINAL = {
     "ansi_default": "#d5dce2", "ansi_black": "#0e1216", "ansi_red": "#c00000", "ansi_green": "#009e73",
@@ -32,17 +30,13 @@ _TERMINAL = {
 }  # fmt: skip
 """A terminal's own colours, for a picture that has no terminal."""
 
-
 _Box = tuple[float, float, float, float]
 """Left, top, width, height within a cell, in units."""
-
 
 _Paths = dict[tuple[int, str], list[str]]
 """Paths by layer and colour: the backgrounds first, shapes above them."""
 
-
 _BACKGROUND, _FOREGROUND = 0, 1
-
 
 _BLOCKS: dict[str, _Box] = {
     **{

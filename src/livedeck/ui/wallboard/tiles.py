@@ -22,7 +22,6 @@ from livedeck.ui.wallboard.glyphs import BLOCK_HEIGHTS, HEIGHTS, PLAIN, block_li
 
 T = TypeVar("T")
 
-
 MAX_STEPS = 60
 """Steps of the five minutes at most: with a sample every 2 s narrower ones would have gaps without a cause."""
 
@@ -97,17 +96,13 @@ def _bar_cell(level: int | None, row: int) -> str:
 RATE_CELLS = 10
 """Cells beside the bars: a bit rate, a frame rate."""
 
-
 WIDEST = {"name": "TEN LETTERS", "health": "✖ 100 GOOD", "lamp": "○ SCHED  T-00:00:00"}
 """What of each part must fit at a scale, or a smaller one is taken for every tile; the most needed first."""
 
-
 MAX_NAME_ROWS = 2
-
 
 _BORDERS = {"light": "┌─┐│└┘", "heavy": "╔═╗║╚╝", "hatched": "▒▒▒▒▒▒"}
 """Top left, horizontal, top right, vertical, bottom left, bottom right."""
-
 
 _SHORT = {"RECONNECT": "RECON", "SCHEDULED": "SCHED", "COMPLETED": "DONE", "UNKNOWN": "UNKN"}
 """Tallies in large letters, where each letter takes four cells and more."""
@@ -313,18 +308,14 @@ def _graph(state: EventState, render_time: RenderTime, inner: int, height: int, 
 TALLY, TIME = "● ON AIR", "T-00:00:00"
 """The longest usual tally and time: rows are aligned by them."""
 
-
 HEALTHS = ("✖ 100 GOOD", "✖ 100")
 """Forms of the health, the longer first; where neither fits it is among the details."""
-
 
 MIN_NAME_LETTERS = 10
 """Letters of a name that must fit, or smaller ones are taken."""
 
-
 GAP = 3
 """Cells between two parts of a large row."""
-
 
 LEFT_OUT = {"recent", "latency", "updated"}
 """Columns of the deck's table that a row of the wall does not have, or has last."""

@@ -17,14 +17,11 @@ from livedeck.ui.kit.dialogs.modal import Modal
 
 R = TypeVar("R")
 
-
 EARLY = 0.3
 """Seconds in which keys do nothing: they were meant for what stood there before (interface.md, "Confirmation")."""
 
-
 Timer = Callable[[], float]
 """Seconds that never run backwards."""
-
 
 BlockedReason = Callable[[], str]
 """Why nothing may be sent now, in words; empty where it may."""

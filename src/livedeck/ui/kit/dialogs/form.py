@@ -36,10 +36,8 @@ from livedeck.ui.kit.lines import LinesWidget
 FRAME_LINES = 8
 """What the form is but for its fields: border, title, hint and keys."""
 
-
 NARROW = 100
 """Under so many cells the hint of a field stands below the form alone."""
-
 
 DISCARD = Confirmation("Leave the form?", (("What you typed is lost.", StyleRole.TEXT),), button="Leave", cancel="Stay")
 
