@@ -76,7 +76,7 @@ async def test_a_screen_that_is_answered_twice_at_once_goes_once(burst: tuple[st
 async def test_no_burst_of_keys_ends_the_deck() -> None:
     random = Random(20)
     async with deck_stage() as stage:
-        for _ in range(150):
+        for _ in range(100):
             stage.clock.tick += random.choice((0.03, 0.08, 1.0))
             post(stage.deck, *keys_of(random.choice(OPENERS)))
             if random.random() < 0.7:
@@ -94,7 +94,7 @@ async def test_a_screen_over_a_dialog_is_laid_there_once() -> None:
         await stage.act("event.new")
         await stage.enter("Something typed")
         stage.clock.tick += 1.0
-        post(stage.deck, "escape", "escape", "escape")
+        post(stage.deck, "escape", "escape")
         await stage.settle()
         assert [type(screen) for screen in stage.deck.screen_stack[1:]] == [Form, Confirm]
         await out(stage)

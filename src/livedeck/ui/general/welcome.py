@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -21,6 +21,7 @@ from livedeck.text.times import TimeReference
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.dialogs.dialog import Button, Timer
 from livedeck.ui.kit.dialogs.form import Form
+from livedeck.ui.kit.dialogs.modal import ModalApp
 
 
 class Choice(StrEnum):
@@ -73,7 +74,7 @@ SCHEMA = FormSchema(
 )
 
 
-class Welcome(App[Choice]):
+class Welcome(ModalApp[Choice]):
     """Returns nothing where it was left."""
 
     CSS_PATH = "../app.tcss"

@@ -27,6 +27,8 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
+from livedeck.ui.kit.dialogs.modal import ModalApp
+
 if TYPE_CHECKING:
     from textual._compositor import ChopsUpdate, CompositorUpdate
 else:
@@ -89,7 +91,7 @@ class TextUpdate(CompositorUpdate):
         return ""
 
 
-class ExactApp(App[int]):
+class ExactApp(ModalApp[int]):
     """An app of which nothing is sent that did not change."""
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from textual import events
+from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen, Screen
 
@@ -46,3 +48,19 @@ class Modal(ModalScreen[R], Generic[R]):
         """Lay another screen over it; nothing where one lies there already, or it has answered."""
         if self.is_open:
             self.app.push_screen(screen, then)
+
+
+class ModalApp(App[R], Generic[R]):
+    """An app with such screens: a key does nothing to one that was not in front when it was pressed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._screens_of_keys: WeakKeyDictionary[events.Key, Screen[Any]] = WeakKeyDictionary()
+
+    async def on_event(self, event: events.Event) -> None:
+        """A key comes twice: first to be handed to the focus, and then, where nothing took it there, for a binding."""
+        if isinstance(event, events.Key):
+            before = self._screens_of_keys.setdefault(event, self.screen)
+            if before is not self.screen and (isinstance(before, Modal) or isinstance(self.screen, Modal)):
+                return
+        await super().on_event(event)
