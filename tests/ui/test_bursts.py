@@ -73,10 +73,11 @@ async def test_a_screen_that_is_answered_twice_at_once_goes_once(burst: tuple[st
         assert stage.deck.is_running
 
 
-async def test_no_burst_of_keys_ends_the_deck() -> None:
+@pytest.mark.parametrize("bursts", [25, pytest.param(400, marks=pytest.mark.slow)])
+async def test_no_burst_of_keys_ends_the_deck(bursts: int) -> None:
     random = Random(20)
     async with deck_stage() as stage:
-        for _ in range(100):
+        for _ in range(bursts):
             stage.clock.tick += random.choice((0.03, 0.08, 1.0))
             post(stage.deck, *keys_of(random.choice(OPENERS)))
             if random.random() < 0.7:
