@@ -73,7 +73,7 @@ async def test_a_screen_that_is_answered_twice_at_once_goes_once(burst: tuple[st
         assert stage.deck.is_running
 
 
-@pytest.mark.parametrize("bursts", [25, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("bursts", [25, pytest.param(100, marks=pytest.mark.slow)])
 async def test_no_burst_of_keys_ends_the_deck(bursts: int) -> None:
     random = Random(20)
     async with deck_stage() as stage:
