@@ -73,7 +73,7 @@ async def test_a_screen_that_is_answered_twice_at_once_goes_once(burst: tuple[st
         assert stage.deck.is_running
 
 
-@pytest.mark.parametrize("bursts", [25, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("bursts", [25, pytest.param(400, marks=pytest.mark.slow)])
 async def test_no_burst_of_keys_ends_the_deck(bursts: int) -> None:
     random = Random(20)
     async with deck_stage() as stage:
@@ -88,6 +88,14 @@ async def test_no_burst_of_keys_ends_the_deck(bursts: int) -> None:
             await out(stage)
         await stage.idle()
         assert not stage.writes, "nobody had the time to read a question"
+
+
+async def test_a_dialog_is_not_left_behind_on_another_screen() -> None:
+    """What was typed ahead would lead elsewhere, and the question would wait where nobody sees it."""
+    async with deck_stage() as stage:
+        post(stage.deck, "n", "down", "enter")
+        await stage.idle()
+        assert stage.shows(Form)
 
 
 async def test_a_screen_over_a_dialog_is_laid_there_once() -> None:

@@ -284,8 +284,9 @@ class Deck(ExactApp):
         return self.screen
 
     def go_to(self, mode: str) -> None:
-        """See `Context`."""
-        self.switch_mode(mode)
+        """See `Context`. A dialog that has opened meanwhile stays in front: left behind, it would wait unseen."""
+        if not self.screen.is_modal:
+            self.switch_mode(mode)
 
     async def ask(self, dialog: Screen[R]) -> R:
         """See `Context`."""
