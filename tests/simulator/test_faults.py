@@ -130,6 +130,68 @@ async def test_a_dropped_request_is_not_done_and_a_lost_one_is(
         assert (await wire.get(path)).json()["data"]["name"] == name
 
 
+LATE_NAMES = {"at-once": ["Lecture 8"] * 3, "late": ["Lecture 7", "Lecture 7", "Lecture 8"], "never": ["Lecture 7"] * 3}
+
+
+@pytest.mark.parametrize("answer", ["status", "lost", "hang", "broken-json"])
+@pytest.mark.parametrize("lands", LATE_NAMES)
+async def test_a_late_change_is_answered_now_and_lands_when_it_says(
+    *,
+    wire: httpx.AsyncClient,
+    admin: httpx.AsyncClient,
+    simulator: Simulator,
+    find_event: FindEvent,
+    answer: str,
+    lands: str,
+) -> None:
+    """Names at once, 11.9 s and 12 s later. The fault is over by then: what is on its way lands all the same."""
+    path = f"{EVENTS}/{(await find_event('Lecture 7'))['id']}"
+    await add_fault(admin, "late-apply", method="PUT", lands=lands, answer=answer, seconds=12, status=504)
+    change = asyncio.create_task(wire.put(path, json={"name": "Lecture 8"}))
+    if answer == "lost":
+        with pytest.raises(httpx.RemoteProtocolError):
+            await change
+    elif answer == "hang":
+        for _ in range(20):
+            await wire.get(EVENTS)
+        assert not change.done()
+        change.cancel()
+    else:
+        response = await change
+        assert (response.status_code, "Lecture" in response.text) == (504 if answer == "status" else 200, False)
+    await admin.delete(FAULTS)
+    met = []
+    for seconds in (0, 11.9, 0.1):
+        simulator.clock.step(seconds)
+        met.append((await wire.get(path)).json()["data"]["name"])
+    assert met == LATE_NAMES[lands]
+
+
+async def test_a_late_redirect_points_elsewhere(
+    wire: httpx.AsyncClient, admin: httpx.AsyncClient, find_event: FindEvent
+) -> None:
+    path = f"{EVENTS}/{(await find_event('Lecture 7'))['id']}/enable"
+    await add_fault(admin, "late-apply", method="PUT", status=303)
+    answer = await wire.put(path)
+    assert (answer.status_code, answer.headers["location"]) == (303, "https://elsewhere.example/")
+
+
+async def test_a_late_change_is_refused_like_any_other_and_one_of_a_workspace_that_was_is_dropped(
+    wire: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator, find_event: FindEvent
+) -> None:
+    path = f"{EVENTS}/{(await find_event('Lecture 7'))['id']}"
+    await add_fault(admin, "late-apply", method="PUT", seconds=12)
+    await wire.put(f"{path}/enable")
+    assert (await wire.delete(path)).status_code == 200
+    simulator.clock.step(12)
+    assert error_of(await wire.get(path)) == (400, 400404)
+    path = f"{EVENTS}/{(await find_event('Choir, hall B'))['id']}"
+    await wire.put(path, json={"name": "Late"})
+    data(await admin.post("/_control/reset", json={}))
+    simulator.clock.step(12)
+    assert (await wire.get(path)).json()["data"]["name"] == "Choir, hall B"
+
+
 async def test_a_hanging_answer_never_comes_and_does_not_keep_the_simulator(
     wire: httpx.AsyncClient, admin: httpx.AsyncClient
 ) -> None:
@@ -250,6 +312,8 @@ async def test_a_huge_answer_is_ten_megabytes_and_sound(wire: httpx.AsyncClient,
         ({"kind": "status", "status": 200}, ["status"]),
         ({"kind": "rate-limit", "retry_after": "soon"}, ["retry_after"]),
         ({"kind": "status", "method": "BREW"}, ["method"]),
+        ({"kind": "late-apply", "lands": "soon"}, ["lands"]),
+        ({"kind": "late-apply", "answer": "joke"}, ["answer"]),
     ],
 )
 async def test_a_bad_fault_is_named(admin: httpx.AsyncClient, arguments: Row, names: list[str]) -> None:
@@ -257,7 +321,7 @@ async def test_a_bad_fault_is_named(admin: httpx.AsyncClient, arguments: Row, na
     assert data(await admin.get(FAULTS)) == []
 
 
-@pytest.mark.parametrize("name", ["flaky", "odd", "dead"])
+@pytest.mark.parametrize("name", ["flaky", "odd", "dead", "late"])
 def test_the_faults_that_come_with_the_simulator_are_sound(name: str) -> None:
     Simulator(faults=name).close()
 

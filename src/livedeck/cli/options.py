@@ -58,7 +58,7 @@ _SIMULATION = (
     click.option(
         "--scenario", metavar="NAME|FILE", help="Play a scenario: keyframe-drift, bad-night, ... or a TOML file."
     ),
-    click.option("--faults", metavar="NAME|FILE", help="Let answers fail: flaky, odd, dead, or a TOML file."),
+    click.option("--faults", metavar="NAME|FILE", help="Let answers fail: flaky, odd, dead, late, or a TOML file."),
 )
 
 _APPEARANCE = (

@@ -129,6 +129,7 @@ class SimulatorMiddleware:
             return
         send_dated = self._dated(scope, send)
         try:
+            await self._world.faults.late.land_due(self._world.now())
             await self._with_faults(scope)(scope, _bounded(scope, receive), send_dated)
         except ApiError as error:
             await error.response()(scope, receive, send_dated)
@@ -146,7 +147,8 @@ class SimulatorMiddleware:
         world.timeline.catch_up(now)
         if scope["path"].startswith("/_control") or not world.faults.active:
             return self._app
-        return apply_faults(self._app, world.faults.matching(world.seed(), scope["method"], scope["path"], now), now)
+        faults = world.faults.matching(world.seed(), scope["method"], scope["path"], now)
+        return apply_faults(self._app, faults, now, world.faults.late)
 
     def _dated(self, scope: Scope, send: Send) -> Send:
         async def send_dated(message: Message) -> None:

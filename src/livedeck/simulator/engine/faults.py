@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,6 +14,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,6 +26,8 @@ PADDING = 10 * 1024 * 1024
 """Bytes that come on top of a huge answer."""
 
 Json = Any
+
+_log = logging.getLogger("livedeck.simulator")
 
 
 def break_json(content: Json, _since: float) -> bytes:
@@ -152,6 +156,8 @@ class Fault:
     status: int = 503
     seconds: float = 0.0
     retry_after: str = "seconds"
+    lands: str = "late"
+    answer: str = "status"
 
     def matches(self, method: str, path: str, now: float) -> bool:
         """Whether it is meant for such a request at that time."""
@@ -160,11 +166,56 @@ class Fault:
         return self.method in {"", method} and (not self.path or fnmatchcase(path, self.path))
 
 
+@dataclass(frozen=True, slots=True)
+class LateRequest:
+    """A request whose answer was given before it is carried out, at `due` (epoch seconds), by that app."""
+
+    due: float
+    app: ASGIApp
+    scope: Scope
+    body: bytes
+
+    async def land(self) -> None:
+        """Carry it out; nobody hears of it."""
+        message = {"type": "http.request", "body": self.body, "more_body": False}
+
+        async def receive() -> Message:
+            return message
+
+        await self.app(self.scope, receive, _discard)
+
+
+class LateRequests:
+    """Requests on their way. Nothing runs in the background: the next request after their time has them carried out."""
+
+    def __init__(self) -> None:
+        self._waiting: list[LateRequest] = []
+
+    def add(self, request: LateRequest) -> None:
+        """Let it land at its time."""
+        self._waiting.append(request)
+
+    async def land_due(self, now: float) -> None:
+        """Carry out what has become due, the earliest first."""
+        due = sorted((request for request in self._waiting if request.due <= now), key=lambda request: request.due)
+        self._waiting = [request for request in self._waiting if request.due > now]
+        for request in due:
+            try:
+                await request.land()
+            except Exception:  # noqa: BLE001  its sender is gone, and whoever asks now has nothing to do with it
+                _log.exception("a late change failed: %s %s", request.scope["method"], request.scope["path"])
+
+    def clear(self) -> None:
+        """None of them lands: the workspace that they were meant for is made anew."""
+        self._waiting.clear()
+
+
 class Faults:
-    """The faults in force, and the dice."""
+    """The faults in force, and the dice. `late`: changes that faults keep on their way; they outlive their fault."""
 
     def __init__(self) -> None:
         self.active: tuple[Fault, ...] = ()
+        self.late = LateRequests()
         self._rolls = 0
 
     def add(self, fault: Fault) -> None:
@@ -186,20 +237,24 @@ class Faults:
 
 @dataclass(frozen=True, slots=True)
 class FaultHit:
-    """A fault that hits a request now (epoch seconds), and the app that would have answered."""
+    """A fault that hits a request now (epoch seconds), and the app that would have answered.
+
+    `late`: where a change goes that lands later.
+    """
 
     fault: Fault
     now: float
     app: ASGIApp
+    late: LateRequests
 
 
 FaultEffect = Callable[[FaultHit, Scope, Receive, Send], Awaitable[None]]
 
 
-def apply_faults(app: ASGIApp, faults: list[Fault], now: float) -> ASGIApp:
+def apply_faults(app: ASGIApp, faults: list[Fault], now: float, late: LateRequests) -> ASGIApp:
     """The app with those faults around it; what changes an answer is inside of what cuts it or takes its place."""
     for fault in sorted(faults, key=lambda fault: _LAYERS.get(fault.kind, len(_LAYERS))):
-        app = partial(FAULT_EFFECTS[fault.kind], FaultHit(fault, now, app))
+        app = partial(FAULT_EFFECTS[fault.kind], FaultHit(fault, now, app, late))
     return app
 
 
@@ -245,6 +300,37 @@ async def _lose(hit: FaultHit, scope: Scope, receive: Receive, _send: Send) -> N
     await _cut_connection(scope)
 
 
+async def _apply_late(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
+    """What gateways do that give up on a platform which goes on: the answer says nothing of the change."""
+    request = LateRequest(hit.now + hit.fault.seconds, hit.app, scope, await _read_body(receive))
+    if hit.fault.lands == "at-once":
+        await request.land()
+    elif hit.fault.lands == "late":
+        hit.late.add(request)
+    await _LATE_ANSWERS[hit.fault.answer](hit, scope, receive, send)
+
+
+async def _read_body(receive: Receive) -> bytes:
+    """The whole body of a request. Raises ClientDisconnect where its sender left before: then there is no request."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        body += message.get("body", b"")
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+async def _answer_no_json(_hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
+    await Response(break_json({"data": {"success": True}}, 0), media_type="application/json")(scope, receive, send)
+
+
+async def _answer_any_status(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
+    answer = _answer_redirect if 300 <= hit.fault.status < 400 else _answer_status
+    await answer(hit, scope, receive, send)
+
+
 async def _discard(_message: Message) -> None:
     """Where an answer goes that nobody gets."""
 
@@ -255,6 +341,18 @@ async def _cut_connection(scope: Scope) -> None:
         raise ConnectionCut
     abort()
     await asyncio.sleep(0)  # the server learns of the loss in the next pass of the loop
+
+
+_LATE_ANSWERS: Mapping[str, FaultEffect] = {
+    "lost": _drop,
+    "hang": _hang,
+    "broken-json": _answer_no_json,
+    "status": _answer_any_status,
+}
+"""What the sender of a change gets that lands late."""
+
+LATE_ANSWERS = tuple(_LATE_ANSWERS)
+LANDINGS = ("at-once", "late", "never")
 
 
 async def _skew(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
@@ -324,12 +422,14 @@ FAULT_EFFECTS: Mapping[str, FaultEffect] = {
     "hang": _hang,
     "drop": _drop,
     "lose": _lose,
+    "late-apply": _apply_late,
     "drip": _drip,
     "skew": _skew,
     "truncate": _truncate,
     **{kind: _payload_fault(change) for kind, change in PAYLOAD_FAULTS.items()},
 }
-"""What each kind of fault does. drop: nothing is done and nobody answers; lose: it is done, and nobody answers."""
+"""What each kind of fault does. drop: nothing is done and nobody answers; lose: it is done, and nobody answers;
+late-apply: it is done at once, later or never, and its answer says nothing of that."""
 
 _LAYERS = {**dict.fromkeys((*PAYLOAD_FAULTS, "skew"), 0), "drip": 1, "truncate": 2}
 """What needs an answer to work on, from the inside out."""

@@ -12,7 +12,7 @@ from livedeck.simulator.api.rooms import run_relay
 from livedeck.simulator.engine.clock import format_epoch
 from livedeck.simulator.engine.content import ChatRate, change_rate
 from livedeck.simulator.engine.encoder import SHAPES, EncoderState, change_state, current_state, encoder_states
-from livedeck.simulator.engine.faults import FAULT_EFFECTS, Fault, start_fault
+from livedeck.simulator.engine.faults import FAULT_EFFECTS, LANDINGS, LATE_ANSWERS, Fault, start_fault
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import conflict, invalid, not_found
@@ -77,6 +77,8 @@ class FaultArguments(RequestBody):
     status: Annotated[int, integer(300, 599)] = UNSET
     seconds: Annotated[float, number(-1e6, 1e6)] = UNSET
     retry_after: Annotated[str, one_of("none", "seconds", "date")] = UNSET
+    lands: Annotated[str, one_of(*LANDINGS)] = UNSET
+    answer: Annotated[str, one_of(*LATE_ANSWERS)] = UNSET
 
 
 def _set_encoder(world: World, at: float, event: Document, arguments: EncoderArguments) -> Document:

@@ -50,6 +50,7 @@ def rebuild(world: World, seed: int, workspaces: Sequence[Workspace]) -> None:
             for kind, document in builder.documents():
                 world.store.insert(kind, workspace.workspace_id, document)
     world.encoders.clear()
+    world.faults.late.clear()
 
 
 def _read(name: str) -> Table:
