@@ -1,22 +1,18 @@
-"""A refusal that comes while a body is being sent is that refusal: from servers that close, stay open, and nginx."""
+"""A refusal that comes while a body is being sent is that refusal; an expectation that fails costs no upload."""
 
 from __future__ import annotations
 
 import asyncio
-import shutil
-import socket
-import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from client.test_faults import error
+from client.calls import VTT
+from client.test_faults import answer, error
 from client.test_transport import api_at
-from livedeck.client import Api, Rejected
-
-NGINX = shutil.which("nginx")
+from livedeck.client import Api, Material, Rejected
 
 
 @asynccontextmanager
@@ -63,28 +59,95 @@ async def test_an_upload_ends_at_its_refusal(status: int, code: int, closes: boo
         assert (await refused(api, sparse(tmp_path, size))).status == status
 
 
-@pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
-@pytest.mark.parametrize("size", [2 * 2**20, 300 * 2**20])
-async def test_an_upload_ends_at_the_refusal_of_a_proxy(size: int, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    logs = f"error_log {tmp_path}/error.log; pid {tmp_path}/nginx.pid; daemon off;"
-    paths = "".join(f"{name}_temp_path {tmp_path};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    server = f"server {{ listen 127.0.0.1:{port}; client_max_body_size 1m; location / {{ return 204; }} }}"
-    config = tmp_path / "nginx.conf"
-    config.write_text(f"{logs} events {{}} http {{ access_log off; {paths} {server} }}")
-    with subprocess.Popen(  # noqa: ASYNC220  it starts at once
-        [str(NGINX), "-c", str(config)], stderr=subprocess.DEVNULL
-    ) as process:
+LARGE = 2**20 + 1
+"""Bytes from which on a body is held back for `100 Continue`."""
+
+MADE = answer(200, b'{"data": {"id": "m1"}}')
+
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def talking(*talks: Talk) -> AsyncIterator[str]:
+    """A platform that has one of these conversations on each of its connections, in this order."""
+    left = list(talks)
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            async with api_at(f"http://127.0.0.1:{port}") as api:
-                async with asyncio.timeout(10):
-                    while True:
-                        with suppress(OSError):
-                            _, writer = await asyncio.open_connection("127.0.0.1", port)
-                            writer.close()
-                            break
-                        await asyncio.sleep(0)
-                assert (await refused(api, sparse(tmp_path, size))).status == 413
+            await left.pop(0)(reader, writer)
+            await writer.drain()
         finally:
-            process.terminate()
+            writer.close()
+
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    assert not left
+
+
+async def head_of(reader: asyncio.StreamReader) -> bytes:
+    return await reader.readuntil(b"\r\n\r\n")
+
+
+async def refuse_expectation(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    assert b"\r\nExpect: 100-continue\r\n" in await head_of(reader)
+    writer.write(answer(417, b""))
+
+
+async def take_plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    assert b"Expect" not in await head_of(reader)
+    assert not (await reader.readexactly(LARGE)).strip(b"\0")
+    writer.write(MADE)
+
+
+async def never_ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """As a proxy that lets no `100 Continue` through."""
+    assert b"\r\nExpect: 100-continue\r\n" in await head_of(reader)
+    await reader.readexactly(LARGE)
+    writer.write(MADE)
+
+
+async def ask_late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await head_of(reader)
+    await reader.readexactly(1000)
+    writer.write(b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\nX-Hop: 1\r\n\r\n")
+    await reader.readexactly(LARGE - 1000)
+    writer.write(MADE)
+
+
+@pytest.mark.parametrize("talks", [[refuse_expectation, take_plain], [never_ask], [ask_late]])
+async def test_a_platform_that_knows_no_expectation_gets_the_whole_body(talks: list[Talk], tmp_path: Path) -> None:
+    """RFC 9110, 10.1.1: after 417 once more without; after a second of silence the body goes out."""
+    async with talking(*talks) as address, api_at(address) as api:
+        made = await api.materials.upload("v", sparse(tmp_path, LARGE), "slides.pdf", "Slides")
+    assert made == Material(id="m1")
+
+
+async def test_an_expectation_that_is_refused_twice_is_a_refusal(tmp_path: Path) -> None:
+    async def refuse_again(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert b"Expect" not in await head_of(reader)
+        writer.write(answer(417, b""))
+
+    async with talking(refuse_expectation, refuse_again) as address, api_at(address) as api:
+        assert (await refused(api, sparse(tmp_path, LARGE))).status == 417
+
+
+async def test_a_small_body_is_not_held_back(tmp_path: Path) -> None:
+    """It has come before the loop, which the platform shares with the client here, has turned a hundred times."""
+    turns = 0
+
+    async def count(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal turns
+        head = await head_of(reader)
+        body = asyncio.ensure_future(reader.readuntil(b"--\r\n"))
+        while not body.done() and turns < 100:
+            turns += 1
+            await asyncio.sleep(0)
+        assert b"Expect" not in head
+        assert VTT in await body
+        writer.write(answer(200, b'{"data": {"id": "s1"}}'))
+
+    track = tmp_path / "track.vtt"
+    track.write_bytes(VTT)
+    async with talking(count) as address, api_at(address) as api:
+        await api.subtitles.upload("v", "en", "", track)
+    assert turns < 100

@@ -85,7 +85,7 @@ def httpx_content(request: Request) -> dict[str, Any]:
             return {"data": dict(fields), "files": {"file": (file_name, content)}, "headers": headers}
         case StreamBody(size, chunks):
             sized = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
-            return {"content": chunks, "headers": sized | headers}
+            return {"content": chunks(), "headers": sized | headers}
         case None:
             return {"headers": headers}
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from errno import ECANCELED, EINVAL
 from functools import partial
 from io import RawIOBase
@@ -44,12 +44,15 @@ async def file_body(path: Path, summary: str, progress: Progress | None = None) 
     with mapped_file_errors(summary, path):
         file = await open_in_thread(partial(_open, path), lambda file: file.close())
     size = os.fstat(file.fileno()).st_size
-    chunks = _read_chunks(file, size, summary, path, progress)
-    try:
+    async with AsyncExitStack() as opened:
+        opened.callback(file.close)
+
+        def chunks() -> AsyncIterator[bytes]:
+            reading = _read_chunks(file, size, summary, path, progress)
+            opened.push_async_callback(reading.aclose)
+            return reading
+
         yield StreamBody(size, chunks)
-    finally:
-        await chunks.aclose()
-        file.close()
 
 
 async def open_in_thread(open_file: Callable[[], T], close: Callable[[T], None]) -> T:
@@ -73,6 +76,7 @@ async def _read_chunks(
     file: IO[bytes], size: int, summary: str, path: Path, progress: Progress | None
 ) -> AsyncGenerator[bytes, None]:
     sent = 0
+    file.seek(0)
     while sent < size:
         with mapped_file_errors(summary, path):
             chunk = await asyncio.to_thread(file.read, min(_READ_SIZE, size - sent))

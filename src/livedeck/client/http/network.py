@@ -30,6 +30,7 @@ _MAX_CONTINUE_WAIT = 1.0
 class _Upload:
     """A request with a body that is worth stopping. `is_head_sent`: what is written now is the body."""
 
+    expects_continue: bool
     is_head_sent: bool = False
 
 
@@ -37,9 +38,12 @@ _upload: ContextVar[_Upload | None] = ContextVar("upload", default=None)
 
 
 @asynccontextmanager
-async def stopping_at_answer() -> AsyncIterator[None]:
-    """Let the request that is sent inside stop writing its body as soon as an answer comes (HTTP/1.1 only)."""
-    token = _upload.set(_Upload())
+async def stopping_at_answer(*, expects_continue: bool) -> AsyncIterator[None]:
+    """Let the request that is sent inside stop writing its body as soon as an answer comes (HTTP/1.1 only).
+
+    `expects_continue`: its body is held back until the platform asks for it or says no, for a second at most.
+    """
+    token = _upload.set(_Upload(expects_continue))
     try:
         yield
     finally:
@@ -176,7 +180,8 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
             raise httpcore.WriteTimeout(str(error)) from error
         if upload and not upload.is_head_sent:
             upload.is_head_sent = True
-            await self._wait_continue()
+            if upload.expects_continue:
+                await self._wait_continue()
 
     async def aclose(self) -> None:
         """Close it at once; what was not sent is dropped."""

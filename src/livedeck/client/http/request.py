@@ -39,10 +39,10 @@ class MultipartBody:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StreamBody:
-    """A body that is sent as it is read: `size` bytes in chunks."""
+    """A body that is sent as it is read: `size` bytes; `chunks` begins with the first of them whenever it is called."""
 
     size: int
-    chunks: AsyncIterator[bytes]
+    chunks: Callable[[], AsyncIterator[bytes]]
 
 
 @dataclass(frozen=True, slots=True)

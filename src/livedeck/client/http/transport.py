@@ -92,6 +92,8 @@ _MAX_BODY = 64 * 2**20
 
 _SMALL_UPLOAD = 2**20
 
+_EXPECTATION_FAILED = 417
+
 _MAX_LOGGED = 1000
 
 _MAX_REDIRECTS = 5
@@ -254,8 +256,11 @@ class Transport:
                     raise
             await self.timing.sleep(delay)
 
-    async def _open(self, request: Request) -> httpx.Response:
-        """The head of the answer; its body is still to come."""
+    async def _open(self, request: Request, *, is_expectation_refused: bool = False) -> httpx.Response:
+        """The head of the answer; its body is still to come.
+
+        An upload that waits for `100 Continue` and is answered 417 is sent again without, for nothing was done with it.
+        """
         content = httpx_content(request)
         sent = self._client.build_request(request.method, self.url(request), params=query(request), **content)
         if request.signed_link:
@@ -263,11 +268,16 @@ class Transport:
         sent.extensions["started_at"] = self.timing.timer()
         if not request.upload_size:
             return await self._client.send(sent, stream=True)
-        if request.upload_size > _SMALL_UPLOAD:  # a smaller one is sent before anyone has read its head
-            sent.headers["Expect"] = "100-continue"
         sent.extensions["timeout"]["read"] = self.timing.upload_timeout
-        async with stopping_at_answer():
-            return await self._client.send(sent, stream=True)
+        expects_continue = request.upload_size > _SMALL_UPLOAD and not is_expectation_refused
+        if expects_continue:  # a smaller one is sent before anyone has read its head
+            sent.headers["Expect"] = "100-continue"
+        async with stopping_at_answer(expects_continue=expects_continue):
+            response = await self._client.send(sent, stream=True)
+        if expects_continue and response.status_code == _EXPECTATION_FAILED:
+            await response.aclose()
+            return await self._open(request, is_expectation_refused=True)
+        return response
 
     async def _open_link(self, request: Request) -> httpx.Response:
         response = await self._open(request)
