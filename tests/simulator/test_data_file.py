@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from cli.commands import livedeck, served
 from livedeck.simulator import DEFAULT_TOKEN, Simulator, SimulatorClock, SimulatorError
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -122,3 +124,31 @@ def test_an_unknown_workspace_and_a_cadence_of_nothing_are_refused() -> None:
         Simulator(workspace="../demo")
     with pytest.raises(SimulatorError, match="cadence"):
         Simulator(cadence=0)
+
+
+def test_a_second_process_on_a_data_file_is_refused_and_told_who_has_it(tmp_path: Path) -> None:
+    """By a link to it too; and once the first is killed, the file is free."""
+    data = tmp_path / "deck.db"
+    link = tmp_path / "link.db"
+    link.symlink_to(data)
+    with served(tmp_path, "--data", str(data)) as (process, _):
+        for path in (data, link):
+            second = livedeck(tmp_path, "serve", "--port", "0", "--data", str(path))
+            assert second.returncode == 1
+            assert second.stdout == ""
+            assert second.stderr == (
+                f"livedeck serve: cannot use the data file {data}: process {process.pid} uses it; "
+                "end that one, or give another file\n"
+            )
+        process.kill()
+        process.wait()
+    with served(tmp_path, "--data", str(link)) as (_, simulator):
+        assert simulator["workspace_id"]
+
+
+def test_a_data_file_is_one_simulators_within_a_process_too(tmp_path: Path) -> None:
+    first = Simulator(clock=clock(), data=tmp_path / "deck.db")
+    with pytest.raises(SimulatorError, match=f"process {os.getpid()} uses it"):
+        Simulator(clock=clock(), data=tmp_path / "deck.db")
+    first.close()
+    Simulator(clock=clock(), data=tmp_path / "deck.db").close()

@@ -15,10 +15,17 @@ from typing import Any
 import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.options import refuse_platform, simulation
-from livedeck.simulator import DEFAULT_TOKEN, Addresses, Simulator, SimulatorClock, SimulatorError, serve
+from livedeck.cli.options import Command, refuse_platform, simulation
+from livedeck.simulator import DEFAULT_TOKEN, Addresses, Simulator, SimulatorClock, SimulatorError, Timeouts, serve
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
+    """Add the flag of that field of `Timeouts`."""
+    default = getattr(Timeouts(), name)
+    span = click.FloatRange(0.1, 86_400)
+    return click.option(f"--{name}-timeout", default=default, show_default=True, type=span, help=meaning)
 
 
 @click.command
@@ -28,6 +35,9 @@ LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 @click.option("--token", help="Token that the API asks for. [default: the demo's, on loopback only]")
 @simulation
 @click.option("--speed", default=1.0, show_default=True, type=click.FloatRange(0.01, 1000), help="Pace of its clock.")
+@timeout("head", "Seconds in which the head of a request must come.")
+@timeout("body", "Seconds from one byte of a body, or of an answer that is taken, to the next.")
+@timeout("idle", "Seconds that a connection is kept between two requests.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a line for people.")
 @click.pass_context
 def command(
@@ -39,6 +49,9 @@ def command(
     data: Path | None,
     token: str | None,
     speed: float,
+    head_timeout: float,
+    body_timeout: float,
+    idle_timeout: float,
     as_json: bool,
     **simulation: Any,
 ) -> None:
@@ -52,17 +65,20 @@ def command(
     make_simulator = partial(
         Simulator, clock=SimulatorClock(speed=speed), token=token or DEFAULT_TOKEN, data=data, **simulation
     )
-    ctx.exit(run(lambda: _serve(host, port, make_simulator, as_json=as_json)))
+    timeouts = Timeouts(head_timeout, body_timeout, idle_timeout)
+    ctx.exit(run(lambda: _serve(host, port, make_simulator, timeouts, as_json=as_json)))
 
 
-async def _serve(host: str, port: int, make_simulator: Callable[[], Simulator], *, as_json: bool) -> int:
+async def _serve(
+    host: str, port: int, make_simulator: Callable[[], Simulator], timeouts: Timeouts, *, as_json: bool
+) -> int:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, ended.set)
     try:
         with closing(make_simulator()) as simulator:
-            async with serve(simulator, host=host, port=port) as addresses:
+            async with serve(simulator, host, port, timeouts) as addresses:
                 click.echo(_json(simulator, addresses) if as_json else _line(simulator, addresses))
                 await ended.wait()
     except (OSError, SimulatorError) as error:

@@ -1,5 +1,6 @@
 """simulator IS the documented platform on one machine: an ASGI app over SQLite with simulated encoders and viewers."""
 
+from livedeck.simulator.connections import Timeouts
 from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.reference import domains
 from livedeck.simulator.engine.world import Workspace
@@ -19,6 +20,7 @@ __all__ = [
     "SimulatorClock",
     "SimulatorError",
     "Step",
+    "Timeouts",
     "Workspace",
     "domains",
     "load_scenario",

@@ -11,13 +11,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-import h11
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from livedeck.simulator.connections import Connection, Listener, Timeouts
 from livedeck.simulator.engine.faults import ABORT
-from livedeck.simulator.errors import of_status
 from livedeck.simulator.simulator import Simulator
 
 SHUTDOWN_SECONDS = 0.4
@@ -36,10 +34,13 @@ class Addresses:
 
 
 @asynccontextmanager
-async def serve(simulator: Simulator, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Addresses]:
+async def serve(
+    simulator: Simulator, host: str = "127.0.0.1", port: int = 0, timeouts: Timeouts | None = None
+) -> AsyncIterator[Addresses]:
     """Serve while the block runs; port 0 takes any free one. Raises OSError at once for an address that is taken."""
-    with _listen(host, port) as listener:
-        server = _Server(simulator)
+    with Listener.open(host, port) as listener:
+        server = _Server(simulator, timeouts or Timeouts())
+        listener.make_room = server.close_unused
         task = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             await server.ready.wait()
@@ -50,33 +51,14 @@ async def serve(simulator: Simulator, host: str = "127.0.0.1", port: int = 0) ->
             await server.abort()
 
 
-class _Protocol(H11Protocol):
-    """HTTP by h11. What is no HTTP, and so never becomes a request, gets the documented error object too."""
-
-    def send_400_response(self, msg: str) -> None:
-        cycle: RequestResponseCycle | None = getattr(
-            self, "cycle", None
-        )  # None before the first, whatever its type says
-        if cycle is not None and not cycle.response_complete:  # its body broke off: the app's own answer goes nowhere
-            cycle.disconnected = True
-            cycle.message_event.set()
-        body = bytes(of_status(400, msg.rstrip(".")).response().body)
-        headers = [("content-type", "application/json"), ("content-length", str(len(body))), ("connection", "close")]
-        answer = h11.Response(status_code=400, headers=headers, reason=b"Bad Request")
-        with contextlib.suppress(h11.LocalProtocolError):  # an answer has begun already, or may have no body
-            for event in (answer, h11.Data(data=body), h11.EndOfMessage()):
-                self.transport.write(self.conn.send(event) or b"")
-        self.transport.close()
-
-
 class _Server(uvicorn.Server):
     """uvicorn without signals, logs and headers of its own; `ready` is set once it listens, and `stop` ends it."""
 
-    def __init__(self, simulator: Simulator) -> None:
+    def __init__(self, simulator: Simulator, timeouts: Timeouts) -> None:
         super().__init__(
             uvicorn.Config(
                 self._with_abort(simulator.app),
-                http=_Protocol,
+                http=Connection,
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -84,11 +66,13 @@ class _Server(uvicorn.Server):
                 proxy_headers=False,
                 server_header=False,
                 date_header=False,
+                timeout_keep_alive=timeouts.idle,  # type: ignore[arg-type]  # a fraction does too
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,  # type: ignore[arg-type]  # a fraction does too
             )
         )
         self.ready = asyncio.Event()
         self.stop = asyncio.Event()
+        self._timeouts = timeouts
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -99,8 +83,23 @@ class _Server(uvicorn.Server):
         self.ready.set()
 
     async def main_loop(self) -> None:
-        """Serve until `stop` is set; uvicorn's own polls ten times a second."""
-        await self.stop.wait()
+        """Serve until `stop` is set, and end whatever keeps us waiting; uvicorn's own polls ten times a second."""
+        seconds = min(1.0, self._timeouts.head / 4, self._timeouts.body / 4)
+        while not self.stop.is_set():
+            for connection in self._connections():
+                connection.end_overdue(self._timeouts, asyncio.get_running_loop().time())
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.stop.wait(), seconds)
+
+    def close_unused(self) -> bool:
+        """Close the oldest connection that no request has come on. Returns False where there is none."""
+        unused = [found for found in self._connections() if found.is_unused and not found.transport.is_closing()]
+        if unused:
+            min(unused, key=lambda connection: connection.opened_at).transport.abort()
+        return bool(unused)
+
+    def _connections(self) -> list[Connection]:
+        return [connection for connection in self.server_state.connections if isinstance(connection, Connection)]
 
     def _with_abort(self, app: ASGIApp) -> ASGIApp:
         """The app; each scope holds a function that cuts its connection."""
@@ -126,14 +125,6 @@ class _Server(uvicorn.Server):
 
 # Without a handler of its own a library's warnings go to stderr, into the middle of a full-screen terminal.
 logging.getLogger("uvicorn").addHandler(logging.NullHandler())
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    # Connections inherit it. asyncio sets it for sockets of its own making alone; without it every answer on a kept
-    # connection waits 40 ms for the peer's delayed acknowledgement of its head.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listener
 
 
 def _addresses(listener: socket.socket) -> Addresses:

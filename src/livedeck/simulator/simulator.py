@@ -53,6 +53,7 @@ class Simulator:
         self.clock = clock or SimulatorClock()
         self.control_token = secrets.token_urlsafe(24)
         loaded = None if scenario is None else scenarios.load(scenario)
+        data = data and data.resolve()  # a link and its target are one file, with one lock and one folder
         files = Files(data and data.with_name(f"{data.name}.files"))
         self._world = World(Store(data), self.clock, Encoders(cadence), files)
         if not self._world.workspaces():

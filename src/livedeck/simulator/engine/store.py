@@ -7,6 +7,7 @@ is read out of the JSON, so that no column can disagree with it.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import shutil
@@ -14,7 +15,7 @@ import sqlite3
 import tempfile
 import weakref
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -54,14 +55,21 @@ class Query:
 
 
 class Store:
-    """The documents in memory (None) or in a file. Raises SimulatorError for a file that cannot be used."""
+    """The documents in memory (None) or in a file, which is this process's alone.
+
+    Raises SimulatorError for a file that cannot be used, or that another process uses.
+    """
 
     def __init__(self, path: Path | None = None) -> None:
-        try:
-            self._db = _connect(path)
-        except (sqlite3.Error, OSError) as error:
-            raise SimulatorError(f"cannot use the data file {path}: {error}") from error
-        self.close = weakref.finalize(self, self._db.close)
+        with ExitStack() as held:
+            try:
+                if path is not None:
+                    held.callback(os.close, _lock(path))
+                self._db = _connect(path)
+            except (sqlite3.Error, OSError) as error:
+                raise SimulatorError(f"cannot use the data file {path}: {error}") from error
+            held.callback(self._db.close)
+            self.close = weakref.finalize(self, held.pop_all().close)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -152,6 +160,29 @@ def _clause(query: Query) -> tuple[str, list[Any]]:
 
 def _json_path(name: str) -> str:
     return f"$.{name}"
+
+
+def _lock(path: Path) -> int:
+    """The descriptor of a file beside the data file: whoever holds it has the data file, and a killed process lets go.
+
+    Not the data file itself: to close a second descriptor of it would take SQLite's own locks away.
+    """
+    if path.is_dir():
+        raise IsADirectoryError("it is a folder")
+    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.truncate(lock, 0)
+        os.write(lock, f"{os.getpid()}\n".encode())
+    except BaseException as error:
+        holder = os.read(lock, 20).decode().strip()
+        os.close(lock)
+        if isinstance(error, BlockingIOError):
+            raise OSError(
+                f"process {holder or 'of another simulator'} uses it; end that one, or give another file"
+            ) from None
+        raise
+    return lock
 
 
 def _connect(path: Path | None) -> sqlite3.Connection:

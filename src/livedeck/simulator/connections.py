@@ -1,0 +1,204 @@
+"""Connections of the server: none is waited for without an end, and at the limit of descriptors others still get in."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import resource
+import socket
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import BinaryIO, Literal
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from livedeck.simulator.errors import ApiError, of_status
+
+RESERVED_DESCRIPTORS = 32
+"""Below the limit of the process: connections leave them to uploads, downloads, the log and the data file."""
+
+_log = logging.getLogger("livedeck.simulator")
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds that a peer may keep the simulator waiting (simulator.md, "Simulator limits").
+
+    `head`: from the connection, or from the first byte of a later request, to the end of its head. `body`: from one
+    byte of a body to the next, and likewise while a peer takes an answer. `idle`: between two requests.
+    """
+
+    head: float = 10.0
+    body: float = 30.0
+    idle: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Owed:
+    """What a peer keeps us waiting for, in which request, and how far it has come."""
+
+    part: Literal["head", "body", "answer"]
+    cycle: RequestResponseCycle | None
+    progress: int = 0
+
+
+class Connection(H11Protocol):
+    """HTTP by h11. What is no HTTP, or never ends, and so is no request, gets the documented error object too."""
+
+    opened_at = 0.0
+    """When it was opened, by the clock of the loop."""
+
+    _received = 0
+    _owed: _Owed | None = None
+    _owed_since = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        """Begin."""
+        self.opened_at = self.loop.time()
+        super().connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what the peer sent."""
+        self._received += len(data)
+        super().data_received(data)
+
+    @property
+    def is_unused(self) -> bool:
+        """Whether no request has come yet."""
+        return self._last_cycle is None
+
+    @property
+    def _last_cycle(self) -> RequestResponseCycle | None:
+        cycle: RequestResponseCycle | None = self.cycle  # None before the first, whatever its type says
+        return cycle
+
+    def end_overdue(self, timeouts: Timeouts, now: float) -> None:
+        """End it where the peer has been silent for too long. Call it again and again; `now`: seconds of any clock."""
+        owed = self._find_owed()
+        if owed is None or owed != self._owed:
+            self._owed, self._owed_since = owed, now
+        elif now - self._owed_since >= (timeouts.head if owed.part == "head" else timeouts.body):
+            self._end(owed)
+
+    def _find_owed(self) -> _Owed | None:
+        """What the peer keeps us waiting for now; uvicorn itself sees to what is idle between two requests."""
+        unsent = self.transport.get_write_buffer_size()
+        if unsent:
+            return _Owed("answer", self._last_cycle, unsent)
+        if self.conn.their_state is h11.IDLE and self.timeout_keep_alive_task is None:
+            return _Owed("head", self._last_cycle)
+        if self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused:
+            return _Owed("body", self._last_cycle, self._received)
+        return None
+
+    def _end(self, owed: _Owed) -> None:
+        if owed.part == "answer":
+            self.transport.abort()  # a close would wait for the peer to take what is left
+        elif owed.part == "head" and not self.conn.trailing_data[0]:
+            self.transport.close()
+        else:
+            self._refuse(of_status(408, "request timeout"))
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP."""
+        self._refuse(of_status(400, msg.rstrip(".")))
+
+    def _refuse(self, error: ApiError) -> None:
+        """Answer with that error, as far as an answer can still be given, and close."""
+        cycle = self._last_cycle
+        if cycle is not None and not cycle.response_complete:  # its body broke off: the app's own answer goes nowhere
+            cycle.disconnected = True
+            cycle.message_event.set()
+        answer = error.response()
+        headers = [("content-type", "application/json"), ("content-length", str(len(answer.body)))]
+        headers.append(("connection", "close"))
+        with contextlib.suppress(h11.LocalProtocolError):  # an answer has begun already, or may have no body
+            for event in (
+                h11.Response(
+                    status_code=error.status, headers=headers, reason=HTTPStatus(error.status).phrase.encode()
+                ),
+                h11.Data(data=bytes(answer.body)),
+                h11.EndOfMessage(),
+            ):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+
+class Listener(socket.socket):
+    """A listening socket that leaves descriptors for files.
+
+    asyncio on its own logs thousands of lines a second at the limit of descriptors, and turns without an end. Here a
+    connection beyond the limit takes the place of one that `make_room` closes, or is closed at once itself; the log
+    says so once.
+    """
+
+    make_room: Callable[[], bool] = staticmethod(lambda: False)
+
+    @classmethod
+    def open(cls, host: str, port: int) -> Listener:
+        """Listen there; port 0 takes any free one. Raises OSError."""
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.create_server((host, port), family=family) as bound:
+            listener = cls(bound.family, bound.type, bound.proto, fileno=bound.detach())
+        # Connections inherit it. asyncio sets it for sockets of its own making alone; without it every answer on a kept
+        # connection waits 40 ms for the peer's delayed acknowledgement of its head.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listener
+
+    def __init__(self, family: int, kind: int, protocol: int, fileno: int) -> None:
+        super().__init__(family, kind, protocol, fileno)
+        self._spare = _spare_descriptor()
+        self._open_ones = weakref.WeakSet[socket.socket]()
+        self._is_full_said = self._lets_others_go = False
+
+    def accept(self) -> tuple[socket.socket, object]:
+        """The next connection and its address. Raises BlockingIOError where there is none, or none that is let in."""
+        if self._lets_others_go:
+            self._lets_others_go = False
+            raise BlockingIOError  # the descriptor of the one that was closed is free in the next pass of the loop
+        try:
+            connection, address = super().accept()
+        except OSError as error:
+            if error.errno not in {errno.EMFILE, errno.ENFILE}:
+                raise
+            self._refuse_by_spare()
+            raise BlockingIOError from error
+        self._open_ones.add(connection)
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        most = max(limit - RESERVED_DESCRIPTORS, limit // 2)
+        if limit != resource.RLIM_INFINITY and len(self._open_ones) > most:
+            self._say_full(limit)
+            self._lets_others_go = self.make_room()
+            if not self._lets_others_go:
+                connection.close()
+                raise BlockingIOError
+        return connection, address
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._spare.close()
+        super().close()
+
+    def _refuse_by_spare(self) -> None:
+        """Let the next connection in and close it: as long as it waits, the loop would come back for it at once."""
+        self._spare.close()
+        with contextlib.suppress(OSError):
+            super().accept()[0].close()
+            self._spare = _spare_descriptor()
+
+    def _say_full(self, limit: int) -> None:
+        if not self._is_full_said:
+            self._is_full_said = True
+            _log.warning(
+                "the limit of %d descriptors is reached: new connections are refused or displace idle ones", limit
+            )
+
+
+def _spare_descriptor() -> BinaryIO:
+    return open(os.devnull, "rb", buffering=0)  # noqa: PTH123
