@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from livedeck.atomic_file import AtomicFile, BackgroundWriter, write_private
+from livedeck.atomic_file import (
+    AtomicFile,
+    BackgroundWriter,
+    open_private,
+    owner_fault,
+    read_regular,
+    replace_file,
+    write_private,
+)
 
 
 def names(folder: Path) -> list[str]:
@@ -46,6 +57,119 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
         atomic.file.write(b"ours")
     assert (tmp_path / "file").read_text() == "of somebody else"
     assert names(tmp_path) == ["file"]
+
+
+def test_a_file_that_appears_at_the_last_moment_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the last look at the name and before it is given: the step itself fails, as a rename would not."""
+    link = os.link
+
+    def link_late(source: Path, target: Path) -> None:
+        target.write_text("of somebody else")
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", link_late)
+    with pytest.raises(FileExistsError), AtomicFile(tmp_path / "file", replace=False) as atomic:
+        atomic.file.write(b"ours")
+    assert (tmp_path / "file").read_text() == "of somebody else"
+    assert names(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("has_links", [True, False], ids=["hard links", "none"])
+def test_a_new_file_is_written_where_there_are_no_hard_links_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    if not has_links:
+        monkeypatch.setattr(os, "link", refuse)
+    with AtomicFile(tmp_path / "file", replace=False) as atomic:
+        atomic.file.write(b"ours")
+    assert ((tmp_path / "file").read_bytes(), names(tmp_path)) == (b"ours", ["file"])
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o777], ids=oct)
+def test_modes_do_not_depend_on_the_umask(tmp_path: Path, umask: int) -> None:
+    made = subprocess.run(
+        [sys.executable, "-c", MAKE_FILES, str(umask), str(tmp_path / "a" / "b")],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert made.stdout.split() == ["0700", "0700", "0600", "0600", "0600", "0600", "0644"]
+
+
+MAKE_FILES = """
+import os, stat, sys
+from pathlib import Path
+from livedeck.atomic_file import AtomicFile, open_private, replace_file, write_private
+os.umask(int(sys.argv[1]))
+folder = Path(sys.argv[2])
+write_private(folder / "settings", "text", replace=False)
+os.close(open_private(folder / "log", os.O_WRONLY | os.O_APPEND))
+(folder / "open").touch(); (folder / "open").chmod(0o666)
+os.close(open_private(folder / "open", os.O_RDWR))
+with AtomicFile(folder / "export", replace=False) as atomic:
+    atomic.file.write(b"rows")
+replace_file(folder / "wall.svg", b"picture")
+for path in (folder.parent, folder, *(folder / name for name in ("settings", "log", "open", "export", "wall.svg"))):
+    print(f"{stat.S_IMODE(path.stat().st_mode):04o}")
+"""
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device", "link to a device", "loop of links", "another's link"])
+def test_nothing_but_a_file_is_written_or_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """As root, too, who may do anything: a device would become a file, and its mode another one."""
+    target = tmp_path / "file"
+    match kind:
+        case "folder":
+            target.mkdir()
+        case "pipe":
+            os.mkfifo(target)
+        case "device":
+            target = Path("/dev/full")
+        case "link to a device":
+            target.symlink_to("/dev/full")
+        case "loop of links":
+            target.symlink_to(target)
+        case _:
+            target.symlink_to(tmp_path / "elsewhere")
+            if os.geteuid():
+                monkeypatch.setattr(os, "geteuid", lambda: 12_345)
+            else:
+                os.lchown(target, 12_345, -1)
+    before = target.lstat()
+    writers: dict[str, Callable[[], object]] = {
+        "private": lambda: write_private(target, "text", replace=True),
+        "shared": lambda: replace_file(target, b"text"),
+        "open": lambda: os.close(open_private(target, os.O_WRONLY)),
+        "export": lambda: AtomicFile(target, replace=True).discard(),
+    }
+    for write in writers.values():
+        with pytest.raises(OSError, match=r"not a regular file|somebody else|Is a directory|symbolic links"):
+            write()
+    assert (target.lstat().st_mode, target.lstat().st_ino) == (before.st_mode, before.st_ino)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_file_that_is_read_is_judged_by_what_was_opened(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"123456")
+    for mode, others, fault in (
+        (0o600, 0o077, ""),
+        (0o640, 0o077, "others can read it; run chmod 600"),
+        (0o602, 0o077, "others can change it; run chmod go-w"),
+        (0o644, 0o022, ""),
+        (0o664, 0o022, "others can change it; run chmod go-w"),
+    ):
+        file.chmod(mode)
+        content, status = read_regular(file, 4)
+        file.chmod(0o777)  # what becomes of the path does not matter
+        assert content == b"12345"  # one more than was allowed, which tells that it is too long
+        assert owner_fault(file, status, others=others) == (f"{fault} {file}" if fault else "")
 
 
 def test_a_link_to_a_private_file_stays_a_link(tmp_path: Path) -> None:
@@ -97,4 +221,4 @@ def test_a_background_writer_tells_what_fails_and_goes_on(tmp_path: Path) -> Non
     errors = list[OSError]()
     with closing(BackgroundWriter(tmp_path / "below" / "file", errors.append)) as writer:
         writer.write("text")
-    assert [type(error) for error in errors] == [FileExistsError]
+    assert [type(error) for error in errors] == [NotADirectoryError]

@@ -1,5 +1,6 @@
 """The one writer of files: a temporary file beside the target, fsync, rename; readable by its owner alone.
 
+Who owns a file and who else may read it is asked of what was opened, never of a path: that may lead elsewhere by then.
 Everything here waits for the disk: an event loop calls it in a thread, or uses a `BackgroundWriter`.
 """
 
@@ -9,7 +10,8 @@ import os
 import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from errno import EINVAL, EISDIR, EPERM
+from contextlib import suppress
+from errno import EINVAL, EISDIR, ELOOP, ENOTDIR, EPERM
 from pathlib import Path
 from tempfile import mkstemp
 from threading import Lock
@@ -22,13 +24,17 @@ class AtomicFile:
 
     Until then it is called as the target with `.part` at its end: what a killed process leaves is known for what it is.
     As a context manager it commits, or discards where an exception leaves the block. Raises OSError: FileExistsError
-    where the target is there and was not to be replaced.
+    where the target is there and was not to be replaced, though it came while this one was written.
+
+    `mode`: of the finished file. `is_synced`: it survives a loss of power; for what is written anew each second it need
+    not.
     """
 
-    def __init__(self, target: Path, *, replace: bool) -> None:
-        self._target, self._replace = target, replace
+    def __init__(self, target: Path, *, replace: bool, mode: int = 0o600, is_synced: bool = True) -> None:
+        self._target, self._replace, self._mode, self._is_synced = target, replace, mode, is_synced
         self._check_target()
-        # Mode 0600 and a name that nobody can guess, for which 40 characters of any script leave room.
+        # Made anew, following no link, with a name that nobody can guess, for which 40 characters of any script leave
+        # room.
         descriptor, name = mkstemp(dir=target.parent, prefix=f"{target.name[:40]}.", suffix=".part")
         self.path = Path(name)
         self.file: IO[bytes] = os.fdopen(descriptor, "wb")
@@ -46,16 +52,22 @@ class AtomicFile:
             self.discard()
 
     def commit(self) -> None:
-        """Put what was written in the place of the target, so that it survives a loss of power. Raises OSError."""
+        """Put what was written in the place of the target. Raises OSError."""
         self.file.flush()
-        os.fsync(self.file.fileno())
+        os.fchmod(self.file.fileno(), self._mode)  # whatever the umask
+        if self._is_synced:
+            os.fsync(self.file.fileno())
         self._check_target()
-        self.path.replace(self._target)
-        folder = os.open(self._target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        if self._replace:
+            self.path.replace(self._target)
+        else:
+            self._claim_target()
+        if self._is_synced:
+            folder = os.open(self._target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
     def discard(self) -> None:
         """Close the file and remove it; after `commit` there is nothing to remove."""
@@ -63,36 +75,133 @@ class AtomicFile:
         self.path.unlink(missing_ok=True)
 
     def _check_target(self) -> None:
-        check_target(self._target)
+        resolve_target(self._target)
         if not self._replace and (self._target.exists() or self._target.is_symlink()):
             raise FileExistsError(f"{self._target.name} is there already")
 
+    def _claim_target(self) -> None:
+        """Give it its name in one step that fails where something has that name by now, as a rename would not."""
+        try:
+            os.link(self.path, self._target)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links: the name is taken first, empty
+            os.close(os.open(self._target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+            self.path.replace(self._target)
 
-def check_target(target: Path) -> None:
-    """Raises OSError where something is there that no file may replace: a folder, a device, a pipe, a socket.
 
-    Nor is a link followed that somebody else has laid there.
+def resolve_target(target: Path) -> Path:
+    """Where that path leads by links of one's own, which stay links. Raises OSError where no file may be written.
+
+    That is where a folder, a device, a pipe or a socket is, and behind a link that somebody else has laid.
     """
-    try:
-        status = target.lstat()
-        if stat.S_ISLNK(status.st_mode):
-            if status.st_uid not in {os.geteuid(), 0}:
-                raise PermissionError(EPERM, "a link that belongs to somebody else")
-            status = target.stat()
-    except FileNotFoundError:
-        return
+    for _ in range(_MAX_LINKS):
+        try:
+            status = target.lstat()
+        except FileNotFoundError:
+            return target
+        if not stat.S_ISLNK(status.st_mode):
+            _check_regular(status)
+            return target
+        if status.st_uid not in _trusted_users():
+            raise PermissionError(EPERM, "a link that belongs to somebody else")
+        target = target.parent / target.readlink()
+    raise OSError(ELOOP, os.strerror(ELOOP))
+
+
+_MAX_LINKS = 40
+"""Links in a row, as the kernel counts them."""
+
+
+def _check_regular(status: os.stat_result) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
     if not stat.S_ISREG(status.st_mode):
         raise OSError(EINVAL, "not a regular file")  # it would be replaced by one
 
 
+def _check_owner(status: os.stat_result) -> None:
+    if status.st_uid not in _trusted_users():
+        raise PermissionError(EPERM, "it belongs to another user")
+
+
+def _trusted_users() -> set[int]:
+    """Whose files may be used: one's own, and those of the administrator, who may do anything anyway."""
+    return {os.geteuid(), 0}
+
+
+def read_regular(path: Path, max_bytes: int) -> tuple[bytes, os.stat_result]:
+    """At most that many bytes of a file and one more, and what is known of it. Raises OSError for what is no file.
+
+    A pipe is not waited for, and a device not read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        _check_regular(status)
+        return file.read(max_bytes + 1), status
+
+
+def owner_fault(path: Path, status: os.stat_result, *, others: int) -> str:
+    """Why a file cannot be trusted, and what to do; empty where it can be: it is one's own, and nobody else's.
+
+    `others`: the rights, as bits of a mode, that nobody else may have: 0o077 of a secret, 0o022 of what decides.
+    """
+    if status.st_uid not in _trusted_users():
+        return "it belongs to another user; make one of your own"
+    if status.st_mode & others & 0o044:
+        return f"others can read it; run chmod 600 {path}"
+    return f"others can change it; run chmod go-w {path}" if status.st_mode & others else ""
+
+
+def open_private(path: Path, flags: int) -> int:
+    """A descriptor of a file of the user's own, made with its folders where it is not there, for its owner alone.
+
+    Its mode is mended where others could read it. Raises OSError for a device, a pipe, another's link or file.
+    """
+    path = resolve_target(path)
+    make_private_folder(path.parent)
+    descriptor = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    try:
+        status = os.fstat(descriptor)
+        _check_regular(status)
+        _check_owner(status)
+        if stat.S_IMODE(status.st_mode) != 0o600:
+            os.fchmod(descriptor, 0o600)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make that folder and those above it that are not there, each for its owner alone, whatever the umask."""
+    missing = [folder, *folder.parents]
+    while missing and missing[-1].exists():
+        missing.pop()
+    for path in reversed(missing):
+        with suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+            path.chmod(0o700)
+    if not folder.is_dir():
+        raise NotADirectoryError(ENOTDIR, f"{folder} is no folder")
+
+
 def write_private(target: Path, text: str, *, replace: bool) -> None:
     """Write a small file of the user's own, its folders too. Raises OSError, FileExistsError among them."""
-    target = target.resolve()  # a link stays a link
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    target = resolve_target(target)
+    make_private_folder(target.parent)
     with AtomicFile(target, replace=replace) as atomic:
         atomic.file.write(text.encode())
+
+
+def replace_file(target: Path, content: bytes) -> None:
+    """Put that in place of a file that others may read, as a web server does. Raises OSError.
+
+    Not synced: a picture or a page of the documentation is made again.
+    """
+    with AtomicFile(resolve_target(target), replace=True, mode=0o644, is_synced=False) as atomic:
+        atomic.file.write(content)
 
 
 class BackgroundWriter:

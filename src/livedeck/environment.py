@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,32 +16,66 @@ import platformdirs
 PREFIX = "LIVEDECK_"
 
 
+class SettingsError(Exception):
+    """A setting that cannot be used: which one, from where, and what to do."""
+
+
 def variables() -> Mapping[str, str]:
     """The variables that are meant for us, by name, which may be of any case."""
     return {name: value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
 
 
+def child_variables() -> dict[str, str]:
+    """What a program that we start may know: all but the variables that are meant for us, a token among them."""
+    return {name: value for name, value in os.environ.items() if not name.upper().startswith(PREFIX)}
+
+
+_TELLTALE = ("TEXTUAL", "TEXTUAL_LOG", "TEXTUAL_DEBUG", "TEXTUAL_SCREENSHOT", "TEXTUAL_PRESS", "TEXTUAL_SHOW_RETURN")
+
+
+def ignore_telltale_variables() -> tuple[str, ...]:
+    """Unset what has Textual write keys, messages and screens to files and sockets that others read.
+
+    To be called before Textual is imported. Returns the names of those that were set.
+    """
+    return tuple(name for name in _TELLTALE if os.environ.pop(name, None))
+
+
 def config_path() -> Path:
-    """The TOML file: `LIVEDECK_CONFIG`, or `config.toml` in the user's configuration folder."""
+    """The TOML file: `LIVEDECK_CONFIG`, or `config.toml` in the user's configuration folder. Raises SettingsError."""
     path = os.environ.get(f"{PREFIX}CONFIG")
-    return Path(path).expanduser() if path else platformdirs.user_config_path("livedeck") / "config.toml"
+    return expand_user(path) if path else _absolute(platformdirs.user_config_path, "XDG_CONFIG_HOME") / "config.toml"
 
 
 def log_path() -> Path:
-    """Where the log is written."""
-    return platformdirs.user_log_path("livedeck") / "livedeck.log"
+    """Where the log is written. Raises SettingsError."""
+    return _absolute(platformdirs.user_log_path, "XDG_STATE_HOME") / "livedeck.log"
 
 
 def history_path(profile: str, base_url: str) -> Path:
-    """Where the history of that platform is kept, if no setting says otherwise: a file each."""
+    """Where the history of that platform is kept, if no setting says otherwise: a file each. Raises SettingsError."""
     name = re.sub(r"[^a-z0-9]+", "-", profile.lower()).strip("-") or "platform"
     platform = sha256(base_url.rstrip("/").encode()).hexdigest()[:8]
-    return platformdirs.user_data_path("livedeck") / f"history-{name[:40]}-{platform}.sqlite"
+    return _absolute(platformdirs.user_data_path, "XDG_DATA_HOME") / f"history-{name[:40]}-{platform}.sqlite"
 
 
 def state_folder() -> Path:
-    """Where the preferences of the deck are kept."""
-    return platformdirs.user_state_path("livedeck")
+    """Where the preferences of the deck are kept. Raises SettingsError."""
+    return _absolute(platformdirs.user_state_path, "XDG_STATE_HOME")
+
+
+def expand_user(path: str) -> Path:
+    """The path with `~` for the user's home; one of a user that this machine does not know stays as it is."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111  which raises no RuntimeError
+
+
+def _absolute(find_folder: Callable[[str], Path], variable: str) -> Path:
+    """Our folder of that kind: a relative one would be another wherever the command is run, and anyone's settings."""
+    folder = find_folder("livedeck")
+    if not folder.is_absolute():
+        name = variable if os.environ.get(variable, "").strip() else "HOME"
+        raise SettingsError(f"{name}: should be an absolute path; set it to one, or unset it")
+    return folder
 
 
 def multiplexer() -> str:

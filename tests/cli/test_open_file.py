@@ -37,3 +37,14 @@ async def test_without_a_desktop_it_says_so(desktop: Path, monkeypatch: pytest.M
     monkeypatch.delenv("DISPLAY")
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     assert "there is no desktop here" in await open_file(desktop)
+
+
+async def test_the_program_knows_no_token(desktop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIVEDECK_TOKEN", "a-token-that-nobody-knows")
+    monkeypatch.setenv("livedeck_token", "another-token-that-nobody-knows")
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    install(desktop, f"env > {tmp_path}/variables\n")
+    assert not await open_file(tmp_path / "a chat.csv")
+    variables = (tmp_path / "variables").read_text()
+    assert "LANG=C.UTF-8" in variables
+    assert "that-nobody-knows" not in variables

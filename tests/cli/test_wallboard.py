@@ -21,9 +21,10 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from cli.commands import called
+from livedeck.atomic_file import replace_file
 from livedeck.cli.screenshots import EVENING, FixedClock
 from livedeck.cli.token import TokenRefresh, with_token_refresh
-from livedeck.cli.wall_server import SvgPublisher, listen, replace_file, serve_wall
+from livedeck.cli.wall_server import SvgPublisher, listen, serve_wall
 from livedeck.cli.wallboard import parse_terms, with_deck_acknowledgements
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import (
@@ -285,6 +286,7 @@ def test_a_picture_is_not_written_through_a_link_beside_it(tmp_path: Path) -> No
     victim.write_text("theirs")
     (tmp_path / f".wall.svg.{os.getpid()}").symlink_to(victim)
     replace_file(tmp_path / "wall.svg", b"picture")
+    assert (tmp_path / "wall.svg").stat().st_mode & 0o777 == 0o644
     assert (victim.read_text(), (tmp_path / "wall.svg").read_bytes()) == ("theirs", b"picture")
 
 

@@ -77,6 +77,40 @@ CASES = {
     "profile with a token for the file's address": Case(
         f'base_url = "{A}"\n{STAGING_TOKEN}', {}, {"profile": "staging"}, used="staging/a"
     ),
+    "upload flag of another origin": Case(
+        TOP_A, {}, {"upload_url": B}, withheld=("config.toml:2", A, B, "--upload-url")
+    ),
+    "upload flag of the API's origin": Case(TOP_A, {}, {"upload_url": f"{A}:443/upload"}, used="top/a"),
+    "upload flag of the file's upload": Case(
+        f'upload_url = "{C}"\n{TOP_A}', {}, {"upload_url": f"{C}/v2"}, used="top/a"
+    ),
+    "upload beside its API": Case(f'upload_url = "{C}"\n{TOP_A}', used="top/a"),
+    "upload variable of another origin": Case(TOP_A, {"UPLOAD_URL": B}, withheld=(A, B, "LIVEDECK_UPLOAD_URL")),
+    "upload variable, all of them variables": Case(
+        TOP_A, {"BASE_URL": B, "UPLOAD_URL": C, "TOKEN_KEYRING": "env/b"}, used="env/b"
+    ),
+    "upload flag over variables": Case(
+        "", {"BASE_URL": B, "TOKEN_KEYRING": "env/b"}, {"upload_url": C}, withheld=("LIVEDECK_BASE_URL", B, C)
+    ),
+    "both flags, the token a variable": Case(
+        "", {"TOKEN_KEYRING": "env/b"}, {"base_url": B, "upload_url": C}, used="env/b"
+    ),
+    "upload flag over a profile": Case(
+        TOP_A + STAGING_B_TOKEN, {}, {"profile": "staging", "upload_url": A}, withheld=(A, B, "--upload-url")
+    ),
+    "upload beside a profile's API": Case(
+        f'{TOP_A}{STAGING_B_TOKEN}upload_url = "{C}"\n', {}, {"profile": "staging"}, used="staging/b"
+    ),
+    "upload of the file, not a profile's": Case(
+        f'upload_url = "{C}"\n{TOP_A}{STAGING_B}upload_url = "{C}"\n', {}, {"profile": "staging"}, withheld=(A, B)
+    ),
+    "profile of the same API with an upload of its own": Case(
+        f'{TOP_A}[profiles.staging]\nbase_url = "{A}"\nupload_url = "{C}"\n',
+        {},
+        {"profile": "staging"},
+        withheld=(A, C),
+    ),
+    "upload that is no address": Case(TOP_A, {}, {"upload_url": "https://b.example:x"}, withheld=("no address",)),
     "the same, the address from a variable": Case(
         f'base_url = "{A}"\n{STAGING_TOKEN}', {"BASE_URL": B}, {"profile": "staging"}, withheld=(A, B)
     ),
@@ -100,17 +134,18 @@ def test_a_token_is_for_the_platform_of_its_own_layer(bare: Path, monkeypatch: p
         assert words in str(refusal.value)
 
 
-@pytest.mark.parametrize("by_flag", [True, False], ids=["--base-url", "LIVEDECK_BASE_URL"])
-def test_a_command_ends_before_anything_is_sent(tmp_path: Path, by_flag: bool) -> None:
+@pytest.mark.parametrize("name", ["base_url", "upload_url"])
+@pytest.mark.parametrize("by_flag", [True, False], ids=["flag", "variable"])
+def test_a_command_ends_before_anything_is_sent(tmp_path: Path, name: str, by_flag: bool) -> None:
     """No test double: a listening socket of another port would see it."""
     token = tmp_path / "token"
     token.write_text("a-token-that-nobody-knows")
     token.chmod(0o600)
     config = tmp_path / "given.toml"
     config.write_text(f'base_url = "{A}"\ntoken_file = "{token}"\n')
-    other = "http://127.0.0.1:1"
-    env = {"LIVEDECK_CONFIG": str(config)} | ({} if by_flag else {"LIVEDECK_BASE_URL": other})
-    done = livedeck(tmp_path, "status", *(("--base-url", other) if by_flag else ()), env=env)
+    other, flag = "http://127.0.0.1:1", f"--{name.replace('_', '-')}"
+    env = {"LIVEDECK_CONFIG": str(config)} | ({} if by_flag else {f"LIVEDECK_{name.upper()}": other})
+    done = livedeck(tmp_path, "status", *((flag, other) if by_flag else ()), env=env)
     assert done.returncode == 2
     assert f"{config}:2" in done.stderr
     assert "a-token" not in done.stderr

@@ -51,6 +51,14 @@ class _Lazy(click.Group):
         command = import_module(f"livedeck.cli.{cmd_name}").command
         return command if isinstance(command, click.Command) else None
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what would have Textual write secrets elsewhere is unset before that is imported."""
+        from livedeck.environment import ignore_telltale_variables
+
+        for name in ignore_telltale_variables():
+            click.echo(f"livedeck: {name} is not heeded: it would write keys and secrets where others read", err=True)
+        return super().invoke(ctx)
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands by name alone: whoever presses tab waits for no import."""
         from click.shell_completion import CompletionItem

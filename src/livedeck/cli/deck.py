@@ -18,7 +18,7 @@ from livedeck.atomic_file import BackgroundWriter, write_private
 from livedeck.cli.imports import lasting_imports
 from livedeck.cli.signals import end_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_history, make_keymap, make_monitor
-from livedeck.environment import file_opener, log_path, multiplexer, no_screen_reason, state_folder
+from livedeck.environment import child_variables, file_opener, log_path, multiplexer, no_screen_reason, state_folder
 from livedeck.presentation.filtering import TableView
 from livedeck.settings import Settings
 from livedeck.ui.shell.preferences import Preferences
@@ -89,7 +89,9 @@ async def open_file(path: Path) -> str:
 def _run_opener(program: str, path: Path) -> str:
     command = [program, str(path)]
     try:
-        process = Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True)  # noqa: S603
+        process = Popen(  # noqa: S603  the desktop's own program
+            command, env=child_variables(), stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
+        )
         code = process.wait(OPENER_TIMEOUT)
     except TimeoutExpired:
         return ""

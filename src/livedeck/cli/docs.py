@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from livedeck import docs
+from livedeck.atomic_file import replace_file
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
@@ -78,5 +79,5 @@ def renew_tables(folder: Path, flags: frozenset[str]) -> None:
             if found:
                 after = f"{head}{begin}{table}\n{end}{rest.partition(end)[2]}"
         if after != before:
-            path.write_text(after, encoding="utf-8")
+            replace_file(path, after.encode())
             click.echo(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import structlog
 from structlog.typing import Processor
+
+from livedeck.atomic_file import open_private
 
 _CREDENTIAL = re.compile(r"(?i)(bearer\s+|\b(?:sign|token)=|stream_?key[\\\"'=:\s]+)[^\s\\\"'&,}]+")
 _SECRETS: set[str] = set()
@@ -35,9 +38,10 @@ class _PrivateFileHandler(RotatingFileHandler):
     """Every file of the rotation is readable by its owner alone."""
 
     def _open(self) -> TextIOWrapper:
-        file = super()._open()
-        Path(self.baseFilename).chmod(0o600)
-        return file
+        descriptor = open_private(Path(self.baseFilename), os.O_WRONLY | os.O_APPEND)
+        return TextIOWrapper(
+            os.fdopen(descriptor, "ab"), encoding=self.encoding, errors=self.errors, write_through=True
+        )
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  the name that logging calls
         """Nothing: logging would print the line on stderr, over the screen and unredacted."""
@@ -69,7 +73,6 @@ def _belongs_in_the_log(record: logging.LogRecord) -> bool:
 
 def _handler(path: Path) -> logging.Handler:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         return _PrivateFileHandler(path, maxBytes=2_000_000, backupCount=3, encoding="utf-8", errors="backslashreplace")
     except OSError:
         return logging.NullHandler()

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 from textual.pilot import Pilot
 
+from livedeck.atomic_file import replace_file
 from livedeck.cli.demo import demo_settings
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.wiring import make_api, make_monitor
@@ -168,5 +169,5 @@ def command(ctx: click.Context, folder: Path) -> None:
 
 def _write(target: Path, svg: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(svg, encoding="utf-8")
+    replace_file(target, svg.encode())
     click.echo(target)

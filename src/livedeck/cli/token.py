@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import stat
 import subprocess
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
+from errno import EINVAL, EISDIR, ENXIO
 from pathlib import Path
 from typing import Any
 
 import structlog
 
+from livedeck.atomic_file import owner_fault, read_regular
 from livedeck.cli.log_file import redact
 from livedeck.client import Api, Misconfigured
-from livedeck.environment import config_path
+from livedeck.environment import child_variables, config_path, expand_user
 from livedeck.monitor import Clock, Monitor, Snapshot
 from livedeck.settings import Settings, SettingsError
 
@@ -36,7 +37,7 @@ def read_token(settings: Settings) -> str:
     if settings.token is not None and settings.token.get_secret_value():
         return settings.token.get_secret_value()
     if settings.token_file is not None:
-        return _from_file(settings.token_file.expanduser())
+        return _from_file(expand_user(str(settings.token_file)))
     if settings.token_command:
         return _from_command(settings.token_command)
     if settings.token_keyring:
@@ -47,28 +48,20 @@ def read_token(settings: Settings) -> str:
 
 
 def _from_file(path: Path) -> str:
-    """Its state is asked of what was opened: a path may be given to another file meanwhile."""
     try:
-        # O_NONBLOCK: a pipe that nobody writes to would never open.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise SettingsError(f"token_file {path}: it is no regular file; name one, or a token_command")
-            with os.fdopen(descriptor, "rb", closefd=False) as file:
-                text = file.read(MAX_TOKEN_BYTES + 1).decode().strip()
-        finally:
-            os.close(descriptor)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        content, status = read_regular(path, MAX_TOKEN_BYTES)
+        text = content.decode().strip()
+    except UnicodeDecodeError:
+        raise SettingsError(f"token_file {path}: it is no text") from None
+    except OSError as error:
+        is_other = error.errno in {EINVAL, EISDIR, ENXIO}
+        reason = "it is no regular file; name one, or a token_command" if is_other else error.strerror
         raise SettingsError(f"token_file {path}: {reason}") from None
-    if status.st_uid not in {os.geteuid(), 0}:
-        raise SettingsError(f"token_file {path}: it belongs to another user, who can read it; make one of your own")
-    if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise SettingsError(f"token_file {path}: others can read it; run chmod 600 {path}")
+    if reason := owner_fault(path, status, others=stat.S_IRWXG | stat.S_IRWXO):
+        raise SettingsError(f"token_file {path}: {reason}")
     if not text:
         raise SettingsError(f"token_file {path}: it is empty")
-    if status.st_size > MAX_TOKEN_BYTES:
+    if len(content) > MAX_TOKEN_BYTES:
         raise SettingsError(f"token_file {path}: it is too large for a token ({status.st_size:,} bytes)")
     return text
 
@@ -78,7 +71,12 @@ def _from_command(argv: tuple[str, ...]) -> str:
     source = f"token_command {argv[0]}"
     try:
         process = subprocess.run(  # noqa: S603  the user's own program, and no shell reads its arguments
-            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=TOKEN_COMMAND_TIMEOUT, check=False
+            argv,
+            env=child_variables(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TOKEN_COMMAND_TIMEOUT,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise SettingsError(f"{source}: it did not end within {TOKEN_COMMAND_TIMEOUT:.0f} s") from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import socket
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -23,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from livedeck.atomic_file import check_target
+from livedeck.atomic_file import replace_file
 from livedeck.ui.wallboard.app import Picture
 
 _log: Any = structlog.get_logger("livedeck.wallboard")
@@ -83,24 +82,6 @@ class SvgPublisher:
         if last_error and not reason:
             _log.info("the picture is written again", path=str(target))
         return reason
-
-
-def replace_file(target: Path, content: bytes) -> None:
-    """Put that in place of the file at once. Raises OSError.
-
-    Unlike `atomic_file`: others may read it, as a web server does, and it is not synced, for the next one comes soon.
-    """
-    check_target(target)
-    target = target.resolve()  # a link stays a link
-    part = target.with_name(f".{target.name}.{os.getpid()}")
-    part.unlink(missing_ok=True)
-    try:
-        with part.open("xb") as file:  # follows no link that was laid there
-            file.write(content)
-        part.replace(target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def check_folder(target: Path) -> None:

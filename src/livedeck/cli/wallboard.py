@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from livedeck.atomic_file import check_target
+from livedeck.atomic_file import resolve_target
 from livedeck.cli.exit_codes import FAULT, run
 from livedeck.cli.imports import lasting_imports
 from livedeck.cli.options import appearance, merge_flags, platform
@@ -97,7 +97,7 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
     """The wall, or the status where nobody would see it. Returns the exit code. Raises SettingsError."""
     if outputs.svg:
         try:
-            check_target(outputs.svg)
+            resolve_target(outputs.svg)
         except OSError as error:
             raise SettingsError(f"--svg {outputs.svg}: {error.strerror}") from None
     reason = no_screen_reason()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from livedeck.environment import SettingsError
 from livedeck.settings.loading import (
     LoadedSettings,
-    SettingsError,
     key_location,
     load,
     load_display,

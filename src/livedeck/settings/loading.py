@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from errno import EINVAL, EISDIR, ENXIO
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
-from livedeck.environment import PREFIX, config_path, variables
+from livedeck.atomic_file import owner_fault, read_regular
+from livedeck.environment import PREFIX, SettingsError, config_path, expand_user, variables
 from livedeck.settings.model import TOKEN_SOURCES, DisplaySettings, PlatformSettings, Settings, is_structured
 
 Model = TypeVar("Model", bound=BaseModel)
-
-
-class SettingsError(Exception):
-    """A setting that cannot be used: which one, from where, and what to do."""
 
 
 # The TOML file
@@ -37,6 +36,7 @@ class Document:
     path: Path
     text: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
+    is_there: bool = True
 
     def location(self, keys: Sequence[str | int]) -> str:
         """Where that setting stands, or the nearest thing around it: `config.toml:12`."""
@@ -52,25 +52,69 @@ class Document:
         """That table; a relative `token_file` in it is meant from the file's folder, wherever the command is run."""
         values = dict(table) if isinstance(table, dict) else {}
         if values.get("token_file") and isinstance(values["token_file"], str):
-            values["token_file"] = self.path.parent / Path(values["token_file"]).expanduser()
+            values["token_file"] = self.path.parent / expand_user(values["token_file"])
         return values
 
 
 def read_document(path: Path) -> Document:
     """The file, or an empty document where there is none. Raises SettingsError for what is no TOML."""
-    if not path.exists():
-        return Document(path)
+    text = _read_text(path)
+    if text is None:
+        return Document(path, is_there=False)
     try:
-        text = path.read_text(encoding="utf-8")
         values = tomllib.loads(text)
     except RecursionError:
         raise SettingsError(f"{path}: {_TOO_DEEP}") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"{path}: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(_describe_syntax(path, text, str(error))) from None
     for name, value in values.items():
         if _is_too_deep(value):
             raise SettingsError(f"{Document(path, text).location((name,))}: {name}: {_TOO_DEEP}")
     return Document(path, text, values)
+
+
+MAX_BYTES = 2**20
+"""Of a settings file; the one with every setting and reason has 12,000."""
+
+
+def _read_text(path: Path) -> str | None:
+    """What stands in the file; None where there is none. It decides where the token goes, and which program is run."""
+    try:
+        content, status = read_regular(path, MAX_BYTES)
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise SettingsError(f"{path}: it is a link that leads nowhere; mend or remove it") from None
+        return None
+    except OSError as error:
+        is_other = error.errno in {EINVAL, EISDIR, ENXIO}
+        reason = "it is no regular file; name one" if is_other else f"{error.strerror}; let this user read it"
+        raise SettingsError(f"{path}: {reason}") from None
+    if reason := owner_fault(path, status, others=stat.S_IWGRP | stat.S_IWOTH):
+        raise SettingsError(f"{path}: {reason}")
+    if len(content) > MAX_BYTES:
+        raise SettingsError(f"{path}: it is larger than {MAX_BYTES >> 20} MiB, as no settings are; name another file")
+    try:
+        return content.decode("utf-8-sig")  # editors of some systems begin a file with a mark
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise SettingsError(f"{path}:{line}: it is no text in UTF-8; save it as that") from None
+
+
+_SYNTAX = re.compile(r"(?P<reason>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
+
+
+def _describe_syntax(path: Path, text: str, fault: str) -> str:
+    """What the parser says, with the line and its key: never the value, which may be a token that was put there."""
+    found = _SYNTAX.fullmatch(fault)
+    lines = text.rstrip().split("\n")
+    number = int(found["line"] or len(lines)) if found else len(lines)
+    key = _KEY.match(lines[number - 1]) if number <= len(lines) else None
+    reason = found["reason"] if found else fault
+    if reason.startswith(("Cannot overwrite", "Cannot declare", "Cannot mutate", "Duplicate")):
+        advice = "it is set twice; leave one of them"
+    else:
+        advice = f"this is no TOML ({reason}); mend the line, or put a # before it"
+    return f"{path}:{number}: {f'{key[1].strip()}: ' if key else ''}{advice}"
 
 
 MAX_DEPTH = 32
@@ -91,7 +135,7 @@ def line_of(text: str, keys: Sequence[str | int]) -> int | None:
     """The line, from 1, of the longest beginning of `keys` that the TOML text names; None where it names none."""
     nearest, depth = None, 0
     table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.lstrip().startswith("["):
             table = path = _keys_of_line(line)
         elif key := _KEY.match(line):
@@ -119,9 +163,9 @@ def _keys_of_line(line: str) -> tuple[str, ...]:
 def _configured_document() -> Document:
     """The settings file in force. Raises SettingsError for one that is named and not there, and for a token in it."""
     path = config_path()
-    if not path.exists() and f"{PREFIX}CONFIG" in variables():
-        raise SettingsError(f"{PREFIX}CONFIG names {path}, and there is no such file; `livedeck config init` makes it")
     document = read_document(path)
+    if not document.is_there and f"{PREFIX}CONFIG" in variables():
+        raise SettingsError(f"{PREFIX}CONFIG names {path}, and there is no such file; `livedeck config init` makes it")
     tables = {(): document.values} | {("profiles", name): table for name, table in document.profiles().items()}
     for keys, table in tables.items():
         if isinstance(table, Mapping) and "token" in table:
@@ -274,10 +318,10 @@ def _merge_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[
 def _withheld_reason(
     layers: Sequence[Layer], source: str, values: Mapping[str, Any], origins: Mapping[str, Layer]
 ) -> str:
-    """Why that source, of the first of these layers, is not for the address in force; empty where it is.
+    """Why that source, of the first of these layers, is not for the addresses in force; empty where it is.
 
-    It belongs to the address that its own layer names, or the next weaker one: a file never looks to the environment.
-    A variable that no address belongs to is for the one that is named.
+    It belongs to the addresses that its own layer names, or the next weaker one: a file never looks to the environment.
+    A variable that no address belongs to is for those that are named.
     """
     token_layer, in_force = layers[0], values.get("base_url")
     if not in_force:
@@ -287,17 +331,32 @@ def _withheld_reason(
     home = next((layer for layer in weaker if layer.values.get("base_url")), None)
     if home is None and not in_file:
         return ""
-    if home is not None and (home is origins["base_url"] or _is_same_origin(home.values["base_url"], in_force)):
-        return ""
     belongs = "has no base_url beside it"
     if home is not None:
         belongs = f"belongs to {_origin(home.values['base_url'])} ({home.location(('base_url',))})"
-    winner = origins["base_url"].location(("base_url",))
-    return (
-        f"{source} ({token_layer.location((source,))}) {belongs}, and base_url ({winner}) is {_origin(in_force)}: "
-        f"no token is sent to another platform. Name a token source where that base_url is named, or "
-        f"{PREFIX}BASE_URL and {PREFIX}TOKEN together"
-    )
+    for name in ("base_url", "upload_url"):
+        address, winner = values.get(name), origins.get(name)
+        if address and winner is not None and not _is_at_home(name, address, winner, home):
+            return (
+                f"{source} ({token_layer.location((source,))}) {belongs}, and {name} ({winner.location((name,))}) is "
+                f"{_origin(address)}: no token is sent to another platform. {_REMEDIES[name]}"
+            )
+    return ""
+
+
+_REMEDIES: Mapping[str, str] = {
+    "base_url": f"Name a token source where that base_url is named, or {PREFIX}BASE_URL and {PREFIX}TOKEN together",
+    "upload_url": "Name that upload_url beside the base_url of the token, or "
+    f"{PREFIX}BASE_URL, {PREFIX}UPLOAD_URL and {PREFIX}TOKEN together",
+}
+
+
+def _is_at_home(name: str, address: str, winner: Layer, home: Layer | None) -> bool:
+    """Whether an address in force is one that the token's own layer names; uploads may go to its API's origin, too."""
+    if home is None:
+        return False
+    names = {name, "base_url"}
+    return home is winner or any(_is_same_origin(home.values.get(own), address) for own in names)
 
 
 _NO_ADDRESS = "no address"

@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from livedeck.environment import history_path
+from livedeck.environment import expand_user, history_path
 from livedeck.monitor import Cadence, Thresholds, with_overrides
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
@@ -48,7 +48,7 @@ def _none_if_empty(value: object) -> object:
 
 
 def _check_history(value: str) -> str:
-    if value in HISTORY_WORDS or Path(value).expanduser().is_absolute():
+    if value in HISTORY_WORDS or expand_user(value).is_absolute():
         return value
     raise ValueError("should be an absolute path, or `off`")
 
@@ -218,7 +218,7 @@ class Settings(DisplaySettings, PlatformSettings):
         """Where the history is kept; None where it is off or in memory."""
         if self.history in {OFF, IN_MEMORY}:
             return None
-        return Path(self.history).expanduser() if self.history else history_path(self.profile, self.base_url)
+        return expand_user(self.history) if self.history else history_path(self.profile, self.base_url)
 
     def polling_cadence(self) -> Cadence:
         """How often the platform is asked, as the monitor takes it."""

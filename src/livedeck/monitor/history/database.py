@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from livedeck.atomic_file import open_private
 
 Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
@@ -197,10 +200,7 @@ def set_aside(path: Path, now: datetime, word: str = CORRUPT) -> Path:
 
 def _make_private(path: Path) -> None:
     """The file exists, and its owner alone can read it; SQLite gives its companions the same mode."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path.touch(mode=0o600)
-    if path.stat().st_mode & 0o077:
-        path.chmod(0o600)
+    os.close(open_private(path, os.O_RDWR))
 
 
 def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
