@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from urllib.parse import parse_qs
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from client.answers import listening
+from client.answers import Platform, api_of, listening
 from client.test_transport import api_at
 from livedeck.client import Event, Page, Unreadable
-from livedeck.client.resources.base import PagedItems
+from livedeck.client.resources.pages import PagedItems
 
 
 def page_of(ids: Sequence[str], **pagination: object) -> bytes:
@@ -64,21 +69,40 @@ async def test_a_total_that_is_capped_or_too_low_hides_no_row(total: int) -> Non
 
 @pytest.mark.parametrize("total", [5, 10**9, "many", None, -1])
 async def test_a_total_that_is_too_high_or_none_ends_at_the_page_without_rows(total: object) -> None:
+    """It cannot tell whether a row was missed, so the list is read again: it is empty then."""
     ids, pages = await ids_of(
         page_of(["a", "b", "c"], page=1, total=total),
         page_of(["d"], page=2, total=total),
         page_of([], page=3, total=total),
     )
-    assert (ids, pages) == (["a", "b", "c", "d"], 3)
+    assert (ids, pages) == (["a", "b", "c", "d"], 4)
 
 
 @pytest.mark.parametrize("stated", [1, 2, None])
 async def test_a_page_that_repeats_exactly_ends_the_list(stated: int | None) -> None:
-    """A platform that ignores `page`, whatever it says the number of the page is."""
+    """A platform that ignores `page`, whatever it says the number of the page is: asked twice, as rows may be new."""
     ids, pages = await ids_of(
         page_of(["a", "b"], page=1, per_page=2, total=100), page_of(["a", "b"], page=stated, per_page=2, total=100)
     )
+    assert (ids, pages) == (["a", "b"], 4)
+
+
+async def test_an_answer_that_says_nothing_of_pages_ends_at_its_repetition() -> None:
+    ids, pages = await ids_of(page_of(["a", "b"]))
     assert (ids, pages) == (["a", "b"], 2)
+
+
+async def test_a_page_that_repeats_as_rows_were_made_meanwhile_does_not_end_the_list() -> None:
+    """Exactly a page's worth of new events on top: the second page is the first one again."""
+    ids, _ = await ids_of(
+        page_of(["b", "a"], page=1, per_page=2, total=4),
+        page_of(["b", "a"], page=2, per_page=2, total=6),
+        page_of(["d", "c"], page=1, per_page=2, total=6),
+        page_of(["b", "a"], page=2, per_page=2, total=6),
+        page_of(["z", "y"], page=3, per_page=2, total=6),
+        page_of([], page=4, per_page=2, total=6),
+    )
+    assert ids == ["b", "a", "d", "c", "z", "y"]
 
 
 async def test_two_pages_in_turn_end_the_list_too() -> None:
@@ -96,3 +120,87 @@ async def test_a_list_without_end_is_given_up() -> None:
     with pytest.raises(Unreadable, match="a list has no end: 1,000 items on 1,000 pages"):
         await note_ids(PagedItems(fetch), ids)
     assert ids == [f"e{number}" for number in range(1, 1001)]
+
+
+Change = Callable[[list[str]], None]
+
+
+@dataclass
+class ChangingList:
+    """A list that changes after some of its answers. `total`: what it says of itself, None for nothing.
+
+    `size`: of its pages, whatever is asked for; `per_page`: what it says of that. `changes`: number of an answer ->
+    what is done to the list after it.
+    """
+
+    ids: list[str]
+    size: int
+    per_page: int
+    total: Callable[[int], int | None]
+    changes: Mapping[int, Change]
+    asked: int = 0
+
+    def answer(self, _path: str, query: str) -> tuple[int, bytes, Mapping[str, str]]:
+        """The page that is asked for; then the list changes."""
+        page, total = int(parse_qs(query)["page"][0]), self.total(len(self.ids))
+        rows = [{"id": row} for row in self.ids[(page - 1) * self.size : page * self.size]]
+        pagination = {"page": page, "per_page": self.per_page} | ({} if total is None else {"total": total})
+        self.asked += 1
+        if self.asked in self.changes:
+            self.changes[self.asked](self.ids)
+        return 200, json.dumps({"meta": {"pagination": pagination}, "data": rows}).encode(), {}
+
+
+def change(deleted: Sequence[int], inserted: Sequence[int]) -> Change:
+    """Delete the rows at these places and make new ones at those; a place past the end is the last."""
+
+    def apply(ids: list[str]) -> None:
+        for place in deleted:
+            if ids:
+                del ids[place % len(ids)]
+        for place in inserted:
+            ids.insert(min(place, len(ids)), f"new{next(_numbers)}")
+
+    return apply
+
+
+_numbers = count()
+places = st.lists(st.integers(0, 12), max_size=7)
+changes = st.dictionaries(st.integers(1, 8), st.builds(change, places, places), max_size=2)
+totals = st.sampled_from([None, 0, 1, 5, 10**6]).map(lambda stated: lambda _rows: stated)
+
+
+async def ids_of_changing(listed: ChangingList) -> list[str]:
+    """What iterating over the events gives."""
+    async with api_of(Platform(listed.answer)) as api:
+        return [event.id async for event in api.events.iterate()]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 12), st.integers(1, 5), totals, changes)
+async def test_whatever_happens_between_two_pages_every_row_that_was_there_all_along_comes_once(
+    rows: int, size: int, total: Callable[[int], int | None], changes: Mapping[int, Change]
+) -> None:
+    """Rows are made and deleted anywhere, the total is wrong or none, pages are of the platform's own size."""
+    listed = ChangingList([f"old{number}" for number in range(rows)], size, size, total, changes)
+    before = set(listed.ids)
+    ids = await ids_of_changing(listed)
+    assert len(ids) == len(set(ids))
+    assert before & set(listed.ids) <= set(ids)
+    assert listed.asked <= 8 * (rows + 30)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 12), st.integers(1, 5), st.integers(1, 4), places, st.booleans())
+async def test_under_an_honest_total_rows_made_or_deleted_hide_none_and_a_quiet_list_is_read_once(
+    rows: int, size: int, after: int, where: Sequence[int], is_made: bool
+) -> None:
+    happens = change((), where) if is_made else change(where, ())
+    listed = ChangingList([f"old{number}" for number in range(rows)], size, 100, lambda rows: rows, {after: happens})
+    before = set(listed.ids)
+    ids = await ids_of_changing(listed)
+    assert len(ids) == len(set(ids))
+    assert before & set(listed.ids) <= set(ids)
+    listed.asked = -1000  # nothing happens any more
+    await ids_of_changing(listed)
+    assert listed.asked + 1000 <= len(listed.ids) // size + 2

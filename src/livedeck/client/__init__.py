@@ -31,7 +31,7 @@ from livedeck.client.http.files import plain_name
 from livedeck.client.http.request import Progress, ResponseTiming
 from livedeck.client.http.secrets import Secret, SecretLink, SignedLink
 from livedeck.client.resources.annotations import Annotation, AnnotationDraft
-from livedeck.client.resources.base import Draft, Model, Page, PagedItems, collect
+from livedeck.client.resources.base import Draft, Model
 from livedeck.client.resources.chat import Message
 from livedeck.client.resources.cues import Cue, cues_out_of_order
 from livedeck.client.resources.events import (
@@ -51,6 +51,7 @@ from livedeck.client.resources.events import (
 )
 from livedeck.client.resources.fields import service_of
 from livedeck.client.resources.materials import Material
+from livedeck.client.resources.pages import Page, PagedItems, collect
 from livedeck.client.resources.posters import Poster
 from livedeck.client.resources.qos import QosSample, QosSamples
 from livedeck.client.resources.rooms import RelayDraft, RelayProfile, Room, RoomDraft

@@ -7,18 +7,9 @@ from collections.abc import AsyncIterator
 from pydantic import StrictInt
 
 from livedeck.client.http.request import JsonBody, describe_call, make_request
-from livedeck.client.resources.base import (
-    MAX_PER_PAGE,
-    UNSET,
-    Draft,
-    Id,
-    Model,
-    Page,
-    PagedItems,
-    Resource,
-    query_params,
-)
+from livedeck.client.resources.base import UNSET, Draft, Id, Model, Resource, query_params
 from livedeck.client.resources.fields import Timestamp
+from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 
 
 class Annotation(Model):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Generic, TypeVar
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -22,11 +23,8 @@ from livedeck.client.http.errors import Invalid, Misconfigured, Unreadable
 from livedeck.client.http.request import Request, describe_call
 from livedeck.client.http.response import data, rows
 from livedeck.client.http.transport import Transport
+from livedeck.client.resources.pages import Page
 from livedeck.client.resources.validation import FieldFault, draft_error, read_model
-
-MAX_PER_PAGE = 100  # platform-api.md, "Lists"
-
-_MAX_PAGES = 1000
 
 Id = Annotated[str, Field(min_length=1)]
 """The id of an object that can be asked for: any text but none (platform-api.md, "Identifiers")."""
@@ -59,7 +57,6 @@ class Model(BaseModel):
 
 
 M = TypeVar("M", bound=Model)
-T = TypeVar("T")
 
 
 def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> object:
@@ -88,23 +85,6 @@ class Meta(Model):
 
     pagination: Annotated[Pagination | None, _Tolerant] = None
     order: Annotated[dict[str, str] | None, _Tolerant] = None
-
-
-@dataclass(frozen=True, slots=True)
-class Page(Generic[T]):
-    """One page of a list. `page` and `per_page` are as answered, or as asked where the answer does not say.
-
-    `total`: items on all pages, None where the answer does not say. `order`: field -> `asc` or `desc`. `unreadable`:
-    what is wrong with the rows that are left out, as they have no id. `is_last`: by its own account.
-    """
-
-    items: tuple[T, ...]
-    page: int
-    per_page: int
-    total: int | None = None
-    order: Mapping[str, str] = field(default_factory=dict)
-    unreadable: tuple[FieldFault, ...] = ()
-    is_last: bool = False
 
 
 class Draft(BaseModel):
@@ -220,12 +200,21 @@ class Resource:
             stated = described.pagination or Pagination()
             page = stated.page or int(str(request.params["page"]))
             per_page = stated.per_page or int(str(request.params["per_page"]))
-            rows_so_far = (page - 1) * per_page + len(items) + len(unreadable)
-            is_last = stated.per_page is not None and len(items) + len(unreadable) < stated.per_page
-            if stated.total is not None:
-                is_last = is_last and rows_so_far >= stated.total
-            return Page(items, page, per_page, stated.total, described.order or {}, unreadable, is_last)
+            row_count = len(items) + len(unreadable)
+            is_last = row_count < (stated.per_page or 0) and (page - 1) * per_page + row_count == stated.total
+            return Page(
+                items,
+                page,
+                per_page,
+                stated.total,
+                described.order or {},
+                unreadable,
+                is_last=is_last,
+                is_paged=(stated.page, stated.per_page, stated.total) != (None, None, None),
+                fetch_next=partial(self._page, model, following),
+            )
 
+        following = replace(request, params={**request.params, "page": int(str(request.params["page"])) + 1})
         return await self._transport.send(request, parse)
 
     def _read_rows(
@@ -258,43 +247,3 @@ class Resource:
         item._faults = faults  # noqa: SLF001  of the model above; frozen are its fields
         self._transport.log_faults(describe_call(type(item).__name__.lower(), str(getattr(item, "id", ""))), faults)
         return item
-
-
-class PagedItems(AsyncIterator[M]):
-    """Every item, page after page, each id once though items move between them meanwhile. `fetch`: number -> page.
-
-    `unreadable`: what is wrong with the rows that were left out so far.
-
-    Neither the total nor the length of a page is trusted alone: the list ends at a page that is empty, that repeats an
-    earlier one (a platform may ignore `page`), or that is short by its own account. An item that moves to a page
-    already read is missed; the next iteration finds it. Raises Unreadable where there is no end.
-    """
-
-    def __init__(self, fetch: Callable[[int], Awaitable[Page[M]]]) -> None:
-        self.unreadable: tuple[FieldFault, ...] = ()
-        self._items = self._iterate(fetch)
-
-    def __anext__(self) -> Awaitable[M]:
-        return anext(self._items)
-
-    async def _iterate(self, fetch: Callable[[int], Awaitable[Page[M]]]) -> AsyncIterator[M]:
-        yielded, pages = set[str](), set[tuple[str, ...]]()
-        for number in range(1, _MAX_PAGES + 1):
-            page = await fetch(number)
-            identities = tuple(getattr(item, "id", None) or item.model_dump_json() for item in page.items)
-            if identities in pages or not (page.items or page.unreadable):
-                return
-            pages.add(identities)
-            self.unreadable += page.unreadable
-            for identity, item in zip(identities, page.items, strict=True):
-                if identity not in yielded:
-                    yielded.add(identity)
-                    yield item
-            if page.is_last:
-                return
-        raise Unreadable(f"a list has no end: {len(yielded):,} items on {_MAX_PAGES:,} pages")
-
-
-async def collect(items: AsyncIterator[M]) -> tuple[M, ...]:
-    """All of them. Raises what the iterator raises."""
-    return tuple([item async for item in items])

@@ -11,18 +11,9 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt
 from livedeck.client.http.errors import Invalid
 from livedeck.client.http.request import JsonBody, Request, describe_call, make_request
 from livedeck.client.http.secrets import Secret, SecretLink
-from livedeck.client.resources.base import (
-    MAX_PER_PAGE,
-    UNSET,
-    Draft,
-    Id,
-    Model,
-    Page,
-    PagedItems,
-    Resource,
-    query_params,
-)
+from livedeck.client.resources.base import UNSET, Draft, Id, Model, Resource, query_params
 from livedeck.client.resources.fields import DateTimeField, RtmpUrl, Timestamp
+from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 from livedeck.client.resources.posters import Poster
 
 Preset = Literal["360p", "480p", "720p", "1080p", "1440p", "2160p"]

@@ -10,7 +10,8 @@ from pydantic import StrictBool, StrictFloat
 from livedeck.client.http.encoding import header_url
 from livedeck.client.http.errors import Invalid
 from livedeck.client.http.request import JsonBody, describe_call, make_request
-from livedeck.client.resources.base import MAX_PER_PAGE, Model, Page, PagedItems, Resource, id_header, query_params
+from livedeck.client.resources.base import Model, Resource, id_header, query_params
+from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 
 
 class Poster(Model):

@@ -11,19 +11,9 @@ from livedeck.client.http.errors import Invalid
 from livedeck.client.http.request import JsonBody, describe_call, make_request
 from livedeck.client.http.secrets import Secret
 from livedeck.client.http.transport import Transport
-from livedeck.client.resources.base import (
-    MAX_PER_PAGE,
-    UNSET,
-    Draft,
-    Id,
-    Model,
-    Page,
-    PagedItems,
-    Resource,
-    length_between,
-    query_params,
-)
+from livedeck.client.resources.base import UNSET, Draft, Id, Model, Resource, length_between, query_params
 from livedeck.client.resources.fields import RtmpUrl, Timestamp
+from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 
 MAX_PROFILES = 15  # platform-api.md, "Limits"
 

@@ -15,20 +15,10 @@ from livedeck.client.http.files import read_file
 from livedeck.client.http.request import JsonBody, MultipartBody, describe_call, make_request
 from livedeck.client.http.secrets import SignedLink
 from livedeck.client.resources import cues
-from livedeck.client.resources.base import (
-    MAX_PER_PAGE,
-    UNSET,
-    Draft,
-    Id,
-    Model,
-    Page,
-    PagedItems,
-    Resource,
-    complete_order,
-    query_params,
-)
+from livedeck.client.resources.base import UNSET, Draft, Id, Model, Resource, complete_order, query_params
 from livedeck.client.resources.cues import Cue
 from livedeck.client.resources.fields import Language, Timestamp, language
+from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 
 _MAX_FILE = 16 * 2**20  # hours of speech are some hundred kilobytes
 

@@ -1,0 +1,156 @@
+"""Lists: one page, and every item of all pages though the list changes while it is read (platform-api.md, "Lists")."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, overload
+
+from livedeck.client.http.errors import Unreadable
+from livedeck.client.resources.validation import FieldFault
+
+MAX_PER_PAGE = 100  # platform-api.md, "Lists"
+
+_MAX_PAGES = 1000
+_MAX_WALKS = 8
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Sequence[T], Generic[T]):
+    """One page of a list, itself a sequence of its items: it has a length, and can be iterated over and indexed.
+
+    `page` and `per_page` are as answered, or as asked where the answer does not say. `total`: items on all pages, None
+    where the answer does not say. `order`: field -> `asc` or `desc`. `unreadable`: what is wrong with the rows that are
+    left out, as they have no id. `is_last`: it is short by its own account, and the total agrees to the row.
+    `is_paged`: the answer says something of pages.
+    """
+
+    items: tuple[T, ...]
+    page: int
+    per_page: int
+    total: int | None = None
+    order: Mapping[str, str] = field(default_factory=dict)
+    unreadable: tuple[FieldFault, ...] = ()
+    is_last: bool = False
+    is_paged: bool = True
+    fetch_next: Callable[[], Awaitable[Page[T]]] | None = field(default=None, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.items)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        return self.items[index]
+
+    async def next(self) -> Page[T] | None:
+        """The page after this one, asked for in the same way; None where there is none. Raises ApiError.
+
+        >>> page = await api.events.list(per_page=5)
+        >>> while page:
+        ...     names = [event.name for event in page]
+        ...     page = await page.next()
+        """
+        if self.is_last or self.fetch_next is None or not (self.items or self.unreadable):
+            return None
+        page = await self.fetch_next()
+        return page if page.items or page.unreadable else None
+
+
+class _Walk:
+    """One reading of a list from its first page on, until it seems to end.
+
+    `is_idle`: it ended at a page without anything new.
+    """
+
+    def __init__(self) -> None:
+        self.first_page: frozenset[str] | None = None
+        self.is_over = self.is_idle = self.found_new = False
+        self.is_paged = True
+        self._ids = set[str]()
+        self._row_count = 0
+        self._has_repeats = False
+        self._totals = set[int | None]()
+
+    def add(self, page: Page[Any], ids: Collection[str]) -> None:
+        """Take the next page in."""
+        if self.first_page is None:
+            self.first_page = frozenset(ids)
+        new_ids = {*ids} - self._ids
+        self._has_repeats |= len(new_ids) < len(ids)
+        self._ids |= new_ids
+        self._row_count += len(new_ids) + len(page.unreadable)
+        self._totals |= {page.total} if ids else set()
+        self.is_paged &= page.is_paged
+        self.is_idle = bool(ids) and not new_ids
+        self.is_over = page.is_last or not (new_ids or page.unreadable)
+
+    def is_complete(self, before: _Walk | None) -> bool:
+        """Whether nothing shows that an item was missed; `before`: the walk before this one."""
+        is_counted = not self._has_repeats and self._totals == {self._row_count}
+        if is_counted or not self.is_paged or not self._ids:
+            return True
+        if before is None:
+            return False
+        ignores_page = self.is_idle and before.is_idle and self.first_page == before.first_page
+        return ignores_page or not (self.found_new or self._has_repeats)
+
+
+class PagedItems(AsyncIterator[T]):
+    """Every item, page after page, each id once. `fetch`: number of a page -> page.
+
+    `unreadable`: what is wrong with the rows that were left out.
+
+    Items that are made or deleted meanwhile push others on to the next page, or back to one that was read. So a list is
+    read again until nothing new comes and nothing twice, unless every page states one total, and so many items came.
+    Neither the total nor the length of a page is trusted alone. A platform that ignores `page` is known by four pages
+    that are the same, and by two where its answers say nothing of pages. Raises Unreadable where there is no end.
+    """
+
+    def __init__(self, fetch: Callable[[int], Awaitable[Page[T]]]) -> None:
+        self.unreadable: tuple[FieldFault, ...] = ()
+        self._items = self._iterate(fetch)
+
+    def __anext__(self) -> Awaitable[T]:
+        return anext(self._items)
+
+    async def _iterate(self, fetch: Callable[[int], Awaitable[Page[T]]]) -> AsyncIterator[T]:
+        yielded, pages_left = set[str](), _MAX_PAGES
+        before: _Walk | None = None
+        for _ in range(_MAX_WALKS):
+            walk, unreadable, number = _Walk(), tuple[FieldFault, ...](), 0
+            while not walk.is_over:
+                if not pages_left:
+                    raise Unreadable(f"a list has no end: {len(yielded):,} items on {_MAX_PAGES:,} pages")
+                pages_left, number = pages_left - 1, number + 1
+                page = await fetch(number)
+                ids = [_identity(item) for item in page.items]
+                walk.add(page, ids)
+                unreadable += page.unreadable
+                self.unreadable = max(self.unreadable, unreadable, key=len)
+                for identity, item in zip(ids, page.items, strict=True):
+                    if identity not in yielded:
+                        yielded.add(identity)
+                        walk.found_new = True
+                        yield item
+            if walk.is_complete(before):
+                return
+            before = walk
+
+
+def _identity(item: Any) -> str:
+    return str(getattr(item, "id", None) or item.model_dump_json())
+
+
+async def collect(items: AsyncIterator[T]) -> tuple[T, ...]:
+    """All of them. Raises what the iterator raises."""
+    return tuple([item async for item in items])
