@@ -105,6 +105,16 @@ async def test_a_page_that_repeats_as_rows_were_made_meanwhile_does_not_end_the_
     assert ids == ["b", "a", "d", "c", "z", "y"]
 
 
+async def test_rows_that_cannot_be_read_are_counted_once_though_their_page_repeats() -> None:
+    body = json.dumps({"data": [{"id": "a"}, {"name": "B"}, 7]}).encode()
+    answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    async with listening(answer) as (address, heads), api_at(address) as api:
+        events = api.events.iterate()
+        assert [event.id async for event in events] == ["a"]
+    assert [fault.field for fault in events.unreadable] == ["data[1]", "data[2]"]
+    assert len(heads) == 2
+
+
 async def test_two_pages_in_turn_end_the_list_too() -> None:
     ids, pages = await ids_of(page_of(["a", "b"]), page_of(["c", "d"]), page_of(["a", "b"]))
     assert (ids, pages) == (["a", "b", "c", "d"], 3)

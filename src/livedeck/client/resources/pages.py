@@ -76,8 +76,8 @@ class _Walk:
         self.first_page: frozenset[str] | None = None
         self.is_over = self.is_idle = self.found_new = False
         self.is_paged = True
+        self.unreadable: tuple[FieldFault, ...] = ()
         self._ids = set[str]()
-        self._row_count = 0
         self._has_repeats = False
         self._totals = set[int | None]()
 
@@ -86,17 +86,18 @@ class _Walk:
         if self.first_page is None:
             self.first_page = frozenset(ids)
         new_ids = {*ids} - self._ids
+        self.is_idle = bool(ids) and not new_ids
+        self.is_over = page.is_last or self.is_idle or not (ids or page.unreadable)
+        self.is_paged &= page.is_paged
         self._has_repeats |= len(new_ids) < len(ids)
         self._ids |= new_ids
-        self._row_count += len(new_ids) + len(page.unreadable)
         self._totals |= {page.total} if ids else set()
-        self.is_paged &= page.is_paged
-        self.is_idle = bool(ids) and not new_ids
-        self.is_over = page.is_last or not (new_ids or page.unreadable)
+        if not self.is_idle:
+            self.unreadable += page.unreadable
 
     def is_complete(self, before: _Walk | None) -> bool:
         """Whether nothing shows that an item was missed; `before`: the walk before this one."""
-        is_counted = not self._has_repeats and self._totals == {self._row_count}
+        is_counted = not self._has_repeats and self._totals == {len(self._ids) + len(self.unreadable)}
         if is_counted or not self.is_paged or not self._ids:
             return True
         if before is None:
@@ -127,7 +128,7 @@ class PagedItems(AsyncIterator[T]):
         yielded, pages_left = set[str](), _MAX_PAGES
         before: _Walk | None = None
         for _ in range(_MAX_WALKS):
-            walk, unreadable, number = _Walk(), tuple[FieldFault, ...](), 0
+            walk, number = _Walk(), 0
             while not walk.is_over:
                 if not pages_left:
                     raise Unreadable(f"a list has no end: {len(yielded):,} items on {_MAX_PAGES:,} pages")
@@ -135,8 +136,7 @@ class PagedItems(AsyncIterator[T]):
                 page = await fetch(number)
                 ids = [_identity(item) for item in page.items]
                 walk.add(page, ids)
-                unreadable += page.unreadable
-                self.unreadable = max(self.unreadable, unreadable, key=len)
+                self.unreadable = max(self.unreadable, walk.unreadable, key=len)
                 for identity, item in zip(ids, page.items, strict=True):
                     if identity not in yielded:
                         yielded.add(identity)
