@@ -102,7 +102,7 @@ async def check_platform(loaded: LoadedSettings) -> list[Check]:
     except SettingsError as error:
         return [Check("token", CheckStatus.FAIL, str(error), "name one source of the token", USAGE)]
     except Misconfigured as error:
-        return [Check("platform", CheckStatus.FAIL, str(error), "mend the address", USAGE)]
+        return [Check("platform", CheckStatus.FAIL, str(error), "mend the setting that is named", USAGE)]
     async with api:
         (source,) = settings.token_sources
         return [

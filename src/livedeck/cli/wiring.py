@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from livedeck.cli.log_file import redact
 from livedeck.cli.token import read_token
 from livedeck.client import Api
+from livedeck.environment import expand_user
 from livedeck.monitor import Clock, History, Monitor
 from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
 
@@ -43,6 +44,8 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
         )
     time, token = clock or SystemClock(), read_token(settings)
     redact(token)
+    if "@" in settings.proxy:
+        redact(settings.proxy)
     return Api(
         base_url=settings.base_url,
         upload_url=settings.upload_url or None,
@@ -52,6 +55,10 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
         platforms=settings.platforms,
         bitrate_unit=settings.bitrate_unit,
         timeout=settings.timeout,
+        proxy=settings.proxy or None,
+        ca_file=settings.ca_file and expand_user(str(settings.ca_file)),
+        client_cert=settings.client_cert and expand_user(str(settings.client_cert)),
+        use_environment=settings.use_environment,
         now=time.now,
         timer=time.monotonic,
         sleep=time.sleep,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from random import random
 from time import perf_counter
 from types import TracebackType
@@ -14,6 +16,7 @@ from typing import Self
 
 from livedeck.client.http.errors import Misconfigured
 from livedeck.client.http.request import ResponseTiming, check_base_url
+from livedeck.client.http.route import Route
 from livedeck.client.http.secrets import Secret
 from livedeck.client.http.timing import ClientTiming
 from livedeck.client.http.transport import RunInThread, Transport, TransportFactory
@@ -45,6 +48,11 @@ class Api:
     `rate`: requests per second. `upload_timeout`: seconds in which an upload may be answered after its last byte.
     `http2`: offer HTTP/2, which needs the package h2.
 
+    `proxy`: reach https addresses through it, as in `http://proxy.example:3128`; it may hold `user:password@`.
+    `ca_file`: certificates in PEM that are trusted besides the public authorities. `client_cert`: a PEM file of the
+    certificate that the platform asks for, and its key. `use_environment`: where these say nothing, heed HTTPS_PROXY,
+    ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR.
+
     `platforms`: domain -> value of `service`, before the table of the package. `bitrate_unit`: what this platform
     counts bit rates in, a second (platform-api.md, "Units"); samples always come in bit/s.
 
@@ -66,6 +74,10 @@ class Api:
         rate: float = 1000.0,
         upload_timeout: float = 300.0,
         http2: bool = False,
+        proxy: str | Secret | None = None,
+        ca_file: str | os.PathLike[str] | None = None,
+        client_cert: str | os.PathLike[str] | None = None,
+        use_environment: bool = False,
         platforms: Mapping[str, str] | None = None,
         bitrate_unit: BitrateUnit = "bit",
         now: Callable[[], datetime] = _utc_now,
@@ -87,6 +99,12 @@ class Api:
             token if isinstance(token, Secret) else Secret(token),
             read_only=read_only,
             timing=ClientTiming(timeout, retry, rate, upload_timeout, now, timer, sleep, jitter),
+            route=Route(
+                Secret(proxy) if isinstance(proxy, str) else proxy,
+                Path(ca_file) if ca_file is not None else None,
+                Path(client_cert) if client_cert is not None else None,
+                use_environment,
+            ),
             mount=mount,
             http2=http2,
             run_in_thread=run_in_thread,

@@ -29,6 +29,9 @@ Model = TypeVar("Model", bound=BaseModel)
 _KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^="'#\[])+)=""")
 
 
+_PATHS = ("token_file", "ca_file", "client_cert")
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """The settings file. `text` is empty where there is none."""
@@ -49,10 +52,11 @@ class Document:
         return tables if isinstance(tables, dict) else {}
 
     def resolve_paths(self, table: object) -> dict[str, Any]:
-        """That table; a relative `token_file` in it is meant from the file's folder, wherever the command is run."""
+        """That table; a relative path in it is meant from the file's folder, wherever the command is run."""
         values = dict(table) if isinstance(table, dict) else {}
-        if values.get("token_file") and isinstance(values["token_file"], str):
-            values["token_file"] = self.path.parent / expand_user(values["token_file"])
+        for name in _PATHS:
+            if values.get(name) and isinstance(values[name], str):
+                values[name] = self.path.parent / expand_user(values[name])
         return values
 
 

@@ -134,6 +134,17 @@ class PlatformSettings(BaseModel):
         default="bit", description="what the platform counts bit rates in, a second"
     )
     timeout: float = Field(default=4.0, gt=0, le=60, description="seconds that one request may take")
+    proxy: str = Field(default="", description="proxy for https, as in `http://proxy.example:3128`")
+    ca_file: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
+        default=None, description="certificates in PEM that are trusted besides the public authorities"
+    )
+    client_cert: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
+        default=None, description="PEM file of the certificate that the platform asks for, and its key"
+    )
+    use_environment: bool = Field(
+        default=False,
+        description="where these say nothing, heed HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR",
+    )
 
 
 class DisplaySettings(BaseModel):

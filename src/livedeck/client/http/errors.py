@@ -7,7 +7,7 @@
     ├── FileFault                a file of this machine could not be read or written
     ├── Incomplete               what was waited for did not happen in the time given
     ├── ReadOnly                 a change was asked for in read-only mode; nothing was sent
-    ├── Unreachable              no complete answer came: refused, dns, tls, timeout or reset
+    ├── Unreachable              no complete answer came: refused, dns, tls, timeout, reset or proxy
     ├── Unreadable               an answer came, and it is not what the document describes
     ├── Unknown                  a change was sent and its answer was lost: done or not done
     └── Rejected                 the platform said no, or pointed elsewhere
@@ -30,16 +30,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-Cause = Literal["refused", "dns", "tls", "timeout", "reset"]
+Cause = Literal["refused", "dns", "tls", "timeout", "reset", "proxy"]
 
 LOST_RESPONSE: Mapping[Cause, str] = {
     "refused": "{host} cannot be reached; check the address and that the platform is up",
     "dns": "{host} has no address; check its name and the network",
-    "tls": "no trusted connection to {host}; check its certificate and the address",
+    "tls": "no trusted connection to {host}; check the address, its certificate, ca_file and client_cert",
     "timeout": "{host} did not answer in time ({timeout:g} s)",
     "reset": "{host} broke the connection before its answer was complete",
+    "proxy": "the proxy {proxy} {reason}; check the setting proxy, or HTTPS_PROXY",
 }
-"""The text of each cause; `host` and `timeout` (seconds) are to be filled in."""
+"""The text of each cause; `host`, `timeout` (seconds), `proxy` and `reason` are to be filled in."""
 
 
 class ApiError(Exception):
@@ -78,7 +79,8 @@ class Unreachable(ApiError):
     """No complete answer came, and nothing was changed.
 
     `cause`: `refused` (no connection could be made), `dns` (the name has no address), `tls` (the certificate or the
-    handshake failed), `timeout`, `reset` (the connection broke before the answer was whole).
+    handshake failed), `timeout`, `reset` (the connection broke before the answer was whole), `proxy` (it cannot be
+    reached, or opens no connection to the platform).
     """
 
     def __init__(self, text: str, cause: Cause) -> None:

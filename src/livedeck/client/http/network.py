@@ -159,7 +159,9 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
                 self._transport.resume_reading()
             return data
         if self._error is not None:
-            raise httpcore.ReadError(str(self._error)) from self._error
+            fault = httpcore.ReadError(str(self._error))
+            fault.__context__ = self._error  # httpcore's pool takes a __cause__ away
+            raise fault
         return b""
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109

@@ -57,8 +57,10 @@ from livedeck.client.http.request import (
     is_https_or_loopback,
 )
 from livedeck.client.http.response import LONG_BODY, Response, unpack
+from livedeck.client.http.route import Proxy, Route
 from livedeck.client.http.secrets import Secret, SignedLink
 from livedeck.client.http.timing import ClientTiming, RateLimiter, RetryPolicy
+from livedeck.text.values import safe
 
 _log = logging.getLogger("livedeck.client")
 
@@ -83,7 +85,7 @@ _LOST = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolErro
 
 _NOT_CONNECTED = (httpcore.ConnectError, httpcore.ConnectTimeout)
 
-_NEVER_SENT = (*_NOT_CONNECTED, httpcore.PoolTimeout, httpcore.UnsupportedProtocol)
+_NEVER_SENT = (*_NOT_CONNECTED, httpcore.PoolTimeout, httpcore.ProxyError, httpcore.UnsupportedProtocol)
 
 _HEADERS = {"User-Agent": f"livedeck/{__version__}", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
 
@@ -110,8 +112,8 @@ _LIMITS: Mapping[str, Any] = {
 class Transport:
     """Sends requests with the token and gives back what they are answered with.
 
-    `base_urls`: where each of the two is. `http2`: offer HTTP/2, which needs the package h2. `run_in_thread`: for
-    bodies that take long to decode.
+    `base_urls`: where each of the two is; `route`: how they are reached. `http2`: offer HTTP/2, which needs the package
+    h2. `run_in_thread`: for bodies that take long to decode.
     """
 
     def __init__(
@@ -121,6 +123,7 @@ class Transport:
         *,
         read_only: bool,
         timing: ClientTiming,
+        route: Route,
         mount: TransportFactory | None = None,
         http2: bool = False,
         run_in_thread: RunInThread = asyncio.to_thread,
@@ -136,7 +139,8 @@ class Transport:
         self._decoding = asyncio.Lock()
         self._logged = set[tuple[str, str]]()
         self._run_in_thread = run_in_thread
-        self._client = _make_client(token, timing.timeout, mount, http2=http2)
+        self._route = route
+        self._client = _make_client(token, timing.timeout, mount, route, http2=http2)
 
     def without_retry(self) -> Transport:
         """The same connections, token and rate limit, but a read is tried once."""
@@ -323,7 +327,12 @@ class Transport:
             yield
         except (httpx.InvalidURL, UnicodeError) as error:
             raise Misconfigured(f"{request.summary}: {self.host} or what was asked for makes no URL") from error
-        except (httpx.HTTPError, *_LOST, OSError) as error:  # a broken TLS record passes httpcore as it is
+        except (
+            httpx.HTTPError,
+            httpcore.ProxyError,
+            *_LOST,
+            OSError,
+        ) as error:  # a broken TLS record passes httpcore as it is
             raise self._lost(request, error) from error
 
     def _lost(self, request: Request, error: Exception) -> ApiError:
@@ -333,12 +342,22 @@ class Transport:
             return Unknown(
                 f"{request.summary}: the answer was lost ({reason}); it may have happened or not: read it again"
             )
-        host = httpx.URL(self.url(request)).netloc.decode("ascii")
+        url = httpx.URL(self.url(request))
+        host = url.netloc.decode("ascii")
+        if proxy := self._failed_proxy(url, error):
+            fault = f"refuses ({safe(str(error), 80)})" if cause == "proxy" else "cannot be reached"
+            text = LOST_RESPONSE["proxy"].format(proxy=proxy.address, reason=fault)
+            return Unreachable(f"{request.summary}: {text}", "proxy")
         if cause is None:
             return Unreadable(f"{request.summary}: {host} does not speak HTTP; check the address")
         text = LOST_RESPONSE[cause].format(host=host, timeout=self.timing.timeout)
         not_sent = "" if request.is_read else "; nothing was sent"
         return Unreachable(f"{request.summary}: {text}{not_sent}", cause)
+
+    def _failed_proxy(self, url: httpx.URL, error: Exception) -> Proxy | None:
+        """The proxy that could not be reached, or that opened no tunnel."""
+        is_before_tunnel = isinstance(error, (httpcore.ProxyError, *_NOT_CONNECTED)) and _cause(error) != "tls"
+        return self._route.proxy_for(url.scheme, url.host) if is_before_tunnel else None
 
 
 def _parse_url(name: BaseUrl, address: str) -> httpx.URL:
@@ -348,14 +367,18 @@ def _parse_url(name: BaseUrl, address: str) -> httpx.URL:
         raise Misconfigured(f"{'base' if name == 'api' else name}_url is no URL: {error}") from None
 
 
-def _make_client(token: Secret, timeout: float, mount: TransportFactory | None, *, http2: bool) -> httpx.AsyncClient:
+def _make_client(
+    token: Secret, timeout: float, mount: TransportFactory | None, route: Route, *, http2: bool
+) -> httpx.AsyncClient:
     transport: httpx.AsyncBaseTransport
-    transport = _Connections(http2=http2) if mount is None else httpx.ASGITransport(mount, raise_app_exceptions=False)
+    transport = (
+        _Connections(route, http2=http2) if mount is None else httpx.ASGITransport(mount, raise_app_exceptions=False)
+    )
     return httpx.AsyncClient(
         headers=_HEADERS | {"Authorization": f"Bearer {bearer(token)}"},
         timeout=timeout,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # none: a broken one would spoil every request
-        trust_env=False,  # a proxy from the environment would see the token of a plain loopback address
+        trust_env=False,  # the route says what is heeded of the environment
         transport=transport,
     )
 
@@ -363,15 +386,26 @@ def _make_client(token: Secret, timeout: float, mount: TransportFactory | None, 
 class _Connections(httpx.AsyncBaseTransport):
     """httpcore's pool over connections that read while they write. Raises Misconfigured for HTTP/2 without h2."""
 
-    def __init__(self, *, http2: bool) -> None:
+    def __init__(self, route: Route, *, http2: bool) -> None:
         if http2 and not find_spec("h2"):
             raise Misconfigured("HTTP/2 needs the package h2")
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=httpx.create_ssl_context(trust_env=False),
-            http2=http2,
-            network_backend=AsyncioBackend(),
-            **_LIMITS,
-        )
+        route.check()
+        self._route, self._http2 = route, http2
+        self._ssl_context = route.ssl_context(lambda: httpx.create_ssl_context(trust_env=route.use_environment))
+        self._pools: dict[Proxy | None, httpcore.AsyncConnectionPool] = {}
+
+    def _pool(self, url: httpx.URL) -> httpcore.AsyncConnectionPool:
+        """The connections that take the same way."""
+        proxy = self._route.proxy_for(url.scheme, url.host)
+        if proxy not in self._pools:
+            self._pools[proxy] = httpcore.AsyncConnectionPool(
+                ssl_context=self._ssl_context,
+                proxy=_httpcore_proxy(proxy, self._ssl_context) if proxy else None,
+                http2=self._http2,
+                network_backend=AsyncioBackend(),
+                **_LIMITS,
+            )
+        return self._pools[proxy]
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Raises errors of httpcore."""
@@ -379,7 +413,7 @@ class _Connections(httpx.AsyncBaseTransport):
         target = httpcore.URL(
             scheme=request.url.raw_scheme, host=request.url.raw_host, port=request.url.port, target=request.url.raw_path
         )
-        response = await self._pool.handle_async_request(
+        response = await self._pool(request.url).handle_async_request(
             httpcore.Request(
                 request.method,
                 target,
@@ -395,7 +429,17 @@ class _Connections(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._pool.aclose()
+        for pool in self._pools.values():
+            await pool.aclose()
+
+
+def _httpcore_proxy(proxy: Proxy, ssl_context: ssl.SSLContext) -> httpcore.Proxy:
+    user, password = proxy.credentials or (None, None)
+    return httpcore.Proxy(
+        proxy.address,
+        auth=(user.reveal(), password.reveal()) if user and password else None,
+        ssl_context=ssl_context if proxy.address.startswith("https:") else None,
+    )
 
 
 class _Body(httpx.AsyncByteStream):
@@ -453,6 +497,8 @@ def _is_transient(error: ApiError) -> bool:
 
 def _cause(error: Exception) -> Cause | None:
     """Why no answer came; None where one came that is not HTTP."""
+    if isinstance(error, httpcore.ProxyError):
+        return "proxy"
     if isinstance(error, httpcore.TimeoutException | TimeoutError):
         return "timeout"
     for link in _causes(error):

@@ -1,0 +1,104 @@
+"""How the platform is reached: through which proxy, and by which certificates (connect.md, "Company networks")."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from livedeck.client.http.errors import Misconfigured
+from livedeck.client.http.secrets import Secret
+
+_PROXY = re.compile(r"https?://(?:[^/@\s]*@)?(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}/?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """A proxy that opens tunnels. `address`: scheme, host and port; `credentials`: what it asks for, if anything."""
+
+    address: str
+    credentials: tuple[Secret, Secret] | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Route:
+    """Which way requests take. Only https goes through a proxy, as a tunnel that it cannot look into.
+
+    `proxy`: `http://host:port` or `https://...`, perhaps with `user:password@`. `ca_file`: PEM, trusted besides the
+    public authorities. `client_cert`: a PEM file of a certificate and its key. `use_environment`: where the others say
+    nothing, heed HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR.
+    """
+
+    proxy: Secret | None = None
+    ca_file: Path | None = None
+    client_cert: Path | None = None
+    use_environment: bool = False
+
+    def check(self) -> None:
+        """Raise Misconfigured for a proxy that cannot be used."""
+        if self.proxy is not None:
+            _parse_proxy("proxy", self.proxy.reveal())
+        elif self.use_environment:
+            _environment_proxy()
+
+    def proxy_for(self, scheme: str, host: str) -> Proxy | None:
+        """The proxy on the way to that host; None where there is none."""
+        if scheme != "https":
+            return None
+        if self.proxy is not None:
+            return _parse_proxy("proxy", self.proxy.reveal())
+        if not self.use_environment or proxy_bypass(host):
+            return None
+        return _environment_proxy()
+
+    def ssl_context(self, make_default: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
+        """The context for TLS, made of the default one. Raises Misconfigured for a file that cannot be used."""
+        with _named_faults("SSL_CERT_FILE or SSL_CERT_DIR", "should name certificates in PEM"):
+            context = make_default()
+        if self.ca_file is not None:
+            with _named_faults(f"ca_file {self.ca_file}", "should hold certificates in PEM"):
+                context.load_verify_locations(cafile=self.ca_file)
+        if self.client_cert is not None:
+            demand = "should be one PEM file of a certificate and its key, without a passphrase"
+            with _named_faults(f"client_cert {self.client_cert}", demand):
+                context.load_cert_chain(self.client_cert, password=lambda: "")  # else a person would be asked for it
+        return context
+
+
+@contextmanager
+def _named_faults(subject: str, demand: str) -> Iterator[None]:
+    try:
+        yield
+    except ssl.SSLError:
+        raise Misconfigured(f"{subject}: {demand}") from None
+    except OSError as error:
+        raise Misconfigured(f"{subject}: {error.strerror or 'cannot be read'}; name a file that can be read") from None
+
+
+def _environment_proxy() -> Proxy | None:
+    """Raises Misconfigured, naming the variable."""
+    proxies = getproxies()
+    for scheme in ("https", "all"):
+        if address := proxies.get(scheme):
+            return _parse_proxy(f"{scheme.upper()}_PROXY", address if "://" in address else f"http://{address}")
+    return None
+
+
+def _parse_proxy(name: str, address: str) -> Proxy:
+    if not _PROXY.fullmatch(address):
+        raise Misconfigured(f"{name} should be http:// or https://, a host and a port; other proxies are not spoken to")
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        port = None
+    if not port:
+        raise Misconfigured(f"{name} should have a port from 1 to 65535")
+    user, _, password = parts.netloc.rpartition("@")[0].partition(":")
+    credentials = (Secret(unquote(user)), Secret(unquote(password))) if user else None
+    return Proxy(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", credentials)
