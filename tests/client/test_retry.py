@@ -1,7 +1,7 @@
 """Reads are tried again, in a bounded time; changes are not; and all share one budget of requests."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from client.answers import Platform, api_of, listening
 from client.test_transport import nobody
 from livedeck.client import Api, ApiError, Misconfigured, NotFound, RateLimited, ServerFault, Unknown, Unreachable
+from virtual_clock import VirtualClock
 
 GOOD: tuple[int, bytes, Mapping[str, str]] = (200, b'{"data": {"id": "x"}}', {})
 
@@ -128,6 +129,83 @@ async def test_a_connection_that_is_refused_is_tried_again() -> None:
         with pytest.raises(Unreachable):
             await api.events.get("x")
     assert len(time.sleeps) > 1
+
+
+class Crowded:
+    """A platform that takes no request until `opens_at`, on a clock that moves when nobody can do anything else."""
+
+    def __init__(self, clock: VirtualClock, opens_at: float, headers: Callable[[float], Mapping[str, str]]) -> None:
+        self.refused_at, self.taken_at = list[float](), list[float]()
+        self._clock, self._opens_at, self._headers = clock, opens_at, headers
+
+    def reply(self, _path: str, _query: str) -> tuple[int, bytes, Mapping[str, str]]:
+        now = self._clock.monotonic()
+        if now < self._opens_at:
+            self.refused_at.append(now)
+            return 429, b"", self._headers(now)
+        self.taken_at.append(now)
+        return GOOD
+
+
+def read_by(readers: int, platform: Crowded, clock: VirtualClock) -> Awaitable[list[Any]]:
+    """What becomes of as many reads at a time."""
+
+    async def read() -> list[Any]:
+        options: dict[str, Any] = {"retry": 10.0, "timer": clock.monotonic, "sleep": clock.sleep, "now": clock.now}
+        async with api_of(Platform(platform.reply), **options, jitter=lambda: 1.0) as api:
+            return await asyncio.gather(*(api.events.get("x") for _ in range(readers)), return_exceptions=True)
+
+    return clock.run(read())
+
+
+async def test_fifty_readers_make_one_pause_of_it() -> None:
+    """Ten are under way when the first is refused; after each pause one goes ahead, and in the end they all follow."""
+    clock = VirtualClock()
+    platform = Crowded(clock, 3.0, lambda _now: {})
+    events = await read_by(50, platform, clock)
+    assert [event.id for event in events] == ["x"] * 50
+    assert [round(at, 1) for at in platform.refused_at] == [*[0.0] * 10, 0.2, 0.6, 1.4]
+    assert [round(at, 1) for at in platform.taken_at] == [3.0] * 50
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        lambda now: {"Retry-After": f"{7 - now:.0f}"},
+        lambda _now: {"Retry-After": "Sun, 01 Mar 2026 12:00:07 GMT", "Date": "Sun, 01 Mar 2026 12:00:00 GMT"},
+    ],
+)
+async def test_all_readers_hear_when_the_platform_can_be_asked_again(headers: Any) -> None:
+    clock = VirtualClock()
+    platform = Crowded(clock, 7.0, headers)
+    events = await read_by(50, platform, clock)
+    assert [event.id for event in events] == ["x"] * 50
+    assert platform.refused_at == [0.0] * 10
+    assert platform.taken_at == [7.0] * 50
+
+
+async def test_readers_that_cannot_wait_so_long_are_not_sent() -> None:
+    clock = VirtualClock()
+    platform = Crowded(clock, 90.0, lambda _now: {"Retry-After": "60"})
+    errors = await read_by(50, platform, clock)
+    assert len(platform.refused_at) == 10
+    assert [type(error) for error in errors] == [RateLimited] * 50
+    assert {error.retry_after for error in errors} == {60.0}
+    assert sum("not sent, the platform asked for a pause; try again in 60 s" in str(error) for error in errors) == 40
+
+
+async def test_a_pause_holds_neither_a_change_nor_who_keeps_a_pace_of_his_own() -> None:
+    """The change of a person is sent at once; a poller reads once, and obeys what it is answered."""
+    time, platform = Time(), answering((429, b"", {"Retry-After": "60"}), GOOD)
+    async with patient(platform, time) as api:
+        with pytest.raises(RateLimited):
+            await api.events.get("x")
+        await api.events.enable("x")
+        assert (await api.without_retry().events.get("x")).id == "x"
+        with pytest.raises(RateLimited, match="not sent"):
+            await api.events.get("x")
+    assert len(platform.requests) == 3
+    assert not time.sleeps
 
 
 def http(status: int, body: bytes = b"{}", *headers: str) -> bytes:

@@ -23,7 +23,7 @@ from collections.abc import (
     MutableMapping,
     Sequence,
 )
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.util import find_spec
@@ -41,6 +41,7 @@ from livedeck.client.http.errors import (
     ApiError,
     Cause,
     Misconfigured,
+    RateLimited,
     ReadOnly,
     Rejected,
     Unknown,
@@ -59,7 +60,7 @@ from livedeck.client.http.request import (
 from livedeck.client.http.response import LONG_BODY, Response, unpack
 from livedeck.client.http.route import Proxy, Route
 from livedeck.client.http.secrets import Secret, SignedLink
-from livedeck.client.http.timing import ClientTiming, RateLimiter, RetryPolicy
+from livedeck.client.http.timing import MAX_CONNECTIONS, ClientTiming, Cooldown, CoolingDown, RateLimiter, RetryPolicy
 from livedeck.text.values import safe
 
 _log = logging.getLogger("livedeck.client")
@@ -103,7 +104,7 @@ _MAX_REDIRECTS = 5
 _AMBIGUOUS_STATUS = frozenset({408, 502, 503, 504, *range(520, 530)})
 
 _LIMITS: Mapping[str, Any] = {
-    "max_connections": 10,
+    "max_connections": MAX_CONNECTIONS,
     "max_keepalive_connections": 8,
     "keepalive_expiry": 4.0,  # servers hang up at 5 s
 }
@@ -136,6 +137,7 @@ class Transport:
         self._token = [token]  # one for all that share the connections
         self._retry_seconds = timing.retry
         self._rate_limiter = RateLimiter(timing)
+        self._cooldown = Cooldown(timing)
         self._decoding = asyncio.Lock()
         self._logged = set[tuple[str, str]]()
         self._run_in_thread = run_in_thread
@@ -243,22 +245,40 @@ class Transport:
             self.check_may_change(request.summary)
         policy = RetryPolicy(self.timing, self._retry_seconds if request.is_read else 0.0)
         while True:
-            await self._rate_limiter.acquire()
-            if self._client.is_closed:
-                raise Misconfigured(f"{request.summary}: not sent, the client is closed")
             started_at = self.timing.timer()
+            # What is tried once does not wait: a change is a person's, and a poller has its own pace.
+            turn = self._cooldown.turn(policy.seconds_left) if policy.seconds_left > 0 else nullcontext()
             try:
-                with self._mapped_errors(request):
-                    async with asyncio.timeout(None if request.upload_size else policy.timeout):
-                        return await attempt()
+                async with turn:
+                    return await self._attempt(request, attempt, policy)
+            except CoolingDown as pause:
+                text = f"not sent, the platform asked for a pause; try again in {pause.seconds:.0f} s"
+                raise RateLimited(f"{request.summary}: {text}", status=429, retry_after=pause.seconds) from None
             except ApiError as error:
-                retry_after = error.retry_after if isinstance(error, Rejected) else None
-                delay = policy.next_delay(self.timing.timer() - started_at, retry_after)
+                delay = policy.next_delay(self.timing.timer() - started_at, self._note_cooldown(error))
                 if unknown := _unknown_outcome(request, error):
                     raise unknown from error
                 if delay is None or not _is_transient(error):
                     raise
             await self.timing.sleep(delay)
+
+    async def _attempt(self, request: Request, attempt: Callable[[], Awaitable[T]], policy: RetryPolicy) -> T:
+        await self._rate_limiter.acquire()
+        if self._client.is_closed:
+            raise Misconfigured(f"{request.summary}: not sent, the client is closed")
+        with self._mapped_errors(request):
+            async with asyncio.timeout(None if request.upload_size else policy.timeout):
+                answer = await attempt()
+        self._cooldown.end()
+        return answer
+
+    def _note_cooldown(self, error: ApiError) -> float:
+        """The seconds that all have to wait after such an answer, if any."""
+        if isinstance(error, Rejected):
+            if isinstance(error, RateLimited) or error.retry_after is not None:
+                return self._cooldown.begin(error.retry_after)
+            self._cooldown.end()
+        return 0.0
 
     async def _open(self, request: Request, *, is_expectation_refused: bool = False) -> httpx.Response:
         """The head of the answer; its body is still to come.
