@@ -22,7 +22,7 @@ MAX_TITLE_NAME_CELLS = 32
 def detail_lines(state: EventState, render_time: RenderTime, width: int) -> list[Line]:
     """Most needed first, so that a short panel keeps what matters: title, what is wrong, signal, outputs, addresses."""
     event = state.event
-    panel = [
+    panel: list[tuple[str, Line]] = [
         *[("wrong", _finding_line(finding, render_time)) for finding in state.assessment.findings],
         *[("unread", line) for line in _unread(state)],
         ("signal", _signal(state, render_time, width - LABEL_CELLS)),

@@ -144,7 +144,7 @@ def change_object(change: AlarmChange) -> dict[str, Any]:
     return {"at": isoformat_utc(change.at), "change": change.transition.value, **alarm_object(change.alarm)}
 
 
-_ESCAPED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """C1 controls, line and paragraph separators, direction marks, and halves of a surrogate pair."""
 
 

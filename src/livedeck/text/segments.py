@@ -8,6 +8,8 @@ from functools import lru_cache
 from itertools import chain, compress, count, repeat, starmap, zip_longest
 from operator import ne
 
+from livedeck.text.outside import Shown, shown
+
 
 class StyleRole(StrEnum):
     """What a segment means; a theme gives each role its colours."""
@@ -48,6 +50,8 @@ class StyleRole(StrEnum):
 
 Segment = tuple[str, StyleRole]
 Line = list[Segment]
+ShownLine = list[tuple[Shown, StyleRole]]
+"""A line as an outlet takes it: whoever draws or prints gets one from `render` or `plain`, whatever it is made of."""
 
 
 def cell_len(text: str) -> int:
@@ -67,9 +71,15 @@ def width(line: Iterable[Segment]) -> int:
     return sum([cell_len(text) for text, _ in line])
 
 
-def plain(line: Iterable[Segment]) -> str:
+def plain(line: Iterable[Segment]) -> Shown:
     """The text without its roles."""
-    return "".join(text for text, _ in line)
+    return Shown("".join(shown(text) for text, _ in line))
+
+
+def render(line: Iterable[Segment], cells: int) -> ShownLine:
+    """The line in exactly that many cells, for a screen or a picture; a cut is marked."""
+    fitted = fit([(shown(text), role) for text, role in line], cells, ellipsis=True)
+    return [(Shown(text), role) for text, role in fitted]
 
 
 def fit(line: Sequence[Segment], cells: int, *, right: bool = False, ellipsis: bool = False) -> Line:
@@ -119,14 +129,17 @@ def _changed_cells(before: Sequence[Segment], after: Sequence[Segment]) -> Itera
 
 
 def _cells(line: Iterable[Segment]) -> Iterator[Segment]:
-    """The line cell by cell. A wide character takes two; its second cell equals that of no other character."""
+    """The line cell by cell, each with its accents. A wide letter takes two; its second cell is that of no other."""
     return chain.from_iterable(zip(_characters(text), repeat(role)) for text, role in line)
 
 
 def _characters(text: str) -> Iterable[str]:
     if text.isascii() and text.isprintable():
         return text
-    return [cell for char in text for cell in (char, f"\0{char}")[: cell_len(char)]]
+    from rich.cells import split_graphemes
+
+    letters = [(text[start:end], cells) for start, end, cells in split_graphemes(text)[0]]
+    return [cell for letter, cells in letters for cell in (letter, f"\0{letter}")[:cells]]
 
 
 def _cut(line: Sequence[Segment], cells: int, ellipsis: str) -> Line:

@@ -1,11 +1,11 @@
-"""Values as text: durations, rates, sizes, masked secrets, safe text from outside. Pure; it imports nothing of ours."""
+"""Values as text: durations, rates, sizes, masked secrets, safe text from outside. Pure."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from functools import lru_cache
 from math import isfinite
+
+from livedeck.text.outside import BLANK_LETTER, Shown, shown
 
 UNKNOWN = "?"
 """The field is missing, or has a value that the platform's documentation does not name."""
@@ -16,10 +16,7 @@ NO_DATA = "--"
 NOT_APPLICABLE = "-"
 """Nothing can be measured here."""
 
-_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-_STACKED_MARKS = re.compile("([\u0300-\u036f\u0483-\u0489\u20d0-\u20f0]{2})[\u0300-\u036f\u0483-\u0489\u20d0-\u20f0]+")
 _SIGNATURE = re.compile(r"(?i)((?:sign|signature|token|key|auth)=)[^&#]*")
-_LINE_SEPARATORS = frozenset("\u2028\u2029")
 
 
 def duration(seconds: float) -> str:
@@ -94,20 +91,11 @@ def link(address: str) -> str:
     return _SIGNATURE.sub(r"\1••••", safe(address))
 
 
-@lru_cache(1024)
-def safe(text: str, limit: int = 1000) -> str:
-    """Text from outside as one line of at most `limit` characters, without control or format characters.
+def safe(text: str, limit: int = 1000) -> Shown:
+    """Text from outside as one line of at most `limit` characters, as `shown` makes it.
 
-    Tabs and line breaks become a space. Invisible characters (bidi overrides, joiners, tags, variation selectors) are
-    dropped, so that two names that look the same are the same; so are combining marks on one letter after the second.
+    What is hidden (bidi overrides, joiners between no letters, tags) is dropped, so that two names that look the same
+    are the same; the blank of the braille patterns is no letter in a name.
     """
-    kept = _STACKED_MARKS.sub(r"\1", "".join(_safe_character(char) for char in text[: limit * 2]))
-    return kept if len(kept) <= limit else f"{kept[: limit - 1]}…"
-
-
-def _safe_character(char: str) -> str:
-    if char in "\t\n\r\v\f\x85" or char in _LINE_SEPARATORS:
-        return " "
-    if "\ufe00" <= char <= "\ufe0f" or unicodedata.category(char) in _INVISIBLE:
-        return ""
-    return char
+    kept = shown(text[: limit * 2].replace("\u2800", BLANK_LETTER))
+    return kept if len(kept) <= limit else Shown(f"{kept[: limit - 1]}…")

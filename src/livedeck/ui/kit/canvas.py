@@ -10,7 +10,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from livedeck.text.segments import Line, Segment, changed_ranges, fit
+from livedeck.text.segments import Line, Segment, changed_ranges, render
 from livedeck.ui.kit import themes
 
 MIN_GAP = 20
@@ -38,7 +38,7 @@ class StyledWidget(Widget):
     def to_strip(self, line: Sequence[Segment], width: int, base: Style) -> Strip:
         """The line as a strip of exactly `width` cells over the style `base`; a cut is marked."""
         theme = self.app.theme
-        cells = fit(line, width, ellipsis=True)
+        cells = render(line, width)
         return Strip([RichSegment(text, base + themes.style(theme, role)) for text, role in cells], width)
 
 
@@ -84,7 +84,7 @@ def changed_regions(row: int, before: Line, after: Line, width: int) -> list[Reg
     """The regions of that row in which the two lines differ."""
     if before == after:
         return []
-    ranges = changed_ranges(fit(before, width, ellipsis=True), fit(after, width, ellipsis=True), MIN_GAP)
+    ranges = changed_ranges(render(before, width), render(after, width), MIN_GAP)
     return [Region(start, row, end - start, 1) for start, end in ranges]
 
 

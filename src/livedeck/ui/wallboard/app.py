@@ -24,7 +24,8 @@ from textual.strip import Strip
 from livedeck.monitor import Clock, Snapshot
 from livedeck.presentation.filtering import Term
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Line, StyleRole, fit
+from livedeck.text.outside import shown
+from livedeck.text.segments import Line, StyleRole, render
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
@@ -77,9 +78,10 @@ class WallCanvas(Canvas):
     def _crop(self, region: Region) -> Strip:
         """The part of a line in that region; only the segments that reach into it are made."""
         start, left, segments = 0, region.x, list[Segment]()
-        for text, role in self._lines[region.y]:
+        for outside, role in self._lines[region.y]:
             if start >= region.right:
                 break
+            text = shown(outside)
             length = cell_len(text)
             if start + length <= region.x:
                 left = region.x - start - length
@@ -90,7 +92,7 @@ class WallCanvas(Canvas):
 
     def render_line(self, y: int) -> Strip:
         line, styles = self._lines[y] if y < len(self._lines) else [], self.app.role_styles
-        return Strip([Segment(text, styles[role]) for text, role in fit(line, self.size.width)], self.size.width)
+        return Strip([Segment(text, styles[role]) for text, role in render(line, self.size.width)], self.size.width)
 
     def repaint(self) -> int:
         changed = super().repaint()

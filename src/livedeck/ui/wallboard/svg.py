@@ -13,6 +13,7 @@ from html import escape
 from rich.cells import cell_len
 
 from livedeck.presentation.qos import BARS
+from livedeck.text.outside import Shown, shown
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.kit.themes import Palette, StyleSpec
 from livedeck.ui.wallboard.styles import wall_background, wall_styles
@@ -91,8 +92,8 @@ def _without_terminal(spec: StyleSpec) -> StyleSpec:
 
 def _line(line: Line, row: int, styles: Mapping[StyleRole, StyleSpec], background: str, paths: _Paths) -> Iterator[str]:
     column = 0
-    for text, role in line:
-        spec = styles[role]
+    for outside, role in line:
+        text, spec = shown(outside), styles[role]
         length = cell_len(text)
         if spec.background != background and length:
             box = (column * CELL_WIDTH, row * CELL_HEIGHT, length * CELL_WIDTH, CELL_HEIGHT)
@@ -101,7 +102,7 @@ def _line(line: Line, row: int, styles: Mapping[StyleRole, StyleSpec], backgroun
         column += length
 
 
-def _segment(text: str, column: int, row: int, spec: StyleSpec, paths: _Paths) -> Iterator[str]:
+def _segment(text: Shown, column: int, row: int, spec: StyleSpec, paths: _Paths) -> Iterator[str]:
     """Adds shapes to `paths`, equal neighbours as one; yields runs of letters as text elements."""
     for match in _PIECES.finditer(text):
         piece = match[0]

@@ -1,0 +1,157 @@
+"""Text from outside as a terminal may have it: nothing in it controls, hides, or leaves its cells. Pure.
+
+`shown` is the one way to the type `Shown`, which every outlet takes: the lines of widgets, pictures and printed text.
+`escaped` and `unescaped` are the way into a field that is edited, and back.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NewType
+
+Shown = NewType("Shown", str)
+"""Text without control, bidi or hidden characters; each of its marks stands on a letter (trust.md, "Outside text")."""
+
+MAX_MARKS = 4
+"""Marks on one letter: Vietnamese needs two, Thai and Arabic three, Hebrew four."""
+
+MAX_JOINS = 3
+"""Characters joined to one emoji or letter: a family has four members. What is joined takes no cells of its own."""
+
+BLANK_LETTER = "␣"
+"""In place of a letter that has no picture: a name of such letters would look like none."""
+
+_PLAIN = re.compile("[ -~¡-¬®-˿Ͱ-҂Ҋ-ԯ‐-‧‰-⁞←-⯿ぁ-ヿ一-鿿가-힣]*")
+"""Texts of these blocks alone are shown as they are: neither marks nor joiners nor anything hidden is among them."""
+
+_LINE_BREAKS = frozenset("\t\n\r\v\f\x85\u2028\u2029")
+_BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\U0001d159")
+_HIDDEN_MARKS = re.compile("[\u034f\u17b4\u17b5\u180b-\u180d\u180f\ufe00-\ufe0e\U00016fe4\U000e0100-\U000e01ef]")
+_JOINED_LETTERS = re.compile("[\u1161-\u11ff\ud7b0-\ud7fb]")
+_VISIBLE_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+_NEW_CHARACTERS = re.compile("[\U0001f000-\U0001faff\U00020000-\U0003fffd]")
+_TAGGED_FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{5}\U000e007f")
+_SKIN_TONES = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+_NON_JOINER, _JOINER, _EMOJI_SELECTOR, _KEYCAP = "\u200c", "\u200d", "\ufe0f", "\u20e3"
+_VIRAMA = 9
+"""The canonical combining class of the sign that takes a letter its vowel, in the scripts of India."""
+
+
+def shown(text: str) -> Shown:
+    """The text in one line: breaks and tabs are a space, letters without a picture are `␣`, the hidden is dropped.
+
+    What a script needs stays: accents, vowel signs, joiners between letters, emoji made of several characters.
+    """
+    return Shown(text) if _PLAIN.fullmatch(text) else _shown(text)
+
+
+def escaped(text: str) -> str:
+    """The text with all that `shown` would change as Python writes it (`\\x1b`, `\\u202e`, `\\n`), for a field.
+
+    A text that is shown as it is comes back as it is. In one with escapes a backslash is doubled, so that `unescaped`
+    returns every text.
+    """
+    if shown(text) == text:
+        return text
+    return "".join(char if char == visible and char != "\\" else _escape(char) for char, visible in _characters(text))
+
+
+def unescaped(text: str) -> str:
+    """What `escaped` made that text of. A backslash that begins no escape is one."""
+    return _ESCAPE.sub(lambda match: _unescape(match[0]), text)
+
+
+def shown_after(before: str, text: str) -> Shown:
+    """What is shown of a text that follows another one: an accent may stand on its last letter."""
+    return Shown("".join(visible for _, visible in _characters(before + text)[len(before) :]))
+
+
+_ESCAPE = re.compile(r"\\(?:[\\ntr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4})")
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
+
+
+def _unescape(escape: str) -> str:
+    return escape.encode("ascii").decode("unicode_escape")
+
+
+@lru_cache(4096)
+def _shown(text: str) -> Shown:
+    return Shown("".join(visible for _, visible in _characters(text)))
+
+
+def _characters(text: str) -> list[tuple[str, str]]:
+    """Each character, and what is shown of it."""
+    return list(zip(text, _visible_characters(text), strict=True))
+
+
+def _visible_characters(text: str) -> Iterator[str]:
+    base = before = ""  # the letter that carries marks, and what is shown before the character
+    marks = joins = flag_end = 0
+    for index, char in enumerate(text):
+        after = text[index + 1 : index + 2]
+        if match := _TAGGED_FLAG.match(text, index):
+            flag_end = match.end()
+        if index < flag_end:
+            visible = char
+        elif _is_mark(char):
+            visible = char if base and marks < MAX_MARKS else ""
+            marks += bool(visible)
+        elif char in {_NON_JOINER, _JOINER, _EMOJI_SELECTOR}:
+            joins += char == _JOINER
+            visible = char if joins <= MAX_JOINS and before and _joins(char, base, before, after) else ""
+        elif visible := _visible_letter(char):
+            base, marks = "" if visible.isspace() else visible, 0
+            joins = joins if before == _JOINER else 0
+        before = visible or before
+        yield visible
+
+
+@lru_cache(4096)
+def _is_mark(char: str) -> bool:
+    """Whether it is drawn into the cell of the letter before it."""
+    is_joined = char in _SKIN_TONES or bool(_JOINED_LETTERS.match(char))
+    return is_joined or (unicodedata.category(char)[0] == "M" and char != _EMOJI_SELECTOR and not _is_hidden_mark(char))
+
+
+def _is_hidden_mark(char: str) -> bool:
+    return bool(_HIDDEN_MARKS.match(char))
+
+
+@lru_cache(4096)
+def _visible_letter(char: str) -> str:
+    """What is shown of a character that is no mark."""
+    if char in _LINE_BREAKS:
+        return " "
+    if char in _BLANK_LETTERS:
+        return BLANK_LETTER
+    category = unicodedata.category(char)
+    if category == "Cn" and _NEW_CHARACTERS.match(char):  # younger than Python's tables: the newest emoji
+        return char
+    is_hidden = category[0] == "C" or _is_hidden_mark(char)
+    return "" if is_hidden and char not in _VISIBLE_FORMATS else char
+
+
+def _joins(char: str, base: str, before: str, after: str) -> bool:
+    """Whether a joiner does there what its script needs (RFC 5892, A.1 and A.2), or an emoji is made of several."""
+    if char == _EMOJI_SELECTOR:
+        return _is_emoji(before) or (after == _KEYCAP and before in "0123456789#*")
+    if char == _JOINER and _is_emoji(base):
+        return _is_emoji(after)
+    if unicodedata.combining(before) == _VIRAMA or (after and unicodedata.combining(after) == _VIRAMA):
+        return after.isalpha() or before.isalpha()
+    return char == _NON_JOINER and _is_arabic(base) and _is_arabic(after)
+
+
+def _is_emoji(char: str) -> bool:
+    return bool(char) and (unicodedata.category(char) == "So" or bool(_NEW_CHARACTERS.match(char)))
+
+
+def _is_arabic(char: str) -> bool:
+    """Whether its letters are joined as those of Arabic are."""
+    return bool(char) and unicodedata.bidirectional(char) == "AL"

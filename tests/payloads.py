@@ -1,0 +1,82 @@
+"""Texts that somebody else may put into a name: control sequences, and characters that hide or leave their cells."""
+
+from __future__ import annotations
+
+SEQUENCES = {
+    "clipboard": "\x1b]52;c;c3RvbGVu\x07",
+    "clipboard, ended by ST": "\x1b]52;c;c3RvbGVu\x1b\\",
+    "clipboard, asked for": "\x1b]52;c;?\x07",
+    "title": "\x1b]0;stolen\x07",
+    "title, ended by ST": "\x1b]2;stolen\x1b\\",
+    "palette": "\x1b]4;1;#010203\x07",
+    "folder": "\x1b]7;file://stolen/\x07",
+    "link": "\x1b]8;;https://stolen.example/\x1b\\here\x1b]8;;\x1b\\",
+    "notification": "\x1b]777;notify;stolen;stolen\x07",
+    "file of iTerm2": "\x1b]1337;File=inline=1:c3RvbGVu\x07",
+    "control string without an end": "\x1b]0;stolen",
+    "reset": "\x1bc",
+    "soft reset": "\x1b[!p",
+    "screen of E": "\x1b#8",
+    "erase": "\x1b[2J\x1b[3J",
+    "scroll region": "\x1b[3;5r",
+    "colour": "\x1b[38;2;1;2;3m",
+    "hidden letters": "\x1b[8;38;2;1;2;4m",
+    "cursor away": "\x1b[77;177H",
+    "cursor up": "\x1b[9A",
+    "insert lines": "\x1b[9L",
+    "other screen": "\x1b[?47l",
+    "mouse in the old way": "\x1b[?9h",
+    "where the cursor is": "\x1b[6n",
+    "what the terminal is": "\x1b[>0c",
+    "keys of the terminal": "\x1b[>4;2m",
+    "print the screen": "\x1b[5i",
+    "device control": '\x1bP$q"p\x1b\\',
+    "picture": "\x1bPq#0;2;0;0;0~\x1b\\",
+    "through tmux": "\x1bPtmux;\x1b\x1b]52;c;c3RvbGVu\x07\x1b\\",
+    "picture of kitty": "\x1b_Gf=24,s=1,v=1;c3RvbGVu\x1b\\",
+    "privacy message": "\x1b^stolen\x1b\\",
+    "C1 sequence": "\x9b2J\x9b31m",
+    "C1 control string": "\x9d52;c;c3RvbGVu\x9c",
+    "C1 device control": "\x90q~\x9c",
+    "lone escape": "stolen\x1b",
+    "bell": "\x07stolen\x08\x08",
+    "other letters": "\x0estolen\x0f",
+    "line break": "stolen\r\n\x0b\x0cstolen",
+    "right to left": "\u202estolen\u2066\u2069\u202c",
+}
+"""Forty, by what a terminal would do."""
+
+HIDDEN = {
+    "marks": "e" + "\u0301\u0489\u1ab0\u20dd\ua66f" * 12,
+    "marks on nothing": "\u0300\u0301",
+    "Hangul filler": "\u3164",
+    "Hangul leading and vowel fillers": "\u115f\u1160",
+    "half-width Hangul filler": "\uffa0",
+    "zero width": "x\u200b\u2060\ufeff\u00ady",
+    "variation selectors": "x\ufe0f\ufe00\U000e0100\u180b",
+    "tags": "x\U000e0001\U000e0041\U000e007f",
+    "joined without an end": "\u200d".join("\U0001f468" * 60),
+    "vowels without a letter": "\u1161" * 60,
+    "halves of a pair": "\ud83d\udc80",
+    "private": "\ue000\U000f0000",
+}
+"""What a name may be made of so that it is not seen, or is seen in other cells."""
+
+LEGIT = (
+    "Cafe\u0301 Zoe\u0308",
+    "Tie\u0302\u0301ng Vie\u0323\u0302t",
+    "\u0915\u094d\u0937\u0940\u0930 \u0939\u093f\u0928\u094d\u0926\u0940",
+    "\u0dc1\u0dca\u200d\u0dbb\u0dd3 \u0dbd\u0d82\u0d9a\u0dcf",
+    "\u0995\u09b0\u09cd\u09ae \u09b0\u200d\u09cd\u09af\u09be",
+    "\u0e2b\u0e19\u0e36\u0e48\u0e07 \u0e17\u0e35\u0e48\u0e19\u0e35\u0e48",
+    "\u0645\u064f\u062d\u064e\u0645\u0651\u064e\u062f",
+    "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+    "\u05e9\u05c1\u05b8\u05dc\u05d5\u05b9\u05dd",
+    "\u1112\u1161\u11ab\u1100\u116e\u11a8",
+    "\u6771\u4eac \u2665 \uff32\uff21\uff24\uff29\uff2f",
+    "\U0001f3a4\U0001f44d\U0001f3fd \u2764\ufe0f 1\ufe0f\u20e3",
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466 \U0001f3f3\ufe0f\u200d\U0001f308",
+    "\U0001f469\U0001f3fb\u200d\u2764\ufe0f\u200d\U0001f48b\u200d\U0001f469\U0001f3fb",
+    "\U0001f1e9\U0001f1ea \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+)
+"""Names as people write them: none of their characters may be missing."""
