@@ -7,11 +7,11 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.widgets import Input
 
 from livedeck.text.segments import Line, StyleRole, fit
 from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.kit.text_field import TextField
 from livedeck.ui.shell import commands
 from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
@@ -46,13 +46,11 @@ class CommandScreen(Modal[Command | None]):
             yield LinesWidget(id="matches")
             yield LinesWidget(id="error")
             hint = "search what can be done" if self._search else "a command; tab completes it"
-            line = Input(self._typed, compact=True, placeholder=hint)
-            line.cursor_blink = False
-            yield line
+            yield TextField(self._typed, placeholder=hint)
 
     def on_mount(self) -> None:
         self.query_one("#error").display = False
-        self.query_one(Input).focus()
+        self.query_one(TextField).focus()
         self._find()
 
     def on_input_changed(self) -> None:
@@ -61,7 +59,7 @@ class CommandScreen(Modal[Command | None]):
         self._find()
 
     def on_input_submitted(self) -> None:
-        text = self.query_one(Input).value.strip()
+        text = self.query_one(TextField).text.strip()
         if self._search:
             self.dismiss((self._matches[self._index].name, "") if self._matches else None)
             return
@@ -84,13 +82,13 @@ class CommandScreen(Modal[Command | None]):
     def action_complete(self) -> None:
         """Take the name of the marked action into the line."""
         if self._matches:
-            action, line = self._matches[self._index], self.query_one(Input)
+            action, line = self._matches[self._index], self.query_one(TextField)
             line.value = action.name + (" " if action.takes else "")
             line.cursor_position = len(line.value)
 
     def _find(self) -> None:
         find = commands.search if self._search else commands.completions
-        self._matches = find(self._registry, self.query_one(Input).value, self._mode)
+        self._matches = find(self._registry, self.query_one(TextField).text, self._mode)
         self._paint()
 
     def _paint(self) -> None:

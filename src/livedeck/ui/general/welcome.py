@@ -21,7 +21,7 @@ from livedeck.text.times import TimeReference
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.dialogs.dialog import Button, Timer
 from livedeck.ui.kit.dialogs.form import Form
-from livedeck.ui.kit.dialogs.modal import ModalApp
+from livedeck.ui.kit.terminal import FilteredApp
 
 
 class Choice(StrEnum):
@@ -74,7 +74,7 @@ SCHEMA = FormSchema(
 )
 
 
-class Welcome(ModalApp[Choice]):
+class Welcome(FilteredApp[Choice]):
     """Returns nothing where it was left."""
 
     CSS_PATH = "../app.tcss"

@@ -9,25 +9,27 @@ from __future__ import annotations
 import sys
 import unicodedata
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import structlog
-from rich.cells import cell_len
+from rich.cells import split_graphemes
 from rich.console import Console, RenderableType
 from rich.control import Control
 from rich.segment import Segment
 from rich.text import Text
 from textual.app import App
 from textual.color import Color
+from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
 from livedeck.ui.kit.dialogs.modal import ModalApp
+from livedeck.ui.kit.output_filter import ControlFilter, OutputFilter, filtered
 
 if TYPE_CHECKING:
     from textual._compositor import ChopsUpdate, CompositorUpdate
@@ -38,6 +40,8 @@ else:
         ChopsUpdate = CompositorUpdate = type("Absent", (), {})
 
 log = structlog.get_logger()
+
+R = TypeVar("R")
 
 
 def has_exact_updates() -> bool:
@@ -91,7 +95,29 @@ class TextUpdate(CompositorUpdate):
         return ""
 
 
-class ExactApp(ModalApp[int]):
+class FilteredApp(ModalApp[R], Generic[R]):
+    """An app of which no control sequence reaches the terminal that it did not make."""
+
+    def __init__(self) -> None:
+        self._output = OutputFilter()
+        self._controls = ControlFilter()
+        super().__init__()
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's for this platform, with the last filter."""
+        return filtered(super().get_driver_class(), self._output)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Textual's, and no text with controls."""
+        return [*super().get_line_filters(), self._controls]
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Textual's way; the control string is ours, and passes."""
+        self._output.allow(f"\x1b]52;c;{b64encode(text.encode()).decode()}\x07")
+        super().copy_to_clipboard(text)
+
+
+class ExactApp(FilteredApp[int]):
     """An app of which nothing is sent that did not change."""
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
@@ -129,6 +155,7 @@ class ExactApp(ModalApp[int]):
         if sequence is None:
             return False
         if multiplexer and EXACT_UPDATES:
+            self._output.allow(sequence)
             self._display(self.screen, TextUpdate(sequence))
         else:
             self.copy_to_clipboard(text)
@@ -180,17 +207,20 @@ class Ascii(LineFilter):
 @lru_cache(4096)
 def ascii_only(text: str) -> str:
     """The text in ASCII, in as many cells: signs by their table, accents dropped, the rest question marks."""
-    return text if text.isascii() else "".join(_plain(char) for char in text.translate(SIGNS))
+    if text.isascii():
+        return text
+    signs = text.translate(SIGNS)
+    return "".join(_plain(signs[start:end], cells) for start, end, cells in split_graphemes(signs)[0])
 
 
-def _plain(char: str) -> str:
-    if char.isascii():
-        return char
-    if ord(char) in _BRAILLE:
-        return _stroke(ord(char) - _BRAILLE.start)
-    width = cell_len(char)
-    base = unicodedata.normalize("NFKD", char)[0]
-    return base if base.isascii() and base.isprintable() and width == 1 else "?" * width
+def _plain(letter: str, cells: int) -> str:
+    """A letter with all that is joined to it, in as many cells."""
+    if letter.isascii():
+        return letter
+    if ord(letter[0]) in _BRAILLE:
+        return _stroke(ord(letter[0]) - _BRAILLE.start)
+    base = unicodedata.normalize("NFKD", letter)[0]
+    return base if base.isascii() and base.isprintable() and cells == 1 else "?" * cells
 
 
 def _stroke(dots: int) -> str:

@@ -9,11 +9,11 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.widgets import Input
 
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.kit.text_field import TextField
 
 Option = tuple[str, str, str]
 """The letter, the value that it chooses, and its label."""
@@ -80,20 +80,18 @@ class PromptScreen(Modal[str | None]):
         with Vertical(id="command"):
             yield LinesWidget(id="prompt")
             yield LinesWidget(id="remark")
-            line = Input(self._value, compact=True)
-            line.cursor_blink = False
-            yield line
+            yield TextField(self._value)
 
     def on_mount(self) -> None:
         self.query_one("#prompt", LinesWidget).show([[(f" {self._title}", StyleRole.HEAD)]])
-        self.query_one(Input).focus()
+        self.query_one(TextField).focus()
         self.on_input_changed()
 
     def on_input_changed(self) -> None:
-        remark, _ = self._validate_text(self.query_one(Input).value)
+        remark, _ = self._validate_text(self.query_one(TextField).text)
         self.query_one("#remark", LinesWidget).show([remark])
 
     def on_input_submitted(self) -> None:
-        text = self.query_one(Input).value.strip()
+        text = self.query_one(TextField).text.strip()
         if self._validate_text(text)[1]:
             self.dismiss(text)

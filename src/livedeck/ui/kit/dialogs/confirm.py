@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Input
 
 from livedeck.operations.operation import Confirmation, ConfirmLevel
 from livedeck.text.segments import Line, StyleRole, wrap
 from livedeck.ui.kit.dialogs.dialog import BlockedReason, Button, Dialog, Timer
 from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.kit.text_field import TextField
 
 MAX_CELLS = 74
 """Cells of a dialog at most: what is wider is read less well."""
@@ -32,7 +32,7 @@ class Confirm(Dialog[bool]):
             with Horizontal(classes="dialog-keys"):
                 if self._word:
                     yield LinesWidget(id="demand")
-                    yield Input(compact=True, id="word", select_on_focus=False)
+                    yield TextField(id="word", select_on_focus=False)
                 yield Button(confirmation.cancel, id="cancel")
                 role = StyleRole.CRITICAL if self._word else StyleRole.STRONG
                 yield Button(confirmation.button, id="consent", role=role)
@@ -45,7 +45,6 @@ class Confirm(Dialog[bool]):
             label = self.query_one("#demand", LinesWidget)
             label.styles.width = len(demand)
             label.show([[(demand, StyleRole.TEXT)]])
-            self.query_one("#word", Input).cursor_blink = False
         self.query_one("#cancel").focus()
 
     def on_resize(self) -> None:
@@ -58,7 +57,7 @@ class Confirm(Dialog[bool]):
         """Letters go to where the name is typed, wherever the focus is."""
         if not self._word:
             return False
-        field = self.query_one("#word", Input)
+        field = self.query_one("#word", TextField)
         field.focus()
         field.insert_text_at_cursor(char)
         return True
@@ -84,7 +83,7 @@ class Confirm(Dialog[bool]):
         self.dismiss(False)
 
     def _matches(self) -> bool:
-        return not self._word or self.query_one("#word", Input).value.strip().casefold() == self._word
+        return not self._word or self.query_one("#word", TextField).text.strip().casefold() == self._word
 
     def _object(self, text: str) -> None:
         cells = min(MAX_CELLS, self.size.width) - 4

@@ -16,6 +16,7 @@ from livedeck.operations.schema import Entry, Field, FieldKind, FormSchema, row_
 from livedeck.text import values
 from livedeck.text.segments import Line, Segment, StyleRole
 from livedeck.ui.kit.canvas import Canvas
+from livedeck.ui.kit.text_field import TextField
 
 
 class Edited(Message):
@@ -38,38 +39,23 @@ def editor(field: Field, entry: Entry) -> Widget:
     return TextInput(field, entry)
 
 
-class TextInput(Input):
+class TextInput(TextField):
     """Text. What is typed into a secret field is never shown, nor copied out of it."""
 
     def __init__(self, field: Field, entry: Entry) -> None:
-        hidden = field.kind is FieldKind.HIDDEN
         kept = isinstance(entry, Secret)  # what is there is not even in the field
         super().__init__(
-            value="" if kept else str(entry or ""),
+            "" if kept else str(entry or ""),
             placeholder="unchanged" if kept else "____",
-            password=hidden,
-            compact=True,
+            password=field.kind is FieldKind.HIDDEN,
             select_on_focus=False,
         )
         self.field = field
-        self.cursor_blink = False  # nothing blinks but an unacknowledged alarm (interface.md, "Confirmation")
         self._kept = entry if kept else None
 
     def on_input_changed(self, message: Input.Changed) -> None:
         message.stop()
-        self.post_message(Edited(self.field.name, message.value or self._kept or ""))
-
-    def action_copy(self) -> None:
-        """Copy what is selected; a secret stays where it is."""
-        if not self.password:
-            super().action_copy()
-
-    def action_cut(self) -> None:
-        """Cut what is selected; a secret is only deleted."""
-        if self.password:
-            self.delete_selection()
-        else:
-            super().action_cut()
+        self.post_message(Edited(self.field.name, self.text or self._kept or ""))
 
 
 class ToggleInput(Canvas, can_focus=True):

@@ -1,0 +1,78 @@
+"""The last filter before the terminal: no control sequence passes that the deck or Textual did not make.
+
+It has two halves. `ControlFilter` sees text and style apart: no text holds a control, whatever it imitates. What is
+written is `OutputFilter`'s: of all sequences those kinds pass that Textual uses to draw, and one that was allowed by
+name. It cannot tell a colour that Textual set from one that a text brought: that is what the first half is for.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.color import Color
+from textual.driver import Driver
+from textual.filter import LineFilter
+
+_BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_CONTROLS = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029{_BIDI}]")
+
+_OWN_SEQUENCES = (
+    r"\[[\d;]*m",  # colours and styles
+    r"\[\d+;\d+H",  # the cursor to a cell
+    r"\[\?(?:7|25|1000|1003|1004|1006|1015|1016|1049|2004|2026|2048)[hl]",  # wrap, cursor, mouse, focus, paste, ...
+    r"\[\?(?:2026|2048)\$p",  # whether the terminal knows these
+    r"\[(?:>\d+|<)u",  # kitty's keys, on and off
+)
+_FOREIGN = re.compile(
+    r"(\x1b\]22;[a-z-]{1,20}\x07)"  # the shape of the pointer, whole
+    rf"|\x1b(?!{'|'.join(_OWN_SEQUENCES)})|[\x00-\x09\x0b-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029{_BIDI}]"
+)
+_BELL = "\x07"
+
+
+class ControlFilter(LineFilter):
+    """Texts without controls, cell for cell."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  the face of filters
+        if not any(_CONTROLS.search(segment.text) for segment in segments):
+            return segments
+        return [
+            segment if segment.control else Segment(_CONTROLS.sub(_blank, segment.text), segment.style)
+            for segment in segments
+        ]
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * cell_len(match[0])
+
+
+class OutputFilter:
+    """What an app may write to its terminal."""
+
+    def __init__(self) -> None:
+        self._allowed = ""
+
+    def allow(self, sequence: str) -> None:
+        """Let this control string pass, once, at the head of what is written."""
+        self._allowed = sequence
+
+    def apply(self, data: str) -> str:
+        """What passes of that data. In place of the rest stands nothing: the letters of a sequence are left as text."""
+        if data == _BELL:
+            return data
+        passed = ""
+        if self._allowed and data.startswith(self._allowed):
+            passed, self._allowed = self._allowed, ""
+        return passed + _FOREIGN.sub(r"\1", data[len(passed) :])
+
+
+def filtered(driver_class: type[Driver], output: OutputFilter) -> type[Driver]:
+    """That driver, which writes what the filter lets pass. `Driver.write` is the one way to the terminal."""
+
+    class FilteredDriver(driver_class):  # type: ignore[valid-type,misc]  # the platform's own
+        def write(self, data: str) -> None:
+            super().write(output.apply(data))
+
+    return FilteredDriver
