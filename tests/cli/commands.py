@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import structlog
 from click.testing import CliRunner
@@ -64,10 +64,12 @@ def called(home: Path, *arguments: str, env: Mapping[str, str] | None = None) ->
 
 
 @contextmanager
-def served(home: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+def served(
+    home: Path, *arguments: str, stderr: IO[str] | None = None
+) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
     """A `livedeck serve --json` that answers, and what it printed."""
     command = [*LIVEDECK, "serve", "--json", "--port", "0", *arguments]
-    with subprocess.Popen(command, env=environment(home), stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, env=environment(home), stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
         try:
             assert process.stdout is not None
             yield process, json.loads(process.stdout.readline())

@@ -9,7 +9,8 @@ import pytest
 from client.answers import api_of, saying
 from client.calls import bound, names, result
 from contract.endpoints import BY_WAY_OF, ROWS, Row, shape
-from livedeck.client import ApiError
+from livedeck.client import Api, ApiError, Misconfigured, NotFound
+from livedeck.simulator import Simulator, SimulatorError
 from livedeck.simulator import api as simulator_api
 from livedeck.ui.features import FEATURES
 from livedeck.ui.shell.context import ActionRegistry
@@ -64,3 +65,25 @@ def test_every_row_is_a_route_of_the_service_and_it_has_no_other() -> None:
     """The service has its {upload_url} under /upload of its one address."""
     served = {(endpoint.method, shape(endpoint.path.removeprefix("/upload"))) for endpoint in simulator_api.ENDPOINTS}
     assert served == {row.shape for row in ROWS}
+
+
+async def test_the_service_has_its_rooms_under_the_segment_that_the_client_asks_for() -> None:
+    simulator = Simulator(meet_segment="conference")
+    async with Api(
+        base_url="http://127.0.0.1", token=simulator.token, mount=simulator.app, meet_segment="conference"
+    ) as api:
+        rooms = await api.rooms.list()
+        assert rooms.items
+        assert (await api.rooms.get(rooms.items[0].id)).id == rooms.items[0].id
+    async with Api(base_url="http://127.0.0.1", token=simulator.token, mount=simulator.app) as api:
+        with pytest.raises(NotFound):
+            await api.rooms.list()
+    simulator.close()
+
+
+@pytest.mark.parametrize("segment", ["", "a/b", "..", "{id}", "a b", "\u0101"])
+def test_what_is_no_segment_is_refused_by_both(segment: str) -> None:
+    with pytest.raises(SimulatorError, match="path segment"):
+        Simulator(meet_segment=segment)
+    with pytest.raises(Misconfigured):
+        Api(base_url="http://127.0.0.1", token="t", meet_segment=segment)

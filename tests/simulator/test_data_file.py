@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -32,7 +34,7 @@ async def test_a_data_file_keeps_everything_over_restarts(tmp_path: Path) -> Non
     first = Simulator(seed=3, clock=clock(), data=tmp_path / "deck.db", token="given")
     kept = await events(first), first.token, first.seed, first.workspace_id, first.user_id, first.other_workspace
     first.close()
-    again = Simulator(seed=99, clock=clock(), data=tmp_path / "deck.db")
+    again = Simulator(clock=clock(), data=tmp_path / "deck.db")
     assert kept == (
         *(await events(again), again.token, again.seed),
         *(again.workspace_id, again.user_id, again.other_workspace),
@@ -54,7 +56,7 @@ async def test_a_command_outlives_the_simulator(tmp_path: Path) -> None:
     headers = {"Authorization": f"Bearer {first.control_token}"}
     transport = httpx.ASGITransport(app=first.app)
     async with httpx.AsyncClient(transport=transport, base_url="http://platform.test", headers=headers) as admin:
-        assert (await admin.post("/_control/reset", json={"seed": 42})).status_code == 200
+        assert (await admin.post("/_control/reset", json={"seed": 42, "force": True})).status_code == 200
     first.close()
     again = Simulator(clock=clock(), data=tmp_path / "deck.db")
     assert again.seed == 42
@@ -68,19 +70,146 @@ async def test_a_token_that_is_given_replaces_the_kept_one(tmp_path: Path) -> No
     again.close()
 
 
-async def test_what_a_scenario_did_is_kept_and_a_restart_ends_it(tmp_path: Path) -> None:
-    first = Simulator(clock=clock(), data=tmp_path / "deck.db", scenario="ended-remotely")
-    first.clock.step(200)
-    kept = await events(first)
+def test_a_seed_that_is_not_the_kept_one_is_refused(tmp_path: Path) -> None:
+    Simulator(seed=3, clock=clock(), data=tmp_path / "deck.db").close()
+    with pytest.raises(SimulatorError, match="made from the seed 3, not 99"):
+        Simulator(seed=99, clock=clock(), data=tmp_path / "deck.db")
+    Simulator(seed=3, clock=clock(), data=tmp_path / "deck.db").close()
+
+
+async def test_a_scenario_goes_on_after_a_restart_where_it_would_be_without_one(tmp_path: Path) -> None:
+    """A file of one's own too, which may be gone by then; and what it has done already, it does not do again."""
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'title = "Mine"\nlasts = "+00:10:00"\n'
+        '[[steps]]\nat = "+00:01:00"\ndo = "fault"\nkind = "latency"\nseconds = 0\n'
+        '[[steps]]\nat = "+00:02:00"\ndo = "complete"\nevent = "Main stage"\n'
+        '[[steps]]\nat = "+00:03:00"\ndo = "fault"\nkind = "nulls"\n'
+    )
+    whole = Simulator(clock=clock(), scenario=path)
+    first = Simulator(clock=clock(), data=tmp_path / "deck.db", scenario=path)
+    path.unlink()
+    for seconds in (90, 60, 60):
+        whole.clock.step(seconds)
+        first.clock.step(seconds)
+        assert await snapshot(first) == await snapshot(whole)
+        first.close()
+        first = Simulator(data=tmp_path / "deck.db")
+        assert first.clock.now() == whole.clock.now()
+        assert await snapshot(first) == await snapshot(whole)
+    assert len((await control(first, "GET", "faults"))["data"]) == 2
+    assert (await control(first, "GET", "scenario"))["data"]["steps"]["done"] == 3
     first.close()
-    again = Simulator(clock=clock(START.replace(hour=10)), data=tmp_path / "deck.db")
-    assert await events(again) == kept
-    assert b'"finished"' in kept
-    headers = {"Authorization": f"Bearer {again.control_token}"}
-    transport = httpx.ASGITransport(app=again.app)
+
+
+async def control(simulator: Simulator, method: str, path: str, /, **body: object) -> Any:
+    """What the control API answers."""
+    headers = {"Authorization": f"Bearer {simulator.control_token}"}
+    transport = httpx.ASGITransport(app=simulator.app)
     async with httpx.AsyncClient(transport=transport, base_url="http://platform.test", headers=headers) as admin:
-        assert (await admin.get("/_control/scenario")).json()["data"]["scenario"] is None
-    again.close()
+        return (await admin.request(method, f"/_control/{path}", json=body or None)).json()
+
+
+async def snapshot(simulator: Simulator) -> list[object]:
+    """All that can be read of it but its signatures, and where its faults and its scenario stand."""
+    answers: list[object] = []
+    for token in (simulator.token, simulator.other_workspace.token):
+        headers = {"Authorization": f"Bearer {token}"}
+        transport = httpx.ASGITransport(app=simulator.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://platform.test", headers=headers) as api:
+            for path in await paths(api):
+                answer = await api.get(path)
+                answers.append((path, answer.status_code, re.sub(rb"sign=[0-9a-f]{64}", b"", answer.content)))
+    return [*answers, *[await control(simulator, "GET", path) for path in ("clock", "faults", "scenario")]]
+
+
+async def paths(api: httpx.AsyncClient) -> list[str]:
+    """Every address that there is something at."""
+    events = (await api.get("/v2/live/events?per_page=100")).json().get("data", [])
+    found = ["/v2/live/events?per_page=100", "/v1/meet/rooms?per_page=100"]
+    for event in events:
+        item = f"/v2/live/events/{event['id']}"
+        found += [item, f"{item}/qos", f"{item}/videos"]
+        if event.get("stream"):
+            found += [f"{item}/stream/{event['stream']['id']}/chat.{suffix}" for suffix in ("json", "csv", "txt")]
+        for video in (await api.get(f"{item}/videos")).json().get("data", []):
+            found += [f"/v1/videos/{video['id']}/{kind}" for kind in ("posters", "subtitles", "annotations")]
+    return found
+
+
+@pytest.mark.parametrize("data", [False, True])
+async def test_a_reset_brings_back_what_it_began_with(tmp_path: Path, data: bool) -> None:
+    """After a scenario with another seed, changes, uploads and faults."""
+    simulator = Simulator(seed=3, clock=clock(), data=tmp_path / "deck.db" if data else None)
+    before = await snapshot(simulator)
+    assert "error" not in await control(simulator, "POST", "scenario", name="warm-up", seed=9, force=True)
+    await control(simulator, "POST", "faults", kind="status", chance=0.5)
+    simulator.clock.step(300)
+    assert await snapshot(simulator) != before
+    simulator.clock.step(-300)
+    assert "error" not in await control(simulator, "POST", "reset", force=True)
+    assert await snapshot(simulator) == before
+    simulator.close()
+
+
+@pytest.mark.parametrize(("path", "body"), [("reset", {}), ("reset", {"seed": 4}), ("scenario", {"name": "warm-up"})])
+async def test_what_destroys_a_kept_workspace_needs_a_yes(tmp_path: Path, path: str, body: dict[str, object]) -> None:
+    simulator = Simulator(clock=clock(), data=tmp_path / "deck.db")
+    before = await events(simulator)
+    for force in ({}, {"force": False}):
+        refusal = await control(simulator, "POST", path, **body, **force)
+        assert refusal["error"]["code"] == 409409
+        assert '"force": true' in refusal["error"]["message"]
+    assert await events(simulator) == before
+    assert "data" in await control(simulator, "POST", path, **body, force=True)
+    simulator.close()
+    in_memory = Simulator(clock=clock())
+    assert "data" in await control(in_memory, "POST", path, **body)
+    in_memory.close()
+
+
+async def test_faults_outlive_a_restart_and_given_ones_take_their_place(tmp_path: Path) -> None:
+    first = Simulator(clock=clock(), data=tmp_path / "deck.db")
+    await control(first, "POST", "faults", kind="latency", seconds=0, lasts=60, path="*/qos")
+    await control(first, "POST", "faults", kind="status", chance=0)
+    kept = await control(first, "GET", "faults")
+    first.close()
+    second = Simulator(data=tmp_path / "deck.db")
+    assert await control(second, "GET", "faults") == kept
+    second.close()
+    third = Simulator(data=tmp_path / "deck.db", faults="dead")
+    assert [fault["kind"] for fault in (await control(third, "GET", "faults"))["data"]] == ["status"]
+    await control(third, "DELETE", "faults")
+    third.close()
+    fourth = Simulator(data=tmp_path / "deck.db")
+    assert await control(fourth, "GET", "faults") == {"data": []}
+    fourth.close()
+
+
+def test_the_clock_outlives_a_killed_process(tmp_path: Path) -> None:
+    """A paused one stands where it stood, and a running one has gone on at its pace."""
+
+    def ask(simulator: dict[str, Any], **body: object) -> Any:
+        headers = {"Authorization": f"Bearer {simulator['control_token']}"}
+        with httpx.Client(base_url=simulator["control_url"], headers=headers) as api:
+            answer = api.post("/clock", json=body) if body else api.get("/clock")
+            return answer.raise_for_status().json()["data"]
+
+    data = str(tmp_path / "deck.db")
+    with served(tmp_path, "--data", data) as (process, simulator):
+        ask(simulator, paused=True)
+        paused = ask(simulator, jump="2031-05-01T12:00:00.000Z", speed=50)
+        process.kill()
+        process.wait()
+    with served(tmp_path, "--data", data) as (process, simulator):
+        assert ask(simulator) == paused == {"now": "2031-05-01T12:00:00.000Z", "speed": 50, "paused": True}
+        running = ask(simulator, paused=False)
+        process.kill()
+        process.wait()
+    with served(tmp_path, "--data", data, "--speed", "2") as (_, simulator):
+        later = ask(simulator)
+        assert (later["speed"], later["paused"]) == (2, False)
+        assert "2031-05-01T12:" in later["now"] > running["now"]
 
 
 def test_a_data_file_is_readable_by_its_owner_alone(tmp_path: Path) -> None:

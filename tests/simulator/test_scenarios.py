@@ -198,14 +198,14 @@ async def test_the_control_api_loads_a_scenario_and_a_reset_ends_it(
     assert error_of(await admin.get(EVENTS)) == (503, 503503)
     data(await admin.post("/_control/reset", json={}))
     async with client_for(simulator, simulator.token) as api:
-        assert len(data(await api.get(EVENTS))) == 4
+        assert len(data(await api.get(EVENTS))) == 12
     assert data(await admin.get("/_control/scenario"))["scenario"] is None
 
 
 def test_a_file_of_ones_own_is_played_too(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('title = "Mine"\nlasts = "+00:01:00"\n[[steps]]\nat = "+00:00:30"\ndo = "calm"\n')
-    assert load(path) == Scenario("mine", "Mine", "stage", 60, load(path).steps, ())
+    assert load(path) == Scenario("mine", "Mine", "stage", 60, load(path).steps, (), load(path).table)
     playing(path).close()
 
 
@@ -237,7 +237,10 @@ def test_an_unsound_scenario_is_refused_in_words(tmp_path: Path, content: str, s
         Simulator(scenario=tmp_path / "none.toml")
 
 
-def test_a_scenario_leaves_a_kept_workspace_alone(tmp_path: Path) -> None:
+def test_a_scenario_leaves_a_kept_workspace_alone_unless_it_is_forced(tmp_path: Path) -> None:
     Simulator(data=tmp_path / "deck.db").close()
-    with pytest.raises(SimulatorError, match="new data file"):
+    with pytest.raises(SimulatorError, match=r"new data file.*--force"):
         Simulator(data=tmp_path / "deck.db", scenario="clean-show")
+    forced = Simulator(data=tmp_path / "deck.db", scenario="clean-show", force=True)
+    assert forced.seed == 1
+    forced.close()

@@ -44,6 +44,15 @@ async def test_an_uploaded_track_comes_back_behind_its_signed_address(
 
 
 @pytest.mark.parametrize(
+    "begin", [b"WEBVTT\n", b"WEBVTT\r\n", b"WEBVTT a title\n", b"\xef\xbb\xbfWEBVTT\t-\n", b"WEBVTT"]
+)
+async def test_every_first_line_that_the_format_allows_is_taken(
+    api: httpx.AsyncClient, tracks: str, begin: bytes
+) -> None:
+    assert data(await sent(api, tracks, begin + VTT.removeprefix(b"WEBVTT\n") * (begin != b"WEBVTT"), "a.vtt"))["id"]
+
+
+@pytest.mark.parametrize(
     ("form", "content", "name", "names"),
     [
         ({"language": "xx"}, VTT, "a.vtt", ["language"]),
@@ -54,6 +63,9 @@ async def test_an_uploaded_track_comes_back_behind_its_signed_address(
         ({}, b"Hello", "a.vtt", ["file"]),
         ({}, b"", "a.srt", ["file"]),
         ({}, b"WEBVTT\n\xff", "a.vtt", ["file"]),
+        ({}, b"WEBVTTfoo" + VTT[6:], "a.vtt", ["file"]),
+        ({}, b"WEBVTT\xc2\xa0" + VTT[6:], "a.vtt", ["file"]),
+        ({}, b"WEBVTTfoo\n\n00:00:01,000 --> 00:00:02,000\nHello\n", "a.vtt", ["file"]),
     ],
 )
 async def test_a_bad_upload_is_named_and_leaves_nothing(

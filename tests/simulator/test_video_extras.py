@@ -128,7 +128,8 @@ async def test_a_poster_for_nothing_is_refused(api: httpx.AsyncClient, header: s
 
 
 async def test_an_annotation_goes_through_its_life(api: httpx.AsyncClient, notes: str, video: str) -> None:
-    created = data(await api.post(notes, json=NOTE | {"annotation_poster_id": UNKNOWN_ID, "link": "https://x.example"}))
+    poster = data(await api.get(f"/v1/videos/{video}/posters"))[0]["id"]
+    created = data(await api.post(notes, json=NOTE | {"annotation_poster_id": poster, "link": "https://x.example"}))
     assert set(created) == {
         *("id", "media_id", "video_id", "annotation_type", "title", "link", "start_time", "end_time"),
         *("annotation_poster_id", "created_at", "updated_at"),
@@ -142,6 +143,21 @@ async def test_an_annotation_goes_through_its_life(api: httpx.AsyncClient, notes
     assert changed in data(await api.get(notes))
     assert data(await api.delete(path)) == {"success": True}
     assert error_of(await api.get(path)) == error_of(await api.delete(path)) == (404, 404404)
+
+
+async def test_an_annotation_whose_poster_is_gone_can_be_sent_back_and_no_other_can_name_it(
+    api: httpx.AsyncClient, notes: str, video: str
+) -> None:
+    poster = data(await api.get(f"/v1/videos/{video}/posters"))[0]["id"]
+    created = data(await api.post(notes, json=NOTE | {"annotation_poster_id": poster}))
+    data(await api.delete(f"/v1/videos/{video}/posters/{poster}"))
+    path = f"{notes}/{created['id']}"
+    assert data(await api.put(path, json=created))["annotation_poster_id"] == poster
+    assert invalid_names(await api.post(notes, json=NOTE | {"annotation_poster_id": poster})) == [
+        "annotation_poster_id"
+    ]
+    data(await api.put(path, json={"annotation_poster_id": None}))
+    assert invalid_names(await api.put(path, json={"annotation_poster_id": poster})) == ["annotation_poster_id"]
 
 
 async def test_the_list_of_annotations_has_pages(api: httpx.AsyncClient, notes: str) -> None:
@@ -161,6 +177,7 @@ async def test_the_list_of_annotations_has_pages(api: httpx.AsyncClient, notes: 
         ({"start_time": True}, ["start_time"]),
         ({"start_time": 10}, ["end_time"]),
         ({"video_id": UNKNOWN_ID}, ["video_id"]),
+        ({"annotation_poster_id": UNKNOWN_ID}, ["annotation_poster_id"]),
         ({"colour": "red"}, ["colour"]),
     ],
 )

@@ -54,7 +54,9 @@ _PLATFORM = (
 )
 
 _SIMULATION = (
-    click.option("--seed", default=1, show_default=True, help="Another seed, another noise on the same events."),
+    click.option(
+        "--seed", type=int, help="Another seed, another noise on the same events. [default: 1, or the kept one]"
+    ),
     click.option(
         "--scenario", metavar="NAME|FILE", help="Play a scenario: keyframe-drift, bad-night, ... or a TOML file."
     ),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import signal
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import Command, refuse_platform, simulation
-from livedeck.simulator import DEFAULT_TOKEN, Addresses, Simulator, SimulatorClock, SimulatorError, Timeouts, serve
+from livedeck.simulator import DEFAULT_TOKEN, Addresses, Simulator, SimulatorError, Timeouts, serve
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
@@ -34,7 +34,9 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
 @click.option("--data", type=click.Path(dir_okay=False, path_type=Path), help="Keep everything in this SQLite file.")
 @click.option("--token", help="Token that the API asks for. [default: the demo's, on loopback only]")
 @simulation
-@click.option("--speed", default=1.0, show_default=True, type=click.FloatRange(0.01, 1000), help="Pace of its clock.")
+@click.option("--force", is_flag=True, help="Let --scenario replace the workspace that --data keeps.")
+@click.option("--speed", type=click.FloatRange(0.01, 1000), help="Pace of its clock. [default: 1, or the kept one]")
+@click.option("--meet-segment", default="meet", show_default=True, help="Path segment of rooms.")
 @timeout("head", "Seconds in which the head of a request must come.")
 @timeout("body", "Seconds from one byte of a body, or of an answer that is taken, to the next.")
 @timeout("idle", "Seconds that a connection is kept between two requests.")
@@ -48,7 +50,9 @@ def command(
     port: int,
     data: Path | None,
     token: str | None,
-    speed: float,
+    force: bool,
+    speed: float | None,
+    meet_segment: str,
     head_timeout: float,
     body_timeout: float,
     idle_timeout: float,
@@ -62,11 +66,22 @@ def command(
     refuse_platform(ctx)
     if host not in LOOPBACK and token in {None, "", DEFAULT_TOKEN}:
         raise click.UsageError(f"--host {host} can be reached from elsewhere: give it a --token of its own")
-    make_simulator = partial(
-        Simulator, clock=SimulatorClock(speed=speed), token=token or DEFAULT_TOKEN, data=data, **simulation
-    )
+
+    def make_simulator() -> Simulator:
+        simulator = Simulator(
+            token=token or DEFAULT_TOKEN, data=data, force=force, meet_segment=meet_segment, **simulation
+        )
+        if speed is not None:
+            simulator.clock.run(speed)
+        return simulator
+
     timeouts = Timeouts(head_timeout, body_timeout, idle_timeout)
-    ctx.exit(run(lambda: _serve(host, port, make_simulator, timeouts, as_json=as_json)))
+
+    async def work() -> int:
+        with _say_on_stderr():
+            return await _serve(host, port, make_simulator, timeouts, as_json=as_json)
+
+    ctx.exit(run(work))
 
 
 async def _serve(
@@ -85,6 +100,26 @@ async def _serve(
         click.echo(f"livedeck serve: {error}", err=True)
         return FAULT
     return DONE
+
+
+class _Notices(logging.Handler):
+    """A line on stderr for what the simulator cannot do; the log knows more."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write it, if anybody takes it."""
+        with suppress(OSError, ValueError):
+            click.echo(f"livedeck serve: {record.getMessage()}", err=True)
+
+
+@contextmanager
+def _say_on_stderr() -> Iterator[None]:
+    """Say there what the simulator cannot do, while the block runs."""
+    logger, notices = logging.getLogger("livedeck.simulator"), _Notices(logging.WARNING)
+    logger.addHandler(notices)
+    try:
+        yield
+    finally:
+        logger.removeHandler(notices)
 
 
 def _json(simulator: Simulator, addresses: Addresses) -> str:

@@ -22,11 +22,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from livedeck.simulator import api
 from livedeck.simulator.api import cdn
+from livedeck.simulator.engine.disk import is_disk_full
 from livedeck.simulator.engine.faults import SKEW, ConnectionCut, apply_faults
 from livedeck.simulator.engine.world import World
-from livedeck.simulator.errors import ApiError, forbidden, internal, of_status, too_large, unauthorized
+from livedeck.simulator.errors import ApiError, disk_full, forbidden, internal, of_status, too_large, unauthorized
 from livedeck.simulator.http import ApiRequest, Endpoint
 from livedeck.simulator.models import BYTES, Error, Schema
 from livedeck.simulator.rehearsal import control_api
@@ -43,12 +43,16 @@ Authorize = Callable[[Request], str]
 _log = logging.getLogger("livedeck.simulator")
 
 
-def build(world: World, control_token: str) -> Starlette:
-    """The whole simulator as one app."""
+def build(world: World, control_token: str, endpoints: Sequence[Endpoint[Any]]) -> Starlette:
+    """The whole simulator as one app; `endpoints` are those of the documented API."""
+
+    async def describe(_: Request) -> Response:
+        return JSONResponse(openapi_document(endpoints))
+
     routes = [
-        *_routes(world, api.ENDPOINTS, _authorize_api(world)),
+        *_routes(world, endpoints, _authorize_api(world)),
         *_routes(world, control_api.ENDPOINTS, _authorize_control(world, control_token)),
-        Route("/openapi.json", _describe),
+        Route("/openapi.json", describe),
         *_routes(world, cdn.ENDPOINTS, lambda _: ""),  # pictures are for everyone
     ]
     app = Starlette(
@@ -137,9 +141,16 @@ class SimulatorMiddleware:
             return
         except ConnectionCut:
             raise
-        except Exception:  # noqa: BLE001  the top of every request: it logs, and the caller learns no details
-            _log.exception("a request failed: %s %s", scope["method"], scope["path"])
-            await internal().response()(scope, receive, send_dated)
+        except Exception as error:  # noqa: BLE001  the top of every request: it logs, and the caller learns no details
+            await self._fault_of(error, scope).response()(scope, receive, send_dated)
+
+    def _fault_of(self, error: Exception, scope: Scope) -> ApiError:
+        """What is answered where it was nobody's mistake but ours."""
+        if is_disk_full(error):
+            self._world.disk.refuse(error)
+            return disk_full()
+        _log.error("a request failed: %s %s", scope["method"], scope["path"], exc_info=error)
+        return internal()
 
     def _with_faults(self, scope: Scope) -> ASGIApp:
         """The app as this request meets it: with the scenario up to date, and with the faults that hit it."""
@@ -155,6 +166,8 @@ class SimulatorMiddleware:
             if message["type"] == "http.response.start":
                 date = formatdate(self._world.now() + scope.get("extensions", {}).get(SKEW, 0), usegmt=True).encode()
                 message["headers"] = [*message["headers"], (b"date", date)]
+                if scope["method"] not in {"GET", "HEAD"} and message["status"] < 300:
+                    self._world.disk.take()
             elif scope["method"] == "HEAD":
                 message["body"] = b""
             await send(message)
@@ -179,10 +192,6 @@ def _bounded(scope: Scope, receive: Receive) -> Receive:
         return message
 
     return receive_bounded
-
-
-async def _describe(_: Request) -> Response:
-    return JSONResponse(openapi_document(api.ENDPOINTS))
 
 
 def openapi_document(endpoints: Sequence[Endpoint[Any]]) -> Schema:
@@ -240,7 +249,7 @@ def _operation(endpoint: Endpoint[Any], schemas: Mapping[Any, Schema]) -> Schema
 
 
 _PATH_ID = re.compile(r"\{(\w+)\}")
-_ANY_CODES = 401401, 413413, 500500
+_ANY_CODES = 401401, 413413, 500500, 507507
 
 
 def _path_parameter(name: str) -> Schema:

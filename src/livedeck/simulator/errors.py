@@ -72,6 +72,11 @@ def too_large() -> ApiError:
     return ApiError(413, 413413, "body too large")
 
 
+def disk_full() -> ApiError:
+    """The disk takes no more: nothing of the change was stored."""
+    return ApiError(507, 507507, "the disk is full, nothing was stored")
+
+
 def internal() -> ApiError:
     """Our own fault; the log knows more than the caller may."""
     return ApiError(500, 500500, "internal error")

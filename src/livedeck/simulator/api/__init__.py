@@ -1,5 +1,7 @@
 """The documented API, one file a noun: its models, its routes and its rules."""
 
+import re
+from dataclasses import replace
 from typing import Any
 
 from livedeck.simulator.api import (
@@ -14,6 +16,7 @@ from livedeck.simulator.api import (
     subtitles,
     videos,
 )
+from livedeck.simulator.errors import SimulatorError
 from livedeck.simulator.http import Endpoint
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
@@ -29,3 +32,13 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     *rooms.ENDPOINTS,
 )
 """Every documented route, in the order of the document."""
+
+
+def endpoints(meet_segment: str) -> tuple[Endpoint[Any], ...]:
+    """The same, with that segment of the path for rooms (platform-api.md, "Addresses"). Raises SimulatorError for what
+    is no segment."""
+    if not re.fullmatch("[A-Za-z0-9-]+", meet_segment):
+        raise SimulatorError(f"the path segment of rooms must be letters, digits and hyphens, not {meet_segment!r}")
+    return tuple(
+        replace(endpoint, path=endpoint.path.replace("/meet/", f"/{meet_segment}/", 1)) for endpoint in ENDPOINTS
+    )

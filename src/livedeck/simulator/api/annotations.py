@@ -110,10 +110,10 @@ async def create_annotation(request: ApiRequest[AnnotationCreate]) -> Response:
 async def update_annotation(request: ApiRequest[AnnotationUpdate]) -> Response:
     """Change an annotation; an absent field stays."""
     annotation, draft = find_extra(request, "annotation"), (await request.body()).given()
-    annotation |= draft | {"updated_at": request.world.timestamp()}
-    _check(request, annotation, draft)
-    request.world.store.update("annotation", annotation)
-    return data(Annotation.show(annotation))
+    changed = annotation | draft | {"updated_at": request.world.timestamp()}
+    _check(request, changed, {name: value for name, value in draft.items() if value != annotation[name]})
+    request.world.store.update("annotation", changed)
+    return data(Annotation.show(changed))
 
 
 async def delete_annotation(request: ApiRequest[None]) -> Response:
@@ -122,13 +122,15 @@ async def delete_annotation(request: ApiRequest[None]) -> Response:
     return success()
 
 
-def _check(request: ApiRequest[Any], annotation: Document, draft: Document) -> None:
-    """Raises the documented error for an end before the start, and for a video that is not there."""
+def _check(request: ApiRequest[Any], annotation: Document, changes: Document) -> None:
+    """Raises the documented error for an end before the start, and for a video or poster that is not there. One that
+    was there when it was named may be gone by now: who sends back what he read changes nothing."""
     if annotation["end_time"] < annotation["start_time"]:
         raise invalid(("end_time", "must not be before start_time"))
-    video_id = draft.get("video_id")
-    if video_id is not None and request.world.store.get("video", video_id, request.workspace_id) is None:
-        raise invalid(("video_id", "must be a video of the workspace"))
+    for name, kind in (("video_id", "video"), ("annotation_poster_id", "poster")):
+        named = changes.get(name)
+        if named is not None and request.world.store.get(kind, named, request.workspace_id) is None:
+            raise invalid((name, f"must be a {kind} of the workspace"))
 
 
 _LIST = "/v1/videos/{video_id}/annotations"

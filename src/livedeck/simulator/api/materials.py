@@ -95,9 +95,13 @@ async def upload_material(request: ApiRequest[MaterialUpload]) -> Response:
     with world.store.transaction():
         material = new_material(world.draw(), video["id"], title, headers.file_name, world.timestamp())
     material["size"] = await world.files.save_stream(material["storage_id"], _chunks(request))
-    with world.store.transaction():
-        material["position"] = next_position(request, "material", video["id"])
-        world.store.insert("material", request.workspace_id, material)
+    try:
+        with world.store.transaction():
+            material["position"] = next_position(request, "material", video["id"])
+            world.store.insert("material", request.workspace_id, material)
+    except OSError:  # there was room for the file, and none for its row
+        world.files.delete(material["storage_id"])
+        raise
     return data(Material.show(material))
 
 

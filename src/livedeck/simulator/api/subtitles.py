@@ -150,6 +150,7 @@ async def _read_form(request: ApiRequest[SubtitleUpload]) -> tuple[SubtitleUploa
         raise invalid(("body", "must be a multipart form")) from None
 
 
+_WEBVTT = re.compile(r"WEBVTT(?:[ \t\r\n]|\Z)")  # as the format has it: a WEBVTTfoo is none
 _TIMING = re.compile(r"\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}")
 
 
@@ -159,9 +160,9 @@ def _kind_of(content: bytes) -> str:
         written = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise invalid(("file", "must be UTF-8")) from None
-    if written.startswith("WEBVTT"):
+    if _WEBVTT.match(written):
         return "vtt"
-    if _TIMING.search(written) is None:
+    if written.startswith("WEBVTT") or _TIMING.search(written) is None:
         raise invalid(("file", "must be VTT or SRT"))
     return "srt"
 

@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 LAST = datetime(2200, 1, 1, tzinfo=UTC)
 MAX_SPEED = 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class ClockState:
+    """What a clock shows as a function of this machine's time: `base` at `set_at` (epoch seconds of this machine), and
+    from there `speed` simulated seconds a second, unless it is paused."""
+
+    base: datetime
+    set_at: float
+    speed: float
+    paused: bool
+
+    def document(self) -> dict[str, object]:
+        """As it is stored."""
+        return {"base": self.base.isoformat(), "set_at": self.set_at, "speed": self.speed, "paused": self.paused}
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> ClockState:
+        """The state out of its stored form."""
+        return cls(**{**document, "base": datetime.fromisoformat(document["base"])})
 
 
 class SimulatorClock:
@@ -17,42 +40,55 @@ class SimulatorClock:
     """
 
     def __init__(self, start: datetime | None = None, speed: float = 1.0, paused: bool = False) -> None:
-        self._speed = _checked_speed(speed)
-        self._paused = paused
-        self._set_at = time.time()
-        self._base = _checked_time(start or datetime.now(UTC))
+        base = _checked_time(start or datetime.now(UTC))
+        self._state = ClockState(base, time.time(), _checked_speed(speed), paused)
+        self._keep: Callable[[ClockState], object] = lambda _: None
+
+    @classmethod
+    def going_on(cls, state: ClockState) -> SimulatorClock:
+        """The clock that was in that state."""
+        clock = cls()
+        clock._state = state
+        return clock
+
+    def kept_by(self, keep: Callable[[ClockState], object]) -> None:
+        """Give every state to `keep` from now on, this one first. Where it raises, the clock stays as it was."""
+        keep(self._state)
+        self._keep = keep
+
+    @property
+    def state(self) -> ClockState:
+        """What it shows, as a function of this machine's time."""
+        return self._state
 
     @property
     def speed(self) -> float:
         """Simulated seconds that pass in a second while the clock runs."""
-        return self._speed
+        return self._state.speed
 
     @property
     def paused(self) -> bool:
         """Whether the clock stands still."""
-        return self._paused
+        return self._state.paused
 
     def now(self) -> datetime:
         """The simulator's time: aware, UTC. It never passes the year 2200."""
-        if self._paused:
-            return self._base
-        return min(LAST, self._base + timedelta(seconds=(time.time() - self._set_at) * self._speed))
+        state = self._state
+        if state.paused:
+            return state.base
+        return min(LAST, state.base + timedelta(seconds=(time.time() - state.set_at) * state.speed))
 
     def run(self, speed: float) -> None:
         """Go on from now at that many simulated seconds a second."""
-        speed = _checked_speed(speed)
-        self._set(self.now())
-        self._speed = speed
+        self._set(self.now(), speed=_checked_speed(speed))
 
     def pause(self) -> None:
         """Stand still."""
-        self._set(self.now())
-        self._paused = True
+        self._set(self.now(), paused=True)
 
     def resume(self) -> None:
         """Go on from where it stands."""
-        self._set(self.now())
-        self._paused = False
+        self._set(self.now(), paused=False)
 
     def step(self, seconds: float) -> None:
         """Move by that many seconds, running or not; back when negative."""
@@ -65,8 +101,10 @@ class SimulatorClock:
         """Be at that time, running or not."""
         self._set(_checked_time(to))
 
-    def _set(self, now: datetime) -> None:
-        self._base, self._set_at = now, time.time()
+    def _set(self, base: datetime, **changes: Any) -> None:
+        state = replace(self._state, base=base, set_at=time.time(), **changes)
+        self._keep(state)
+        self._state = state
 
 
 _RANGE = "a time from 1970 to 2200"

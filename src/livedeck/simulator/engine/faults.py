@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from email.utils import formatdate
 from fnmatch import fnmatchcase
@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from livedeck.simulator.engine.clock import format_epoch
 from livedeck.simulator.engine.identity import number_of
+from livedeck.simulator.engine.store import Store
 from livedeck.simulator.errors import of_status
 
 PADDING = 10 * 1024 * 1024
@@ -211,20 +212,40 @@ class LateRequests:
 
 
 class Faults:
-    """The faults in force, and the dice. `late`: changes that faults keep on their way; they outlive their fault."""
+    """The faults in force, which the store keeps, and the dice.
 
-    def __init__(self) -> None:
-        self.active: tuple[Fault, ...] = ()
+    `late`: changes that faults keep on their way; they outlive their fault, but not the process.
+    """
+
+    def __init__(self, store: Store) -> None:
         self.late = LateRequests()
+        self._store = store
         self._rolls = 0
+
+    @property
+    def active(self) -> tuple[Fault, ...]:
+        """Those in force, in the order in which they came."""
+        kept = self._store.get("world", "faults")
+        return tuple(Fault(**fields) for fields in kept["active"]) if kept else ()
 
     def add(self, fault: Fault) -> None:
         """From now on it hits requests too."""
-        self.active = (*self.active, fault)
+        self._keep(*self.active, fault)
 
     def clear(self) -> None:
         """End all of them."""
-        self.active = ()
+        self._keep()
+
+    def restart(self) -> None:
+        """Begin anew: nothing is on its way, and the dice roll as they did."""
+        self.late.clear()
+        self._rolls = 0
+
+    def _keep(self, *faults: Fault) -> None:
+        finite = [
+            {name: value for name, value in asdict(fault).items() if value not in {inf, -inf}} for fault in faults
+        ]  # JSON has no infinity, which is the default
+        self._store.put("world", {"id": "faults", "active": finite})
 
     def matching(self, seed: int, method: str, path: str, now: float) -> list[Fault]:
         """Those that hit this request. The same seed and the same requests give the same answer."""

@@ -7,6 +7,7 @@ is read out of the JSON, so that no column can disagree with it.
 from __future__ import annotations
 
 import asyncio
+import errno
 import fcntl
 import json
 import os
@@ -14,7 +15,7 @@ import shutil
 import sqlite3
 import tempfile
 import weakref
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Container, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +62,7 @@ class Store:
     """
 
     def __init__(self, path: Path | None = None) -> None:
+        self._is_kept = path is not None
         with ExitStack() as held:
             try:
                 if path is not None:
@@ -71,19 +73,26 @@ class Store:
             held.callback(self._db.close)
             self.close = weakref.finalize(self, held.pop_all().close)
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether the documents outlive this process."""
+        return self._is_kept
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of it or none of it; one inside another is a part of that."""
+        """All of it or none of it; one inside another is a part of that. Raises OSError where the disk is full."""
         if self._db.in_transaction:
             yield
             return
-        self._db.execute("BEGIN IMMEDIATE")
         try:
+            self._db.execute("BEGIN IMMEDIATE")
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
+            self._db.execute("COMMIT")
+        except BaseException as error:
+            self._db.rollback()  # or nothing: SQLite itself has rolled back what a full disk did not take
+            if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode & 0xFF in _DISK_ERRORS:
+                raise OSError(errno.ENOSPC, str(error)) from error
             raise
-        self._db.execute("COMMIT")
 
     def get(self, kind: str, document_id: str, workspace: str | None = None) -> Document | None:
         """One document, or None where this workspace (None: any) has none of that id."""
@@ -115,26 +124,33 @@ class Store:
 
     def insert(self, kind: str, workspace: str, document: Document) -> None:
         """Store a new document."""
-        self._db.execute(
-            "INSERT INTO document (kind, id, workspace, json) VALUES (?, ?, ?, ?)",
-            (kind, document["id"], workspace, json.dumps(document)),
-        )
+        row = kind, document["id"], workspace, json.dumps(document)
+        self._write("INSERT INTO document (kind, id, workspace, json) VALUES (?, ?, ?, ?)", row)
+
+    def put(self, kind: str, document: Document) -> None:
+        """Store a document of no workspace, new or not."""
+        row = kind, document["id"], json.dumps(document)
+        self._write("INSERT OR REPLACE INTO document (kind, id, workspace, json) VALUES (?, ?, '', ?)", row)
 
     def update(self, kind: str, document: Document) -> None:
         """Replace a document by its new state."""
-        self._db.execute(
-            "UPDATE document SET json = ? WHERE kind = ? AND id = ?", (json.dumps(document), kind, document["id"])
-        )
+        row = json.dumps(document), kind, document["id"]
+        self._write("UPDATE document SET json = ? WHERE kind = ? AND id = ?", row)
 
     def delete(self, kind: str, document_id: str) -> None:
         """Delete a document; one that is not there is deleted already."""
-        self._db.execute("DELETE FROM document WHERE kind = ? AND id = ?", (kind, document_id))
+        self._write("DELETE FROM document WHERE kind = ? AND id = ?", (kind, document_id))
 
     def clear(self) -> None:
         """Delete everything."""
-        self._db.execute("DELETE FROM document")
+        self._write("DELETE FROM document", ())
+
+    def _write(self, statement: str, values: Sequence[str]) -> None:
+        with self.transaction():
+            self._db.execute(statement, values)
 
 
+_DISK_ERRORS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 _DIRECTIONS = {"asc": "ASC", "desc": "DESC"}
 
 
@@ -207,6 +223,7 @@ def _prepare(db: sqlite3.Connection) -> None:
         raise OSError("it belongs to another program or another version")
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
+    db.execute("PRAGMA temp_store = MEMORY")  # reading needs no room on the disk
     db.executescript(f"PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {_SCHEMA_VERSION}; {_TABLE}")
 
 
@@ -252,11 +269,12 @@ class Files:
         """Delete it, where it is there."""
         self.path(storage_id).unlink(missing_ok=True)
 
-    def clear(self) -> None:
-        """Delete everything."""
+    def keep(self, storage_ids: Container[str]) -> None:
+        """Delete everything but these."""
         folder = self._given if self._given and self._given.is_dir() else self._temporary
         for file in folder.iterdir() if folder else ():
-            file.unlink()
+            if file.name not in storage_ids:
+                file.unlink()
 
     def _folder(self) -> Path:
         if self._given is not None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from livedeck.simulator.engine.clock import format_epoch
+from livedeck.simulator.engine.disk import Disk, is_disk_full
+from livedeck.simulator.engine.store import Store
 from livedeck.simulator.errors import ApiError
 
 _log = logging.getLogger("livedeck.simulator")
@@ -24,45 +26,83 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True)
 class Playback:
-    """A scenario that is played: its name, when it began and ends (epoch seconds), and its entries, ascending."""
+    """A scenario that is played: its name, when it began and ends (epoch seconds), and its entries, ascending.
+
+    `table` is the scenario as it was read, out of which the same entries can be made again.
+    """
 
     name: str
     began_at: float
     ends_at: float
-    entries: Sequence[TimelineEntry] = ()
+    entries: Sequence[TimelineEntry]
+    table: Mapping[str, Any]
 
 
-@dataclass(slots=True)
 class Timeline:
-    """The scenario that is played, if any, and how far it has come."""
+    """The scenario that is played, if any, and how far it has come. The store keeps both."""
 
-    playback: Playback | None = None
-    _pending: deque[TimelineEntry] = field(default_factory=deque)
+    def __init__(self, store: Store, disk: Disk) -> None:
+        self._store = store
+        self._disk = disk
+        self._playback: Playback | None = None
+        self._done = 0
 
-    def start(self, playback: Playback | None) -> None:
-        """That one from now on; None: nothing."""
-        self.playback = playback
-        self._pending = deque(playback.entries if playback else ())
+    def start(self, playback: Playback) -> None:
+        """Play that one from its beginning."""
+        self._keep(playback, 0)
+        self._playback, self._done = playback, 0
+
+    def go_on(self, make_playback: Callable[[str, Mapping[str, Any], float], Playback]) -> None:
+        """Play what the store keeps from where it stood. `make_playback` takes a name, a table and when it began."""
+        kept = self._store.get("world", "playback")
+        if kept is not None:
+            self._playback = make_playback(kept["name"], kept["table"], kept["began_at"])
+            self._done = kept["done"]
+
+    def stop(self) -> None:
+        """Play nothing."""
+        self._store.delete("world", "playback")
+        self._playback = None
 
     def catch_up(self, now: float) -> None:
-        """Run what has become due, each at its own time. What the state refuses is left out and logged."""
-        while self._pending and self._pending[0].at <= now:
-            entry = self._pending.popleft()
+        """Run what has become due, each at its own time. What the state refuses is left out and logged; what a full
+        disk does not take is tried again."""
+        playback = self._playback
+        while playback and self._done < len(playback.entries) and playback.entries[self._done].at <= now:
             try:
+                self._run(playback, playback.entries[self._done])
+            except OSError as error:
+                if not is_disk_full(error):
+                    raise
+                self._disk.refuse(error)
+                return
+            self._done += 1
+
+    def _run(self, playback: Playback, entry: TimelineEntry) -> None:
+        """All that an entry does, and that it is done, or nothing."""
+        try:
+            with self._store.transaction():
                 entry.run(entry.at)
-            except ApiError as error:
-                _log.info("the scenario was refused a step: %s: %s", entry.label, error)
+                self._keep(playback, self._done + 1)
+        except ApiError as error:
+            _log.info("the scenario was refused a step: %s: %s", entry.label, error)
+            self._keep(playback, self._done + 1)
+
+    def _keep(self, playback: Playback, done: int) -> None:
+        position = {"name": playback.name, "began_at": playback.began_at, "table": playback.table, "done": done}
+        self._store.put("world", {"id": "playback"} | position)
 
     def progress(self, now: float) -> dict[str, object]:
         """Where it stands, as the control API shows it."""
-        if self.playback is None:
+        if self._playback is None:
             return {"scenario": None}
-        total, pending = len(self.playback.entries), len(self._pending)
+        entries = self._playback.entries
+        following = entries[self._done].label if self._done < len(entries) else None
         return {
-            "scenario": self.playback.name,
-            "began": format_epoch(self.playback.began_at),
-            "ends": format_epoch(self.playback.ends_at),
-            "elapsed": round(max(0.0, now - self.playback.began_at), 3),
-            "over": now >= self.playback.ends_at,
-            "steps": {"done": total - pending, "all": total, "next": self._pending[0].label if pending else None},
+            "scenario": self._playback.name,
+            "began": format_epoch(self._playback.began_at),
+            "ends": format_epoch(self._playback.ends_at),
+            "elapsed": round(max(0.0, now - self._playback.began_at), 3),
+            "over": now >= self._playback.ends_at,
+            "steps": {"done": self._done, "all": len(entries), "next": following},
         }

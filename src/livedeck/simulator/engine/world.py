@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
 
-from livedeck.simulator.engine.clock import SimulatorClock, format_timestamp
+from livedeck.simulator.engine.clock import ClockState, SimulatorClock, format_timestamp
+from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import number_of, uuid_of
@@ -28,6 +29,24 @@ class Workspace:
         return {"id": self.workspace_id, "position": position, **owner}
 
 
+def kept_clock(store: Store) -> SimulatorClock | None:
+    """The clock that the store keeps, if it does: it went on while nobody looked, unless it is paused."""
+    document = store.get("world", "clock")
+    return None if document is None else SimulatorClock.going_on(ClockState.of(document["state"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The table and the seed that the served workspace was first made from."""
+
+    workspace: str
+    seed: int
+
+    def document(self) -> Document:
+        """As it is stored."""
+        return {"id": "origin", "workspace": self.workspace, "seed": self.seed}
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """What every route works on."""
@@ -36,8 +55,9 @@ class World:
     clock: SimulatorClock
     encoders: Encoders
     files: Files
-    faults: Faults = field(default_factory=Faults)
-    timeline: Timeline = field(default_factory=Timeline)
+    faults: Faults
+    timeline: Timeline
+    disk: Disk
 
     def now(self) -> float:
         """The simulator's time in epoch seconds."""
@@ -46,6 +66,19 @@ class World:
     def timestamp(self) -> str:
         """The simulator's time as the API writes it."""
         return format_timestamp(self.clock.now())
+
+    def keep_clock(self, state: ClockState) -> None:
+        """Keep that over a restart."""
+        self.store.put("world", {"id": "clock", "state": state.document()})
+
+    def origin(self) -> Origin:
+        """What a reset brings back."""
+        document = self.store.get("world", "origin")
+        return (
+            Origin(document["workspace"], document["seed"])
+            if document
+            else Origin(self.workspaces()[0].name, self.seed())
+        )
 
     def seed(self) -> int:
         """The seed that everything was made from."""

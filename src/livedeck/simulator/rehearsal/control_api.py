@@ -9,7 +9,8 @@ from starlette.responses import Response
 from livedeck.simulator.api.events import find_event
 from livedeck.simulator.api.rooms import find_profile, find_room
 from livedeck.simulator.engine.clock import MAX_SPEED, SimulatorClock, format_timestamp
-from livedeck.simulator.errors import invalid
+from livedeck.simulator.engine.world import World
+from livedeck.simulator.errors import conflict, invalid
 from livedeck.simulator.http import ApiRequest, Endpoint, data
 from livedeck.simulator.models import UNSET, Boolean, RequestBody, Time, integer, number, one_of
 from livedeck.simulator.rehearsal import commands, scenario, workspaces
@@ -34,16 +35,18 @@ class RelayChange(RequestBody):
 
 
 class ScenarioChoice(RequestBody):
-    """A scenario to play, and the seed of its workspace."""
+    """A scenario to play, the seed of its workspace, and a yes where that destroys a kept workspace."""
 
     name: Annotated[str, one_of(*scenario.names())]
     seed: Seed = UNSET
+    force: Boolean = False
 
 
 class ResetRequest(RequestBody):
-    """The seed of the new workspaces."""
+    """The seed of the new workspaces, and a yes where that destroys kept ones."""
 
     seed: Seed = UNSET
+    force: Boolean = False
 
 
 async def describe(_: ApiRequest[None]) -> Response:
@@ -141,20 +144,27 @@ async def read_scenario(request: ApiRequest[None]) -> Response:
 
 
 async def load_scenario(request: ApiRequest[ScenarioChoice]) -> Response:
-    """Make the workspace of a scenario anew and play it from now on."""
+    """Make the workspace of a scenario anew and play it from now on. With a data file it needs "force": true."""
     choice, world = await request.body(), request.world
-    scenario.start(world, scenario.load(choice.name), choice.given().get("seed", world.seed()))
+    _require_force(world, choice.force)
+    seed = choice.given().get("seed", world.seed())
+    scenario.start(world, scenario.load(choice.name), seed, world.workspaces(), world.origin())
     return data(world.timeline.progress(world.now()))
 
 
 async def reset(request: ApiRequest[ResetRequest]) -> Response:
-    """Make the workspaces anew, as of now, from that seed or the one in use; ids and tokens stay, faults end."""
-    world = request.world
-    seed = (await request.body()).given().get("seed", world.seed())
-    workspaces.rebuild(world, seed, world.workspaces())
-    world.faults.clear()
-    world.timeline.start(None)
-    return data({"seed": seed, "start": world.timestamp()})
+    """Make the workspaces anew that the simulator began with, as of now, from that seed or the first one; ids and
+    tokens stay, faults and scenario end. With a data file it needs "force": true."""
+    order, world = await request.body(), request.world
+    _require_force(world, order.force)
+    workspaces.restore(world, order.given().get("seed"))
+    return data({"seed": world.seed(), "start": world.timestamp()})
+
+
+def _require_force(world: World, force: bool) -> None:
+    """Raises the documented error where a kept workspace would be destroyed without a yes."""
+    if world.store.is_kept and not force:
+        raise conflict('this destroys the workspace that the data file keeps: send "force": true to do it')
 
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (

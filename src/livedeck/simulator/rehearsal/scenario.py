@@ -6,7 +6,7 @@ The same file drives a demo, a rehearsal and a golden test. Offsets count from t
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -18,11 +18,12 @@ from pydantic import Field, create_model
 from livedeck.simulator.engine.reference import read_table, table_names
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.timeline import Playback, TimelineEntry
-from livedeck.simulator.engine.world import World
+from livedeck.simulator.engine.world import Origin, Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError, not_found
 from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, check, integer, one_of, text
-from livedeck.simulator.rehearsal import workspaces
 from livedeck.simulator.rehearsal.commands import COMMANDS, FAULT, Command, FaultArguments, run_command
+from livedeck.simulator.rehearsal.workspaces import names as workspace_names
+from livedeck.simulator.rehearsal.workspaces import rebuild, seconds_of
 
 Name = Annotated[str, text(1, 255)]
 Offset = Annotated[str, text(1, 32)]
@@ -64,7 +65,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A timeline on a workspace. `lasts`: seconds. Steps ascend by time."""
+    """A timeline on a workspace. `lasts`: seconds. Steps ascend by time. `table`: all of it as it was read."""
 
     name: str
     title: str
@@ -72,6 +73,7 @@ class Scenario:
     lasts: float
     steps: tuple[Step, ...]
     alarms: tuple[Expected, ...]
+    table: Mapping[str, Any]
 
 
 class _AlarmRow(RequestBody):
@@ -93,7 +95,7 @@ class _StepHead(RequestBody):
 
 class _ScenarioFile(RequestBody):
     title: Name
-    workspace: Annotated[str, one_of(*workspaces.names())] = "stage"
+    workspace: Annotated[str, one_of(*workspace_names())] = "stage"
     lasts: Offset
     steps: Annotated[list[Annotated[dict[str, Any], Must("a table")]], Field(max_length=10_000, default_factory=list)]
     alarms: Annotated[list[_AlarmRow], Field(max_length=1000, default_factory=list)]
@@ -111,12 +113,13 @@ def names() -> list[str]:
 def load(scenario: str | Path) -> Scenario:
     """One that comes with the simulator, by its name, or a file. Raises SimulatorError for what is no scenario."""
     with _explained(scenario):
-        return _scenario(Path(scenario).stem, check(_ScenarioFile, _read_table("scenarios", scenario)))
+        return _scenario(Path(scenario).stem, _read_table("scenarios", scenario))
 
 
-def add_faults(world: World, faults: str | Path) -> None:
-    """Start those faults, by name or from a file. Raises SimulatorError for what are no faults."""
-    with _explained(faults):
+def set_faults(world: World, faults: str | Path) -> None:
+    """Start those faults and no others, by name or from a file. Raises SimulatorError for what are no faults."""
+    with _explained(faults), world.store.transaction():
+        world.faults.clear()
         for arguments in check(_FaultsFile, _read_table("faults", faults)).faults:
             run_command(world, FAULT, world.now(), {}, arguments)
 
@@ -143,16 +146,30 @@ def _read_table(folder: str, source: str | Path) -> dict[str, Any]:
     return read_table(folder, str(source))
 
 
-def start(world: World, scenario: Scenario, seed: int) -> None:
-    """Make its workspace anew, as of now, and play it from here."""
-    served, *others = world.workspaces()
-    workspaces.rebuild(world, seed, [replace(served, name=scenario.workspace), *others])
-    began_at = world.now()
+def start(world: World, scenario: Scenario, seed: int, workspaces: Sequence[Workspace], origin: Origin) -> None:
+    """Make its workspace anew in place of the first of those, as of now, and play it from here."""
+    served, *others = workspaces
+    with world.store.transaction():
+        rebuild(world, seed, [replace(served, name=scenario.workspace), *others], origin)
+        world.timeline.start(_playback(world, scenario, world.now()))
+
+
+def go_on(world: World) -> None:
+    """Play the scenario that the world keeps, if any, from where it stood."""
+
+    def playback(name: str, table: Mapping[str, Any], began_at: float) -> Playback:
+        with _explained(f"the kept scenario {name}"):
+            return _playback(world, _scenario(name, table), began_at)
+
+    world.timeline.go_on(playback)
+
+
+def _playback(world: World, scenario: Scenario, began_at: float) -> Playback:
     entries = [
         TimelineEntry(began_at + step.at, f"{step.command} {step.target}".strip(), partial(_run_step, world, step))
         for step in scenario.steps
     ]
-    world.timeline.start(Playback(scenario.name, began_at, began_at + scenario.lasts, entries))
+    return Playback(scenario.name, began_at, began_at + scenario.lasts, entries, scenario.table)
 
 
 def _run_step(world: World, step: Step, at: float) -> None:
@@ -174,14 +191,16 @@ def _targets(world: World, command: Command[Any], name: str) -> list[Document]:
     return targets
 
 
-def _scenario(name: str, file: _ScenarioFile) -> Scenario:
+def _scenario(name: str, table: Mapping[str, Any]) -> Scenario:
+    file = check(_ScenarioFile, table)
     return Scenario(
         name=name,
         title=file.title,
         workspace=file.workspace,
-        lasts=workspaces.seconds_of(file.lasts),
+        lasts=seconds_of(file.lasts),
         steps=tuple(sorted(map(_step, file.steps), key=lambda step: step.at)),
         alarms=tuple(map(_expected, file.alarms)),
+        table=table,
     )
 
 
@@ -191,7 +210,7 @@ def _step(row: dict[str, Any]) -> Step:
     step = check(_step_model(command), row).given()
     arguments = {name: step[name] for name in command.arguments.model_fields if name in step}
     target = step[command.target] if command.target else ""
-    return Step(workspaces.seconds_of(head.at), head.do, target, command.arguments.model_validate(arguments))
+    return Step(seconds_of(head.at), head.do, target, command.arguments.model_validate(arguments))
 
 
 @cache
@@ -204,5 +223,5 @@ def _step_model(command: Command[Any]) -> type[RequestBody]:
 
 
 def _expected(alarm: _AlarmRow) -> Expected:
-    times = {"since": workspaces.seconds_of(alarm.since), "until": alarm.until and workspaces.seconds_of(alarm.until)}
+    times = {"since": seconds_of(alarm.since), "until": alarm.until and seconds_of(alarm.until)}
     return Expected(**{"event": "", **alarm.given(), **times})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -25,7 +25,7 @@ from livedeck.simulator.engine.encoder import EncoderState
 from livedeck.simulator.engine.identity import key_of, number_of, uuid_of
 from livedeck.simulator.engine.reference import read_table, table_names
 from livedeck.simulator.engine.store import Document, Files
-from livedeck.simulator.engine.world import Workspace, World
+from livedeck.simulator.engine.world import Origin, Workspace, World
 from livedeck.simulator.errors import SimulatorError
 
 Table = dict[str, Any]
@@ -36,21 +36,34 @@ def names() -> list[str]:
     return table_names("workspaces")
 
 
-def rebuild(world: World, seed: int, workspaces: Sequence[Workspace]) -> None:
-    """Delete what is there and make these workspaces anew, as of now. All of it or none of it."""
-    start = world.clock.now()
+def rebuild(world: World, seed: int, workspaces: Sequence[Workspace], origin: Origin) -> None:
+    """Delete what is there and make these workspaces anew, as of now, without faults or scenario. All of it or none
+    of it; the clock and the tokens stay."""
+    start, files = world.clock.now(), set[str]()
     with world.store.transaction():
         world.store.clear()
-        world.files.clear()
         root = {"id": "world", "start": format_timestamp(start), "secret": secrets.token_hex(32)}
-        world.store.insert("world", "", root | {"seed": seed, "drawn": 0})
+        world.store.put("world", root | {"seed": seed, "drawn": 0})
+        world.store.put("world", origin.document())
+        world.keep_clock(world.clock.state)
         for position, workspace in enumerate(workspaces):
             world.store.insert("workspace", "", workspace.document(position))
             builder = _WorkspaceBuilder(seed, start, workspace, _read(workspace.name), world.files)
             for kind, document in builder.documents():
                 world.store.insert(kind, workspace.workspace_id, document)
+                files.add(document.get("storage") or document.get("storage_id", ""))
+        world.timeline.stop()
+    world.files.keep(files)
     world.encoders.clear()
-    world.faults.late.clear()
+    world.faults.restart()
+
+
+def restore(world: World, seed: int | None) -> None:
+    """Bring back what the world began with, from that seed from now on (None: as it was)."""
+    origin = world.origin()
+    origin = origin if seed is None else replace(origin, seed=seed)
+    served, *others = world.workspaces()
+    rebuild(world, origin.seed, [replace(served, name=origin.workspace), *others], origin)
 
 
 def _read(name: str) -> Table:
