@@ -1,6 +1,19 @@
-"""`python -m livedeck` is the command `livedeck`."""
+"""The program `livedeck`, which is `python -m livedeck`."""
 
-from livedeck.cli import main
+import signal
+
+
+def start() -> None:
+    """Run the command line. Raises SystemExit.
+
+    Until there is something to undo, ctrl-c ends it as it ends any program, without a word: see `cli.exit_codes.run`.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from livedeck.cli import main
+    from livedeck.cli.process import run_command
+
+    run_command(lambda: main(prog_name="livedeck"))
+
 
 if __name__ == "__main__":
-    main(prog_name="livedeck")
+    start()

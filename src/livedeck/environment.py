@@ -99,6 +99,8 @@ def no_screen_reason() -> str:
         return "TERM is not set" if not os.environ.get("TERM") else "TERM=dumb"
     streams = {"standard input": sys.stdin, "standard output": sys.stdout, "standard error": sys.stderr}
     for name, stream in streams.items():  # all three: a screen is drawn on standard error
+        if stream is None:
+            return f"{name} is closed"
         if not stream.isatty():
             return f"{name} is not a terminal"
     return ""

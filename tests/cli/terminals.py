@@ -26,8 +26,9 @@ RESTORED = ((b"\x1b[?1049h", b"\x1b[?1049l"), (b"\x1b[?25l", b"\x1b[?25h"), (b"\
 class Terminal:
     """A process behind a pseudo terminal, and all that it ever wrote."""
 
-    def __init__(self, process: subprocess.Popen[bytes], master: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], master: int, modes_found: list[Any], path: str) -> None:
         self.process, self.written, self._master = process, b"", master
+        self.modes_found, self._path = modes_found, path
 
     def until(self, pattern: str) -> str:
         """Read until that text was written since the last call; what colours it is skipped. Returns its last group."""
@@ -54,6 +55,21 @@ class Terminal:
         """As `tcgetattr` has them."""
         return termios.tcgetattr(self._master)
 
+    def set_modes(self, modes: list[Any]) -> None:
+        """As a shell does when it has the terminal back."""
+        termios.tcsetattr(self._master, termios.TCSANOW, modes)
+
+    def fill(self, columns: int, rows: int) -> None:
+        """Have the screen drawn until the terminal, which nobody reads meanwhile, takes no more."""
+        end = monotonic() + TIMEOUT
+        side = os.open(self._path, os.O_WRONLY | os.O_NOCTTY)
+        while select.select([], [side], [], 0)[1]:
+            assert monotonic() < end, "it takes ever more"
+            columns ^= 1
+            self.resize(columns, rows)
+            select.select([], [], [], 0.05)
+        os.close(side)
+
     def close(self) -> None:
         """As a window is closed: nobody reads any more, and the session is told."""
         os.close(self._master)
@@ -62,14 +78,14 @@ class Terminal:
     def closed(self) -> bool:
         return self._master < 0
 
-    def ended(self) -> int:
+    def ended(self, within_seconds: float = TIMEOUT) -> int:
         """Read to the end; the exit code."""
-        while self._read():
+        while self._read(within_seconds):
             pass
-        return self.process.wait(TIMEOUT)
+        return self.process.wait(within_seconds)
 
-    def _read(self) -> bool:
-        ready, _, _ = select.select([self._master], [], [], TIMEOUT)
+    def _read(self, within_seconds: float = TIMEOUT) -> bool:
+        ready, _, _ = select.select([self._master], [], [], within_seconds)
         assert ready, "nothing was written for too long"
         try:
             data = os.read(self._master, 65_536)
@@ -90,6 +106,7 @@ def terminal(
     """`livedeck`, or another program, in a terminal of that many columns and rows."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+    modes_found, path = termios.tcgetattr(slave), os.ttyname(slave)
     process = subprocess.Popen(
         [*program, *arguments],
         env=environment(home, **{"COLORTERM": "truecolor", **env}),
@@ -99,7 +116,7 @@ def terminal(
         start_new_session=True,
     )
     os.close(slave)
-    shown = Terminal(process, master)
+    shown = Terminal(process, master, modes_found, path)
     try:
         yield shown
     finally:

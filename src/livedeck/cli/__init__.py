@@ -87,7 +87,7 @@ def main(ctx: click.Context, /, **flags: Any) -> None:
     if ctx.invoked_subcommand is None:
         from livedeck.cli.exit_codes import run
 
-        ctx.exit(run(lambda: _start(flags)))
+        ctx.exit(run(lambda: _start(flags), is_screen=True))
 
 
 async def _start(flags: Mapping[str, Any]) -> int:
@@ -115,4 +115,4 @@ async def _start(flags: Mapping[str, Any]) -> int:
         from livedeck.simulator import Simulator
 
         return await run_demo(Simulator(), load_display(), read_only=bool(flags["read_only"]))
-    return await run_deck(load(**flags)) if choice else 0
+    return choice if isinstance(choice, int) else await run_deck(load(**flags))

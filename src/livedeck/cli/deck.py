@@ -114,6 +114,7 @@ async def run_deck(settings: Settings) -> int:
 async def _show_deck(settings: Settings) -> int:
     with lasting_imports():
         from livedeck.ui.app import Deck
+        from livedeck.ui.kit.driver import terminal_guard
 
     async with AsyncExitStack() as stack:
         api = await stack.enter_async_context(make_api(settings))
@@ -136,6 +137,6 @@ async def _show_deck(settings: Settings) -> int:
             theme=settings.theme,
             ascii_only=settings.ascii,
         )
-        end_on_signals(deck.exit)
-        code = await deck.run_async()
+        with end_on_signals(deck.end, terminal_guard()):
+            code = await deck.run_async()
         return deck.return_code or code or 0

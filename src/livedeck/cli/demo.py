@@ -68,4 +68,4 @@ def command(
     async def work() -> int:
         return await run_demo(simulator, load_display(**flags), read_only=read_only or bool(flags.get("read_only")))
 
-    ctx.exit(run(work))
+    ctx.exit(run(work, is_screen=True))

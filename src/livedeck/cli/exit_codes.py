@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
@@ -20,12 +21,18 @@ INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13
 """As the shell counts an end by SIGINT or SIGPIPE."""
 
 
-def run(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
-    """Run a command to its exit code, its log in the file. Raises what is neither an ApiError nor a SettingsError."""
+def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False) -> int:
+    """Run a command to its exit code, its log in the file. Raises what is neither an ApiError nor a SettingsError.
+
+    ctrl-c cancels it. A screen listens by itself once it is drawn (`end_on_signals`), and is just ended before: Textual
+    swallows a cancellation while it starts.
+    """
     try:
         from livedeck.cli.log_file import start_logging
         from livedeck.environment import log_path
 
+        if not is_screen:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         start_logging(log_path())
         return asyncio.run(work())
     except KeyboardInterrupt:

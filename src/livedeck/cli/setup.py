@@ -15,18 +15,23 @@ from pydantic import SecretStr, ValidationError
 from tomlkit.exceptions import TOMLKitError
 
 from livedeck.atomic_file import write_private
+from livedeck.cli.signals import end_on_signals
 from livedeck.cli.wiring import make_api
 from livedeck.client import ApiError
 from livedeck.environment import config_path
 from livedeck.settings import TOKEN_SOURCES, Settings, SettingsError, load, load_display
 from livedeck.ui.general.welcome import Choice, PlatformSettings, Welcome
+from livedeck.ui.kit.driver import terminal_guard
 
 TOKEN_FILE = "token"  # noqa: S105  the name of a file
 
 
-async def first_start(flags: Mapping[str, Any]) -> Choice | None:
-    """What the person chose: the demo, or the deck once the settings are saved; None where it was left."""
-    return await Welcome(partial(try_platform, flags), save_platform, monotonic, theme=load_display().theme).run_async()
+async def first_start(flags: Mapping[str, Any]) -> Choice | int:
+    """What the person chose: the demo, or the deck once the settings are saved. The exit code where it was left."""
+    welcome = Welcome(partial(try_platform, flags), save_platform, monotonic, theme=load_display().theme)
+    with end_on_signals(welcome.end, terminal_guard()):
+        choice = await welcome.run_async()
+    return choice or welcome.return_code or 0
 
 
 async def try_platform(flags: Mapping[str, Any], platform: PlatformSettings) -> str:

@@ -7,40 +7,68 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from threading import Thread
 from time import sleep
 
 GRACE_SECONDS = 3.0
-"""How long a screen without a terminal has to end by itself."""
+"""How long a screen has to end by itself; where nobody reads the terminal it waits for that for ever."""
 
-GONE = 128 + signal.SIGHUP
+ENDING = tuple(
+    number
+    for name in ("HUP", "INT", "QUIT", "TERM", "USR1", "USR2", "ALRM", "VTALRM", "PROF", "XCPU", "IO", "PWR")
+    if (number := getattr(signal, f"SIG{name}", None))
+)
+"""The signals that end a process and can be heard."""
 
 
-def end_on_signals(leave: Callable[[int], None]) -> None:
-    """An end from outside leaves the terminal as a quit does; without this the alternate screen would stay on.
+@contextmanager
+def end_on_signals(leave: Callable[[int], None], give_back: Callable[[], None]) -> Iterator[None]:
+    """Within the block, an end from outside leaves the terminal as a quit does.
 
-    `leave` is called on the event loop with the exit code.
+    `leave` is called on the event loop with the exit code. `give_back` restores the terminal where that came to
+    nothing within `GRACE_SECONDS`; the process ends then, come what may.
     """
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        loop.add_signal_handler(number, leave, 128 + number)
-    if sys.stdin.isatty():
-        Thread(target=_end_with_terminal, args=(loop, leave), name="terminal", daemon=True).start()
+    received, send = os.pipe()
+
+    def hear(number: int, _: object) -> None:
+        os.write(send, bytes([number]))
+
+    before = {number: signal.signal(number, hear) for number in ENDING}
+    watcher = Thread(target=_end, args=(received, loop, leave, give_back), name="endings", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(send)
 
 
-def _end_with_terminal(loop: asyncio.AbstractEventLoop, leave: Callable[[int], None]) -> None:
-    """Sleep until the terminal hangs up; then leave, and where that is not possible any more, go.
+def _end(
+    received: int, loop: asyncio.AbstractEventLoop, leave: Callable[[int], None], give_back: Callable[[], None]
+) -> None:
+    """Sleep until a signal comes or the terminal hangs up; then leave, and where that is not possible any more, go.
 
     A thread, because Textual writes to a terminal that nobody reads until its queue is full, and holds the loop there.
     """
-    hang_up = select.poll()
-    hang_up.register(sys.stdin.fileno(), 0)  # a hang-up is reported without being asked for
-    hang_up.poll()
+    endings = select.poll()
+    endings.register(received, select.POLLIN)
+    if sys.stdin.isatty():
+        endings.register(sys.stdin.fileno(), 0)  # a hang-up is reported without being asked for
+    woken = [descriptor for descriptor, _ in endings.poll()]
+    heard = os.read(received, 1) if received in woken else bytes([signal.SIGHUP])
+    if not heard:  # the block is over
+        os.close(received)
+        return
+    code = 128 + heard[0]
     if not loop.is_closed():
-        loop.call_soon_threadsafe(leave, GONE)
+        loop.call_soon_threadsafe(leave, code)
     sleep(GRACE_SECONDS)
-    os._exit(GONE)
+    give_back()
+    os._exit(code)
 
 
 async def cancel_on_signals(work: Callable[[], Awaitable[int]]) -> int:

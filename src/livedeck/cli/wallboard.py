@@ -81,7 +81,7 @@ def command(
     async def work() -> int:
         return await run_wallboard(load(**merge_flags(ctx, flags)), wall, terms, WallOutputs(svg, port))
 
-    ctx.exit(run(work))
+    ctx.exit(run(work, is_screen=True))
 
 
 def parse_terms(filter_text: str, project: str | None) -> tuple[Term, ...]:
@@ -108,6 +108,7 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
         return await print_status(settings, as_json=False)
     publisher = None
     with lasting_imports():
+        from livedeck.ui.kit.driver import terminal_guard
         from livedeck.ui.wallboard.app import Wallboard
 
         if outputs:
@@ -126,7 +127,8 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
             published=publisher.publish if publisher else None,
             log_file=log_path(),
         )
-        return await _run_app(app, publisher, outputs, headless=bool(reason))
+        with end_on_signals(app.end, terminal_guard()):
+            return await _run_app(app, publisher, outputs, headless=bool(reason))
 
 
 @asynccontextmanager
@@ -162,7 +164,6 @@ async def with_deck_acknowledgements(
 
 
 async def _run_app(app: Wallboard, publisher: SvgPublisher | None, outputs: WallOutputs, *, headless: bool) -> int:
-    end_on_signals(app.exit)
     async with AsyncExitStack() as stack:
         if publisher:
             from livedeck.cli.wall_server import check_folder, listen, serve_wall

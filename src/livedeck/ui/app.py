@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import structlog
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -116,7 +115,6 @@ class Deck(ExactApp):
     def on_mount(self) -> None:
         self.run_worker(self._watch(), name="monitor", exit_on_error=False)
         self.set_interval(0.5, self._tick)
-        self.app_resume_signal.subscribe(self, self._repaint_all)
 
     async def _watch(self) -> None:
         """Publish each snapshot. Should the monitor ever end, the screen says so: frozen is not fine."""
@@ -138,12 +136,6 @@ class Deck(ExactApp):
 
         for screen in self.actions.screens.values():
             screen.load()
-
-    def _repaint_all(self, _: App[int]) -> None:
-        """Back from a suspension: the terminal has forgotten every line."""
-        for widget in self.screen.walk_children():
-            widget.refresh()
-        self.screen.refresh(layout=True)
 
     def _tick(self) -> None:
         """Each second everything that is a matter of time; half a second later what blinks (1 Hz)."""
@@ -318,9 +310,9 @@ class Deck(ExactApp):
         """See `Context`."""
         self.action_suspend_process()
 
-    def leave(self) -> None:
+    def leave(self, code: int = 0) -> None:
         """See `Context`."""
-        self.exit(0)
+        self.exit(code)
 
     def crash_text(self, error: str) -> str:
         """It says where to read about it."""

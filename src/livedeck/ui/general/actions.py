@@ -10,6 +10,7 @@ from livedeck.monitor import Severity
 from livedeck.presentation.events import name
 from livedeck.presentation.filtering import FilterError, TableView, apply_view, parse
 from livedeck.text.segments import Line, StyleRole
+from livedeck.ui.kit.driver import INTERRUPTED
 from livedeck.ui.kit.table import Table
 from livedeck.ui.kit.themes import PALETTES
 from livedeck.ui.shell.context import Action, Feature, HelpGroup, ScreenKind, needs_event
@@ -26,14 +27,14 @@ def refresh(ctx: Context, _: str) -> None:
     ctx.snapshot_signal.publish(None)
 
 
-def leave(ctx: Context, _: str) -> Awaitable[None] | None:
+def leave(ctx: Context, _: str, code: int = 0) -> Awaitable[None] | None:
     """End the deck; unfinished work is asked about."""
     from livedeck.ui.general.leave import confirm_leave, unfinished_work
 
     work = unfinished_work(ctx)
     if work:
-        return confirm_leave(ctx, work)
-    ctx.leave()
+        return confirm_leave(ctx, work, code)
+    ctx.leave(code)
     return None
 
 
@@ -42,9 +43,9 @@ def interrupt(ctx: Context, _: str) -> Awaitable[None] | None:
     from livedeck.ui.general.leave import LeaveDialog
 
     if isinstance(ctx.screen, LeaveDialog):
-        ctx.leave()
+        ctx.leave(INTERRUPTED)
         return None
-    return leave(ctx, "")
+    return leave(ctx, "", INTERRUPTED)
 
 
 def suspend(ctx: Context, _: str) -> None:

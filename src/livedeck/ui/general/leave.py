@@ -34,10 +34,10 @@ def unfinished_work(ctx: Context) -> list[Unfinished]:
     return work
 
 
-async def confirm_leave(ctx: Context, work: Sequence[Unfinished]) -> None:
-    """Ask; on consent stop the work and leave."""
+async def confirm_leave(ctx: Context, work: Sequence[Unfinished], code: int = 0) -> None:
+    """Ask; on consent stop the work and leave with that exit code."""
     if await ctx.ask(LeaveDialog(work, ctx.clock.monotonic)):
         for unfinished in work:
             if unfinished.stop:
                 await unfinished.stop()
-        ctx.leave()
+        ctx.leave(code)

@@ -21,6 +21,7 @@ from livedeck.text.times import TimeReference
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.dialogs.dialog import Button, Timer
 from livedeck.ui.kit.dialogs.form import Form
+from livedeck.ui.kit.driver import INTERRUPTED
 from livedeck.ui.kit.terminal import FilteredApp
 
 
@@ -82,7 +83,7 @@ class Welcome(FilteredApp[Choice]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q,escape", "quit", show=False),
-        Binding("ctrl+c", "quit", show=False, priority=True),
+        Binding("ctrl+c", "interrupt", show=False, priority=True),
         Binding("right,down", "app.focus_next", show=False),
         Binding("left,up", "app.focus_previous", show=False),
     ]
@@ -107,6 +108,10 @@ class Welcome(FilteredApp[Choice]):
 
     def on_mount(self) -> None:
         self.query_one(f"#{Choice.DEMO}").focus()
+
+    def action_interrupt(self) -> None:
+        """Leave, as by SIGINT."""
+        self.exit(return_code=INTERRUPTED)
 
     def on_button_pressed(self, message: Button.Pressed) -> None:
         if message.button == Choice.DEMO:

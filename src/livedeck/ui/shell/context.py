@@ -135,8 +135,8 @@ class Context(Protocol):
     def suspend_process(self) -> None:
         """Hand the terminal back to the shell until `fg`."""
 
-    def leave(self) -> None:
-        """End the deck; the terminal is left as it was found."""
+    def leave(self, code: int = 0) -> None:
+        """End the deck with that exit code; the terminal is left as it was found."""
 
 
 BEHIND_THE_WAYS_OUT = 3

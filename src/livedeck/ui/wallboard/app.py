@@ -28,6 +28,7 @@ from livedeck.text.outside import shown
 from livedeck.text.segments import Line, StyleRole, render
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.canvas import Canvas
+from livedeck.ui.kit.driver import INTERRUPTED
 from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
 from livedeck.ui.kit.themes import Palette, StyleSpec
 from livedeck.ui.wallboard.layout import PageState, Wall, WallLayout, next_page_state, shift_lines, turn_page
@@ -122,7 +123,8 @@ class Wallboard(ExactApp, inherit_bindings=False):
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q,ctrl+c", "leave", "Leave", show=False, priority=True),
+        Binding("q", "leave", "Leave", show=False, priority=True),
+        Binding("ctrl+c", f"leave({INTERRUPTED})", show=False, priority=True),
         Binding("right,pagedown,space", "page(1)", "Next page", show=False),
         Binding("left,pageup", "page(-1)", "Page before", show=False),
     ]
@@ -246,9 +248,9 @@ class Wallboard(ExactApp, inherit_bindings=False):
             self.repaint()
         super().exit(result, return_code, message)
 
-    def action_leave(self) -> None:
-        """End; the terminal is left as it was."""
-        self.exit(0)
+    def action_leave(self, code: int = 0) -> None:
+        """End with that exit code; the terminal is left as it was."""
+        self.exit(code)
 
     def crash_text(self, error: str) -> str:
         """It says where to read about it."""

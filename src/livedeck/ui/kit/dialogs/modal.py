@@ -7,9 +7,10 @@ from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from textual import events
-from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen, Screen
+
+from livedeck.ui.kit.driver import TerminalApp
 
 R = TypeVar("R")
 S = TypeVar("S")
@@ -50,7 +51,7 @@ class Modal(ModalScreen[R], Generic[R]):
             self.app.push_screen(screen, then)
 
 
-class ModalApp(App[R], Generic[R]):
+class ModalApp(TerminalApp[R], Generic[R]):
     """An app with such screens: a key does nothing to one that was not in front when it was pressed."""
 
     def __init__(self) -> None:

@@ -1,0 +1,40 @@
+"""A command as a process of this machine: its standard streams."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+import click
+
+
+def run_command(command: Callable[[], object]) -> None:
+    """Run a command; standard streams that are closed or full end it with words. Raises SystemExit."""
+    closed = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
+    for _ in closed:
+        os.open(os.devnull, os.O_RDWR)  # takes the free number, which a file or a socket would take otherwise
+    if "stdout" in closed:
+        click.echo("livedeck: standard output is closed; give it a file, or /dev/null", err=True)
+        raise SystemExit(1)
+    try:
+        command()
+    except OSError as error:
+        fault = _fault_of_output() or error
+        click.echo(f"livedeck: {fault.filename or 'standard output'}: {fault.strerror or fault}", err=True)
+        raise SystemExit(1) from None
+    except SystemExit as end:
+        if not end.code and (fault_of_output := _fault_of_output()):
+            click.echo(f"livedeck: standard output: {fault_of_output.strerror}", err=True)
+            raise SystemExit(1) from None
+        raise
+
+
+def _fault_of_output() -> OSError | None:
+    """Why what was printed cannot be written. What is buffered is dropped then: it would fail once more at the end."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return error
+    return None

@@ -1,0 +1,143 @@
+"""The terminal of a full screen: taken once and given back once, whatever signals come (interface.md, "Leaving")."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import termios
+from contextlib import suppress
+from time import sleep
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+R = TypeVar("R")
+
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit code of an end by ctrl-c, as a shell counts it."""
+
+
+class TerminalDriver(LinuxDriver):
+    """Textual's driver, which starts and stops only as often as that makes sense.
+
+    Textual's own starts again at each SIGCONT: `systemctl stop` sends one behind SIGTERM. It would take the modes of a
+    screen for those of the shell, and leave them behind. Both signals are answered between two steps of the event
+    loop, so never amid a write.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._is_over = False
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTSTP, self._stand_still)
+        loop.add_signal_handler(signal.SIGCONT, self._go_on)
+
+    def start_application_mode(self) -> None:
+        """Take the terminal; not while it is held, and not once it was given back for good."""
+        if not self._is_over and not self._holds_terminal:
+            super().start_application_mode()  # type: ignore[no-untyped-call]
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back for good."""
+        self._is_over = True
+        if self._holds_terminal:
+            super().stop_application_mode()
+            self.attrs_before = None
+
+    def suspend_application_mode(self) -> None:
+        """Give the terminal back for a while."""
+        was_over = self._is_over
+        super().suspend_application_mode()
+        self._is_over = was_over
+
+    @property
+    def _holds_terminal(self) -> bool:
+        """Textual notes the modes of a terminal as it takes it, which it does not in the background of a shell."""
+        return self.attrs_before is not None
+
+    def _stand_still(self) -> None:
+        if self._holds_terminal:
+            self.suspend_application_mode()
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    def _go_on(self) -> None:
+        """After SIGSTOP, which nobody hears, the shell has had the terminal all the same: it is taken anew."""
+        if self._is_over:
+            return
+        if self._holds_terminal:
+            self.suspend_application_mode()
+        self.start_application_mode()
+        self.send_message(self.SignalResume())
+
+
+class TerminalApp(App[R]):
+    """An app whose terminal is left as it was found."""
+
+    def __init__(self) -> None:
+        super().__init__(driver_class=TerminalDriver)
+        self._is_ready, self._end_code = False, 0
+
+    def on_ready(self) -> None:
+        self._is_ready = True
+        if self._end_code:
+            self.end(self._end_code)
+
+    def end(self, code: int) -> None:
+        """Leave with that exit code; while it starts, as soon as it stands: Textual fails to mount what is leaving."""
+        self._end_code = code
+        if self._is_ready:
+            self.exit(return_code=code)
+
+    def on_mount(self) -> None:
+        self.app_resume_signal.subscribe(self, self._repaint_all)
+
+    def _repaint_all(self, _: App[R]) -> None:
+        """Back from a suspension: the terminal has forgotten every line."""
+        for widget in self.screen.walk_children():
+            widget.refresh()
+        self.screen.refresh(layout=True)
+
+
+GIVE_BACK = (
+    "\x18"  # whatever control sequence was cut short
+    "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l"  # mouse
+    "\x1b[?2004l\x1b[?2048l\x1b[?1004l\x1b[?2026l"  # pastes, resizes, focus, an open update
+    "\x1b[<u\x1b[?7h\x1b[0m\x1b[?1049l\x1b[?25h"  # keyboard, wrapping, colours, screen, cursor
+)
+"""Takes back whatever Textual asks of a terminal."""
+
+GIVE_BACK_TRIES = 100
+
+
+def terminal_guard() -> Callable[[], None]:
+    """Call it before a screen is drawn; the result gives the terminal back when the screen cannot do that any more.
+
+    It never waits: what a terminal that nobody reads has not taken is dropped.
+    """
+    try:
+        number = sys.__stdin__.fileno() if sys.__stdin__ else -1
+        modes, path = termios.tcgetattr(number), os.ttyname(number)
+    except (OSError, ValueError, termios.error):  # no terminal
+        return lambda: None
+
+    def give_back() -> None:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        for stream in (1, 2):
+            os.dup2(nothing, stream)  # whoever still draws draws there
+        with suppress(OSError, termios.error):  # it is gone
+            terminal = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)  # not the shell's own open file
+            termios.tcsetattr(terminal, termios.TCSANOW, modes)
+            for _ in range(GIVE_BACK_TRIES):
+                termios.tcflush(terminal, termios.TCOFLUSH)
+                with suppress(BlockingIOError):  # a write under way goes on where the flush made room for it
+                    os.write(terminal, GIVE_BACK.encode())
+                    return
+                sleep(0.01)
+
+    return give_back
