@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from threading import Thread
+from threading import Event, Lock, Thread
 from time import sleep
 
 GRACE_SECONDS = 3.0
@@ -37,18 +37,30 @@ def end_on_signals(leave: Callable[[int], None], give_back: Callable[[], None]) 
         os.write(send, bytes([number]))
 
     before = {number: signal.signal(number, hear) for number in ENDING}
-    watcher = Thread(target=_end, args=(received, loop, leave, give_back), name="endings", daemon=True)
-    watcher.start()
+    is_over, deciding = Event(), Lock()
+
+    def end_anyway(code: int) -> None:
+        if not is_over.wait(GRACE_SECONDS):
+            with deciding:  # the block is not left meanwhile
+                if not is_over.is_set():
+                    give_back()
+                    os._exit(code)
+        sleep(GRACE_SECONDS)
+        os._exit(code)
+
+    Thread(target=_listen, args=(received, loop, leave, end_anyway), name="endings", daemon=True).start()
     try:
         yield
     finally:
+        with deciding:
+            is_over.set()
         for number, handler in before.items():
             signal.signal(number, handler)
         os.close(send)
 
 
-def _end(
-    received: int, loop: asyncio.AbstractEventLoop, leave: Callable[[int], None], give_back: Callable[[], None]
+def _listen(
+    received: int, loop: asyncio.AbstractEventLoop, leave: Callable[[int], None], end_anyway: Callable[[int], None]
 ) -> None:
     """Sleep until a signal comes or the terminal hangs up; then leave, and where that is not possible any more, go.
 
@@ -66,9 +78,7 @@ def _end(
     code = 128 + heard[0]
     if not loop.is_closed():
         loop.call_soon_threadsafe(leave, code)
-    sleep(GRACE_SECONDS)
-    give_back()
-    os._exit(code)
+    end_anyway(code)
 
 
 async def cancel_on_signals(work: Callable[[], Awaitable[int]]) -> int:

@@ -129,15 +129,17 @@ def terminal_guard() -> Callable[[], None]:
     def give_back() -> None:
         nothing = os.open(os.devnull, os.O_WRONLY)
         for stream in (1, 2):
-            os.dup2(nothing, stream)  # whoever still draws draws there
+            os.dup2(nothing, stream)  # whatever is still drawn
         with suppress(OSError, termios.error):  # it is gone
             terminal = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)  # not the shell's own open file
             termios.tcsetattr(terminal, termios.TCSANOW, modes)
             for _ in range(GIVE_BACK_TRIES):
                 termios.tcflush(terminal, termios.TCOFLUSH)
-                with suppress(BlockingIOError):  # a write under way goes on where the flush made room for it
-                    os.write(terminal, GIVE_BACK.encode())
-                    return
+                with suppress(BlockingIOError):  # another write waits for room
+                    if os.write(terminal, GIVE_BACK.encode()) == len(GIVE_BACK):
+                        return
+                for flow in (termios.TCOOFF, termios.TCOON):  # wakes it
+                    termios.tcflow(terminal, flow)
                 sleep(0.01)
 
     return give_back
