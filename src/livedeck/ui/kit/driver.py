@@ -12,6 +12,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.app import App
+from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class TerminalApp(App[R]):
     """An app whose terminal is left as it was found."""
 
     def __init__(self) -> None:
-        super().__init__(driver_class=TerminalDriver)
+        super().__init__()
         self._is_ready, self._end_code = False, 0
 
     def on_ready(self) -> None:
@@ -93,6 +94,10 @@ class TerminalApp(App[R]):
         self._end_code = code
         if self._is_ready:
             self.exit(return_code=code)
+
+    def get_driver_class(self) -> type[Driver]:
+        """The driver that starts and stops as often as that makes sense."""
+        return TerminalDriver
 
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, self._repaint_all)
