@@ -27,7 +27,7 @@ from livedeck.client.http.errors import (
     Unreadable,
     Validation,
 )
-from livedeck.client.http.files import plain_name
+from livedeck.client.http.files import UPLOAD_CHUNK, plain_name
 from livedeck.client.http.request import Progress, ResponseTiming
 from livedeck.client.http.secrets import Secret, SecretLink, SignedLink
 from livedeck.client.resources.annotations import Annotation, AnnotationDraft
@@ -59,6 +59,7 @@ from livedeck.client.resources.subtitles import Subtitle, SubtitleDraft, Subtitl
 from livedeck.client.resources.validation import FieldFault
 
 __all__ = [
+    "UPLOAD_CHUNK",
     "Annotation",
     "AnnotationDraft",
     "Api",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from itertools import islice
 from math import isfinite
 from urllib.parse import urlsplit
@@ -24,6 +25,9 @@ from livedeck.client.http.errors import (
 from livedeck.client.http.secrets import Secret
 from livedeck.text import values
 
+_PROVE_REFUSAL = frozenset(HTTPStatus(status) for status in HTTPStatus if 400 <= status < 500) - {
+    HTTPStatus.REQUEST_TIMEOUT
+}
 _MIN_SECRET = 4  # characters; what is shorter occurs in any text
 _MAX_ITEMS = 100  # complaints in a response that are kept
 _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: RelayRunning}
@@ -78,6 +82,15 @@ def error_from_response(
     )
 
 
+def proves_refusal(error: Rejected) -> bool:
+    """Whether that answer to a change says that it was not made.
+
+    The registered 4xx do, but 408: whoever says that may have given up on a platform which goes on. 5xx, redirects and
+    what no register names prove nothing: a proxy says them of changes that land (trust.md, "Verdicts").
+    """
+    return _implied_status(error.status, error.code) in _PROVE_REFUSAL
+
+
 def server_date(headers: Mapping[str, str]) -> datetime | None:
     """The `Date` of an answer; None where it has none that can be read."""
     return _http_date(headers.get("Date", ""))
@@ -97,11 +110,15 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def _error_type(status: int, code: int | None) -> type[Rejected]:
-    # An error body under 200 has only its code to go by; the platform's codes begin with the status.
-    implied = code // 1000 if status < 300 and code is not None else status
+    implied = _implied_status(status, code)
     if code is not None and code in _BY_CODE:
         return _BY_CODE[code]
     return ServerFault if 500 <= implied < 600 else _BY_STATUS.get(implied, Rejected)
+
+
+def _implied_status(status: int, code: int | None) -> int:
+    """An error body under 200 has only its code to go by; the platform's codes begin with the status."""
+    return code // 1000 if status < 300 and code is not None else status
 
 
 def _code(value: object) -> int | None:

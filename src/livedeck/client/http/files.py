@@ -19,7 +19,9 @@ from livedeck.client.http.request import Progress, StreamBody
 from livedeck.text import values
 
 T = TypeVar("T")
-_READ_SIZE = 256 * 2**10
+UPLOAD_CHUNK = 256 * 2**10
+"""Bytes of a file that are read and sent at a time."""
+
 _WRITE_SIZE = 2**20
 _NOT_IN_A_NAME = re.compile(r"[^\w.]+|_+")
 
@@ -79,7 +81,7 @@ async def _read_chunks(
     file.seek(0)
     while sent < size:
         with mapped_file_errors(summary, path):
-            chunk = await asyncio.to_thread(file.read, min(_READ_SIZE, size - sent))
+            chunk = await asyncio.to_thread(file.read, min(UPLOAD_CHUNK, size - sent))
         if not chunk:
             raise FileFault(f"{summary}: {_safe_path(path)} became shorter while it was sent")
         yield chunk

@@ -35,7 +35,7 @@ import httpx
 
 from livedeck import __version__
 from livedeck.client.http.encoding import bearer, httpx_content, query, secrets_in
-from livedeck.client.http.error_mapping import server_date
+from livedeck.client.http.error_mapping import proves_refusal, server_date
 from livedeck.client.http.errors import (
     LOST_RESPONSE,
     ApiError,
@@ -100,8 +100,6 @@ _EXPECTATION_FAILED = 417
 _MAX_LOGGED = 1000
 
 _MAX_REDIRECTS = 5
-
-_AMBIGUOUS_STATUS = frozenset({408, 502, 503, 504, *range(520, 530)})
 
 _LIMITS: Mapping[str, Any] = {
     "max_connections": MAX_CONNECTIONS,
@@ -501,7 +499,7 @@ def _unknown_outcome(request: Request, error: ApiError) -> Unknown | None:
         return None
     if isinstance(error, Unreadable):
         reason = str(error).removeprefix(f"{request.summary}: ")
-    elif isinstance(error, Rejected) and (error.status in _AMBIGUOUS_STATUS or 300 <= error.status < 400):
+    elif isinstance(error, Rejected) and not proves_refusal(error):
         reason = f"the answer is {error.status}"
     else:
         return None
