@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from operator import attrgetter
 from pathlib import Path
+from typing import TypeVar
 
 from livedeck.monitor.history import journal, queries, samples
 from livedeck.monitor.history.database import Database, StorageError
@@ -21,13 +22,17 @@ from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
     Buckets,
+    IntentRecord,
     LinkRecord,
     Marker,
     MaterialRecord,
     NotificationRecord,
+    OpenChange,
     StreamRecord,
 )
 from livedeck.monitor.model.snapshot import Snapshot
+
+T = TypeVar("T")
 
 
 @dataclass(eq=False)
@@ -74,6 +79,10 @@ class History:
         self._queue.now = snapshot.at
         batch = _batch(before, snapshot)
         self._queue.put(replace(batch, alarms=None) if self._is_unrestored else batch)
+
+    async def record_intent(self, record: IntentRecord) -> None:
+        """Keep what is about to be sent."""
+        await self._queue.write(journal.entry(record, record.at, record.id))
 
     async def record_action(self, record: ActionRecord) -> None:
         """Keep what a person did."""
@@ -129,6 +138,10 @@ class History:
     async def audit(self, since: datetime) -> tuple[ActionRecord, ...]:
         """What was done since then, oldest first."""
         return await self._queue.read(lambda db: journal.read(db, ActionRecord, since), ())
+
+    async def open_changes(self) -> tuple[OpenChange, ...]:
+        """The changes that were sent, by whichever deck, and have no end, oldest first."""
+        return await self._queue.read(journal.open_changes, ())
 
     async def markers(self, event_id: str) -> tuple[Marker, ...]:
         """The markers of that event, oldest first."""
@@ -202,17 +215,21 @@ class HistoryReader:
 
         One that was cleared is so, though the deck lists it no more, until it comes again; the newest are remembered.
         """
-        alarms = self._cleared | {alarm.key: alarm for alarm in await asyncio.to_thread(self._read)}
+        alarms = self._cleared | {alarm.key: alarm for alarm in await asyncio.to_thread(self._query, journal.alarms)}
         cleared = [alarm for alarm in alarms.values() if alarm.state is AlarmState.CLEARED]
         newest = sorted(cleared, key=attrgetter("changed"))[-MAX_CLEARED:]
         self._cleared = {alarm.key: alarm for alarm in newest}
         return tuple(alarms.values())
 
-    def _read(self) -> tuple[Alarm, ...]:
+    async def open_changes(self) -> tuple[OpenChange, ...]:
+        """The changes that were sent and have no end; none where there is no file that can be read."""
+        return await asyncio.to_thread(self._query, journal.open_changes)
+
+    def _query(self, query: Callable[[Database], tuple[T, ...]]) -> tuple[T, ...]:
         with suppress(StorageError):
             db = Database(self._path, reads=True)
             try:
-                return journal.alarms(db)
+                return query(db)
             finally:
                 db.close()
         return ()

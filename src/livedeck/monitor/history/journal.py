@@ -16,10 +16,13 @@ from livedeck.monitor.model.alarm import Alarm
 from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
+    AuditOutcome,
+    IntentRecord,
     LinkRecord,
     Marker,
     MaterialRecord,
     NotificationRecord,
+    OpenChange,
     masked,
 )
 
@@ -29,6 +32,7 @@ KINDS: dict[Any, str] = {
     AlarmRecord: "alarm",
     LinkRecord: "link",
     ActionRecord: "action",
+    IntentRecord: "intent",
     Marker: "marker",
     NotificationRecord: "notification",
     MaterialRecord: "material",
@@ -76,6 +80,19 @@ def materials(db: Database, video_id: str) -> tuple[MaterialRecord, ...]:
     """The materials of that video that were made and not deleted, oldest first."""
     gone = {topic for (topic,) in db.rows("SELECT topic FROM journal WHERE kind = ?", [FORGOTTEN])}
     return tuple(record for record in read(db, MaterialRecord, topic=video_id) if record.id not in gone)
+
+
+def open_changes(db: Database) -> tuple[OpenChange, ...]:
+    """The intents that have no end, with the last that is known of them, oldest first."""
+    intents = read(db, IntentRecord)
+    records = read(db, ActionRecord, intents[0].at) if intents else ()
+    ended = {record.intent for record in records if record.outcome is not AuditOutcome.UNKNOWN}
+    news = {record.intent: record for record in records}
+    return tuple(_open_change(intent, news.get(intent.id)) for intent in intents if intent.id not in ended)
+
+
+def _open_change(intent: IntentRecord, news: ActionRecord | None) -> OpenChange:
+    return OpenChange(intent, news.detail, news.watched_until) if news else OpenChange(intent)
 
 
 def keep(db: Database, alarms: tuple[Alarm, ...]) -> None:

@@ -90,12 +90,18 @@ class LinkRecord:
 
 
 class AuditOutcome(StrEnum):
-    """What became of an action. UNKNOWN: the answer was lost, and a second look did not tell."""
+    """What became of an action (trust.md, "Verdicts").
 
-    APPLIED = "applied"
-    NOT_APPLIED = "not applied"
+    DONE: the platform said so, or it never left this machine. REFUSED: the platform said so, or it was provably not
+    sent. APPLIED: the answer was lost, and what was changed shows it. UNKNOWN: nothing proves either. NOT_APPLIED: in
+    files of 0.1.0 only, whose four looks proved nothing; DONE is APPLIED in them.
+    """
+
+    DONE = "done"
     REFUSED = "refused"
+    APPLIED = "applied"
     UNKNOWN = "unknown"
+    NOT_APPLIED = "not applied"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +117,47 @@ class FieldChange:
 
 
 @dataclass(frozen=True, slots=True)
+class IntentRecord:
+    """A change that is about to be sent, recorded before it leaves: what a killed deck leaves behind.
+
+    `verb`: in words, beside the name `action`. `actor`, `host`, `pid`: who sends it, as this machine knows them.
+    """
+
+    id: str
+    at: datetime
+    action: str
+    verb: str
+    target_kind: str
+    target_id: str
+    target_name: str
+    actor: str
+    host: str
+    pid: int
+    edits: tuple[FieldChange, ...] = ()
+
+    def __post_init__(self) -> None:
+        _mask(self, "target_name")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenChange:
+    """A change that was sent and of which nothing proves what became of it.
+
+    `detail`: what is known, empty where its sender was ended. `watched_until`: until when its sender looks again; None:
+    it does not.
+    """
+
+    intent: IntentRecord
+    detail: str = ""
+    watched_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ActionRecord:
     """Something that a person did, for the audit: `action` by its name in the registry, on what, and what came of it.
 
-    `detail`: the platform's words, or ours.
+    `detail`: the platform's words, or ours. `intent`: the id of the intent that this is the end of, or for UNKNOWN news
+    of; empty for what never left this machine. `watched_until`: as of an `OpenChange`.
     """
 
     at: datetime
@@ -125,6 +168,8 @@ class ActionRecord:
     outcome: AuditOutcome
     detail: str = ""
     edits: tuple[FieldChange, ...] = ()
+    intent: str = ""
+    watched_until: datetime | None = None
 
     def __post_init__(self) -> None:
         _mask(self, "target_name", "detail")
