@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any, TypeVar
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import httpx
+from starlette.applications import Starlette
 
 from livedeck.client import Api, Event, NotFound, Progress
-from livedeck.monitor import ActionRecord, Snapshot
+from livedeck.monitor import ActionRecord, IntentRecord, Snapshot
 from livedeck.operations.events import EventTarget
 from livedeck.operations.executor import Cancelled, Executor
 from livedeck.operations.operation import Confirmation, Operation, OperationResult, Platform, Target
-from livedeck.simulator import Simulator, SimulatorClock
+from livedeck.simulator import Simulator, SimulatorClock, serve
 
 EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
 BASE = "http://127.0.0.1"
@@ -31,19 +33,27 @@ Hook = Callable[[], Awaitable[object]]
 
 
 class ScriptedClock:
-    """Stands still; every sleep is over at once, and noted."""
+    """Stands still but for sleeps: each is noted, over at once, and as long on the platform's clock.
 
-    def __init__(self) -> None:
+    `on_sleep`: what happens at the next sleeps, once each, in this order.
+    """
+
+    def __init__(self, platform: SimulatorClock) -> None:
         self.sleeps: list[float] = []
+        self.on_sleep: list[Hook] = []
+        self._platform = platform
 
     def now(self) -> datetime:
-        return EVENING
+        return EVENING + timedelta(seconds=self.monotonic())
 
     def monotonic(self) -> float:
-        return 0.0
+        return sum(self.sleeps)
 
     async def sleep(self, seconds: float) -> None:
         self.sleeps.append(seconds)
+        self._platform.step(seconds)
+        if self.on_sleep:
+            await self.on_sleep.pop(0)()
         await asyncio.sleep(0)
 
 
@@ -51,15 +61,18 @@ class ScriptedClock:
 class ScriptedPorts:
     """Says yes unless `agrees` is False. `before_answer`: what happens while it is asked, once each, in this order.
 
-    `stops`: how many works are stopped once they hang.
+    `before_send`: what happens between the last read and the sending. `stops`: how many works are stopped once they
+    hang.
     """
 
     agrees: bool = True
     before_answer: list[Hook] = field(default_factory=list)
+    before_send: list[Hook] = field(default_factory=list)
     stops: int = 0
     asked: list[Confirmation] = field(default_factory=list)
     titles: list[str] = field(default_factory=list)
     told: list[OperationResult] = field(default_factory=list)
+    intents: list[IntentRecord] = field(default_factory=list)
     records: list[ActionRecord] = field(default_factory=list)
     refreshes: int = 0
 
@@ -80,6 +93,11 @@ class ScriptedPorts:
             raise Cancelled
         return await task
 
+    async def record_intent(self, record: IntentRecord) -> None:
+        self.intents.append(record)
+        for hook in self.before_send:
+            await hook()
+
     async def record_action(self, record: ActionRecord) -> None:
         self.records.append(record)
 
@@ -92,13 +110,15 @@ class ScriptedPorts:
 
 @dataclass
 class Rig:
-    """`api`: what the executor goes by, whose requests are noted. `other`: somebody else on the same platform.
+    """`platform`: the simulator's app. `api`: what the executor goes by, whose requests are noted. `other`: somebody
+    else on the same platform.
 
     `blocked`: why nothing may be sent. `snapshot`: what the monitor knows. `after_write`: what happens once a change
     has arrived.
     """
 
     simulator: Simulator
+    platform: Any
     api: Api
     other: Api
     ports: ScriptedPorts
@@ -138,37 +158,53 @@ class Rig:
 
     async def _control(self, method: str, body: Any) -> None:
         headers = {"Authorization": f"Bearer {self.simulator.control_token}"}
-        transport = httpx.ASGITransport(self.simulator.app)
+        transport = httpx.ASGITransport(self.platform)
         async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
             answer = await client.request(method, "/_control/faults", json=body, headers=headers)
             assert answer.is_success, answer.text
 
 
 @asynccontextmanager
-async def rig(*, read_only: bool = False) -> AsyncIterator[Rig]:
-    """The demo workspace at `EVENING`, and an executor that may change it."""
-    simulator = Simulator(seed=1, clock=SimulatorClock(start=EVENING, paused=True))
+async def rig(
+    *, read_only: bool = False, data: Path | None = None, patience_seconds: float | None = None
+) -> AsyncIterator[Rig]:
+    """The demo workspace at `EVENING`, and an executor that may change it.
+
+    `data`: the file that the simulator keeps its store in. `patience_seconds`: how long the executor's client waits for
+    an answer, over a socket; None: in process.
+    """
+    simulator = Simulator(seed=1, clock=SimulatorClock(start=EVENING, paused=True), data=data)
     requests: list[tuple[str, str]] = []
     after_write: list[Hook] = []
     blocked: list[str] = []
+    app = simulator.app
 
     async def noting(scope: Any, receive: Any, send: Any) -> None:
         requests.append((scope["method"], scope["path"].removeprefix("/upload")))
         if scope["method"] not in READS:
             made.write_arrived.set()
         try:
-            await simulator.app(scope, receive, send)
+            await app(scope, receive, send)
         finally:
             if scope["method"] not in READS:
                 for hook in after_write:
                     await hook()
 
-    options: dict[str, Any] = {"base_url": BASE, "upload_url": f"{BASE}/upload", "token": simulator.token}
-    clock, ports = ScriptedClock(), ScriptedPorts()
-    async with (
-        Api(**options, mount=noting, read_only=read_only, retry=0.0) as api,
-        Api(**options, mount=simulator.app) as other,
-    ):
+    clock, ports = ScriptedClock(simulator.clock), ScriptedPorts()
+    token: dict[str, Any] = {"token": simulator.token, "read_only": read_only, "retry": 0.0}
+    async with AsyncExitStack() as stack:
+        if patience_seconds is None:
+            client = Api(base_url=BASE, upload_url=f"{BASE}/upload", mount=noting, **token)
+        else:
+            simulator.app = cast("Starlette", noting)  # any ASGI app is served
+            addresses = await stack.enter_async_context(serve(simulator))
+            client = Api(
+                base_url=addresses.base_url, upload_url=addresses.upload_url, timeout=patience_seconds, **token
+            )
+        api = await stack.enter_async_context(client)
+        other = await stack.enter_async_context(
+            Api(base_url=BASE, upload_url=f"{BASE}/upload", token=simulator.token, mount=app)
+        )
 
         def blocked_reason(_: Target) -> str:
             return blocked[-1] if blocked else ""
@@ -183,7 +219,8 @@ async def rig(*, read_only: bool = False) -> AsyncIterator[Rig]:
             notify=ports.notify,
             refresh=ports.refresh,
         )
-        made = Rig(simulator, api, other, ports, clock, executor, requests, after_write, blocked)
+        stack.push_async_callback(executor.stop_watches)
+        made = Rig(simulator, app, api, other, ports, clock, executor, requests, after_write, blocked)
         yield made
     simulator.close()
 

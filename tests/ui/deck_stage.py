@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ PATIENCE = 30.0
 class HandClock(FixedClock):
     """Its seconds pass when the test says so. A long pause is over at once; a short one lasts until `impatient`.
 
-    `late`: how much later it is than at the start.
+    `late`: how much later it is than at the start. `held_from`: pauses of so many seconds and more last until `release`
+    is called.
     """
 
     def __init__(self) -> None:
@@ -48,6 +50,13 @@ class HandClock(FixedClock):
         self.tick = 0.0
         self.late = timedelta()
         self.impatient = False
+        self.held_from = inf
+        self._released = asyncio.Event()
+
+    def release(self) -> None:
+        """End the pauses that are held, and hold none any more."""
+        self.held_from = inf
+        self._released.set()
 
     def now(self) -> datetime:
         return super().now() + self.late
@@ -59,6 +68,8 @@ class HandClock(FixedClock):
         await asyncio.sleep(0)
         if 0 < seconds < 1 and not self.impatient:
             await asyncio.Event().wait()
+        if seconds >= self.held_from:
+            await self._released.wait()
 
 
 @dataclass

@@ -154,23 +154,26 @@ async def test_an_event_that_went_on_air_meanwhile_asks_for_its_name() -> None:
         assert not stage.writes
 
 
-VERDICTS: dict[str, tuple[dict[str, object], str, Severity]] = {
-    "done": ({}, "enable done: Untitled event", Severity.INFO),
-    "applied": ({"kind": "lose"}, "enable applied: Untitled event: applied: its answer was lost", Severity.INFO),
-    "not applied": ({"kind": "drop"}, "enable not applied: Untitled event: not applied: its answer", Severity.CRITICAL),
-    "failed": ({"kind": "status", "status": 403}, "enable failed: Untitled event: ", Severity.CRITICAL),
+LOST: dict[str, object] = {"kind": "lose", "method": "DELETE"}
+DROPPED: dict[str, object] = {"kind": "drop", "method": "DELETE"}
+REFUSED: dict[str, object] = {"kind": "status", "status": 403, "method": "PUT"}
+VERDICTS: dict[str, tuple[str, dict[str, object], str, Severity]] = {
+    "done": ("event.enable", {}, "enable done: Untitled event", Severity.INFO),
+    "applied": ("event.delete", LOST, "delete applied: Untitled event: no usable answer came, but", Severity.INFO),
+    "unknown": ("event.delete", DROPPED, "delete unknown: Untitled event: no usable answer came", Severity.CRITICAL),
+    "refused": ("event.enable", REFUSED, "enable refused: Untitled event: ", Severity.CRITICAL),
 }
-"""Verdict -> the fault that leads to it, what is told of it, and how loud."""
+"""Verdict -> a change, the fault that leads to it, what is told of it, and how loud."""
 
 
 @pytest.mark.parametrize("verdict", VERDICTS)
 async def test_every_end_of_a_change_is_told_in_words(verdict: str) -> None:
-    fault, text, severity = VERDICTS[verdict]
+    action, fault, text, severity = VERDICTS[verdict]
     async with deck_stage() as stage:
         stage.choose(QUIET)
         if fault:
-            await stage.fault(method="PUT", **fault)
-        await stage.act("event.enable")
+            await stage.fault(**fault)
+        await stage.act(action)
         await agree(stage)
         notice = stage.deck.preferences.notices[-1]
         assert notice.text.startswith(text)
@@ -187,7 +190,8 @@ async def test_a_long_change_shows_itself_and_stopping_it_leads_to_a_verdict() -
         await stage.until(lambda: stage.shows(ProgressDialog))
         assert "enable Untitled event" in stage.text()
         await stage.press("tab", "enter")
-        await stage.until(lambda: "not applied" in stage.last_notice())
+        await stage.until(lambda: "enable unknown" in stage.last_notice())
+        assert "no field says whether an event is enabled" in stage.last_notice()
         assert (await stage.event(event)).updated_at is None
 
 
@@ -227,7 +231,9 @@ async def test_a_change_that_the_deck_left_behind_is_in_the_audit_as_unknown(how
         await stage.settle()
     (enabled,) = await history.audit(EVENING - timedelta(days=1))
     assert (enabled.action, enabled.outcome) == ("event.enable", AuditOutcome.UNKNOWN)
-    assert enabled.detail == "nobody knows whether it happened: the deck was left before its answer was there"
+    assert enabled.detail == "the deck was left before its answer was there"
+    (change,) = await history.open_changes()
+    assert (change.intent.verb, change.intent.target_name) == ("enable", "Untitled event")
     await history.close()
 
 

@@ -65,12 +65,17 @@ def show(topic: str) -> None:
 
 def renew_tables(folder: Path, flags: frozenset[str]) -> None:
     """Write every generated table anew between its markers. `flags`: names of the settings that have one."""
+    from livedeck.operations.catalogue import evidence_table
     from livedeck.settings import settings_table
     from livedeck.ui.features import FEATURES
     from livedeck.ui.shell.commands import markdown
     from livedeck.ui.shell.context import ActionRegistry
 
-    tables = {"keys": markdown(ActionRegistry(FEATURES)), "settings": settings_table(flags)}
+    tables = {
+        "keys": markdown(ActionRegistry(FEATURES)),
+        "settings": settings_table(flags),
+        "evidence": evidence_table(),
+    }
     for path in sorted(folder.glob("*.md")):
         before = after = path.read_text(encoding="utf-8")
         for name, table in tables.items():

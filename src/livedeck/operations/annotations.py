@@ -61,6 +61,11 @@ class CreateAnnotation(CreateFromForm[Annotation]):
     async def send(self, context: SendContext[tuple[Annotation, ...]], /) -> object:
         return await context.api.annotations.create(self.video.id, self.form.draft)
 
+    def is_like(self, item: Annotation, /) -> bool:
+        fields = self.form.draft.body()
+        is_of_type = item.annotation_type == fields.pop("type")
+        return is_of_type and all(getattr(item, name) == value for name, value in fields.items())
+
 
 class AnnotationOperation(ExtraOperation[Annotation]):
     """A change of an annotation."""

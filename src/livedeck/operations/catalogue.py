@@ -17,3 +17,14 @@ from livedeck.operations.subtitles import OPERATIONS as SUBTITLES
 _ALL: tuple[type[Operation[Any]], ...] = (*EVENTS, *ROOMS, *POSTERS, *SUBTITLES, *ANNOTATIONS, *MATERIALS)
 
 OPERATIONS: Mapping[str, type[Operation[Any]]] = MappingProxyType({operation.name: operation for operation in _ALL})
+
+
+def evidence_table() -> str:
+    """What proves each of them once no usable answer came, as a table of Markdown (trust.md, "Evidence")."""
+    rows = [f"| `{name}` | {_evidence(operation)} |" for name, operation in OPERATIONS.items()]
+    return "\n".join(["| Change | What shows it |", "|---|---|", *rows])
+
+
+def _evidence(operation: type[Operation[Any]]) -> str:
+    otherwise = f"nothing: {operation.no_evidence}" if operation.no_evidence else ""
+    return "; else ".join(filter(None, (operation.evidence, otherwise)))

@@ -15,6 +15,7 @@ from livedeck.client import (
     RecordDraft,
     ScheduleDraft,
     Secret,
+    Stream,
     VideoDraft,
 )
 from livedeck.monitor import BroadcastState, EventState
@@ -26,13 +27,14 @@ from livedeck.operations.operation import (
     CreateFromForm,
     DeleteOperation,
     EditOperation,
+    FieldOperation,
     Operation,
     Platform,
     SendContext,
     Target,
     short_name,
 )
-from livedeck.operations.posters import PICTURE_FORM
+from livedeck.operations.posters import NOT_TOLD, PICTURE_FORM
 from livedeck.operations.schema import Entry, Field, FieldKind, FieldValues, FormSchema, draft_maker
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import times, values
@@ -294,10 +296,9 @@ def _stream_conflicts(before: EventView, now: EventView) -> Conflicts:
     return ()
 
 
-def _is_touched(before: EventView, after: EventView | None) -> bool:
-    """Whether the platform dates a change later than before: the only trace of what no field shows."""
-    earlier, later = before.event.updated_at, after.event.updated_at if after else None
-    return later is not None and (earlier is None or later > earlier)
+def _begins_at(stream: Stream, at: datetime) -> bool:
+    """Within the second: platforms may cut fractions off."""
+    return stream.started_at is not None and abs((stream.started_at - at).total_seconds()) < 1
 
 
 def _format_time(at: datetime) -> str:
@@ -316,6 +317,7 @@ class CreateEvent(CreateFromForm[Event]):
     kind = "event"
     help = "Make an event, as a draft"
     schema = CREATE_FORM
+    reads_newest = True
 
     form: ParsedForm[EventDraft]
 
@@ -324,6 +326,9 @@ class CreateEvent(CreateFromForm[Event]):
 
     async def send(self, context: SendContext[NewestEvents], /) -> Event:
         return await context.api.events.create(self.form.draft)
+
+    def is_like(self, item: Event, /) -> bool:
+        return item.type == self.form.draft.type and has_values(item, self.form.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,13 +373,15 @@ class EventFormOperation(EventOperation):
         return ConfirmLevel.ASK if conflicts or current.is_on_air else ConfirmLevel.NONE
 
 
-class CompleteEvent(EventOperation):
-    """End an event."""
+class CompleteEvent(FieldOperation[EventView], EventOperation):
+    """End an event. What shows it is the end of its stream: no field says that it is completed."""
 
     name = "event.complete"
     verb = "complete"
     level = ConfirmLevel.TYPE_NAME
     help = "End the event: ingest stops, viewers are cut off"
+    evidence = "its stream is over, which it was not before"
+    no_evidence = "no field says whether an event without a running stream is completed"
 
     def effect(self, current: EventView, /) -> str:
         if current.is_on_air:
@@ -384,13 +391,17 @@ class CompleteEvent(EventOperation):
     async def send(self, context: SendContext[EventView], /) -> None:
         await context.api.events.complete(self.target.id)
 
-    def verify(self, before: EventView, after: EventView | None, /) -> bool | None:
-        """Its stream ended; without one a later date is all there is, and while one runs that tells nothing."""
-        stream = after.event.stream if after else None
-        if stream and (stream.finished_at or stream.status == FINISHED):
-            return True
-        is_touched = _is_touched(before, after)
-        return None if is_touched and before.is_on_air else is_touched
+    def is_so(self, current: EventView, /) -> bool:
+        stream = current.event.stream
+        return bool(stream and (stream.finished_at or stream.status == FINISHED))
+
+    def can_show(self, before: EventView, /) -> bool:
+        return before.event.stream is not None and not self.is_so(before)
+
+    def shows(self, before: EventView, after: EventView | None, /) -> bool:
+        old, new = before.event.stream, after.event.stream if after else None
+        is_same = old is not None and new is not None and old.id == new.id
+        return is_same and FieldOperation.shows(self, before, after)
 
 
 class EnableEvent(EventOperation):
@@ -400,15 +411,13 @@ class EnableEvent(EventOperation):
     verb = "enable"
     level = ConfirmLevel.ASK
     help = "Let streams in, and viewers watch"
+    no_evidence = "no field says whether an event is enabled"
 
     def effect(self, _current: EventView, /) -> str:
         return "Ingest accepts a stream from now on, and viewers can watch it."
 
     async def send(self, context: SendContext[EventView], /) -> None:
         await context.api.events.enable(self.target.id)
-
-    def verify(self, before: EventView, after: EventView | None, /) -> bool:
-        return _is_touched(before, after)
 
 
 class DeleteEvent(DeleteOperation[EventView], EventOperation):
@@ -427,13 +436,15 @@ class DeleteEvent(DeleteOperation[EventView], EventOperation):
 
 
 @dataclass(frozen=True, slots=True)
-class MoveEvent(EventOperation):
+class MoveEvent(FieldOperation[EventView], EventOperation):
     """Put an event into another project or folder."""
 
     name = "event.move"
     verb = "move"
     level = ConfirmLevel.TYPE_NAME
     help = "Put the event into another project or folder"
+    evidence = "it is where it was to go, and was not before"
+    looks_like = ("event.edit",)
     schema = MOVE_FORM
 
     parent_id: str
@@ -450,8 +461,8 @@ class MoveEvent(EventOperation):
     async def send(self, context: SendContext[EventView], /) -> Event:
         return await context.api.events.move(self.target.id, self.parent_id)
 
-    def verify(self, _before: EventView, after: EventView | None, /) -> bool:
-        return after is not None and after.event.parent_id == self.parent_id
+    def is_so(self, current: EventView, /) -> bool:
+        return current.event.parent_id == self.parent_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,6 +471,7 @@ class EditEvent(EditOperation[EventView], EventOperation):
 
     name = "event.edit"
     help = "Change any field of the event, its restreams too"
+    looks_like = ("event.move",)
     schema = EDIT_FORM
 
     form: ParsedForm[EventDraft]
@@ -474,8 +486,8 @@ class EditEvent(EditOperation[EventView], EventOperation):
     async def send(self, context: SendContext[EventView], /) -> Event:
         return await context.api.events.update(self.target.id, self.form.draft)
 
-    def verify(self, _before: EventView, after: EventView | None, /) -> bool:
-        return after is not None and has_values(after.event, self.form.values)
+    def is_so(self, current: EventView, /) -> bool:
+        return has_values(current.event, self.form.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,6 +497,7 @@ class SetEventPoster(EventFormOperation):
     name = "event.poster"
     verb = "poster"
     help = "Give the event the picture at an address"
+    no_evidence = NOT_TOLD
     schema = PICTURE_FORM
 
     url: str
@@ -495,10 +508,6 @@ class SetEventPoster(EventFormOperation):
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.posters.upload_for_event(self.target.id, self.url)
 
-    def verify(self, before: EventView, after: EventView | None, /) -> bool:
-        old, new = before.event.poster, after.event.poster if after else None
-        return new is not None and (old is None or (new.id, new.original) != (old.id, old.original))
-
 
 @dataclass(frozen=True, slots=True)
 class ScheduleStream(EventFormOperation):
@@ -507,6 +516,8 @@ class ScheduleStream(EventFormOperation):
     name = "stream.schedule"
     verb = "schedule"
     help = "Schedule a stream of the event"
+    evidence = "it has another stream, which begins when it was to begin"
+    looks_like = ("stream.reschedule",)
     schema = SCHEDULE_FORM
 
     started_at: datetime
@@ -521,18 +532,20 @@ class ScheduleStream(EventFormOperation):
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.streams.schedule(self.target.id, self.started_at)
 
-    def verify(self, before: EventView, after: EventView | None, /) -> bool:
+    def shows(self, before: EventView, after: EventView | None, /) -> bool:
         old, new = before.event.stream, after.event.stream if after else None
-        return new is not None and (old is None or new.id != old.id)
+        return new is not None and (old is None or new.id != old.id) and _begins_at(new, self.started_at)
 
 
 @dataclass(frozen=True, slots=True)
-class RescheduleStream(EventFormOperation):
+class RescheduleStream(FieldOperation[EventView], EventFormOperation):
     """Move the stream of an event to another time."""
 
     name = "stream.reschedule"
     verb = "reschedule"
     help = "Move the event's stream to another time"
+    evidence = "its stream begins when it was to begin, and did not before"
+    looks_like = ("stream.schedule",)
     schema = SCHEDULE_FORM
 
     started_at: datetime
@@ -550,9 +563,9 @@ class RescheduleStream(EventFormOperation):
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.streams.reschedule(self.target.id, self.started_at)
 
-    def verify(self, _before: EventView, after: EventView | None, /) -> bool:
-        stream = after.event.stream if after else None
-        return bool(stream and stream.started_at and abs((stream.started_at - self.started_at).total_seconds()) < 1)
+    def is_so(self, current: EventView, /) -> bool:
+        stream = current.event.stream
+        return stream is not None and _begins_at(stream, self.started_at)
 
 
 OPERATIONS = (

@@ -1,54 +1,75 @@
 """The one way of every change: it acts on what was shown, is sent once, and ends in a verdict.
 
-In order: refused where nothing may be sent; confirmed; read again, and conflicts confirmed anew; sent; where the answer
-was lost, reconciled by reading again; told, recorded in the audit, and the platform asked anew.
+In order: refused where nothing may be sent; confirmed; read again, and conflicts confirmed anew; recorded as an intent;
+sent; where the answer was lost, looked for in what it changes, for a moment here and for minutes behind the person's
+back; recorded, told, and the platform asked anew.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from datetime import datetime
+import os
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pwd import getpwuid
+from socket import gethostname
 from typing import Any, Protocol, TypeVar
+from uuid import uuid4
 
 import structlog
 
-from livedeck.client import ApiError, NotFound, Progress, Rejected, Unknown, Unreachable, Unreadable
-from livedeck.monitor import ActionRecord, AuditOutcome, Clock, FieldChange
+from livedeck.client import ApiError, NotFound, Progress, Unknown
+from livedeck.monitor import ActionRecord, AuditOutcome, Clock, FieldChange, IntentRecord, OpenChange
+from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import (
     Confirmation,
+    ConfirmLevel,
     Operation,
     OperationResult,
     Platform,
     SendContext,
     Target,
     Verdict,
+    may_look_alike,
 )
+from livedeck.presentation.open_changes import open_change_text
+from livedeck.text.segments import StyleRole
 
 log = structlog.get_logger()
 T = TypeVar("T")
 R = TypeVar("R")
 
-RECONCILE_DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0, 8.0)
-"""Seconds before each read after a lost answer; what was on its way may still arrive."""
+RECONCILE_DELAYS = (0.0, 1.0, 2.0, 4.0)
+"""Seconds before each read after a lost answer, while the person waits; what was on its way may still arrive."""
 
-MIN_READS = 4
-"""So many good reads that show no change make a verdict."""
+WATCH_SECONDS = 600.0
+"""How long a change is looked for that is not seen yet: gateways give up after seconds, platforms go on for minutes."""
 
-AMBIGUOUS_STATUS = frozenset({500, 502, 504})
-"""A proxy, or a platform that broke, may answer these to a change that happened."""
+WATCH_DELAYS = (*((8.0,) * 15), *((30.0,) * 16))
+"""Seconds before each read meanwhile: two minutes of the dense kind, then the rest."""
 
-LEFT = "nobody knows whether it happened: the deck was left before its answer was there"
-"""What the audit says of a change whose end nobody waited for."""
+CLOSE = "change.close"
+"""What the audit calls it that a person has looked what became of a change."""
+
+LEFT = "the deck was left before its answer was there"
+NOT_SEEN_YET = "no usable answer came, and it is not seen yet"
+NOT_SEEN = f"no usable answer came, and it was not seen for {WATCH_SECONDS / 60:.0f} min"
+SENT_AGAIN = "no usable answer came, and one like it was sent after it: nothing tells the two apart"
+"""What is known of a change without a verdict."""
+
+LANDS_AFTER = "It may still land, after this one too. Look at the platform's own page first."
+SENT_TWICE = f"Sent again, it may happen twice. {LANDS_AFTER}"
+"""What is to be thought of before a change is sent while another one has no verdict."""
+
+NOT_SENT = "the deck was left before it was sent"
 
 _OUTCOMES = {
-    Verdict.DONE: AuditOutcome.APPLIED,
+    Verdict.DONE: AuditOutcome.DONE,
+    Verdict.REFUSED: AuditOutcome.REFUSED,
     Verdict.APPLIED: AuditOutcome.APPLIED,
-    Verdict.NOT_APPLIED: AuditOutcome.NOT_APPLIED,
     Verdict.UNKNOWN: AuditOutcome.UNKNOWN,
 }
-"""The audit's words; what is not here was refused, or never arrived."""
 
 
 class Cancelled(Exception):  # noqa: N818  read after `except`
@@ -72,8 +93,20 @@ class ProgressPort(Protocol):
 class AuditPort(Protocol):
     """Where the audit is kept."""
 
+    async def record_intent(self, record: IntentRecord) -> None:
+        """Add that a change is about to be sent. Returns once it is kept."""
+
     async def record_action(self, record: ActionRecord) -> None:
         """Add that record."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Watch:
+    """A change that is looked for: by its intent, in what it changes."""
+
+    operation: Operation[Any]
+    intent: IntentRecord
+    task: asyncio.Task[None]
 
 
 @dataclass(slots=True)
@@ -81,7 +114,9 @@ class Executor:
     """Runs operations, one on a target at a time.
 
     `blocked_reason`: why nothing may be sent to a target now, empty where it may. `notify`: tells a person of every end
-    but CANCELLED. `refresh`: has the platform asked anew. `clock`: of its delays and of the audit.
+    but CANCELLED, and once more where a change that had none is seen. `refresh`: has the platform asked anew. `clock`:
+    of its delays and of the audit. `open_changes`: what has no verdict; a new change of the same target is asked about
+    with them.
 
     `busy`: the verbs under way, by kind and id of the target. `in_doubt`: what was sent and has no verdict yet.
     """
@@ -94,34 +129,50 @@ class Executor:
     blocked_reason: Callable[[Target], str] = lambda _: ""
     notify: Callable[[Operation[Any], OperationResult], None] = lambda *_: None
     refresh: Callable[[], None] = lambda: None
+    open_changes: OpenChanges = field(default_factory=OpenChanges)
     busy: dict[tuple[str, str], str] = field(default_factory=dict)
     in_doubt: dict[tuple[str, str], str] = field(default_factory=dict)
+    _watches: dict[str, _Watch] = field(default_factory=dict)
 
     async def run(self, operation: Operation[Any]) -> OperationResult:
-        """What became of it. Recorded is everything that was sent, also where this is cancelled before its end."""
-        result = await self._run(operation)
+        """What became of it. Recorded is everything that was sent, before and after."""
+        result, was_sent = await self._run(operation)
         if result.verdict is not Verdict.CANCELLED:
             self.notify(operation, result)
-        if result.verdict not in {Verdict.CANCELLED, Verdict.REFUSED}:
-            await self._record(operation, result)
+        if was_sent:
             self.refresh()
         return result
 
-    async def _run(self, operation: Operation[Any]) -> OperationResult:
+    async def wait_watches(self) -> None:
+        """Return once no change is looked for any more."""
+        while self._watches:
+            await asyncio.wait([watch.task for watch in self._watches.values()])
+
+    async def stop_watches(self) -> None:
+        """Look for no change any more; what has no verdict stays open."""
+        for watch in self._watches.values():
+            watch.task.cancel()
+        await self.wait_watches()
+
+    async def close_change(self, change: OpenChange, detail: str) -> None:
+        """Record that a person has looked what became of it, and look for it no more."""
+        if watch := self._watches.get(change.intent.id):
+            watch.task.cancel()
+        await self._record(change.intent, AuditOutcome.DONE, detail, action=CLOSE)
+        self.open_changes.end(change.intent.id)
+
+    async def _run(self, operation: Operation[Any]) -> tuple[OperationResult, bool]:
+        """What became of it, and whether anything was sent."""
         key = operation.target.kind, operation.target.id
         if key in self.busy:
-            return OperationResult(Verdict.REFUSED, f"{self.busy[key]} is still under way; wait for its end")
+            text = f"{self.busy[key]} is still under way; wait for its end"
+            return OperationResult(Verdict.REFUSED, text), False
         self.busy[key] = operation.verb
         try:
             confirmed = await self._confirm(operation)
             if isinstance(confirmed, OperationResult):
-                return confirmed
-            self.in_doubt[key] = f"{operation.verb} {operation.target.name}"
-            return await self._send(operation, confirmed)
-        except asyncio.CancelledError:
-            if key in self.in_doubt:
-                await self._record(operation, OperationResult(Verdict.UNKNOWN, LEFT))
-            raise
+                return confirmed, False
+            return await self._send(operation, confirmed), True
         finally:
             del self.busy[key]
             self.in_doubt.pop(key, None)
@@ -132,7 +183,10 @@ class Executor:
         while True:
             if reason := self.blocked_reason(operation.target):
                 return OperationResult(Verdict.REFUSED, f"nothing was sent: {reason}")
-            if not await self.confirmations.confirm(operation, operation.confirmation(current, conflicts)):
+            action = _action(operation)
+            unresolved = self.open_changes.of_target(action, operation.target)
+            confirmation = with_open_changes(operation.confirmation(current, conflicts), action, unresolved)
+            if not await self.confirmations.confirm(operation, confirmation):
                 return OperationResult(Verdict.CANCELLED)
             if reason := self.blocked_reason(operation.target):
                 return OperationResult(Verdict.REFUSED, f"nothing was sent: {reason}")
@@ -148,73 +202,178 @@ class Executor:
             current = now
 
     async def _send(self, operation: Operation[T], current: T) -> OperationResult:
-        """The one call, and what became of it."""
+        """The one call, recorded before it leaves, and what became of it."""
+        intent = new_intent(operation, self.clock.now())
+        self.open_changes.begin(intent.id)
+        left = AuditOutcome.REFUSED, NOT_SENT
+        try:
+            if self.audit is not None:
+                await self.audit.record_intent(intent)
+            await self._end_older_watches(operation)
+            self.in_doubt[operation.target.kind, operation.target.id] = f"{operation.verb} {operation.target.name}"
+            left = AuditOutcome.UNKNOWN, LEFT
+            result = await self._call(operation, current)
+        except asyncio.CancelledError:
+            await self._record(intent, *left)
+            raise
+        if result.verdict is Verdict.UNKNOWN:
+            self.open_changes.put(OpenChange(intent, result.text, result.watched_until))
+            if result.watched_until:
+                self._begin_watch(operation, current, intent)
+        await self._record(intent, _OUTCOMES[result.verdict], result.text, result.watched_until)
+        return result
+
+    async def _call(self, operation: Operation[T], current: T) -> OperationResult:
+        error: ApiError | None = None
         try:
             answer = await self.progress.watch(
                 f"{operation.verb} {operation.target.name}",
                 lambda progress: operation.send(SendContext(self.platform.api, current, progress)),
             )
         except Cancelled:
-            return await self._reconcile(operation, current, None)
-        except ApiError as error:
-            if is_ambiguous(error):
-                return await self._reconcile(operation, current, error)
-            return OperationResult(Verdict.FAILED, str(error), error)
-        return OperationResult(Verdict.DONE, f"{operation.verb}: done", answer=answer)
+            pass
+        except Unknown as lost:
+            error = lost
+        except ApiError as refusal:
+            return OperationResult(Verdict.REFUSED, str(refusal), refusal)
+        else:
+            return OperationResult(Verdict.DONE, f"{operation.verb}: done", answer=answer)
+        if not operation.may_have_arrived:
+            text = "not all of it was sent before the connection ended, so that the platform cannot have it"
+            return OperationResult(Verdict.REFUSED, text, error)
+        return await self._reconcile(operation, current, error)
 
     async def _reconcile(self, operation: Operation[T], before: T, error: ApiError | None) -> OperationResult:
-        """Read again until it shows, or has not shown often enough. `error`: None where the wait was stopped."""
+        """Read again, for a moment, for what shows it. `error`: None where the wait was stopped."""
+        if not operation.can_show(before):
+            text = f"no usable answer came, and nothing can show whether it happened: {operation.no_evidence}"
+            return OperationResult(Verdict.UNKNOWN, text, error)
         title = f"UNKNOWN, checking: {operation.verb} {operation.target.name}"
         try:
-            is_applied = await self.progress.watch(title, lambda _: self._verify(operation, before))
+            is_seen = await self.progress.watch(title, lambda _: self._look(operation, before, RECONCILE_DELAYS))
         except Cancelled:
-            is_applied = None
-        reason = "its answer was lost" if error else "it was stopped"
-        if is_applied is None:
-            text = "nobody knows whether it happened: look again before you repeat it"
-            return OperationResult(Verdict.UNKNOWN, text, error)
-        if is_applied:
-            return OperationResult(Verdict.APPLIED, f"applied: {reason}, and reading again shows it", error)
-        return OperationResult(Verdict.NOT_APPLIED, f"not applied: {reason}, and reading again shows no change", error)
+            is_seen = False
+        if is_seen:
+            return OperationResult(Verdict.APPLIED, applied_text(operation), error)
+        until = self.clock.now() + timedelta(seconds=WATCH_SECONDS)
+        return OperationResult(Verdict.UNKNOWN, NOT_SEEN_YET, error, watched_until=until)
 
-    async def _verify(self, operation: Operation[T], before: T) -> bool | None:
-        good_reads = 0
-        for delay in RECONCILE_DELAYS if operation.can_verify else ():
+    async def _look(self, operation: Operation[T], before: T, delays: Iterable[float]) -> bool:
+        """Whether a read after one of these delays shows that it happened."""
+        for delay in delays:
             await self.clock.sleep(delay)
             try:
                 after: T | None = await operation.read(self.platform)
-            except NotFound:
+            except NotFound as error:
+                if error.code is None:  # not the platform's own words: a proxy knows nothing of the object
+                    continue
                 after = None
             except ApiError as error:
                 log.warning("a read after a lost answer failed", reason=str(error))
                 continue
-            is_applied = operation.verify(before, after)
-            if is_applied:
+            if operation.shows(before, after):
                 return True
-            good_reads += is_applied is False
-            if good_reads == MIN_READS:
-                return False
-        return None
+        return False
 
-    async def _record(self, operation: Operation[Any], result: OperationResult) -> None:
+    def _begin_watch(self, operation: Operation[T], before: T, intent: IntentRecord) -> None:
+        task = asyncio.create_task(self._watch(operation, before, intent))
+        self._watches[intent.id] = _Watch(operation, intent, task)
+        task.add_done_callback(lambda _: self._watches.pop(intent.id))
+
+    async def _watch(self, operation: Operation[T], before: T, intent: IntentRecord) -> None:
+        """Go on looking for what was not seen, and say what came of it."""
+        if await self._look(operation, before, WATCH_DELAYS):
+            result = OperationResult(Verdict.APPLIED, applied_text(operation))
+            self.open_changes.end(intent.id)
+        else:
+            result = OperationResult(Verdict.UNKNOWN, NOT_SEEN)
+            self.open_changes.put(OpenChange(intent, NOT_SEEN))
+        self.notify(operation, result)
+        await self._record(intent, _OUTCOMES[result.verdict], result.text)
+        if result.has_happened:
+            self.refresh()
+
+    async def _end_older_watches(self, operation: Operation[Any]) -> None:
+        """What shows after this one is sent may be its work: it proves nothing of one like it that was sent before."""
+        for watch in [watch for watch in self._watches.values() if may_look_alike(watch.operation, operation)]:
+            watch.task.cancel()
+            self.open_changes.put(OpenChange(watch.intent, SENT_AGAIN))
+            await self._record(watch.intent, AuditOutcome.UNKNOWN, SENT_AGAIN)
+
+    async def _record(
+        self,
+        intent: IntentRecord,
+        outcome: AuditOutcome,
+        detail: str,
+        watched_until: datetime | None = None,
+        *,
+        action: str = "",
+    ) -> None:
         if self.audit is None:
             return
-        lost = AuditOutcome.NOT_APPLIED if isinstance(result.error, Unreachable) else AuditOutcome.REFUSED
-        outcome = _OUTCOMES.get(result.verdict, lost)
-        action, target = operation.audit_name or operation.name, operation.target
-        changes = tuple(FieldChange(change.name, change.before, change.after) for change in operation.changes)
+        target = intent.target_kind, intent.target_id, intent.target_name
         await self.audit.record_action(
-            ActionRecord(self.clock.now(), action, target.kind, target.id, target.name, outcome, result.text, changes)
+            ActionRecord(
+                self.clock.now(),
+                action or intent.action,
+                *target,
+                outcome,
+                detail,
+                () if action else intent.edits,
+                intent.id,
+                watched_until,
+            )
         )
+
+
+def new_intent(operation: Operation[Any], at: datetime) -> IntentRecord:
+    """What is about to be sent, and by whom."""
+    target = operation.target
+    return IntentRecord(
+        uuid4().hex,
+        at,
+        _action(operation),
+        operation.verb,
+        target.kind,
+        target.id,
+        target.name,
+        _user_name(),
+        gethostname(),
+        os.getpid(),
+        tuple(FieldChange(change.name, change.before, change.after) for change in operation.changes),
+    )
+
+
+def _user_name() -> str:
+    """Of the account that this process runs under; its number where it has no name."""
+    try:
+        return getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+def _action(operation: Operation[Any]) -> str:
+    return operation.audit_name or operation.name
+
+
+def applied_text(operation: Operation[Any]) -> str:
+    """Why it counts as applied. Somebody else may have wanted the same: then it is so all the same."""
+    return f"no usable answer came, but it is as you wanted: {operation.evidence}"
+
+
+def with_open_changes(confirmation: Confirmation, action: str, changes: Sequence[OpenChange]) -> Confirmation:
+    """The confirmation of that action with what has no verdict said first; it is asked then, whatever its level."""
+    if not changes:
+        return confirmation
+    lines = tuple((f"▲ {open_change_text(change)}.", StyleRole.CRITICAL) for change in changes)
+    is_again = any(change.intent.action == action for change in changes)
+    advice = SENT_TWICE if is_again else LANDS_AFTER
+    level = ConfirmLevel.ASK if confirmation.level is ConfirmLevel.NONE else confirmation.level
+    return replace(confirmation, lines=(*lines, (advice, StyleRole.WARNING), *confirmation.lines), level=level)
 
 
 async def audit_local(audit: AuditPort | None, at: datetime, action: str, target: Target, detail: str = "") -> None:
     """Record what a person did that never leaves this machine."""
     if audit is not None:
-        outcome = AuditOutcome.APPLIED
+        outcome = AuditOutcome.DONE
         await audit.record_action(ActionRecord(at, action, target.kind, target.id, target.name, outcome, detail))
-
-
-def is_ambiguous(error: ApiError) -> bool:
-    """Whether a change that ended so may have happened all the same."""
-    return isinstance(error, Unknown | Unreadable) or (isinstance(error, Rejected) and error.status in AMBIGUOUS_STATUS)

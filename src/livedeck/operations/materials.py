@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from livedeck.client import NotFound
+from livedeck.client import UPLOAD_CHUNK, NotFound
 from livedeck.monitor import KnownMaterial, Video
 from livedeck.operations.diff import Change
 from livedeck.operations.operation import ConfirmLevel, DeleteOperation, Operation, Platform, SendContext, Target
@@ -36,9 +36,9 @@ def material_target(material: KnownMaterial) -> Target:
 
 @dataclass(slots=True)
 class _UploadProgress:
-    """Whether every byte went out: only then may the platform have the file."""
+    """Whether the last bytes may be out: what is read is sent at once, and is noted when more is wanted."""
 
-    is_complete: bool = False
+    may_be_complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ class UploadMaterial(Operation[bool]):
     level = ConfirmLevel.NONE
     lists_changes = True
     help = "Put a file beside the video"
+    no_evidence = "nothing lists the files beside a video"
     schema = UPLOAD_FORM
 
     video: Video
@@ -71,8 +72,8 @@ class UploadMaterial(Operation[bool]):
         return (Change("File", "", values.safe(self.file.name, 60)), Change("Title", "", values.safe(self.title, 60)))
 
     @property
-    def can_verify(self) -> bool:
-        return not self._sent.is_complete
+    def may_have_arrived(self) -> bool:
+        return self._sent.may_be_complete
 
     async def read(self, platform: Platform) -> bool:
         """Only whether the video is there."""
@@ -81,15 +82,12 @@ class UploadMaterial(Operation[bool]):
 
     async def send(self, context: SendContext[bool], /) -> object:
         def progress(done: int, total: int | None) -> None:
-            self._sent.is_complete = done == total
+            self._sent.may_be_complete = total is None or done + UPLOAD_CHUNK >= total
             context.progress(done, total)
 
         return await context.api.materials.upload(
             self.video.id, self.file, self.file.name, self.title, progress=progress
         )
-
-    def verify(self, _before: bool, _after: bool | None, /) -> bool:
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +120,7 @@ class RenameMaterial(MaterialOperation):
     level = ConfirmLevel.NONE
     lists_changes = True
     help = "Give the material another title"
+    no_evidence = "nothing tells the title of a material"
     schema = RENAME_FORM
 
     title: str
@@ -130,15 +129,8 @@ class RenameMaterial(MaterialOperation):
     def changes(self) -> tuple[Change, ...]:
         return (Change("Title", values.safe(self.material.title, 60), values.safe(self.title, 60)),)
 
-    @property
-    def can_verify(self) -> bool:
-        return False
-
     async def send(self, context: SendContext[bool], /) -> object:
         return await context.api.materials.rename(self.material.id, self.title)
-
-    def verify(self, _before: bool, _after: bool | None, /) -> None:
-        return None
 
 
 class DeleteMaterial(DeleteOperation[bool], MaterialOperation):
@@ -161,10 +153,7 @@ class ReorderMaterials(Reorder):
     name = "material.reorder"
     kind = "material"
     help = "Send the order of the materials"
-
-    @property
-    def can_verify(self) -> bool:
-        return False
+    no_evidence = "nothing tells the order of materials"
 
     async def read(self, platform: Platform) -> Ids:
         gate = asyncio.Semaphore(CONCURRENT_READS)
@@ -185,9 +174,6 @@ class ReorderMaterials(Reorder):
         order = self.complete_order(context.current)
         await context.api.materials.reorder(order)
         return order
-
-    def verify(self, _before: Ids, _after: Ids | None, /) -> None:
-        return None
 
 
 OPERATIONS = (UploadMaterial, RenameMaterial, DeleteMaterial, ReorderMaterials)

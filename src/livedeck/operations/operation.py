@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -19,29 +20,32 @@ T = TypeVar("T")
 
 
 class Verdict(StrEnum):
-    """What became of an operation.
+    """What became of an operation (trust.md, "Verdicts").
 
-    DONE: the platform answered. APPLIED, NOT_APPLIED, UNKNOWN: the answer was lost, or the wait was stopped, and the
-    object was read again. FAILED: sent, and not accepted. REFUSED: never sent. CANCELLED: not confirmed.
+    DONE: the platform said so. REFUSED: the platform said so, or it was provably not sent. APPLIED: the answer was
+    lost, or the wait was stopped, and what it changes shows it. UNKNOWN: nothing proves either. CANCELLED: not
+    confirmed.
     """
 
     DONE = "done"
-    APPLIED = "applied"
-    NOT_APPLIED = "not applied"
-    UNKNOWN = "unknown"
-    FAILED = "failed"
     REFUSED = "refused"
+    APPLIED = "applied"
+    UNKNOWN = "unknown"
     CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True, slots=True)
 class OperationResult:
-    """The verdict with its words for a person, the error and the platform's answer, where there were any."""
+    """The verdict with its words for a person, the error and the platform's answer, where there were any.
+
+    `watched_until`: of UNKNOWN, until when it is looked at again; None: it is not.
+    """
 
     verdict: Verdict
     text: str = ""
     error: ApiError | None = None
     answer: object = None
+    watched_until: datetime | None = None
 
     @property
     def has_happened(self) -> bool:
@@ -88,6 +92,11 @@ class Target:
     state: str = ""
     seq: int = 0
 
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """What tells it from others: its kind and id; its name while it has no id."""
+        return self.kind, self.id, "" if self.id else self.name
+
 
 @dataclass(frozen=True, slots=True)
 class Platform:
@@ -116,7 +125,8 @@ class Operation(ABC, Generic[T]):
     `name`: in the catalogue. `verb`: what is told of it. `kind`: of its target. `level`: the highest that it can ask
     for. `help`: a sentence without its full stop. `schema`: the form that it is made from. `button`: the word of yes,
     where that is not the verb. `lists_changes`: whether the confirmation does. `audit_name`: in the audit, where that
-    is not its name.
+    is not its name. `evidence`: what shows, once its answer was lost, that it happened; `no_evidence`: why nothing
+    does, or may not. `looks_like`: the names of others that may show the same.
     """
 
     __slots__ = ()
@@ -130,6 +140,9 @@ class Operation(ABC, Generic[T]):
     button: ClassVar[str] = ""
     lists_changes: ClassVar[bool] = False
     audit_name: ClassVar[str] = ""
+    evidence: ClassVar[str] = ""
+    no_evidence: ClassVar[str] = ""
+    looks_like: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod
@@ -147,8 +160,8 @@ class Operation(ABC, Generic[T]):
         return ()
 
     @property
-    def can_verify(self) -> bool:
-        """Whether reading again can tell what became of it after its answer was lost."""
+    def may_have_arrived(self) -> bool:
+        """Whether the platform may have all of what was sent; asked once an answer was lost."""
         return True
 
     @abstractmethod
@@ -180,9 +193,17 @@ class Operation(ABC, Generic[T]):
     async def send(self, context: SendContext[T], /) -> object:
         """Make the one call; its answer. Raises ApiError."""
 
-    @abstractmethod
-    def verify(self, before: T, after: T | None, /) -> bool | None:
-        """Whether it happened, by the object before and after (None: gone); None where they do not tell."""
+    def can_show(self, _before: T, /) -> bool:
+        """Whether reading again may ever prove that it happened to the object as it was right before."""
+        return bool(self.evidence)
+
+    def shows(self, before: T, after: T | None, /) -> bool:  # noqa: ARG002  for what nothing shows
+        """Whether the object before and after (None: gone) proves that it happened. False proves nothing.
+
+        Only what it changes counts, and only where that was otherwise before: dates of changes, names that are alike
+        and other people's edits prove nothing.
+        """
+        return False
 
 
 class FormOperation(Operation[T]):
@@ -199,7 +220,25 @@ class FormOperation(Operation[T]):
         return self.form.changes
 
 
-class EditOperation(FormOperation[T]):
+class FieldOperation(Operation[T]):
+    """Gives fields of its object values that it knows."""
+
+    __slots__ = ()
+
+    no_evidence = "it changes nothing that was not so before"
+
+    @abstractmethod
+    def is_so(self, current: T, /) -> bool:
+        """Whether the fields have exactly those values."""
+
+    def can_show(self, before: T, /) -> bool:
+        return not self.is_so(before)
+
+    def shows(self, before: T, after: T | None, /) -> bool:
+        return after is not None and self.is_so(after) and not self.is_so(before)
+
+
+class EditOperation(FormOperation[T], FieldOperation[T]):
     """Changes fields of its object, which are sent by the names that they are read by."""
 
     __slots__ = ()
@@ -207,13 +246,13 @@ class EditOperation(FormOperation[T]):
     verb = "edit"
     level = ConfirmLevel.ASK
     button = "save"
+    evidence = "its fields have the values that were sent, which they had not before"
 
     def effect(self, _current: T, /) -> str:
         return "This is sent and nothing else:"
 
-    def verify(self, _before: T, after: T | None, /) -> bool:
-        fields = self.form.draft.body()
-        return after is not None and all(getattr(after, name) == value for name, value in fields.items())
+    def is_so(self, current: T, /) -> bool:
+        return all(getattr(current, name) == value for name, value in self.form.draft.body().items())
 
 
 class DeleteOperation(Operation[T]):
@@ -222,8 +261,9 @@ class DeleteOperation(Operation[T]):
     __slots__ = ()
 
     verb = "delete"
+    evidence = "the platform says that there is no such object"
 
-    def verify(self, _before: T, after: T | None, /) -> bool:
+    def shows(self, _before: T, after: T | None, /) -> bool:
         return after is None
 
 
@@ -239,12 +279,18 @@ Item = TypeVar("Item", bound=Identified)
 
 
 class CreateOperation(Operation[tuple[Item, ...]]):
-    """Makes an object, read as those of its kind. That it was made shows by one like it that was not there before."""
+    """Makes an object, read as those of its kind, all of them or the newest (`reads_newest`).
+
+    That it was made shows by exactly one that was not there before and is exactly what was sent: of two, one is
+    somebody else's.
+    """
 
     __slots__ = ()
 
     level = ConfirmLevel.NONE
     lists_changes = True
+    evidence = "just one came that is exactly what was sent"
+    reads_newest: ClassVar[bool] = False
 
     @property
     def seen(self) -> tuple[Item, ...]:
@@ -252,15 +298,26 @@ class CreateOperation(Operation[tuple[Item, ...]]):
 
     @abstractmethod
     def is_like(self, item: Item, /) -> bool:
-        """Whether that may be the one that was made."""
+        """Whether that is exactly what was sent, as far as the platform shows it."""
 
-    def verify(self, before: tuple[Item, ...], after: tuple[Item, ...] | None, /) -> bool:
+    def candidates(self, before: tuple[Item, ...], after: tuple[Item, ...]) -> tuple[Item, ...]:
+        """Those that came since and are exactly what was sent."""
         known = {item.id for item in before}
-        return any(item.id not in known and self.is_like(item) for item in after or ())
+        came = (item for item in after if item.id not in known and self.is_like(item))
+        return tuple(item for item in came if not self.reads_newest or _is_newer(item, before))
+
+    def shows(self, before: tuple[Item, ...], after: tuple[Item, ...] | None, /) -> bool:
+        return len(self.candidates(before, after or ())) == 1
+
+
+def _is_newer(item: Identified, others: Iterable[Identified]) -> bool:
+    """Whether it was made after all of these: what is deleted lets an older object into a list of the newest."""
+    made, before = (getattr(item, "created_at", None), [getattr(other, "created_at", None) for other in others])
+    return made is not None and all(date is not None and date <= made for date in before)
 
 
 class CreateFromForm(FormOperation[tuple[Item, ...]], CreateOperation[Item]):
-    """Made of a form with a field, `name_field`, that the object is known by again."""
+    """Made of a form with a field, `name_field`, that the object is called by."""
 
     __slots__ = ()
 
@@ -270,8 +327,12 @@ class CreateFromForm(FormOperation[tuple[Item, ...]], CreateOperation[Item]):
     def target(self) -> Target:
         return Target(self.kind, "", values.safe(getattr(self.form.draft, self.name_field), 60))
 
-    def is_like(self, item: Item, /) -> bool:
-        return bool(getattr(item, self.name_field) == getattr(self.form.draft, self.name_field))
+
+def may_look_alike(first: Operation[Any], other: Operation[Any]) -> bool:
+    """Whether what the other does may pass for the work of the first."""
+    if other.name == first.name:
+        return first.target.identity == other.target.identity
+    return other.name in first.looks_like and (isinstance(first, CreateOperation) or first.target.id == other.target.id)
 
 
 def conflict_lines(target: Target, conflicts: Conflicts) -> tuple[Segment, ...]:

@@ -9,7 +9,14 @@ from typing import Any
 
 from livedeck.client import Poster, collect
 from livedeck.monitor import Video
-from livedeck.operations.operation import CreateOperation, DeleteOperation, Platform, SendContext, Target
+from livedeck.operations.operation import (
+    CreateOperation,
+    DeleteOperation,
+    FieldOperation,
+    Platform,
+    SendContext,
+    Target,
+)
 from livedeck.operations.schema import Field, FormSchema
 from livedeck.operations.videos import ExtraOperation, video_title
 from livedeck.text import values
@@ -43,6 +50,9 @@ def _parse_url(fields: Mapping[str, Any]) -> str:
         raise ValueError("should begin with https://")
     return url
 
+
+NOT_TOLD = "no poster says which address it was made from"
+"""Why nothing shows that a picture was taken over."""
 
 PICTURE_FORM = FormSchema(
     (Field("poster_url", "Picture", hint="https:// address of the image", required=True),), _parse_url
@@ -78,7 +88,7 @@ class CreatePoster(_PosterCreation):
         return await context.api.posters.create(self.video.id, self.position)
 
     def is_like(self, item: Poster, /) -> bool:
-        return item.from_time is not None and abs(item.from_time - self.position) < 1
+        return item.from_time is not None and abs(item.from_time - self.position) < 0.001  # the form's last digit
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +98,8 @@ class UploadPoster(_PosterCreation):
     name = "poster.upload"
     verb = "upload"
     help = "Give the video the picture at an address"
+    evidence = ""
+    no_evidence = NOT_TOLD
     schema = PICTURE_FORM
 
     url: str
@@ -100,7 +112,7 @@ class UploadPoster(_PosterCreation):
         return await context.api.posters.upload_for_video(self.video.id, self.url)
 
     def is_like(self, _item: Poster, /) -> bool:
-        return True
+        return False
 
 
 class PosterOperation(ExtraOperation[Poster]):
@@ -119,13 +131,14 @@ class PosterOperation(ExtraOperation[Poster]):
         return await platform.api.posters.get(self.video.id, self.target.id)
 
 
-class ActivatePoster(PosterOperation):
+class ActivatePoster(FieldOperation[Poster], PosterOperation):
     """Show a poster in the player and in lists."""
 
     name = "poster.activate"
     verb = "activate"
     button = "show"
     help = "Show this poster in the player and in lists"
+    evidence = "it is the one that is shown, and was not before"
 
     def effect(self, _current: Poster, /) -> str:
         return "Viewers see it from now on in the player and in lists, in place of the present one."
@@ -133,8 +146,8 @@ class ActivatePoster(PosterOperation):
     async def send(self, context: SendContext[Poster], /) -> None:
         await context.api.posters.set_active(self.video.id, self.target.id)
 
-    def verify(self, _before: Poster, after: Poster | None, /) -> bool:
-        return after is not None and after.active is True
+    def is_so(self, current: Poster, /) -> bool:
+        return current.active is True
 
 
 class DeletePoster(DeleteOperation[Poster], PosterOperation):

@@ -137,6 +137,7 @@ class CreateRoom(CreateFromForm[Room]):
     kind = "room"
     help = "Make a room with up to 15 relay profiles, all or nothing"
     schema = room_form(lambda _: values.UNKNOWN)
+    reads_newest = True
 
     form: ParsedForm[RoomDraft]
 
@@ -145,6 +146,18 @@ class CreateRoom(CreateFromForm[Room]):
 
     async def send(self, context: SendContext[NewestRooms], /) -> Room:
         return await context.api.rooms.create(self.form.draft)
+
+    def is_like(self, item: Room, /) -> bool:
+        draft = self.form.draft
+        profiles = [_sent_fields(profile) for profile in item.restreams or ()]
+        wanted = [_sent_fields(profile) for profile in draft.restreams]
+        return (item.name, item.type) == (draft.name, draft.type) and sorted(profiles, key=repr) == sorted(
+            wanted, key=repr
+        )
+
+
+def _sent_fields(profile: RelayProfile | RelayDraft) -> tuple[object, ...]:
+    return profile.name, (profile.url or "").strip().rstrip("/"), profile.stream_key
 
 
 @dataclass(frozen=True, slots=True)

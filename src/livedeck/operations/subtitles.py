@@ -70,6 +70,7 @@ async def _tracks(platform: Platform, video: Video) -> tuple[Subtitle, ...]:
 @dataclass(frozen=True, slots=True)
 class _SubtitleCreation(CreateOperation[Subtitle]):
     kind = "subtitle"
+    looks_like = ("subtitle.upload", "subtitle.recognise", "subtitle.copy")
 
     video: Video
 
@@ -112,7 +113,8 @@ class UploadSubtitle(_SubtitleCreation):
         return await context.api.subtitles.upload(self.video.id, self.language, self.description, self.file)
 
     def is_like(self, item: Subtitle, /) -> bool:
-        return (item.language, item.file_name) == (self.language, self.file.name)
+        sent = (self.language, self.description, self.file.name)
+        return (item.language, item.description or "", item.file_name) == sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ class RecogniseSpeech(_SubtitleCreation):
     name = "subtitle.recognise"
     verb = "recognise"
     help = "Have the speech recognised, a track for each language"
+    evidence = "just one recognised track came for each language"
     schema = RECOGNISE_FORM
 
     languages: tuple[str, ...]
@@ -134,7 +137,12 @@ class RecogniseSpeech(_SubtitleCreation):
         return await context.api.subtitles.generate(self.video.id, self.languages)
 
     def is_like(self, item: Subtitle, /) -> bool:
-        return item.language in self.languages
+        """Only a track that was recognised is pending, or has cues of its own."""
+        return item.language in self.languages and (item.status == "pending" or bool(item.data))
+
+    def shows(self, before: tuple[Subtitle, ...], after: tuple[Subtitle, ...] | None, /) -> bool:
+        came = [track.language for track in self.candidates(before, after or ())]
+        return sorted(came, key=str) == sorted(self.languages)
 
 
 def track_target(video: Video, track: Subtitle) -> Target:
@@ -165,7 +173,8 @@ class CopySubtitle(_SubtitleCreation):
         return await context.api.subtitles.copy(self.video.id, self.track.id)
 
     def is_like(self, item: Subtitle, /) -> bool:
-        return (item.language, item.description) == (self.track.language, self.track.description)
+        names = ("language", "description", "file_name")
+        return all(getattr(item, name) == getattr(self.track, name) for name in names)
 
 
 class SubtitleOperation(ExtraOperation[Subtitle]):
@@ -212,6 +221,8 @@ class ReorderSubtitles(Reorder):
     name = "subtitle.reorder"
     kind = "subtitle"
     help = "Send the order of the tracks"
+    evidence = "the tracks are in the order that was sent, and were not before"
+    no_evidence = "they were in that order before"
 
     async def read(self, platform: Platform) -> Ids:
         return tuple(track.id for track in await _tracks(platform, self.video))
@@ -219,8 +230,15 @@ class ReorderSubtitles(Reorder):
     async def send(self, context: SendContext[Ids], /) -> object:
         return await context.api.subtitles.reorder(self.video.id, self.complete_order(context.current))
 
-    def verify(self, before: Ids, after: Ids | None, /) -> bool:
-        return after == self.complete_order(before)
+    def can_show(self, before: Ids, /) -> bool:
+        return self.complete_order(before) != before
+
+    def shows(self, before: Ids, after: Ids | None, /) -> bool:
+        """By the rows that are left of those that were sent: others may have come since, and some may have gone."""
+        sent, there = self.complete_order(before), set(after or ())
+        now = [row_id for row_id in after or () if row_id in sent]
+        is_so = now == [row_id for row_id in sent if row_id in there]
+        return is_so and now != [row_id for row_id in before if row_id in there]
 
 
 OPERATIONS = (UploadSubtitle, RecogniseSpeech, EditSubtitle, CopySubtitle, DeleteSubtitle, ReorderSubtitles)

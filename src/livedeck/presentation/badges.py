@@ -78,6 +78,7 @@ CONNECTION_BADGES: Mapping[ConnectionState, Badge] = MappingProxyType(
 
 OUTCOME_BADGES: Mapping[AuditOutcome, Badge] = MappingProxyType(
     {
+        AuditOutcome.DONE: Badge("✓", "done", StyleRole.OK),
         AuditOutcome.APPLIED: Badge("✓", "applied", StyleRole.OK),
         AuditOutcome.NOT_APPLIED: Badge("✖", "not applied", StyleRole.CRITICAL),
         AuditOutcome.REFUSED: Badge("▲", "refused", StyleRole.WARNING),

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
@@ -18,6 +19,7 @@ from textual.worker import Worker
 
 from livedeck.client import Api
 from livedeck.monitor import Clock, EventState, History, Monitor, NotificationRecord, Severity, Snapshot
+from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.render_time import RenderTime
 from livedeck.ui.features import FEATURES
 from livedeck.ui.kit import themes
@@ -34,6 +36,9 @@ log = structlog.get_logger()
 
 R = TypeVar("R")
 S = TypeVar("S")
+
+OPEN_CHANGES_SECONDS = 30.0
+"""Between two readings of the changes that other decks have left without a verdict."""
 
 INTERRUPT = "app.interrupt"
 """The one action whose key works whatever is open."""
@@ -96,6 +101,8 @@ class Deck(ExactApp):
         self.fault = ""
         self.snapshot_signal: Signal[None] = Signal(self, "snapshot")
         self.clock, self._log_file = clock, log_file
+        self.open_changes = OpenChanges(lambda: self.snapshot_signal.publish(None))
+        self._open_changes_due = -inf  # when the history is asked for them again (monotonic s)
         self.downloads, self.opener = downloads, opener
         self._selected_id: str | None = None  # None: the first event
         self._follows_first = self._blink_on = True
@@ -122,12 +129,22 @@ class Deck(ExactApp):
             async for snapshot in self.monitor.snapshots():
                 self.snapshot, self._render_time = snapshot, None
                 self.snapshot_signal.publish(None)
+                self._read_open_changes()
                 if snapshot.seq == 1:  # the first that a round of answers is in
                     self.run_worker(asyncio.to_thread(self._import_the_rest), exit_on_error=False)
         except Exception as error:
             log.exception("the monitor stopped")
             self.fault = f"{type(error).__name__}; see {self._log_file or 'the log'}"
             self.snapshot_signal.publish(None)
+
+    def _read_open_changes(self) -> None:
+        """What decks before this one, or beside it, have left without a verdict, as the history has it now."""
+        if self.history is not None and self.clock.monotonic() >= self._open_changes_due:
+            self._open_changes_due = self.clock.monotonic() + OPEN_CHANGES_SECONDS
+            self.run_worker(self._take_open_changes(self.history), group="open changes", exit_on_error=False)
+
+    async def _take_open_changes(self, history: History) -> None:
+        self.open_changes.take_recorded(await history.open_changes())
 
     def _import_the_rest(self) -> None:
         """Everything that the next pictures will need, while the first one is looked at."""

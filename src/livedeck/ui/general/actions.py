@@ -48,6 +48,16 @@ def interrupt(ctx: Context, _: str) -> Awaitable[None] | None:
     return leave(ctx, "", INTERRUPTED)
 
 
+def needs_open_change(ctx: Context) -> str:
+    """A change has to be without a verdict."""
+    return "" if ctx.open_changes.items else "has nothing to show: every change that was sent has a verdict"
+
+
+def close_changes(ctx: Context, _: str) -> Awaitable[None] | None:
+    """Show the changes that have no verdict, and close those that were looked after."""
+    return ctx.confirmer.close_changes()
+
+
 def suspend(ctx: Context, _: str) -> None:
     """Hand the terminal back to the shell until `fg`."""
     ctx.suspend_process()
@@ -310,6 +320,17 @@ DECK = (
     Action("app.suspend", ("ctrl+z",), "suspend", "Suspend the deck; `fg` brings it back", suspend),
 )
 
+CHANGES = (
+    Action(
+        "change.close",
+        ("exclamation_mark",),
+        "unknown",
+        "The changes that have no verdict, what to do about them, and close those that you have looked after",
+        close_changes,
+        blocked=needs_open_change,
+    ),
+)
+
 ROWS = (
     Action("row.up", ("up", "k"), "up", "The row above", move_up, kind=ScreenKind.ROWS),
     Action("row.down", ("down", "j"), "down", "The row below", move_down, kind=ScreenKind.ROWS),
@@ -399,6 +420,11 @@ VIEW = (
 )
 
 FEATURE = Feature(
-    actions=(*DECK, *ROWS, *VIEW),
-    help=(HelpGroup("row", "Tables", 60), HelpGroup("view", "View", 70), HelpGroup("app", "The deck", 1000)),
+    actions=(*DECK, *CHANGES, *ROWS, *VIEW),
+    help=(
+        HelpGroup("change", "Changes", 50),
+        HelpGroup("row", "Tables", 60),
+        HelpGroup("view", "View", 70),
+        HelpGroup("app", "The deck", 1000),
+    ),
 )

@@ -65,7 +65,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         if render_time != self._render_time:
             self._cache.clear()
         if rows is not self._rows:
-            self._critical_above = [0, *accumulate(map(self._schema.is_critical, rows))]
+            self._critical_above = [*accumulate(map(self._schema.is_critical, rows), initial=0)]
         self._rows, self._render_time, self._empty_text, self._view = rows, render_time, empty_text, view
         self.cursor = cursor
         self.virtual_size = Size(self.size.width, len(rows) + HEAD_LINES)

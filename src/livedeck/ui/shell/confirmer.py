@@ -16,6 +16,7 @@ from livedeck.monitor import Clock, History, Monitor, Severity, Snapshot
 from livedeck.operations import guard
 from livedeck.operations.diff import ParsedForm, parse_form
 from livedeck.operations.executor import Cancelled, Executor, audit_local
+from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import (
     Confirmation,
     ConfirmLevel,
@@ -26,13 +27,18 @@ from livedeck.operations.operation import (
     Verdict,
 )
 from livedeck.operations.schema import FieldErrors, FieldValues, FormResult, FormSchema, FormState, field_errors
+from livedeck.presentation.open_changes import ADVICE, open_change_text
 from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import StyleRole
 from livedeck.text.times import TimeReference
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
 
 R = TypeVar("R")
+
+MAX_LISTED = 6
+"""Changes without a verdict in one dialog, the newest ones; at 80x24 there is room for no more."""
 
 SHOW_AFTER = 0.5
 """Seconds of silence after which a dialog says that something is under way."""
@@ -42,10 +48,8 @@ SEVERITIES = {
     Verdict.APPLIED: Severity.INFO,
     Verdict.REFUSED: Severity.WARNING,
     Verdict.UNKNOWN: Severity.CRITICAL,
-    Verdict.NOT_APPLIED: Severity.CRITICAL,
-    Verdict.FAILED: Severity.CRITICAL,
 }
-"""How loud each verdict is told."""
+"""How loud each verdict is told; a refusal in the platform's words is critical."""
 
 OperationFactory = Callable[[ParsedForm[Any]], Operation[Any] | Awaitable[Operation[Any]]]
 """The operation that a filled form asks for; awaited where a file is read first. Raises Invalid and FileFault."""
@@ -66,6 +70,7 @@ class Host(Protocol):
     fault: str
     history: History | None
     monitor: Monitor
+    open_changes: OpenChanges
     snapshot: Snapshot | None
 
     def render_time(self) -> RenderTime | None:
@@ -101,6 +106,21 @@ class Confirmer:
 
     async def run(self, operation: Operation[Any]) -> OperationResult:
         """Confirm and send it; what became of it, which was told."""
+        return await self._made_executor().run(operation)
+
+    async def close_changes(self) -> None:
+        """Say which changes have no verdict and what to do, and close those that the person has looked after."""
+        changes = self._ctx.open_changes.items
+        paragraphs = [(f"{open_change_text(change)}.", StyleRole.TEXT) for change in reversed(changes)]
+        advice = f"{ADVICE[0].upper()}{ADVICE[1:]}."
+        hint = f"{advice} Close what you have looked after: it is shown no more, and the audit keeps it."
+        title = f"{len(changes)} {'change has' if len(changes) == 1 else 'changes have'} no verdict"
+        lines = (*paragraphs[:MAX_LISTED], (hint, StyleRole.WARNING))
+        if await self.ask_confirmation(Confirmation(title, lines, "I have looked: close", cancel="Keep")):
+            for change in changes:
+                await self._made_executor().close_change(change, "closed by a person who has looked")
+
+    def _made_executor(self) -> Executor:
         if self._executor is None:
             ctx = self._ctx
             self._executor = Executor(
@@ -112,8 +132,9 @@ class Confirmer:
                 blocked_reason=self.blocked_reason,
                 notify=self._notify,
                 refresh=ctx.monitor.refresh,
+                open_changes=ctx.open_changes,
             )
-        return await self._executor.run(operation)
+        return self._executor
 
     async def run_form(
         self,
@@ -223,9 +244,13 @@ class Confirmer:
 
     def _notify(self, operation: Operation[Any], result: OperationResult) -> None:
         """What was done to what, and what became of it; it stays among the notices."""
-        name = operation.target.name
+        name, until = operation.target.name, result.watched_until
         text = name if result.verdict is Verdict.DONE else f"{name}: {result.text}"
-        self._ctx.announce(f"{operation.verb} {result.verdict}: {text}", SEVERITIES[result.verdict])
+        if result.verdict is Verdict.UNKNOWN:
+            text += f"{f', watching until {until:%H:%M:%S}Z' if until else ''}; {ADVICE}"
+        is_refusal = result.verdict is Verdict.REFUSED and result.error is not None
+        severity = Severity.CRITICAL if is_refusal else SEVERITIES[result.verdict]
+        self._ctx.announce(f"{operation.verb} {result.verdict}: {text}", severity)
 
 
 def _refused(state: FormState, result: FormResult, outcome: OperationResult) -> FormState:

@@ -18,6 +18,7 @@ from textual.worker import Worker
 
 from livedeck.client import Api
 from livedeck.monitor import Clock, EventState, History, Monitor, Severity, Snapshot
+from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Segment
 from livedeck.ui.shell.preferences import Displayed, ViewState
@@ -47,8 +48,8 @@ class Context(Protocol):
 
     `snapshot`: the newest one, None before the first. `snapshot_signal`: published after each snapshot, each second,
     and when what is selected, held still or said changed. `api`: None where nothing is ever written. `history`: None
-    where none is kept. `fault`: why the monitor ended, empty while it runs. `downloads`: where files go that name no
-    folder.
+    where none is kept. `fault`: why the monitor ended, empty while it runs. `open_changes`: what was sent and has no
+    verdict. `downloads`: where files go that name no folder.
     """
 
     actions: ActionRegistry
@@ -59,6 +60,7 @@ class Context(Protocol):
     history: History | None
     identity: Identity
     monitor: Monitor
+    open_changes: OpenChanges
     opener: Opener | None
     preferences: ViewState
     snapshot: Snapshot | None

@@ -24,6 +24,7 @@ KEY_TEXTS = {
     "equals_sign": "=",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
+    "exclamation_mark": "!",
     "question_mark": "?",
     "colon": ":",
     "slash": "/",

@@ -12,7 +12,7 @@ from livedeck.monitor import Severity, Snapshot
 from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.presentation.filtering import TableView
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Line, StyleRole
+from livedeck.text.segments import Line, StyleRole, wrap
 from livedeck.text.values import safe
 
 NOTICE_SECONDS = {Severity.INFO: 6.0, Severity.WARNING: 12.0, Severity.CRITICAL: 30.0}
@@ -28,15 +28,18 @@ class Notice:
     text: str
 
 
-def notice_lines(notices: tuple[Notice, ...], render_time: RenderTime) -> list[Line]:
-    """The last notice for as long as it stands above the keys."""
+def notice_lines(notices: tuple[Notice, ...], render_time: RenderTime, cells: int) -> list[Line]:
+    """The last notice for as long as it stands above the keys, in as many lines as it needs and may have."""
     if not notices:
         return []
     notice = notices[-1]
     if render_time.seconds_since(notice.at) >= NOTICE_SECONDS[notice.severity]:
         return []
     glyph, word, role = SEVERITY_BADGES[notice.severity]
-    return [[(f" {glyph} {word} ", role), (safe(notice.text), StyleRole.STRONG)]]
+    badge = f" {glyph} {word} "
+    first, *more = list(wrap(safe(notice.text), StyleRole.STRONG, cells - len(badge) - 1)) or [[]]
+    indent = (" " * len(badge), StyleRole.STRONG)
+    return [[(badge, role), *first], *([indent, *line] for line in more)][:MAX_NOTICE_LINES]
 
 
 class Displayed(NamedTuple):
@@ -45,6 +48,9 @@ class Displayed(NamedTuple):
     snapshot: Snapshot
     render_time: RenderTime
 
+
+MAX_NOTICE_LINES = 4
+"""What a notice may hide of the screen; longer ones are cut, and stand whole among the notices."""
 
 MAX_NOTICES = 200
 """Notices kept in memory at most."""

@@ -14,6 +14,7 @@ from livedeck.monitor import Alarm, AlarmState, EventState, Snapshot
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.connection import banner_line, unreadable_line
 from livedeck.presentation.filtering import FilteredRows, TableView, apply_view, filter_line
+from livedeck.presentation.open_changes import open_changes_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line, StyleRole, clip, plain
@@ -137,10 +138,13 @@ class BaseScreen(Screen[None], inherit_bindings=False):
         self.query_one(Header).show(snapshot, render_time)
         warning = banner_line(snapshot, render_time, self.ctx.fault)
         frozen = frozen_line(displayed.render_time, render_time) if self.ctx.preferences.frozen else []
-        self._show_lines("banner", [line for line in (warning, unreadable_line(snapshot), frozen) if line])
+        key = key_of("change.close", self.ctx.actions)
+        unresolved = open_changes_line(self.ctx.open_changes.items, key, self.size.width)
+        banner = (warning, unresolved, unreadable_line(snapshot), frozen)
+        self._show_lines("banner", [line for line in banner if line])
         self.paint(*displayed)  # which may select another event: what stands below it speaks of that one
         self._paint_alarms(snapshot, render_time)
-        self._show_lines("notice", notice_lines(self.ctx.preferences.notices, render_time))
+        self._show_lines("notice", notice_lines(self.ctx.preferences.notices, render_time, self.size.width))
         alarm = self.alarm_without_cursor(snapshot, needs_ack=True)
         self.query_one(Footer).show(self._alarm_label(alarm) if alarm else "")
 

@@ -1,0 +1,54 @@
+"""Changes that were sent and have no verdict, in words: what an operator is to know and do (trust.md, "Verdicts")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from livedeck.monitor import OpenChange
+from livedeck.text.segments import Line, StyleRole
+from livedeck.text.times import isoformat_utc
+from livedeck.text.values import safe
+
+ADVICE = "do not repeat it: it may have happened, or still land; look at the platform's own page"
+"""What to do about any of them."""
+
+MIN_NAME = 8
+"""Characters of a name that are shown however narrow the screen is."""
+
+NO_NEWS = "its sender ended before it knew"
+"""What is known of one whose deck was killed."""
+
+
+def open_change_text(change: OpenChange) -> str:
+    """`unknown: enable "Morning show", sent 14:02:11Z: ..., watching until 14:12:11Z`."""
+    intent = change.intent
+    name = safe(intent.target_name or intent.target_id, 60)
+    watch = f", watching until {change.watched_until:%H:%M:%S}Z" if change.watched_until else ""
+    return f'unknown: {intent.verb} "{name}", sent {intent.at:%H:%M:%S}Z: {safe(change.detail or NO_NEWS)}{watch}'
+
+
+def open_changes_line(changes: Sequence[OpenChange], key: str, cells: int) -> Line:
+    """The banner of those that are open, the newest in words; empty where none is. `key`: what lists them."""
+    if not changes:
+        return []
+    intent, until = changes[-1].intent, changes[-1].watched_until
+    state = f"not seen yet, watched to {until:%H:%M}Z" if until else "no verdict"
+    more = f", and {len(changes) - 1} more" if len(changes) > 1 else ""
+    before, after = f" ? UNKNOWN  {intent.verb} ", f" sent {intent.at:%H:%M}Z, {state}{more}  {key} "
+    name = safe(intent.target_name or intent.target_id, max(MIN_NAME, cells - len(before) - len(after) - 2))
+    return [(f'{before}"{name}"{after}', StyleRole.BANNER)]
+
+
+def open_change_object(change: OpenChange) -> dict[str, Any]:
+    """One for programs. `detail` is null where its sender was ended."""
+    intent = change.intent
+    return {
+        "id": intent.id,
+        "sent": isoformat_utc(intent.at),
+        "action": intent.action,
+        "target": {"kind": intent.target_kind, "id": intent.target_id or None, "name": intent.target_name},
+        "by": {"user": intent.actor, "host": intent.host, "pid": intent.pid},
+        "detail": change.detail or None,
+        "watched_until": isoformat_utc(change.watched_until),
+    }
