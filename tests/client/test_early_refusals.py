@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -16,25 +17,29 @@ from livedeck.client import Api, Material, Rejected
 
 
 @asynccontextmanager
-async def refusing(answer: bytes, *, closes: bool) -> AsyncIterator[str]:
+async def refusing(answer: bytes, *, closes: bool, tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
     """A platform that answers as soon as it has the head of a request, and reads no body."""
     gone = asyncio.Event()
+    talks: set[asyncio.Task[None] | None] = set()
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        talks.add(asyncio.current_task())
         with suppress(ConnectionError):
             await reader.readuntil(b"\r\n\r\n")
             writer.write(answer)
             await writer.drain()
             if not closes:
                 await gone.wait()
+                writer.transport.abort()  # it read nothing, and so would not hear that the client has gone
         writer.close()
-        with suppress(ConnectionError):
+        with suppress(ConnectionError, ssl.SSLError):
             await writer.wait_closed()
 
-    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    server = await asyncio.start_server(talk, "127.0.0.1", 0, ssl=tls)
     async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         gone.set()
+    await asyncio.gather(*(talk for talk in talks if talk))
 
 
 def sparse(folder: Path, size: int) -> Path:

@@ -5,59 +5,27 @@ from __future__ import annotations
 import asyncio
 import base64
 import re
-import shutil
 import socket
 import ssl
-import subprocess
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from client.answers import EMPTY_LIST, TOKEN
+from client.certificates import Certificates, make_certificates, needs_openssl
 from livedeck.client import Api, Misconfigured, Unreachable
 
-if shutil.which("openssl") is None:
-    pytest.skip("the certificates are made by the openssl command", allow_module_level=True)
+pytestmark = needs_openssl
 
 PASSWORD = "s3cretword"
 
 
-class Certificates(NamedTuple):
-    """PEM files: an authority of our own, a server and a client that it vouches for, each with its key."""
-
-    authority: Path
-    server: Path
-    client: Path
-    locked_client: Path
-
-
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    folder = tmp_path_factory.mktemp("certificates")
-    _make(folder, "authority", "-x509", "-addext", "basicConstraints=critical,CA:TRUE")
-    for name in ("server", "client"):
-        _make(folder, name, "-CA", "authority.pem", "-CAkey", "authority.key", "-x509", "-addext", _NAMES)
-        (folder / f"{name}.both").write_text(
-            (folder / f"{name}.pem").read_text() + (folder / f"{name}.key").read_text()
-        )
-    _run(folder, "ec", "-in", "client.key", "-aes128", "-passout", "pass:x", "-out", "locked.key")
-    (folder / "locked.both").write_text((folder / "client.pem").read_text() + (folder / "locked.key").read_text())
-    return Certificates(*(folder / name for name in ("authority.pem", "server.both", "client.both", "locked.both")))
-
-
-_NAMES = "subjectAltName=DNS:localhost,IP:127.0.0.1"
-
-
-def _make(folder: Path, name: str, *options: str) -> None:
-    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", f"{name}.key")
-    _run(folder, "req", *key, "-subj", f"/CN={name}", "-days", "2", "-out", f"{name}.pem", *options)
-
-
-def _run(folder: Path, *arguments: str) -> None:
-    subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True, timeout=60)
+    return make_certificates(tmp_path_factory.mktemp("certificates"))
 
 
 @asynccontextmanager
