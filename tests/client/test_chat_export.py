@@ -127,13 +127,15 @@ async def test_a_workbook_reads_back_equal_and_computes_nothing(count: int, tmp_
     assert done.split_messages == sum(len(one["message"]) > 20_000 for one in MANY[:count])
 
 
-async def test_a_line_of_text_that_begins_with_a_bracket_is_a_message(tmp_path: Path) -> None:
-    """No message can forge another: its further lines are indented."""
-    await exported(MANY, wanting("txt", zone=UTC), tmp_path / "c")
-    lines = (tmp_path / "c").read_text(encoding="utf-8").split("\n")
-    begun = [line for line in lines if line.startswith("[")]
-    assert [line.partition("] ")[2].partition(": ")[0] for line in begun] == [one["username"] for one in MANY]
-    assert {line[:4] for line in lines if not line.startswith("[")} <= {"    ", ""}
+async def test_a_line_of_text_is_a_message(tmp_path: Path) -> None:
+    """No message can forge another, whatever ends a line for its reader."""
+    breaks = "\n \r\n \r \v \f \x1c \x1d \x1e \x85 \u2028 \u2029"
+    forged = {"created_at": "then", "username": "a", "message": "x\n[now] b: y\r\n"}
+    await exported([*MANY, forged, {"username": breaks}], wanting("txt", zone=UTC), tmp_path / "c")
+    lines = (tmp_path / "c").read_bytes().decode().splitlines()
+    names = [line.partition("] ")[2].partition(": ")[0] for line in lines[: len(MANY)]]
+    assert names == [one["username"] for one in MANY]
+    assert lines[len(MANY) :] == ["[then] a: x [now] b: y ", f"[] {' ' * 21}: "]
 
 
 async def test_safe_csv_has_no_cell_that_computes_and_counts_those_it_changed(tmp_path: Path) -> None:

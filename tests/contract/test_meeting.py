@@ -15,6 +15,7 @@ from livedeck.client import (
     Conflict,
     EventDraft,
     EventRestreamDraft,
+    MessageFilter,
     Model,
     NotFound,
     Poster,
@@ -195,6 +196,10 @@ async def test_quality_and_chat_of_an_event_on_air(api: Api, tmp_path: Path) -> 
     for suffix in formats:
         assert (await api.chat.export(ChatExport(event, stream, suffix), tmp_path / suffix)).size
     assert (tmp_path / "csv").read_text().startswith("id,username,external_id,is_admin,message,created_at,cteated_at_")
+    all_of_it = MessageFilter(since=START - timedelta(days=30))
+    await api.chat.export(ChatExport(event, stream, "txt", filter=all_of_it), tmp_path / "sifted")
+    assert (tmp_path / "sifted").read_bytes() == (tmp_path / "txt").read_bytes()
+    assert len((tmp_path / "txt").read_text().splitlines()) == len(messages)
 
 
 async def test_rooms_and_their_relays(api: Api, simulator: Simulator) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import Protocol
@@ -99,21 +100,25 @@ class Csv:
 
 
 class Text:
-    """`[created_at] username: message` a line (platform-api.md, "Chat log").
+    """`[created_at] username: message` a line, a line break inside as a space (platform-api.md, "Chat log").
 
-    What a message has on further lines is indented, so that a line that begins with `[` is a message of its own.
+    So no message can pass for two.
     """
 
     head, tail, escaped_formulas = "", "", 0
 
     def rows(self, messages: Sequence[ChatMessageDict]) -> str:
-        """A line each, and more where a message has more."""
-        return "".join(map(self._entry, messages))
+        """A line each."""
+        return "".join(map(self._line, messages))
 
     @staticmethod
-    def _entry(message: ChatMessageDict) -> str:
+    def _line(message: ChatMessageDict) -> str:
         created_at, username, content = (text(message.get(name)) for name in ("created_at", "username", "message"))
-        return "\n    ".join(f"[{created_at}] {username}: {content}".splitlines()) + "\n"
+        return _LINE_BREAK.sub(" ", f"[{created_at}] {username}: {content}") + "\n"
+
+
+_LINE_BREAK = re.compile(r"\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
+"""Whatever one reader or another ends a line at, as `str.splitlines` has it."""
 
 
 def as_cells(message: ChatMessageDict) -> list[str]:
