@@ -125,12 +125,8 @@ class EventUpdate(_EventDraft):
 class EventMove(RequestBody):
     """The project or folder to move an event to."""
 
+    of = Event
     parent_id: Uuid
-
-    @classmethod
-    def ignored(cls) -> set[str]:
-        """The fields of an event that no body can set."""
-        return EventUpdate.ignored()
 
 
 class StreamDraft(RequestBody):
