@@ -9,6 +9,7 @@ from email.utils import formatdate
 from hmac import compare_digest
 from itertools import groupby
 from typing import Any
+from urllib.parse import unquote
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
@@ -132,6 +133,11 @@ class SimulatorMiddleware:
             await self._app(scope, receive, send)
             return
         send_dated = self._dated(scope, send)
+        refusal = _refuse_framing(scope)
+        if refusal is not None:
+            await refusal(scope, receive, send_dated)
+            return
+        scope = _in_origin_form(scope)
         try:
             await self._world.faults.late.land_due(self._world.now())
             await self._with_faults(scope)(scope, _bounded(scope, receive), send_dated)
@@ -173,6 +179,25 @@ class SimulatorMiddleware:
             await send(message)
 
         return send_dated
+
+
+def _refuse_framing(scope: Scope) -> Response | None:
+    """The answer to what two servers may read differently, or that is another protocol; it ends the connection."""
+    names = {name for name, _ in scope["headers"]}
+    if {b"content-length", b"transfer-encoding"} <= names:
+        return of_status(400, "content-length beside transfer-encoding").response({"Connection": "close"})
+    if not scope["http_version"].startswith("1."):
+        return of_status(505, "http version not supported").response({"Connection": "close"})
+    return None
+
+
+def _in_origin_form(scope: Scope) -> Scope:
+    """The same request with its path alone: whoever takes us for a proxy names scheme and host before it."""
+    match = re.match(rb"https?://[^/]*", scope["raw_path"], re.IGNORECASE)
+    if match is None:
+        return scope
+    path = scope["raw_path"][match.end() :] or b"/"
+    return {**scope, "raw_path": path, "path": unquote(path.decode("ascii"))}
 
 
 def _bounded(scope: Scope, receive: Receive) -> Receive:

@@ -24,6 +24,8 @@ RESERVED_DESCRIPTORS = 32
 """Below the limit of the process: connections leave them to uploads, downloads, the log and the data file."""
 
 _log = logging.getLogger("livedeck.simulator")
+_quiet_log = _log.getChild("connections")
+_quiet_log.setLevel(logging.ERROR)  # what strangers send is no news: a line for each would fill the log
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Begin."""
+        self.logger = _quiet_log
         self.opened_at = self.loop.time()
         super().connection_made(transport)
 
