@@ -65,7 +65,12 @@ def bound(api: Api, name: str, folder: Path, identifier: str | None = None) -> A
     _, resource, method = name.split(".")
     function = getattr(getattr(api, resource), method)
     known = values(folder) | {"draft": DRAFTS.get(name)}
-    required = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
+    parameters = inspect.signature(function).parameters.values()
+    required = [
+        each
+        for each in parameters
+        if each.name == "draft" or (each.default is each.empty and each.kind is not each.VAR_KEYWORD)
+    ]
     return function(**{each.name: known.get(each.name, identifier or each.name) for each in required})
 
 

@@ -12,6 +12,11 @@ from livedeck.client import QosSample, QosSamples, Unreadable
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
 
 
+def at(second: float) -> datetime:
+    """That many seconds after noon."""
+    return datetime.fromtimestamp(NOON + second, UTC)
+
+
 def sample(second: int = 0, **fields: object) -> dict[str, Any]:
     whole: dict[str, Any] = {"bitrate_video": 4_500_000, "bitrate_audio": 128_000, "frame_rate": 30, "status": 0}
     return whole | {"time": f"2026-11-21T12:00:{second:02}.000000Z"} | fields
@@ -26,7 +31,7 @@ async def test_samples_come_in_columns_and_in_the_order_answered() -> None:
     samples = await read({"data": [sample(5), sample(1, status=3), sample(5)]})
     assert list(samples.time) == [NOON + 5, NOON + 1, NOON + 5]
     assert list(samples.status) == [0, 3, 0]
-    assert samples[1] == QosSample(NOON + 1, 4_500_000, 128_000, 30, 3)
+    assert samples[1] == QosSample(at(1), 4_500_000, 128_000, 30, 3)
     assert len(samples) == 3
     assert not samples.extra
 
@@ -46,9 +51,9 @@ async def test_missing_is_not_zero() -> None:
             ]
         }
     )
-    assert samples[0] == QosSample(NOON, 0, 0, 0, 0)
-    assert samples[1] == QosSample(NOON, None, 128_000, None, None)
-    assert samples[2] == QosSample(NOON, None, None, None, None)
+    assert samples[0] == QosSample(at(0), 0, 0, 0, 0)
+    assert samples[1] == QosSample(at(0), None, 128_000, None, None)
+    assert samples[2] == QosSample(at(0), None, None, None, None)
     assert isnan(samples.bitrate_video[1])
     assert samples.status[1] == -1
 
@@ -63,7 +68,7 @@ async def test_an_hour_of_samples_is_read_whole() -> None:
     hour = [sample(time=f"2026-11-21T12:{second // 60:02}:{second % 60:02}.5Z") for second in range(3600)]
     samples = await read({"data": hour})
     assert len(samples) == 3600
-    assert samples[-1].time == NOON + 3599.5
+    assert samples[-1].time == at(3599.5)
 
 
 @pytest.mark.parametrize("name", ["bitrate_video", "bitrate_audio", "frame_rate", "status"])
@@ -72,8 +77,8 @@ async def test_a_value_that_cannot_be_read_is_missing_and_costs_no_other(name: s
     """platform-api.md, "QoS answer": one bad value must not cost the samples beside it."""
     samples = await read({"data": [sample(1), sample(2, **{name: value}), sample(3)]})
     assert list(samples.time) == [NOON + 1, NOON + 2, NOON + 3]
-    assert samples[1] == samples[0]._replace(time=NOON + 2, **{name: None})
-    assert samples[2] == samples[0]._replace(time=NOON + 3)
+    assert samples[1] == samples[0]._replace(time=at(2), **{name: None})
+    assert samples[2] == samples[0]._replace(time=at(3))
     assert samples.dropped == 0
 
 
@@ -156,3 +161,15 @@ async def test_a_platform_that_counts_kilobits_is_read_in_bits() -> None:
         samples = await api.qos.get("x")
     assert (samples[0].bitrate_video, samples[0].bitrate_audio) == (4_500_000, 0)
     assert (samples[1].bitrate_video, samples[0].frame_rate) == (None, 30)
+
+
+async def test_a_slice_of_samples_is_samples_and_every_time_is_an_aware_one() -> None:
+    samples = await read({"data": [sample(0), sample(1, jitter=4), sample(2, status=None), sample(3)]})
+    part = samples[1:3]
+    assert isinstance(part, QosSamples)
+    assert [*part] == [samples[1], samples[2]]
+    assert part.extra == {0: {"jitter": 4}}
+    assert [one.time for one in samples[::-1]] == [at(3), at(2), at(1), at(0)]
+    assert len(samples[9:]) == 0
+    with pytest.raises(IndexError):
+        samples[4]

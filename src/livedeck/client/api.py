@@ -37,7 +37,9 @@ def _utc_now() -> datetime:
 
 
 class Api:
-    """The platform of platform-api.md, to be used as `async with Api(...) as api`.
+    """The platform of platform-api.md, to be used as `async with Api(...) as api`, in one event loop.
+
+    The examples of its calls are what a person types into `python -m asyncio`.
 
     `base_url`, `upload_url` (None: the same): https, or http to this machine only. `read_only`: every change raises
     ReadOnly and is not sent. `meet_segment`: the path segment of the meeting product.
@@ -126,9 +128,25 @@ class Api:
         self.relays = Relays(transport, meet_segment)
 
     def without_retry(self) -> Api:
-        """The same client (connections, token, rate limit), but reads are tried once: for a poller at its own pace."""
+        """The same client (connections, token, rate limit), but reads are tried once: for a poller at its own pace.
+
+        >>> samples = await api.without_retry().qos.get(event_id)
+        """
+        return self._over(self._transport.without_retry())
+
+    def with_timeout(self, seconds: float) -> Api:
+        """The same client, but its calls have another timeout: for a call that takes long, or must not.
+
+        >>> events = await api.with_timeout(20).events.list()
+        """
+        if not seconds > 0:
+            raise Misconfigured("timeout should be above 0")
+        return self._over(self._transport.with_timeout(seconds))
+
+    def _over(self, transport: Transport) -> Api:
         api = copy.copy(self)
-        api._make_resources(self._transport.without_retry())  # noqa: SLF001  its own class
+        api._transport = transport  # noqa: SLF001  its own class
+        api._make_resources(transport)  # noqa: SLF001
         return api
 
     @property
@@ -138,17 +156,34 @@ class Api:
 
     def service_of(self, url: str) -> str:
         """The value of `service` that the platform will compute for a relay address (platform-api.md, "Relay
-        platforms")."""
+        platforms").
+
+        >>> api.service_of("rtmp://live.example/app")
+        'custom'
+        """
         return service_of(url, self._platforms)
 
     def set_token(self, token: str | Secret) -> None:
-        """Go on with another token. Raises Misconfigured for one that cannot be sent."""
+        """Go on with another token. Raises Misconfigured for one that cannot be sent.
+
+        >>> api.set_token("another-token")
+        """
         self._transport.set_token(token if isinstance(token, Secret) else Secret(token))
 
     @property
     def host(self) -> str:
         """Host and port of the platform: `127.0.0.1:8787`."""
         return self._transport.host
+
+    @property
+    def last_response(self) -> ResponseTiming | None:
+        """The newest response to any call, its status and request id; None before the first.
+
+        >>> event = await api.events.get(event_id)
+        >>> api.last_response.status
+        200
+        """
+        return self.timings[-1] if self.timings else None
 
     @property
     def timings(self) -> deque[ResponseTiming]:

@@ -15,7 +15,7 @@ from dataclasses import replace as replaced
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
-from typing import IO, Literal, cast
+from typing import Literal, cast
 
 from livedeck.client.chat_export.filter import NO_FILTER, ChatMessageDict, MessageFilter, in_zone, written_at
 from livedeck.client.chat_export.formats import Csv, JsonDocument, JsonLines, RowFormatter, Text
@@ -23,8 +23,15 @@ from livedeck.client.chat_export.parser import ChatLogParser
 from livedeck.client.chat_export.workbook import WorkbookWriter
 from livedeck.client.http.encoding import encode
 from livedeck.client.http.errors import Invalid, Unreadable
-from livedeck.client.http.files import ChunkWriter, download_to_file, download_to_pipe, wait_uncancelled
-from livedeck.client.http.request import Request, StreamedResponse, describe_call, make_request
+from livedeck.client.http.files import (
+    ChunkWriter,
+    FileTarget,
+    download_to_file,
+    download_to_pipe,
+    file_target,
+    wait_uncancelled,
+)
+from livedeck.client.http.request import Request, StreamedResponse, describe_call, id_text, make_request
 from livedeck.client.http.response import NotJson, Response, rows
 from livedeck.client.http.transport import Transport
 
@@ -59,6 +66,9 @@ class ChatExport:
     safe_csv: bool = False
 
     def __post_init__(self) -> None:
+        for name in ("event_id", "stream_id"):
+            if getattr(self, name):  # whoever asks for options first names the stream later
+                object.__setattr__(self, name, id_text(getattr(self, name), "chat export"))
         if self.safe_csv and self.format != "csv":
             raise Invalid("chat export", "safe_csv", f"is for the format csv, not {self.format}")
 
@@ -115,7 +125,7 @@ ProgressCallback = Callable[[ExportProgress], None]
 async def export_chat(
     transport: Transport,
     export: ChatExport,
-    to: Path | IO[bytes],
+    to: FileTarget,
     *,
     replace: bool = False,
     progress: ProgressCallback | None = None,
@@ -126,12 +136,15 @@ async def export_chat(
     ApiError; BrokenPipeError where nobody reads the pipe.
     """
     summary = describe_call("export chat of event", export.event_id)
-    may_be_empty = export.format == "txt" and not (isinstance(to, Path) and await asyncio.to_thread(to.exists))
+    target = file_target(to, summary)
+    may_be_empty = export.format == "txt" and not (isinstance(target, Path) and await asyncio.to_thread(target.exists))
     workbook = WorkbookWriter() if export.format == "xlsx" else None  # first: its package may not be installed
     run = _ExportRun(transport, export, summary, progress)
     with closing(workbook) if workbook else nullcontext():
         async with (
-            download_to_file(to, summary, replace=replace) if isinstance(to, Path) else download_to_pipe(to, summary)
+            download_to_file(target, summary, replace=replace)
+            if isinstance(target, Path)
+            else download_to_pipe(target, summary)
         ) as writer:
             if export.is_verbatim:
                 await run.copy(writer, may_be_empty=may_be_empty)

@@ -27,6 +27,7 @@ anything that the network or the platform does.
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
@@ -44,7 +45,13 @@ LOST_RESPONSE: Mapping[Cause, str] = {
 
 
 class ApiError(Exception):
-    """Whatever went wrong between us and the platform. Its text is safe to show: one line, bounded, no secret."""
+    """Whatever went wrong between us and the platform. Its text is safe to show: one line, bounded, no secret.
+
+    It can be copied and pickled.
+    """
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]  # as of pickle
 
 
 class Misconfigured(ApiError, ValueError):

@@ -9,12 +9,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from errno import ECANCELED, EINVAL
 from functools import partial
-from io import RawIOBase
+from io import BytesIO, RawIOBase, TextIOBase
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
 from livedeck.atomic_file import AtomicFile
-from livedeck.client.http.errors import FileFault
+from livedeck.client.http.errors import FileFault, Misconfigured
 from livedeck.client.http.request import Progress, StreamBody
 from livedeck.text import values
 
@@ -26,11 +26,19 @@ _WRITE_SIZE = 2**20
 _NOT_IN_A_NAME = re.compile(r"[^\w.]+|_+")
 
 
-async def read_file(path: Path, max_bytes: int, summary: str) -> bytes:
-    """What is in the file. Raises FileFault where it cannot be read or has over `max_bytes`."""
+FileSource = str | os.PathLike[str] | bytes | IO[bytes]
+"""What can be sent: a path, the bytes themselves, or a file that is open for reading bytes, from where it stands."""
+
+FileTarget = str | os.PathLike[str] | IO[bytes]
+"""What can be written: a path, or a file or pipe that is open for writing bytes."""
+
+
+async def read_file(source: FileSource, max_bytes: int, summary: str) -> bytes:
+    """What is in it. Raises FileFault where it cannot be read or has over `max_bytes`, Misconfigured for no file."""
+    path = _label(source, summary)
 
     def read() -> bytes:
-        with _open(path) as file:
+        with _opened(source) as file:
             return file.read(max_bytes + 1)
 
     with mapped_file_errors(summary, path):
@@ -40,17 +48,64 @@ async def read_file(path: Path, max_bytes: int, summary: str) -> bytes:
     return content
 
 
+def file_name(source: FileSource) -> str:
+    """Its name without folders, which a disk may hold in any encoding; empty where it has none."""
+    name = source if isinstance(source, str | os.PathLike) else getattr(source, "name", "")
+    is_path = isinstance(name, str | os.PathLike)
+    return Path(name).name.encode(errors="replace").decode() if is_path else ""
+
+
+def file_target(target: FileTarget, summary: str) -> Path | IO[bytes]:
+    """Where to write. Raises Misconfigured for what is no file."""
+    if isinstance(target, bytes):
+        raise Misconfigured(f"{summary}: bytes cannot be written to; name a path, or an open file")
+    _label(target, summary)
+    return Path(target) if isinstance(target, str | os.PathLike) else target
+
+
+def _label(file: object, summary: str) -> Path:
+    """What to call it in an error. Raises Misconfigured for what is no file, and for one that is open for text."""
+    if isinstance(file, str | os.PathLike):
+        path = os.fspath(file)
+        if isinstance(path, str) and path:
+            return Path(path)
+    elif isinstance(file, TextIOBase):
+        raise Misconfigured(f'{summary}: the file is open for text; open it in binary mode, as "rb" or "wb"')
+    elif isinstance(file, bytes):
+        return Path("the data")
+    elif hasattr(file, "read") or hasattr(file, "write"):
+        return Path(file_name(cast("IO[bytes]", file)) or "the open file")
+    raise Misconfigured(f"{summary}: a file should be a path, bytes or an open file, not {type(file).__name__}")
+
+
+@contextmanager
+def _opened(source: FileSource) -> Iterator[IO[bytes]]:
+    """The file, closed again where it was opened here."""
+    if isinstance(source, bytes):
+        yield BytesIO(source)
+    elif isinstance(source, str | os.PathLike):
+        with _open(Path(source)) as file:
+            yield file
+    else:
+        yield source
+
+
 @asynccontextmanager
-async def file_body(path: Path, summary: str, progress: Progress | None = None) -> AsyncIterator[StreamBody]:
-    """The file as a body that is read while it is sent. Raises FileFault where it cannot be read."""
-    with mapped_file_errors(summary, path):
-        file = await open_in_thread(partial(_open, path), lambda file: file.close())
-    size = os.fstat(file.fileno()).st_size
+async def file_body(source: FileSource, summary: str, progress: Progress | None = None) -> AsyncIterator[StreamBody]:
+    """It as a body that is read while it is sent. Raises FileFault, and Misconfigured for what is no file."""
+    path = _label(source, summary)
+    if not isinstance(source, bytes | str | os.PathLike) and not source.seekable():
+        raise Misconfigured(f"{summary}: {_safe_path(path)} has no size, as a pipe; save it to a file first")
     async with AsyncExitStack() as opened:
-        opened.callback(file.close)
+        with mapped_file_errors(summary, path):
+            context = _opened(source)
+            file = await open_in_thread(context.__enter__, lambda file: file.close())
+        opened.callback(context.__exit__, None, None, None)
+        start = file.tell()
+        size = file.seek(0, os.SEEK_END) - start
 
         def chunks() -> AsyncIterator[bytes]:
-            reading = _read_chunks(file, size, summary, path, progress)
+            reading = _read_chunks(file, start, size, summary, path, progress=progress)
             opened.push_async_callback(reading.aclose)
             return reading
 
@@ -75,10 +130,10 @@ def _open(path: Path) -> IO[bytes]:
 
 
 async def _read_chunks(
-    file: IO[bytes], size: int, summary: str, path: Path, progress: Progress | None
+    file: IO[bytes], start: int, size: int, summary: str, path: Path, *, progress: Progress | None
 ) -> AsyncGenerator[bytes, None]:
     sent = 0
-    file.seek(0)
+    file.seek(start)
     while sent < size:
         with mapped_file_errors(summary, path):
             chunk = await asyncio.to_thread(file.read, min(UPLOAD_CHUNK, size - sent))

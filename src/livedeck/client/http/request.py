@@ -9,6 +9,7 @@ from datetime import datetime
 from ipaddress import ip_address
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
+from uuid import UUID
 
 from livedeck.client.http.errors import Misconfigured
 from livedeck.client.http.secrets import Secret
@@ -81,12 +82,15 @@ class Request:
 class ResponseTiming:
     """One response, good or bad: when it was complete (our clock), seconds since its request began, its `Date`.
 
-    Of a streamed response: when its head came.
+    `status`: of HTTP. `request_id`: what its `X-Request-ID` says, empty where it has none. Of a streamed response: when
+    its head came.
     """
 
     at: datetime
     round_trip: float
     server_date: datetime | None
+    status: int = 200
+    request_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,20 +102,33 @@ class StreamedResponse:
     chunks: AsyncIterator[bytes]
 
 
-def make_request(method: str, summary: str, *parts: str, **fields: Any) -> Request:
+Identifier = str | int | UUID
+"""What names an object of the platform: any text but none; a number and a UUID are written as text."""
+
+
+def id_text(identifier: object, summary: str) -> str:
+    """The id as it is sent. Raises Misconfigured for what is none."""
+    if isinstance(identifier, UUID) or type(identifier) is int:
+        return str(identifier)
+    if not isinstance(identifier, str):
+        raise Misconfigured(f"{summary}: an id should be text, a number or a UUID, not {type(identifier).__name__}")
+    if not identifier.strip() or identifier in {".", ".."}:
+        raise Misconfigured(f"{summary}: {identifier!r} is no id")
+    return identifier
+
+
+def make_request(method: str, summary: str, *parts: Identifier, **fields: Any) -> Request:
     """The request for a path of these parts, ids among them. Raises Misconfigured for one that makes another path."""
     return Request(method, "/".join(_segment(part, summary) for part in parts), summary, **fields)
 
 
-def _segment(part: str, summary: str) -> str:
-    if part in {"", ".", ".."}:
-        raise Misconfigured(f"{summary}: {part!r} is no id")
-    return quote(part, safe="", errors="replace")
+def _segment(part: Identifier, summary: str) -> str:
+    return quote(id_text(part, summary), safe="", errors="replace")
 
 
-def describe_call(verb: str, identifier: str) -> str:
+def describe_call(verb: str, subject: object) -> str:
     """What is done to what, in words that are safe to show: `get event 4d2c2f2e-6f53`."""
-    return f"{verb} {values.safe(identifier, 40)}"
+    return f"{verb} {values.safe(str(subject), 40)}"
 
 
 # Narrower than what a URL may be, so that no two readers of it can disagree on its host.

@@ -140,12 +140,19 @@ class Transport:
         self._logged = set[tuple[str, str]]()
         self._run_in_thread = run_in_thread
         self._route = route
+        self._loops: list[asyncio.AbstractEventLoop] = []  # where the connections live: one for all that share them
         self._client = _make_client(token, timing.timeout, mount, route, http2=http2)
 
     def without_retry(self) -> Transport:
         """The same connections, token and rate limit, but a read is tried once."""
         transport = copy.copy(self)
         transport._retry_seconds = 0.0  # noqa: SLF001  its own class
+        return transport
+
+    def with_timeout(self, seconds: float) -> Transport:
+        """The same connections, token and rate limit, but another timeout."""
+        transport = copy.copy(self)
+        transport.timing = replace(self.timing, timeout=seconds)
         return transport
 
     async def send(self, request: Request, parse: Callable[[object], T]) -> T:
@@ -235,12 +242,14 @@ class Transport:
         return str(base.copy_with(raw_path=base.raw_path.rstrip(b"/") + b"/" + request.path.encode()))
 
     async def close(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
+        """Close the connections; those of another event loop have ended with it."""
+        if not self._loops or self._loops[0] is asyncio.get_running_loop():
+            await self._client.aclose()
 
     async def _with_retry(self, request: Request, attempt: Callable[[], Awaitable[T]]) -> T:
         if not request.is_read:
             self.check_may_change(request.summary)
+        self._check_loop(request.summary)
         policy = RetryPolicy(self.timing, self._retry_seconds if request.is_read else 0.0)
         while True:
             started_at = self.timing.timer()
@@ -278,13 +287,22 @@ class Transport:
             self._cooldown.end()
         return 0.0
 
+    def _check_loop(self, summary: str) -> None:
+        loop = asyncio.get_running_loop()
+        if not self._loops:
+            self._loops.append(loop)
+        if self._loops[0] is not loop:
+            raise Misconfigured(f"{summary}: not sent, this Api belongs to another event loop; make one in each")
+
     async def _open(self, request: Request, *, is_expectation_refused: bool = False) -> httpx.Response:
         """The head of the answer; its body is still to come.
 
         An upload that waits for `100 Continue` and is answered 417 is sent again without, for nothing was done with it.
         """
         content = httpx_content(request)
-        sent = self._client.build_request(request.method, self.url(request), params=query(request), **content)
+        sent = self._client.build_request(
+            request.method, self.url(request), params=query(request), timeout=self.timing.timeout, **content
+        )
         if request.signed_link:
             del sent.headers["Authorization"]  # it goes to the configured addresses only (trust.md, "Secrets")
         sent.extensions["started_at"] = self.timing.timer()
@@ -332,7 +350,9 @@ class Transport:
 
     def _note_timing(self, response: httpx.Response) -> None:
         round_trip = self.timing.timer() - response.request.extensions["started_at"]
-        self.timings.append(ResponseTiming(self.timing.now(), round_trip, server_date(response.headers)))
+        request_id = safe(response.headers.get("X-Request-ID", ""), 80)
+        date = server_date(response.headers)
+        self.timings.append(ResponseTiming(self.timing.now(), round_trip, date, response.status_code, request_id))
 
     def _secrets(self, request: Request) -> list[Secret]:
         sent = request.body.value if isinstance(request.body, JsonBody) else None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from typing import Any
 
 from pydantic import StrictInt
 
-from livedeck.client.http.request import JsonBody, describe_call, make_request
-from livedeck.client.resources.base import UNSET, Draft, Id, Model, Resource, query_params
+from livedeck.client.http.request import Identifier, JsonBody, describe_call, id_text, make_request
+from livedeck.client.resources.base import UNSET, Draft, Id, IdText, Model, Resource, draft_of, query_params
 from livedeck.client.resources.fields import Timestamp
 from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 
@@ -34,8 +34,8 @@ class Annotation(Model):
 class AnnotationDraft(Draft):
     """What to make of an annotation. `type` is needed to make one, and cannot be changed."""
 
-    video_id: str | None = UNSET
-    annotation_poster_id: str | None = UNSET
+    video_id: IdText | None = UNSET
+    annotation_poster_id: IdText | None = UNSET
     type: str = UNSET
     title: str = UNSET
     link: str | None = UNSET
@@ -47,42 +47,72 @@ class Annotations(Resource):
     """The annotations of videos."""
 
     async def list(
-        self, video_id: str, *, page: int = 1, per_page: int = 20, order: str | None = None
+        self, video_id: Identifier, *, page: int = 1, per_page: int = 20, order: str | None = None
     ) -> Page[Annotation]:
         """One page of the annotations of a video (platform-api.md, "Lists": paginated like the others). Raises
-        ApiError."""
+        ApiError.
+
+        >>> page = await api.annotations.list(video_id, per_page=50)
+        >>> [annotation.title for annotation in page]
+        ['Bar 64: start here on Thursday', 'The same passage in spring']
+        """
         summary = describe_call("list annotations of video", video_id)
         params = query_params(page=page, per_page=per_page, order=order)
         return await self._page(Annotation, make_request("GET", summary, *_annotations(video_id), params=params))
 
-    def iterate(self, video_id: str, *, order: str | None = None) -> AsyncIterator[Annotation]:
-        """Every annotation of a video, each once though they move between the pages meanwhile. Raises ApiError."""
+    def iterate(self, video_id: Identifier, *, order: str | None = None) -> PagedItems[Annotation]:
+        """Every annotation of a video, each once though they move between the pages meanwhile. Raises ApiError.
+
+        >>> titles = [annotation.title async for annotation in api.annotations.iterate(video_id)]
+        """
         return PagedItems(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
 
-    async def get(self, video_id: str, annotation_id: str) -> Annotation:
-        """One annotation. Raises NotFound where there is none of that id, and any other ApiError."""
+    async def get(self, video_id: Identifier, annotation_id: Identifier) -> Annotation:
+        """One annotation. Raises NotFound where there is none of that id, and any other ApiError.
+
+        >>> (await api.annotations.get(video_id, annotation_id)).annotation_type
+        'text'
+        """
         summary = describe_call("get annotation", annotation_id)
         return await self._object(Annotation, make_request("GET", summary, *_annotations(video_id), annotation_id))
 
-    async def create(self, video_id: str, draft: AnnotationDraft) -> Annotation:
-        """Lay a new annotation over a video. Raises Invalid without a `type`, and any ApiError."""
+    async def create(self, video_id: Identifier, draft: AnnotationDraft | None = None, **fields: Any) -> Annotation:
+        """Lay a new annotation over a video. `fields`: those of AnnotationDraft, in its place. Raises Invalid without a
+        `type`, and any ApiError.
+
+        >>> made = await api.annotations.create(video_id, type="text", title="Look", start_time=5, end_time=9)
+        >>> made.title
+        'Look'
+        """
+        draft = draft_of(AnnotationDraft, draft, fields)
         draft.require("type")
         summary = describe_call("create annotation of video", video_id)
-        body = JsonBody({"video_id": video_id} | draft.body())
+        body = JsonBody({"video_id": id_text(video_id, summary)} | draft.body())
         return await self._object(Annotation, make_request("POST", summary, *_annotations(video_id), body=body))
 
-    async def update(self, video_id: str, annotation_id: str, draft: AnnotationDraft) -> Annotation:
-        """Change what the draft sets and nothing else. Raises Invalid for a `type`, and any ApiError."""
+    async def update(
+        self, video_id: Identifier, annotation_id: Identifier, draft: AnnotationDraft | None = None, **fields: Any
+    ) -> Annotation:
+        """Change what the draft sets, or `fields` in its place, and nothing else. Raises Invalid for a `type`, and any
+        ApiError.
+
+        >>> (await api.annotations.update(video_id, annotation_id, title="Look again")).title
+        'Look again'
+        """
+        draft = draft_of(AnnotationDraft, draft, fields)
         draft.forbid("type", "cannot be changed")
         summary = describe_call("update annotation", annotation_id)
         path = (*_annotations(video_id), annotation_id)
         return await self._object(Annotation, make_request("PUT", summary, *path, body=JsonBody(draft.body())))
 
-    async def delete(self, video_id: str, annotation_id: str) -> None:
-        """Delete it for good. Raises ApiError."""
+    async def delete(self, video_id: Identifier, annotation_id: Identifier) -> None:
+        """Delete it for good. Raises ApiError.
+
+        >>> await api.annotations.delete(video_id, annotation_id)
+        """
         summary = describe_call("delete annotation", annotation_id)
         await self._success(make_request("DELETE", summary, *_annotations(video_id), annotation_id))
 
 
-def _annotations(video_id: str) -> tuple[str, ...]:
+def _annotations(video_id: Identifier) -> tuple[Identifier, ...]:
     return "v1", "videos", video_id, "annotations"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, TypeVar
+from uuid import UUID
 
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PrivateAttr,
@@ -19,12 +21,20 @@ from pydantic import (
 )
 
 from livedeck.client.http.encoding import header_text
-from livedeck.client.http.errors import Invalid, Misconfigured, Unreadable
-from livedeck.client.http.request import Request, describe_call
+from livedeck.client.http.errors import Invalid, Unreadable
+from livedeck.client.http.request import Identifier, Request, describe_call, id_text
 from livedeck.client.http.response import data, rows
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.pages import Page
 from livedeck.client.resources.validation import FieldFault, draft_error, read_model
+
+
+def _id_text(value: object) -> object:
+    return str(value) if isinstance(value, UUID) or type(value) is int else value
+
+
+IdText = Annotated[str, BeforeValidator(_id_text)]
+"""An id in a draft: text, a number or a UUID."""
 
 Id = Annotated[str, Field(min_length=1)]
 """The id of an object that can be asked for: any text but none (platform-api.md, "Identifiers")."""
@@ -124,6 +134,18 @@ class Draft(BaseModel):
             raise Invalid(_draft_name(type(self)), name, reason)
 
 
+D = TypeVar("D", bound=Draft)
+
+
+def draft_of(kind: type[D], draft: D | None, fields: Mapping[str, Any]) -> D:
+    """The draft that was given, or the one that these fields make. Raises Invalid where both were given."""
+    if draft is None:
+        return kind(**fields)
+    if fields:
+        raise Invalid(_draft_name(kind), ", ".join(fields), "should stand in the draft, or replace it")
+    return draft
+
+
 def _draft_name(draft: type[Draft]) -> str:
     """`RelayDraft` in words: `relay draft`."""
     return "".join(f" {char.lower()}" if char.isupper() else char for char in draft.__name__).strip()
@@ -140,11 +162,9 @@ def length_between(low: int, high: int) -> AfterValidator:
     return AfterValidator(check)
 
 
-def id_header(identifier: str, summary: str) -> str:
-    """An id as the value of a header. Raises Misconfigured for an empty one."""
-    if not identifier:
-        raise Misconfigured(f"{summary}: {identifier!r} is no id")
-    return header_text(identifier, summary)
+def id_header(identifier: Identifier, summary: str) -> str:
+    """An id as the value of a header. Raises Misconfigured for what is none."""
+    return header_text(id_text(identifier, summary), summary)
 
 
 def query_params(**params: Any) -> dict[str, Any]:
@@ -152,11 +172,12 @@ def query_params(**params: Any) -> dict[str, Any]:
     return {name: value for name, value in params.items() if value is not None and value != ()}
 
 
-def complete_order(ids: Collection[str], summary: str) -> list[str]:
+def complete_order(ids: Collection[Identifier], summary: str) -> list[str]:
     """The ids of a new order as they are sent. Raises Invalid for none, and for one that comes twice."""
-    if not ids or len(set(ids)) < len(ids) or "" in ids:
+    order = [] if isinstance(ids, str | bytes) or "" in ids else [id_text(identifier, summary) for identifier in ids]
+    if not order or len(set(order)) < len(order):
         raise Invalid(summary, "ids", "should name every object once")
-    return list(ids)
+    return order
 
 
 class Resource:

@@ -5,6 +5,7 @@ The token never goes along (trust.md, "Secrets"), and a signature never goes in 
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from livedeck.client.http.errors import Misconfigured, Unreadable
@@ -21,7 +22,13 @@ class Cdn:
         self._transport = transport
 
     async def content(self, link: Secret | str, max_bytes: int, summary: str) -> bytes:
-        """The whole file. Raises Unreadable for more than `max_bytes`, and any other ApiError."""
+        """The whole file. Raises Unreadable for more than `max_bytes`, and any other ApiError.
+
+        >>> poster = await api.posters.get(video_id, poster_id)
+        >>> picture = await api.cdn.content(poster.xs, 2**20, "show poster")
+        >>> picture[:8]
+        b'\\x89PNG\\r\\n\\x1a\\n'
+        """
         content = bytearray()
         async with self._transport.stream(_request(link, summary)) as response:
             async for chunk in response.chunks:
@@ -32,15 +39,24 @@ class Cdn:
         return bytes(content)
 
     async def save(
-        self, link: Secret | str, to: Path, summary: str, *, replace: bool = False, progress: Progress | None = None
+        self,
+        link: Secret | str,
+        to: str | os.PathLike[str],
+        summary: str,
+        *,
+        replace: bool = False,
+        progress: Progress | None = None,
     ) -> int:
         """Write it to a file, which has its name only once it is whole. Returns its size in bytes.
 
         `replace`: also where a file is there. `progress`: called with the bytes received, and of how many. Cancelling
         leaves nothing. Raises FileFault, and any other ApiError.
+
+        >>> poster = await api.posters.get(video_id, poster_id)
+        >>> size = await api.cdn.save(poster.original, folder / "poster.png", "save poster")
         """
         async with (
-            download_to_file(to, summary, replace=replace) as writer,
+            download_to_file(Path(to), summary, replace=replace) as writer,
             self._transport.stream(_request(link, summary)) as response,
         ):
             async for chunk in response.chunks:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from pathlib import Path
-from typing import IO
 
 from pydantic import StrictBool
 
 from livedeck.client.chat_export.export import ChatExport, ExportProgress, ExportResult, export_chat, select_messages
 from livedeck.client.chat_export.filter import ChatMessageDict
+from livedeck.client.http.files import FileTarget
+from livedeck.client.http.request import Identifier, describe_call, id_text
 from livedeck.client.resources.base import Model, Resource
 from livedeck.client.resources.fields import Timestamp
 from livedeck.client.resources.validation import read_model
@@ -38,30 +38,44 @@ class Message(Model):
 class Chat(Resource):
     """The chat logs of streams."""
 
-    async def messages(self, event_id: str, stream_id: str) -> AsyncIterator[Message]:
-        """Every message of the log, read while it comes and never held as a whole. Raises ApiError."""
-        async for batch in self.selected(ChatExport(event_id, stream_id)):
+    async def messages(self, event_id: Identifier, stream_id: Identifier) -> AsyncIterator[Message]:
+        """Every message of the log, read while it comes and never held as a whole. Raises ApiError.
+
+        >>> texts = [message.message async for message in api.chat.messages(event_id, stream_id) if message.by_admin]
+        """
+        summary = describe_call("read chat of event", event_id)
+        async for batch in self.selected(ChatExport(id_text(event_id, summary), id_text(stream_id, summary))):
             for row in batch:
                 message, faults = read_model(Message, row)
                 if message is not None:
                     yield self._note(message, faults)
 
     def selected(self, export: ChatExport) -> AsyncGenerator[Sequence[ChatMessageDict], None]:
-        """The messages that an export would write, as they came: a preview of it. In batches. Raises ApiError."""
+        """The messages that an export would write, as they came: a preview of it. In batches. Raises ApiError.
+
+        >>> export = ChatExport(event_id, stream_id, filter=MessageFilter(admins=True))
+        >>> async for batch in api.chat.selected(export):
+        ...     names = [message["username"] for message in batch]
+        """
         return select_messages(self._transport, export)
 
     async def export(
         self,
         export: ChatExport,
-        to: Path | IO[bytes],
+        to: FileTarget,
         *,
         replace: bool = False,
         progress: Callable[[ExportProgress], None] | None = None,
     ) -> ExportResult:
-        """Write the export to a file, which has its name only once it is whole, or to a pipe.
+        """Write the export to a file, which has its name only once it is whole, or to a pipe or file that is open.
 
         `replace`: also where a file is there. `progress`: called whenever bytes came. Cancelling the task leaves
         nothing. Raises FileFault, Misconfigured where the package of a format is missing, and any other ApiError;
         BrokenPipeError where nobody reads the pipe.
+
+        >>> export = ChatExport(event_id, stream_id, "csv", safe_csv=True)
+        >>> result = await api.chat.export(export, folder / "chat.csv", replace=True)
+        >>> result.messages == result.read
+        True
         """
         return await export_chat(self._transport, export, to, replace=replace, progress=progress)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from livedeck.client.http.errors import Invalid
-from livedeck.client.http.request import JsonBody, Request, describe_call, make_request
+from livedeck.client.http.request import Identifier, JsonBody, Request, describe_call, id_text, make_request
 from livedeck.client.http.secrets import Secret, SecretLink
-from livedeck.client.resources.base import UNSET, Draft, Id, Model, Resource, query_params
+from livedeck.client.resources.base import UNSET, Draft, Id, IdText, Model, Resource, draft_of, query_params
 from livedeck.client.resources.fields import DateTimeField, RtmpUrl, Timestamp
 from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 from livedeck.client.resources.posters import Poster
@@ -28,7 +27,7 @@ class ScheduleDraft(Draft):
 class RecordDraft(Draft):
     """`parent_id`: the project or folder that the recording goes to."""
 
-    parent_id: str | None = UNSET
+    parent_id: IdText | None = UNSET
 
 
 class VideoDraft(Draft):
@@ -55,7 +54,7 @@ class EventDraft(Draft):
 
     name: Annotated[str, Field(min_length=1)] = UNSET
     type: Literal["recurring", "one-time"] = UNSET
-    parent_id: str | None = UNSET
+    parent_id: IdText | None = UNSET
     auto_start: StrictBool = UNSET
     protected: StrictBool = UNSET
     time_shift: StrictBool = UNSET
@@ -84,15 +83,26 @@ class Stream(Model):
 class Streams(Resource):
     """When the stream of an event is to begin."""
 
-    async def schedule(self, event_id: str, started_at: datetime) -> Stream:
-        """Schedule a stream, at an aware time. Raises Invalid for one without a time zone, and any ApiError."""
+    async def schedule(self, event_id: Identifier, started_at: datetime) -> Stream:
+        """Schedule a stream, at an aware time. Raises Invalid for one without a time zone, and any ApiError.
+
+        >>> start = datetime(2026, 11, 21, 18, tzinfo=UTC)
+        >>> (await api.streams.schedule(draft_id, start)).started_at == start
+        True
+        """
         return await self._schedule("POST", event_id, started_at, describe_call("schedule stream of event", event_id))
 
-    async def reschedule(self, event_id: str, started_at: datetime) -> Stream:
-        """Move the stream to another aware time. Raises Invalid for one without a time zone, and any ApiError."""
+    async def reschedule(self, event_id: Identifier, started_at: datetime) -> Stream:
+        """Move the stream to another aware time. Raises Invalid for one without a time zone, and any ApiError.
+
+        >>> stream = await api.streams.schedule(draft_id, datetime(2026, 11, 21, 18, tzinfo=UTC))
+        >>> stream = await api.streams.reschedule(draft_id, datetime(2026, 11, 21, 19, tzinfo=UTC))
+        >>> stream.started_at.hour
+        19
+        """
         return await self._schedule("PUT", event_id, started_at, describe_call("reschedule stream of event", event_id))
 
-    async def _schedule(self, method: str, event_id: str, started_at: datetime, summary: str) -> Stream:
+    async def _schedule(self, method: str, event_id: Identifier, started_at: datetime, summary: str) -> Stream:
         if started_at.tzinfo is None:
             raise Invalid(summary, "started_at", "should carry a time zone")
         body = JsonBody({"started_at": started_at})
@@ -191,19 +201,36 @@ class Event(Model):
     updated_at: Timestamp | None = None
 
 
-def _get(event_id: str) -> Request:
+def _get(event_id: Identifier) -> Request:
     return make_request("GET", describe_call("get event", event_id), *_EVENTS, event_id)
+
+
+def _event_filters(
+    project_id: Identifier | None, folder_id: Identifier | None, without_folder: bool | None
+) -> dict[str, Any]:
+    ids = {"project_id": project_id, "folder_id": folder_id}
+    texts = {name: id_text(identifier, "list events") for name, identifier in ids.items() if identifier is not None}
+    return texts | query_params(without_folder=without_folder)
 
 
 class Events(Resource):
     """The live events of the workspace."""
 
-    async def get(self, event_id: str) -> Event:
-        """One event. Raises NotFound where there is none of that id, and any other ApiError."""
+    async def get(self, event_id: Identifier) -> Event:
+        """One event. Raises NotFound where there is none of that id, and any other ApiError.
+
+        >>> event = await api.events.get(event_id)
+        >>> event.name, event.stream.status
+        ('Town hall, main', 'live')
+        """
         return await self._object(Event, _get(event_id))
 
-    def address(self, event_id: str) -> str:
-        """Where one event is asked for: what another program needs beside the token."""
+    def address(self, event_id: Identifier) -> str:
+        """Where one event is asked for: what another program needs beside the token.
+
+        >>> api.events.address("4d2c2f2e")
+        'http://127.0.0.1:.../v2/live/events/4d2c2f2e'
+        """
         return self._transport.url(_get(event_id))
 
     async def list(
@@ -212,15 +239,19 @@ class Events(Resource):
         page: int = 1,
         per_page: int = 20,
         order: str | None = None,
-        project_id: str | None = None,
-        folder_id: str | None = None,
+        project_id: Identifier | None = None,
+        folder_id: Identifier | None = None,
         without_folder: bool | None = None,
     ) -> Page[Event]:
         """One page of events; by default newest first, then by name. `order`: `created_at.desc,name.asc`.
 
         `page` counts from 1, `per_page` is 1 to 100 (platform-api.md, "Lists"). Raises ApiError.
+
+        >>> page = await api.events.list(per_page=5, order="name.asc")
+        >>> len(page), page.total, page[0].name
+        (5, 12, 'Abendmusik 東京')
         """
-        filters = query_params(project_id=project_id, folder_id=folder_id, without_folder=without_folder)
+        filters = _event_filters(project_id, folder_id, without_folder)
         params = query_params(page=page, per_page=per_page, order=order) | filters
         return await self._page(Event, make_request("GET", "list events", *_EVENTS, params=params))
 
@@ -228,56 +259,95 @@ class Events(Resource):
         self,
         *,
         order: str | None = None,
-        project_id: str | None = None,
-        folder_id: str | None = None,
+        project_id: Identifier | None = None,
+        folder_id: Identifier | None = None,
         without_folder: bool | None = None,
     ) -> PagedItems[Event]:
-        """Every such event, each once though they move between the pages meanwhile. Raises ApiError."""
+        """Every such event, each once though they move between the pages meanwhile. Raises ApiError.
+
+        >>> live = [event.name async for event in api.events.iterate() if event.stream]
+        """
         filters = query_params(order=order, project_id=project_id, folder_id=folder_id, without_folder=without_folder)
         return PagedItems(lambda page: self.list(page=page, per_page=MAX_PER_PAGE, **filters))
 
-    async def create(self, draft: EventDraft) -> Event:
-        """Make an event, as a draft until it is scheduled and enabled. Raises Invalid without `name` or `type`."""
+    async def create(self, draft: EventDraft | None = None, **fields: Any) -> Event:
+        """Make an event, as a draft until it is scheduled and enabled. `fields`: those of EventDraft, in its place.
+
+        Raises Invalid without `name` or `type`, and any ApiError.
+
+        >>> event = await api.events.create(name="Evening show", type="one-time", reconnect_window=300)
+        >>> event.reconnect_window
+        300
+        """
+        draft = draft_of(EventDraft, draft, fields)
         draft.require("name", "type")
         body = JsonBody(draft.body())
         return await self._object(
             Event, make_request("POST", describe_call("create event", draft.name), *_EVENTS, body=body)
         )
 
-    async def update(self, event_id: str, draft: EventDraft) -> Event:
-        """Change what the draft sets and nothing else. Raises Invalid for a `type`, and any ApiError."""
+    async def update(self, event_id: Identifier, draft: EventDraft | None = None, **fields: Any) -> Event:
+        """Change what the draft sets, or `fields` in its place, and nothing else. Raises Invalid for a `type`, and any
+        ApiError.
+
+        >>> event = await api.events.update(event_id, name="Town hall")
+        >>> event.name
+        'Town hall'
+        """
+        draft = draft_of(EventDraft, draft, fields)
         draft.forbid("type", "cannot be changed")
         summary = describe_call("update event", event_id)
         return await self._object(Event, make_request("PUT", summary, *_EVENTS, event_id, body=JsonBody(draft.body())))
 
-    async def enable(self, event_id: str) -> None:
-        """Let streams be ingested and played. Raises ApiError."""
+    async def enable(self, event_id: Identifier) -> None:
+        """Let streams be ingested and played. Raises ApiError.
+
+        >>> await api.events.enable(event_id)
+        """
         await self._success(make_request("PUT", describe_call("enable event", event_id), *_EVENTS, event_id, "enable"))
 
-    async def complete(self, event_id: str) -> None:
-        """Finish the event: ingest accepts no more streams (platform-api.md, "Live events"). Raises ApiError."""
+    async def complete(self, event_id: Identifier) -> None:
+        """Finish the event: ingest accepts no more streams (platform-api.md, "Live events"). Raises ApiError.
+
+        >>> await api.events.complete(event_id)
+        """
         await self._success(
             make_request("PUT", describe_call("complete event", event_id), *_EVENTS, event_id, "complete")
         )
 
-    async def move(self, event_id: str, parent_id: str) -> Event:
-        """Put it into another project or folder. Raises ApiError."""
+    async def move(self, event_id: Identifier, parent_id: Identifier) -> Event:
+        """Put it into another project or folder. Raises ApiError.
+
+        >>> (await api.events.move(event_id, parent_id)).parent_id == parent_id
+        True
+        """
         summary = describe_call("move event", event_id)
-        body = JsonBody({"parent_id": parent_id})
+        body = JsonBody({"parent_id": id_text(parent_id, summary)})
         return await self._object(Event, make_request("PUT", summary, *_EVENTS, event_id, "move", body=body))
 
-    async def delete(self, event_id: str) -> None:
-        """Delete it for good. Raises ApiError."""
+    async def delete(self, event_id: Identifier) -> None:
+        """Delete it for good. Raises ApiError.
+
+        >>> await api.events.delete(draft_id)
+        """
         await self._success(make_request("DELETE", describe_call("delete event", event_id), *_EVENTS, event_id))
 
     async def videos(
-        self, event_id: str, *, page: int = 1, per_page: int = 20, order: str | None = None
+        self, event_id: Identifier, *, page: int = 1, per_page: int = 20, order: str | None = None
     ) -> Page[Recording]:
-        """One page of the recordings of an event, oldest first by default. Raises ApiError."""
+        """One page of the recordings of an event, oldest first by default. Raises ApiError.
+
+        >>> page = await api.events.videos(recorded_id)
+        >>> page[0].title
+        'Rehearsal Tuesday'
+        """
         summary = describe_call("list recordings of event", event_id)
         params = query_params(page=page, per_page=per_page, order=order)
         return await self._page(Recording, make_request("GET", summary, *_EVENTS, event_id, "videos", params=params))
 
-    def iterate_videos(self, event_id: str, *, order: str | None = None) -> AsyncIterator[Recording]:
-        """Every recording of an event, each once though they move between the pages meanwhile. Raises ApiError."""
+    def iterate_videos(self, event_id: Identifier, *, order: str | None = None) -> PagedItems[Recording]:
+        """Every recording of an event, each once though they move between the pages meanwhile. Raises ApiError.
+
+        >>> ids = [recording.id async for recording in api.events.iterate_videos(recorded_id)]
+        """
         return PagedItems(lambda page: self.videos(event_id, page=page, per_page=MAX_PER_PAGE, order=order))

@@ -6,13 +6,12 @@ No endpoint lists them: an id is learnt from the upload (platform-api.md, "Missi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from pydantic import StrictInt
 
 from livedeck.client.http.encoding import header_text
-from livedeck.client.http.files import file_body
-from livedeck.client.http.request import JsonBody, Progress, describe_call, make_request
+from livedeck.client.http.files import FileSource, file_body
+from livedeck.client.http.request import Identifier, JsonBody, Progress, describe_call, make_request
 from livedeck.client.http.secrets import SignedLink
 from livedeck.client.resources.base import Id, Model, Resource, complete_order, id_header
 from livedeck.client.resources.fields import Timestamp
@@ -46,11 +45,17 @@ class Materials(Resource):
     """The additional materials of videos."""
 
     async def upload(
-        self, video_id: str, file: Path, file_name: str, title: str, *, progress: Progress | None = None
+        self, video_id: Identifier, file: FileSource, file_name: str, title: str, *, progress: Progress | None = None
     ) -> Material | None:
         """Put a file beside a video; it is read while it is sent. None where the platform does not answer with it.
 
+        `file`: a path, bytes, or a file that is open for reading bytes, from where it stands.
+
         `progress`: called with the bytes that were sent, and the size. Raises FileFault, and any other ApiError.
+
+        >>> material = await api.materials.upload(video_id, b"one, two", "slides.txt", "Slides")
+        >>> material.size
+        8
         """
         summary = describe_call("upload material of video", video_id)
         names = {"X-File-Name": header_text(file_name, summary), "X-Title": header_text(title, summary)}
@@ -61,26 +66,40 @@ class Materials(Resource):
             )
             return await self._optional(Material, request)
 
-    async def link(self, material_id: str) -> SignedLink:
-        """Where it can be downloaded for a short while. Raises ApiError."""
+    async def link(self, material_id: Identifier) -> SignedLink:
+        """Where it can be downloaded for a short while. Raises ApiError.
+
+        >>> link = await api.materials.link(material_id)
+        >>> size = await api.cdn.save(link, folder / "slides.txt", "save slides")
+        """
         summary = describe_call("link material", material_id)
         return (await self._object(MaterialLink, make_request("GET", summary, *_MATERIALS, material_id, "link"))).link
 
-    async def rename(self, material_id: str, title: str) -> Material:
-        """Give it another title. Raises ApiError."""
+    async def rename(self, material_id: Identifier, title: str) -> Material:
+        """Give it another title. Raises ApiError.
+
+        >>> (await api.materials.rename(material_id, "All slides")).title
+        'All slides'
+        """
         summary = describe_call("rename material", material_id)
         return await self._object(
             Material, make_request("PUT", summary, *_MATERIALS, material_id, body=JsonBody({"title": title}))
         )
 
-    async def reorder(self, material_ids: Sequence[str]) -> None:
-        """Put the materials in this order. Raises Invalid for none or one twice, and any ApiError."""
+    async def reorder(self, material_ids: Sequence[Identifier]) -> None:
+        """Put the materials in this order. Raises Invalid for none or one twice, and any ApiError.
+
+        >>> await api.materials.reorder([material_id])
+        """
         summary = "reorder materials"
         body = JsonBody(complete_order(material_ids, summary))
         await self._success(make_request("PATCH", summary, *_MATERIALS, "reorder", body=body))
 
-    async def delete(self, material_id: str) -> None:
-        """Delete it for good. Raises ApiError."""
+    async def delete(self, material_id: Identifier) -> None:
+        """Delete it for good. Raises ApiError.
+
+        >>> await api.materials.delete(material_id)
+        """
         await self._success(
             make_request("DELETE", describe_call("delete material", material_id), *_MATERIALS, material_id)
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from math import isfinite
 
 from pydantic import StrictBool, StrictFloat
 
 from livedeck.client.http.encoding import header_url
 from livedeck.client.http.errors import Invalid
-from livedeck.client.http.request import JsonBody, describe_call, make_request
+from livedeck.client.http.request import Identifier, JsonBody, describe_call, make_request
 from livedeck.client.resources.base import Model, Resource, id_header, query_params
 from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 
@@ -38,26 +37,42 @@ class Poster(Model):
 class Posters(Resource):
     """The posters of videos, and the upload of one for a video or an event."""
 
-    async def list(self, video_id: str, *, page: int = 1, per_page: int = 20, order: str | None = None) -> Page[Poster]:
+    async def list(
+        self, video_id: Identifier, *, page: int = 1, per_page: int = 20, order: str | None = None
+    ) -> Page[Poster]:
         """One page of the posters of a video. `order`: `from_time.asc` (platform-api.md, "Upload headers"). Raises
-        ApiError."""
+        ApiError.
+
+        >>> page = await api.posters.list(video_id)
+        >>> [poster.active for poster in page].count(True)
+        1
+        """
         summary = describe_call("list posters of video", video_id)
         params = query_params(page=page, per_page=per_page, order=order)
         return await self._page(Poster, make_request("GET", summary, *_posters(video_id), params=params))
 
-    def iterate(self, video_id: str, *, order: str | None = None) -> AsyncIterator[Poster]:
-        """Every poster of a video, each once though they move between the pages meanwhile. Raises ApiError."""
+    def iterate(self, video_id: Identifier, *, order: str | None = None) -> PagedItems[Poster]:
+        """Every poster of a video, each once though they move between the pages meanwhile. Raises ApiError.
+
+        >>> posters = [poster.original async for poster in api.posters.iterate(video_id)]
+        """
         return PagedItems(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
 
-    async def get(self, video_id: str, poster_id: str) -> Poster:
-        """One poster. Raises NotFound where there is none of that id, and any other ApiError."""
+    async def get(self, video_id: Identifier, poster_id: Identifier) -> Poster:
+        """One poster. Raises NotFound where there is none of that id, and any other ApiError.
+
+        >>> (await api.posters.get(video_id, poster_id)).type
+        'image'
+        """
         summary = describe_call("get poster", poster_id)
         return await self._object(Poster, make_request("GET", summary, *_posters(video_id), poster_id))
 
-    async def create(self, video_id: str, from_time: float) -> Poster | None:
+    async def create(self, video_id: Identifier, from_time: float) -> Poster | None:
         """Make a poster of the frame at `from_time` seconds. None where the platform does not answer with it.
 
         Raises Invalid for a time that is no number, and any other ApiError.
+
+        >>> poster = await api.posters.create(video_id, 12.5)
         """
         summary = describe_call("create poster of video", video_id)
         if not isfinite(from_time):
@@ -65,30 +80,42 @@ class Posters(Resource):
         body = JsonBody({"from_time": from_time})
         return await self._optional(Poster, make_request("POST", summary, *_posters(video_id), body=body))
 
-    async def set_active(self, video_id: str, poster_id: str) -> None:
-        """Make it the one that is shown in the player and in lists. Raises ApiError."""
+    async def set_active(self, video_id: Identifier, poster_id: Identifier) -> None:
+        """Make it the one that is shown in the player and in lists. Raises ApiError.
+
+        >>> await api.posters.set_active(video_id, poster_id)
+        """
         summary = describe_call("set active poster", poster_id)
         await self._success(make_request("POST", summary, *_posters(video_id), poster_id, "active"))
 
-    async def delete(self, video_id: str, poster_id: str) -> None:
-        """Delete it for good. Raises ApiError."""
+    async def delete(self, video_id: Identifier, poster_id: Identifier) -> None:
+        """Delete it for good. Raises ApiError.
+
+        >>> await api.posters.delete(video_id, poster_id)
+        """
         summary = describe_call("delete poster", poster_id)
         await self._success(make_request("DELETE", summary, *_posters(video_id), poster_id))
 
-    async def upload_for_video(self, video_id: str, poster_url: str) -> Poster | None:
-        """Give a video the picture at `poster_url`. None where the answer does not hold it. Raises ApiError."""
+    async def upload_for_video(self, video_id: Identifier, poster_url: str) -> Poster | None:
+        """Give a video the picture at `poster_url`. None where the answer does not hold it. Raises ApiError.
+
+        >>> poster = await api.posters.upload_for_video(video_id, "https://pictures.example/choir.png")
+        """
         return await self._upload("X-Video-ID", video_id, poster_url, describe_call("upload poster of video", video_id))
 
-    async def upload_for_event(self, event_id: str, poster_url: str) -> Poster | None:
-        """Give an event the picture at `poster_url`. None where the answer does not hold it. Raises ApiError."""
+    async def upload_for_event(self, event_id: Identifier, poster_url: str) -> Poster | None:
+        """Give an event the picture at `poster_url`. None where the answer does not hold it. Raises ApiError.
+
+        >>> poster = await api.posters.upload_for_event(event_id, "https://pictures.example/choir.png")
+        """
         return await self._upload("X-Event-ID", event_id, poster_url, describe_call("upload poster of event", event_id))
 
-    async def _upload(self, name: str, identifier: str, poster_url: str, summary: str) -> Poster | None:
+    async def _upload(self, name: str, identifier: Identifier, poster_url: str, summary: str) -> Poster | None:
         headers = {name: id_header(identifier, summary), "X-Poster-URL": header_url(poster_url, summary)}
         return await self._optional(
             Poster, make_request("POST", summary, "v2", "poster", headers=headers, base_url="upload")
         )
 
 
-def _posters(video_id: str) -> tuple[str, ...]:
+def _posters(video_id: Identifier) -> tuple[Identifier, ...]:
     return "v1", "videos", video_id, "posters"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import nan
 from operator import itemgetter
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast, overload
 
 from livedeck.client.http.errors import Unreadable
-from livedeck.client.http.request import describe_call, make_request
+from livedeck.client.http.request import Identifier, describe_call, make_request
 from livedeck.client.http.response import rows
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.base import Resource
@@ -29,9 +29,9 @@ _DOCUMENTED = frozenset({"time", *_MEASURED})
 
 
 class QosSample(NamedTuple):
-    """One sample: `time` in epoch seconds, rates in bit/s, frames/s. None is missing."""
+    """One sample: an aware time, rates in bit/s and frames/s. None is missing."""
 
-    time: float
+    time: datetime
     bitrate_video: float | None
     bitrate_audio: float | None
     frame_rate: float | None
@@ -50,6 +50,7 @@ def _integers() -> array[int]:
 class QosSamples:
     """The samples in the order answered, which need not be by time nor free of duplicates.
 
+    A sequence of QosSample, of which a slice is QosSamples too, over columns of plain numbers; `time`: epoch seconds.
     Where a number is missing, null or none that can be read, its column holds NaN, and `status` holds -1: zero is a
     measurement. `extra`: index -> the fields of that sample that the document does not name. `dropped`: how many more
     were answered, without a time that can be read. `unreadable`: column -> how many values came that are no numbers.
@@ -67,18 +68,44 @@ class QosSamples:
     def __len__(self) -> int:
         return len(self.time)
 
-    def __getitem__(self, index: int) -> QosSample:
+    @overload
+    def __getitem__(self, index: int) -> QosSample: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> QosSamples: ...
+
+    def __getitem__(self, index: int | slice) -> QosSample | QosSamples:
+        if isinstance(index, slice):
+            return self._slice(range(len(self))[index])
         status = self.status[index]
         return QosSample(
-            self.time[index],
+            datetime.fromtimestamp(self.time[index], UTC),
             _or_none(self.bitrate_video[index]),
             _or_none(self.bitrate_audio[index]),
             _or_none(self.frame_rate[index]),
             None if status == _NO_STATUS else status,
         )
 
+    def __iter__(self) -> Iterator[QosSample]:
+        return map(self.__getitem__, range(len(self)))
+
     def __repr__(self) -> str:
         return f"<QosSamples: {len(self)}>"
+
+    def _slice(self, indices: range) -> QosSamples:
+        def pick(column: array[float]) -> array[float]:
+            return array("d", [column[index] for index in indices])
+
+        return QosSamples(
+            pick(self.time),
+            pick(self.bitrate_video),
+            pick(self.bitrate_audio),
+            pick(self.frame_rate),
+            array("q", [self.status[index] for index in indices]),
+            {place: self.extra[index] for place, index in enumerate(indices) if index in self.extra},
+            self.dropped,
+            self.unreadable,
+        )
 
 
 class Qos(Resource):
@@ -88,9 +115,16 @@ class Qos(Resource):
         super().__init__(transport)
         self._bits = _BITS[unit]
 
-    async def get(self, event_id: str) -> QosSamples:
+    async def get(self, event_id: Identifier) -> QosSamples:
         """What the platform measured of the current stream, newest 3600 at most (platform-api.md, "QoS answer").
-        Raises ApiError."""
+        Raises ApiError.
+
+        >>> samples = await api.qos.get(event_id)
+        >>> newest = samples[-1]
+        >>> newest.time.tzinfo, newest.status
+        (datetime.timezone.utc, 0)
+        >>> minute = samples[-60:]
+        """
         summary = describe_call("get QoS of event", event_id)
         request = make_request("GET", summary, "v2", "live", "events", event_id, "qos")
         samples = await self._transport.send(

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
 from livedeck.client.http.errors import Invalid
-from livedeck.client.http.request import JsonBody, describe_call, make_request
+from livedeck.client.http.request import Identifier, JsonBody, describe_call, make_request
 from livedeck.client.http.secrets import Secret
 from livedeck.client.http.transport import Transport
-from livedeck.client.resources.base import UNSET, Draft, Id, Model, Resource, length_between, query_params
+from livedeck.client.resources.base import (
+    UNSET,
+    Draft,
+    Id,
+    IdText,
+    Model,
+    Resource,
+    draft_of,
+    length_between,
+    query_params,
+)
 from livedeck.client.resources.fields import RtmpUrl, Timestamp
 from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 
@@ -71,7 +80,7 @@ class RoomDraft(Draft):
     `owner_id`: a user of the workspace.
     """
 
-    owner_id: str
+    owner_id: IdText
     name: str
     type: str = "permanent_meeting"
     restreams: tuple[RelayDraft, ...] = ()
@@ -98,7 +107,12 @@ class Rooms(Resource):
         """One page of rooms, of any of these statuses, types and codes. `q`: part of the name. Raises ApiError.
 
         `order` by name, code, type, status, created_at, updated_at (platform-api.md, "Meeting rooms and relay
-        profiles")."""
+        profiles").
+
+        >>> page = await api.rooms.list(q="council")
+        >>> [room.name for room in page]
+        ['Council, hybrid session']
+        """
         filters = query_params(q=q) | query_params(**{"status[]": status, "type[]": type, "code[]": code})
         params = query_params(page=page, per_page=per_page, order=order) | filters
         return await self._page(Room, make_request("GET", "list rooms", *self._rooms, params=params))
@@ -111,32 +125,48 @@ class Rooms(Resource):
         type: tuple[str, ...] = (),  # noqa: A002  the name of the filter
         code: tuple[str, ...] = (),
         q: str | None = None,
-    ) -> AsyncIterator[Room]:
-        """Every such room, each once though they move between the pages meanwhile. Raises ApiError."""
+    ) -> PagedItems[Room]:
+        """Every such room, each once though they move between the pages meanwhile. Raises ApiError.
+
+        >>> codes = [room.code async for room in api.rooms.iterate(order="name.asc")]
+        """
         return PagedItems(
             lambda page: self.list(
                 page=page, per_page=MAX_PER_PAGE, order=order, status=status, type=type, code=code, q=q
             )
         )
 
-    async def get(self, room_id: str) -> Room:
-        """One room. Raises NotFound where there is none of that id, and any other ApiError."""
+    async def get(self, room_id: Identifier) -> Room:
+        """One room. Raises NotFound where there is none of that id, and any other ApiError.
+
+        >>> room = await api.rooms.get(room_id)
+        >>> room.restreams[0].stream_key.reveal() == str(room.restreams[0].stream_key)
+        False
+        """
         return await self._object(Room, make_request("GET", describe_call("get room", room_id), *self._rooms, room_id))
 
-    async def create(self, draft: RoomDraft) -> Room:
-        """Make a room with its relay profiles, all or nothing. Raises Invalid for a profile that lacks a field.
+    async def create(self, draft: RoomDraft | None = None, **fields: Any) -> Room:
+        """Make a room with its relay profiles, all or nothing. `fields`: those of RoomDraft, in its place.
 
-        Raises TooManyProfiles, Validation and any other ApiError.
+        Raises Invalid for a profile that lacks a field, TooManyProfiles, Validation and any other ApiError.
+
+        >>> relay = {"name": "CDN", "url": "rtmp://live.example/app", "stream_key": "a key"}
+        >>> room = await api.rooms.create(owner_id=owner_id, name="Studio", restreams=[relay])
+        >>> room.restreams[0].service
+        'custom'
         """
+        draft = draft_of(RoomDraft, draft, fields)
         summary = describe_call("create room", draft.name)
         _check_profiles(draft.restreams, summary)
         body = {"type": draft.type, "restreams": ()} | draft.body()
         return await self._object(Room, make_request("POST", summary, *self._rooms, body=JsonBody(body)))
 
-    async def delete(self, room_id: str) -> None:
+    async def delete(self, room_id: Identifier) -> None:
         """End the room: everyone is disconnected, relays stop, its profiles are removed. May be repeated.
 
         Raises NotFound for a room that never was, and any other ApiError.
+
+        >>> await api.rooms.delete(room_id)
         """
         await self._success(make_request("DELETE", describe_call("delete room", room_id), *self._rooms, room_id))
 
@@ -148,11 +178,17 @@ class Relays(Resource):
         super().__init__(transport)
         self._rooms = ("v1", meet_segment, "rooms")
 
-    async def update(self, room_id: str, restream_id: str, draft: RelayDraft) -> RelayProfile:
-        """Change what the draft sets; it counts from the next start of the relay.
+    async def update(
+        self, room_id: Identifier, restream_id: Identifier, draft: RelayDraft | None = None, **fields: Any
+    ) -> RelayProfile:
+        """Change what the draft sets, or `fields` in its place; it counts from the next start of the relay.
 
         Raises RelayRunning while the relay runs, NotFound also where the profile is another room's, any other ApiError.
+
+        >>> (await api.relays.update(room_id, restream_id, name="Backup")).name
+        'Backup'
         """
+        draft = draft_of(RelayDraft, draft, fields)
         summary = describe_call("update relay profile", restream_id)
         path = (*self._rooms, room_id, "restreams", restream_id)
         return await self._object(RelayProfile, make_request("PATCH", summary, *path, body=JsonBody(draft.body())))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pydantic import StrictBool, StrictInt
 
 from livedeck.client.http.errors import Incomplete, Invalid
-from livedeck.client.http.files import read_file
-from livedeck.client.http.request import JsonBody, MultipartBody, describe_call, make_request
+from livedeck.client.http.files import FileSource, file_name, read_file
+from livedeck.client.http.request import Identifier, JsonBody, MultipartBody, describe_call, make_request
 from livedeck.client.http.secrets import SignedLink
 from livedeck.client.resources import cues
-from livedeck.client.resources.base import UNSET, Draft, Id, Model, Resource, complete_order, query_params
+from livedeck.client.resources.base import UNSET, Draft, Id, Model, Resource, complete_order, draft_of, query_params
 from livedeck.client.resources.cues import Cue
 from livedeck.client.resources.fields import Language, Timestamp, language
 from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
@@ -65,29 +64,46 @@ class Subtitles(Resource):
     """The subtitle tracks of videos, uploaded or recognised."""
 
     async def list(
-        self, video_id: str, *, page: int = 1, per_page: int = 20, order: str | None = None
+        self, video_id: Identifier, *, page: int = 1, per_page: int = 20, order: str | None = None
     ) -> Page[Subtitle]:
         """One page of the tracks of a video. `order`: `position.asc` (platform-api.md, "Upload headers"). Raises
-        ApiError."""
+        ApiError.
+
+        >>> page = await api.subtitles.list(video_id, order="position.asc")
+        >>> [track.position for track in page]
+        [1, 2]
+        """
         summary = describe_call("list subtitles of video", video_id)
         params = query_params(page=page, per_page=per_page, order=order)
         return await self._page(Subtitle, make_request("GET", summary, *_tracks(video_id), params=params))
 
-    def iterate(self, video_id: str, *, order: str | None = None) -> AsyncIterator[Subtitle]:
-        """Every track of a video, each once though they move between the pages meanwhile. Raises ApiError."""
+    def iterate(self, video_id: Identifier, *, order: str | None = None) -> PagedItems[Subtitle]:
+        """Every track of a video, each once though they move between the pages meanwhile. Raises ApiError.
+
+        >>> languages = [track.language async for track in api.subtitles.iterate(video_id)]
+        """
         return PagedItems(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
 
-    async def get(self, video_id: str, subtitle_id: str) -> Subtitle:
-        """One track. Raises NotFound where there is none of that id, and any other ApiError."""
+    async def get(self, video_id: Identifier, subtitle_id: Identifier) -> Subtitle:
+        """One track. Raises NotFound where there is none of that id, and any other ApiError.
+
+        >>> track = await api.subtitles.get(video_id, subtitle_id)
+        """
         return await self._object(
             Subtitle, make_request("GET", describe_call("get subtitle", subtitle_id), *_tracks(video_id), subtitle_id)
         )
 
-    async def upload(self, video_id: str, language: str, description: str, file: Path | SubtitleFile) -> Subtitle:
-        """Make a track of a WebVTT or SRT file in UTF-8, of at most 16 MiB.
+    async def upload(
+        self, video_id: Identifier, language: str, description: str, file: FileSource | SubtitleFile
+    ) -> Subtitle:
+        """Make a track of a WebVTT or SRT file in UTF-8, of at most 16 MiB: a path, bytes, or a file that is open.
 
         Raises Invalid for a language that is none and for a file that does not parse, naming the line; FileFault; any
         other ApiError.
+
+        >>> content = b"WEBVTT" + 2 * b"\\n" + b"00:01.000 --> 00:02.500" + b"\\n" + b"Hello"
+        >>> (await api.subtitles.upload(video_id, "en", "Spoken", content)).language
+        'en'
         """
         summary = describe_call("upload subtitle of video", video_id)
         fields = SubtitleDraft(language=language, description=description).body()
@@ -95,18 +111,25 @@ class Subtitles(Resource):
         body = MultipartBody(fields, subtitle.name, subtitle.content)
         return await self._object(Subtitle, make_request("POST", summary, *_tracks(video_id), body=body))
 
-    async def generate(self, video_id: str, languages: Sequence[str]) -> tuple[Subtitle, ...]:
-        """Have speech recognised: one pending track for each ISO 639-1 code, all or none. Raises Invalid, ApiError."""
+    async def generate(self, video_id: Identifier, languages: Sequence[str]) -> tuple[Subtitle, ...]:
+        """Have speech recognised: one pending track for each ISO 639-1 code, all or none. Raises Invalid, ApiError.
+
+        >>> [track.status for track in await api.subtitles.generate(video_id, ["en", "de"])]
+        ['pending', 'pending']
+        """
         summary = describe_call("generate subtitles of video", video_id)
         body = JsonBody({"languages": _check_languages(languages, summary)})
         return await self._objects(Subtitle, make_request("POST", summary, *_tracks(video_id), "auto", body=body))
 
     async def wait_done(
-        self, video_id: str, subtitle_id: str, *, poll_interval: float = 3.0, max_wait: float = 600.0
+        self, video_id: Identifier, subtitle_id: Identifier, *, poll_interval: float = 3.0, max_wait: float = 600.0
     ) -> Subtitle:
         """The track once it is pending no more, asked for every `poll_interval` seconds (platform-api.md, "Subtitles").
 
         Raises Incomplete after `max_wait` seconds, and any other ApiError.
+
+        >>> (await api.subtitles.wait_done(video_id, subtitle_id, poll_interval=1)).id == subtitle_id
+        True
         """
         waited = 0.0
         while (track := await self.get(video_id, subtitle_id)).status == "pending":
@@ -119,13 +142,23 @@ class Subtitles(Resource):
         return track
 
     async def update(
-        self, video_id: str, subtitle_id: str, draft: SubtitleDraft, *, before: Subtitle | None = None
+        self,
+        video_id: Identifier,
+        subtitle_id: Identifier,
+        draft: SubtitleDraft | None = None,
+        *,
+        before: Subtitle | None = None,
+        **changes: Any,
     ) -> Subtitle:
-        """Change what the draft sets. Both fields are sent, an unchanged one as it was read. Raises ApiError.
+        """Change what the draft sets, or `changes` in its place. Both fields are sent, an unchanged one as it was read.
+        Raises ApiError.
 
         `before`: the track as it was read; it is read where it is not given and the draft lacks a field.
+
+        >>> (await api.subtitles.update(video_id, subtitle_id, description="As spoken")).description
+        'As spoken'
         """
-        fields = draft.body()
+        fields = draft_of(SubtitleDraft, draft, changes).body()
         if fields.keys() < SubtitleDraft.model_fields.keys():
             self._transport.check_may_change(describe_call("update subtitle", subtitle_id))
             before = before or await self.get(video_id, subtitle_id)
@@ -136,28 +169,39 @@ class Subtitles(Resource):
             Subtitle, make_request("PATCH", summary, *_tracks(video_id), subtitle_id, body=JsonBody(fields))
         )
 
-    async def copy(self, video_id: str, subtitle_id: str) -> Subtitle:
-        """Duplicate a track. Raises ApiError."""
+    async def copy(self, video_id: Identifier, subtitle_id: Identifier) -> Subtitle:
+        """Duplicate a track. Raises ApiError.
+
+        >>> (await api.subtitles.copy(video_id, subtitle_id)).id == subtitle_id
+        False
+        """
         summary = describe_call("copy subtitle", subtitle_id)
         return await self._object(Subtitle, make_request("POST", summary, *_tracks(video_id), subtitle_id, "copy"))
 
-    async def reorder(self, video_id: str, subtitle_ids: Sequence[str]) -> Subtitle:
-        """Put the tracks in this order, which names every one; answers one of them. Raises Invalid, ApiError."""
+    async def reorder(self, video_id: Identifier, subtitle_ids: Sequence[Identifier]) -> Subtitle:
+        """Put the tracks in this order, which names every one; answers one of them. Raises Invalid, ApiError.
+
+        >>> ids = [track.id async for track in api.subtitles.iterate(video_id, order="position.asc")]
+        >>> track = await api.subtitles.reorder(video_id, ids[::-1])
+        """
         summary = describe_call("reorder subtitles of video", video_id)
         body = JsonBody(complete_order(subtitle_ids, summary))
         return await self._object(Subtitle, make_request("PATCH", summary, *_tracks(video_id), "reorder", body=body))
 
-    async def delete(self, video_id: str, subtitle_id: str) -> None:
-        """Delete it for good. Raises ApiError."""
+    async def delete(self, video_id: Identifier, subtitle_id: Identifier) -> None:
+        """Delete it for good. Raises ApiError.
+
+        >>> await api.subtitles.delete(video_id, subtitle_id)
+        """
         await self._success(
             make_request("DELETE", describe_call("delete subtitle", subtitle_id), *_tracks(video_id), subtitle_id)
         )
 
 
-async def subtitle_file(path: Path, summary: str = "check subtitle file") -> SubtitleFile:
+async def subtitle_file(file: FileSource, summary: str = "check subtitle file") -> SubtitleFile:
     """The file, of at most 16 MiB, checked line by line. Raises Invalid, naming the line, and FileFault."""
-    content = await read_file(path, _MAX_FILE, summary)
-    name = path.name.encode(errors="replace").decode()  # which a disk may hold in any encoding
+    content = await read_file(file, _MAX_FILE, summary)
+    name = file_name(file) or ("subtitles.vtt" if content.startswith(b"WEBVTT") else "subtitles.srt")
     return SubtitleFile(name, content, await asyncio.to_thread(checked_cues, content, summary))
 
 
@@ -169,7 +213,7 @@ def checked_cues(content: bytes, summary: str) -> tuple[Cue, ...]:
         raise Invalid(summary, "file", str(error)) from None
 
 
-def _tracks(video_id: str) -> tuple[str, ...]:
+def _tracks(video_id: Identifier) -> tuple[Identifier, ...]:
     return "v1", "videos", video_id, "subtitles"
 
 
