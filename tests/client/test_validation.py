@@ -138,13 +138,13 @@ async def test_a_list_in_which_no_row_has_an_id_is_unreadable() -> None:
 
 async def test_the_log_names_event_and_field_once(caplog: pytest.LogCaptureFixture) -> None:
     """A poller reads the same odd event every few seconds."""
-    odd = {"data": [{"id": "e1", "created_at": "soon"}, 7]}
+    odd = {"data": [{"id": "e1", "created_at": "soon", "name": "Choir\n\x1b[31m" + "x" * 100}, 7]}
     with caplog.at_level(logging.WARNING, "livedeck.client"):
         async with api_of(saying(odd)) as api:
             for _ in range(3):
                 await api.events.list()
     assert [record.getMessage() for record in caplog.records] == [
-        "event e1: created_at should be a timestamp, not a string of 4 characters",
+        f"event e1 (Choir [31m{'x' * 29}…): created_at should be a timestamp, not a string of 4 characters",
         "list events: data[1] should be an object, not a number",
     ]
 

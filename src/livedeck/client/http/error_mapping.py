@@ -96,6 +96,11 @@ def server_date(headers: Mapping[str, str]) -> datetime | None:
     return _http_date(headers.get("Date", ""))
 
 
+def request_id(headers: Mapping[str, str], secrets: Sequence[Secret]) -> str:
+    """What the platform calls the request that it answers, fit to be shown; empty where it does not say."""
+    return _quoted(headers.get("X-Request-ID", ""), secrets)[:80]
+
+
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     """Seconds to wait, of `Retry-After`: a number, or a date counted from the answer's own `Date`, else from `now`."""
     text = headers.get("Retry-After", "").strip()

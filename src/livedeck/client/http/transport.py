@@ -35,7 +35,7 @@ import httpx
 
 from livedeck import __version__
 from livedeck.client.http.encoding import bearer, httpx_content, query, secrets_in
-from livedeck.client.http.error_mapping import proves_refusal, server_date
+from livedeck.client.http.error_mapping import proves_refusal, request_id, server_date
 from livedeck.client.http.errors import (
     LOST_RESPONSE,
     ApiError,
@@ -307,13 +307,16 @@ class Transport:
             del sent.headers["Authorization"]  # it goes to the configured addresses only (trust.md, "Secrets")
         sent.extensions["started_at"] = self.timing.timer()
         if not request.upload_size:
-            return await self._client.send(sent, stream=True)
+            response = await self._client.send(sent, stream=True)
+            self._log_response(request, response)
+            return response
         sent.extensions["timeout"]["read"] = self.timing.upload_timeout
         expects_continue = request.upload_size > _SMALL_UPLOAD and not is_expectation_refused
         if expects_continue:  # a smaller one is sent before anyone has read its head
             sent.headers["Expect"] = "100-continue"
         async with stopping_at_answer(expects_continue=expects_continue):
             response = await self._client.send(sent, stream=True)
+        self._log_response(request, response)
         if expects_continue and response.status_code == _EXPECTATION_FAILED:
             await response.aclose()
             return await self._open(request, is_expectation_refused=True)
@@ -354,6 +357,14 @@ class Transport:
         date = server_date(response.headers)
         self.timings.append(ResponseTiming(self.timing.now(), round_trip, date, response.status_code, request_id))
 
+    def _log_response(self, request: Request, response: httpx.Response) -> None:
+        if not _log.isEnabledFor(logging.DEBUG):
+            return
+        took = self.timing.timer() - response.request.extensions["started_at"]
+        named = request_id(response.headers, self._secrets(request)) or "none"
+        call = f"{request.method} {_shown_path(request)}"
+        _log.debug("%s: %d after %.0f ms, request id %s", call, response.status_code, took * 1000, named)
+
     def _secrets(self, request: Request) -> list[Secret]:
         sent = request.body.value if isinstance(request.body, JsonBody) else None
         return [*self._token, *secrets_in([sent, request.signed_link])]
@@ -375,6 +386,7 @@ class Transport:
 
     def _lost(self, request: Request, error: Exception) -> ApiError:
         cause = _cause(error)
+        _log.debug("%s %s: no answer (%s)", request.method, _shown_path(request), cause or "it was not HTTP")
         if not request.is_read and not isinstance(error, _NEVER_SENT):
             reason = cause or "it was not HTTP"
             return Unknown(
@@ -396,6 +408,11 @@ class Transport:
         """The proxy that could not be reached, or that opened no tunnel."""
         is_before_tunnel = isinstance(error, (httpcore.ProxyError, *_NOT_CONNECTED)) and _cause(error) != "tls"
         return self._route.proxy_for(url.scheme, url.host) if is_before_tunnel else None
+
+
+def _shown_path(request: Request) -> str:
+    """Without a query, which may sign a link."""
+    return safe(str(request.signed_link or f"/{request.path}"), 200)
 
 
 def _parse_url(name: BaseUrl, address: str) -> httpx.URL:

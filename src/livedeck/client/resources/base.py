@@ -27,6 +27,7 @@ from livedeck.client.http.response import data, rows
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.pages import Page
 from livedeck.client.resources.validation import FieldFault, draft_error, read_model
+from livedeck.text.values import safe
 
 
 def _id_text(value: object) -> object:
@@ -266,5 +267,7 @@ class Resource:
         if not faults:
             return item
         item._faults = faults  # noqa: SLF001  of the model above; frozen are its fields
-        self._transport.log_faults(describe_call(type(item).__name__.lower(), str(getattr(item, "id", ""))), faults)
+        subject = describe_call(type(item).__name__.lower(), str(getattr(item, "id", "")))
+        name = safe(str(getattr(item, "name", None) or getattr(item, "title", None) or ""), 40)
+        self._transport.log_faults(f"{subject} ({name})" if name else subject, faults)
         return item
