@@ -9,7 +9,6 @@ import logging
 import os
 import resource
 import socket
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -157,7 +156,7 @@ class Listener(socket.socket):
     def __init__(self, family: int, kind: int, protocol: int, fileno: int) -> None:
         super().__init__(family, kind, protocol, fileno)
         self._spare = _spare_descriptor()
-        self._open_ones = weakref.WeakSet[socket.socket]()
+        self._accepted: list[socket.socket] = []
         self._is_full_said = self._lets_others_go = False
 
     def accept(self) -> tuple[socket.socket, object]:
@@ -172,16 +171,21 @@ class Listener(socket.socket):
                 raise
             self._refuse_by_spare()
             raise BlockingIOError from error
-        self._open_ones.add(connection)
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         most = max(limit - RESERVED_DESCRIPTORS, limit // 2)
-        if limit != resource.RLIM_INFINITY and len(self._open_ones) > most:
+        if limit != resource.RLIM_INFINITY and self._count_with(connection) > most:
             self._say_full(limit)
             self._lets_others_go = self.make_room()
             if not self._lets_others_go:
                 connection.close()
                 raise BlockingIOError
         return connection, address
+
+    def _count_with(self, connection: socket.socket) -> int:
+        """How many connections are open, this one too."""
+        self._accepted = [accepted for accepted in self._accepted if accepted.fileno() != -1]
+        self._accepted.append(connection)
+        return len(self._accepted)
 
     def close(self) -> None:
         """Listen no more."""
