@@ -81,8 +81,9 @@ def rows(path: Path) -> list[dict[str, str]]:
 async def test_a_documented_format_is_byte_for_byte_the_answer(
     form: ChatFormat, head: str, size: int, tmp_path: Path
 ) -> None:
-    """Whatever the bytes are, and whether they come off the wire or through the parser."""
-    body = {0: b'{"data":[]}', 1: b'{"data":[{}]}'}.get(size) or b'{"data":[' + os.urandom(size) + b"]}"
+    """Whatever bytes the messages hold, and whether they come off the wire or through the parser."""
+    message = b'"%s"' % os.urandom(size).translate(None, b'"\\')
+    body = {0: b'{"data":[]}', 1: b'{"data":[{}]}'}.get(size) or b'{"data":[' + message + b"]}"
     answer = b"HTTP/1.1 200 OK\r\n" + HEADS[head] % (len(body), body)
     async with listening(answer) as (address, _heads), api_at(address) as api:
         done = await api.chat.export(wanting(form), tmp_path / "chat")

@@ -6,13 +6,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from client.answers import TOKEN, listening
 from client.test_transport import api_at
 from livedeck.client import ApiError, ChatExport, ChatFormat, MessageFilter, Rejected
+from livedeck.client.chat_export.wholeness import JsonWholeness
 
 GOOD = b"what was exported yesterday"
 WHOLE = json.dumps(
@@ -158,3 +162,74 @@ async def test_the_signature_of_a_redirect_is_not_quoted_by_the_error_that_repea
             await api.cdn.save(f"{cdn}/m1?sign=another", file, "download", replace=True)
     assert caught.value.status == 403
     assert "s3cretsign" not in str(caught.value)
+
+
+TRAP = b'{"data":[{"id":"m1","message":"as in a \\\\\\"JSON\\\\\\" document: [1]}'.replace(b"\\\\", b"\\")
+"""Cut right behind `]}` inside a message."""
+
+PADDING = b'{"data":[' + b'{"id":"m0","message":"Hello"},' * 4000
+
+
+def until_close(body: bytes) -> bytes:
+    """A response whose length is not stated: it ends with the connection, wherever that ends."""
+    return b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + body
+
+
+@pytest.mark.parametrize("send", [answer, until_close])
+@pytest.mark.parametrize("lead", [b"", PADDING], ids=["short", "long"])
+async def test_a_log_that_is_cut_behind_what_looks_like_its_end_leaves_the_good_file(
+    send: Callable[[bytes], bytes], lead: bytes, file: Path
+) -> None:
+    cut = lead + TRAP.removeprefix(b'{"data":[') if lead else TRAP
+    assert cut.endswith(b"]}")
+    async with listening(send(cut)) as (address, _), api_at(address) as api:
+        with pytest.raises(ApiError, match=r"half way|no JSON|no whole log"):
+            await api.chat.export(ChatExport("e", "s"), file, replace=True)
+    assert content(file) == GOOD
+    assert neighbours(file) == [file]
+
+
+@pytest.mark.parametrize(
+    ("form", "body", "fault"),
+    [
+        ("csv", b'"id","message"\r\n"m1","Hel', "inside a cell"),
+        ("csv", b"id,message\r\nm1,Hel", "last line has no end"),
+        ("txt", b"[12:00] Ada: Hello\n[12:01] Gr", "last line has no end"),
+    ],
+)
+async def test_a_text_without_a_stated_length_that_ends_in_a_line_leaves_the_good_file(
+    form: ChatFormat, body: bytes, fault: str, file: Path
+) -> None:
+    async with listening(until_close(body)) as (address, _), api_at(address) as api:
+        with pytest.raises(ApiError, match=fault):
+            await api.chat.export(ChatExport("e", "s", form), file, replace=True)
+    assert content(file) == GOOD
+
+
+@pytest.mark.parametrize(
+    ("form", "sent"),
+    [
+        ("json", until_close(WHOLE)),
+        ("json", answer(PADDING + b'{"message":"\\\\"}]}')),
+        ("json", until_close(b'{"data":[]}')),
+        ("csv", until_close(b'"id","message"\r\n"m1","Hel""lo"\r\n')),
+        ("txt", until_close(b"[12:00] Ada: Hello\n")),
+        ("txt", answer(b'[12:00] Ada: it is 5" wide')),
+        ("csv", answer(b"id,message\r\nm1,Hello")),
+    ],
+)
+async def test_a_log_whose_end_can_be_told_is_taken(form: ChatFormat, sent: bytes, file: Path) -> None:
+    async with listening(sent) as (address, _), api_at(address) as api:
+        await api.chat.export(ChatExport("e", "s", form), file, replace=True)
+    assert content(file) == sent.partition(b"\r\n\r\n")[2]
+
+
+@given(st.recursive(st.none() | st.text(max_size=9), lambda inner: st.lists(inner, max_size=3)), st.integers(1, 7))
+def test_every_beginning_of_a_log_is_told_from_the_whole(messages: object, step: int) -> None:
+    """In whatever pieces it comes: what lacks its last bracket is not whole."""
+    whole = json.dumps({"data": [messages]}).encode()
+    for end in range(1, len(whole) + 1):
+        wholeness = JsonWholeness()
+        for start in range(0, end, step):
+            wholeness.add(whole[start : min(end, start + step)])
+        assert (not wholeness.fault) == (end == len(whole)), whole[:end]

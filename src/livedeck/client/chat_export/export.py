@@ -7,7 +7,6 @@ the task that runs it: then nothing is left.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, closing, nullcontext
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from typing import Literal, cast
 from livedeck.client.chat_export.filter import NO_FILTER, ChatMessageDict, MessageFilter, in_zone, written_at
 from livedeck.client.chat_export.formats import Csv, JsonDocument, JsonLines, RowFormatter, Text
 from livedeck.client.chat_export.parser import ChatLogParser
+from livedeck.client.chat_export.wholeness import JsonWholeness, TextWholeness
 from livedeck.client.chat_export.workbook import WorkbookWriter
 from livedeck.client.http.encoding import encode
 from livedeck.client.http.errors import Invalid, Unreadable
@@ -40,14 +40,6 @@ ChatFormat = Literal["json", "csv", "txt", "ndjson", "xlsx"]
 
 _PLATFORM_FORMATS = frozenset({"json", "csv", "txt"})
 _MAX_ERROR_BODY = 64 * 2**10
-
-_TAIL = 4096
-
-_LOG_HEAD = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
-
-_LOG_TAIL = re.compile(rb"\](?:[\s}]*|\s*,\s*\"[^\]]*)\}\s*\Z")
-
-"""The list ends, perhaps with further members of the document behind it: no message ends so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,22 +172,25 @@ class _ExportRun:
     async def copy(self, writer: ChunkWriter, *, may_be_empty: bool) -> None:
         """The bytes as they come; not those of an error, of nothing, or of half a document in place of a log."""
         export_format, summary = self._export.format, self._summary
-        request, head, tail = self._request(export_format), bytearray(), b""
+        request, head = self._request(export_format), bytearray()
         async with self._transport.stream(request) as response:
             media_type = response.media_type
             if media_type == "text/html" or (export_format != "json" and media_type == "application/json"):
                 raise Unreadable(f"{summary}: the answer is {media_type}, no log; check the address")
+            wholeness: JsonWholeness | TextWholeness = JsonWholeness()
+            if export_format != "json":
+                wholeness = TextWholeness(is_csv=export_format == "csv", is_delimited=response.is_delimited)
             async for chunk in self._count(response):
                 await writer.write(chunk)
-                tail = (tail + chunk)[-_TAIL:] if len(chunk) < _TAIL else chunk[-_TAIL:]
+                wholeness.add(chunk)
                 if len(head) <= _MAX_ERROR_BODY:
                     head += chunk
         if export_format == "json" and self._received <= _MAX_ERROR_BODY:
             await self._transport.parse(request, Response(summary, 200, {}, head), lambda answer: rows(answer, summary))
         elif not self._received and not may_be_empty:  # a file that is there is worth more than a log without a line
             raise Unreadable(f"{summary}: the answer is empty, no log")
-        elif export_format == "json" and not (_LOG_HEAD.match(head) and _LOG_TAIL.search(tail)):
-            raise Unreadable(f"{summary}: the answer is no whole log: it begins or ends as none does")
+        elif wholeness.fault:
+            raise Unreadable(f"{summary}: the answer is no whole log: {wholeness.fault}")
 
     async def write_rows(self, writer: ChunkWriter, formatter: RowFormatter) -> None:
         """The messages in a text format."""

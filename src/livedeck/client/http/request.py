@@ -95,10 +95,14 @@ class ResponseTiming:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StreamedResponse:
-    """A response while it comes: `size` bytes, None where nobody says. `media_type`: lower case, or empty."""
+    """A response while it comes: `size` bytes, None where nobody says. `media_type`: lower case, or empty.
+
+    `is_delimited`: its end can be told from a connection that broke, by its length, its chunks or its coding.
+    """
 
     size: int | None
     media_type: str
+    is_delimited: bool
     chunks: AsyncIterator[bytes]
 
 

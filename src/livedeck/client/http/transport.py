@@ -197,7 +197,7 @@ class Transport:
         try:
             async with aclosing(self._chunks(request, response)) as chunks:
                 media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-                yield StreamedResponse(_stated_size(response.headers), media_type, chunks)
+                yield StreamedResponse(_stated_size(response.headers), media_type, _is_delimited(response), chunks)
         finally:
             await response.aclose()
 
@@ -516,6 +516,13 @@ def _stated_size(headers: Mapping[str, str]) -> int | None:
     """How many bytes the body will have; None where nobody says, and where it comes packed."""
     length = headers.get("content-length", "")
     return int(length) if length.isdecimal() and not {"content-encoding", "transfer-encoding"} & {*headers} else None
+
+
+def _is_delimited(response: httpx.Response) -> bool:
+    """Whether the end of the body differs from a connection that broke: HTTP/1 allows a body that ends with it."""
+    is_in_process = "network_stream" not in response.extensions
+    names = {"content-length", "transfer-encoding", "content-encoding"}
+    return is_in_process or response.http_version == "HTTP/2" or bool(names & {*response.headers})
 
 
 def _redirect_target(response: httpx.Response) -> str | None:
