@@ -13,16 +13,21 @@ SAMPLE = 2.0
 
 _KEYS_AND_LOSS = {"KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS"}
 _ABSENCE = {"API_BLIND": 30.0, "QOS_STALE": 30.0}  # monitoring.md, "Freshness"
+_SWINGS = {"BITRATE_UNSTABLE"}  # a minute is measured, and must last a minute
 _LISTED = {"RESTREAM_DOWN"}  # seen in one event list, and still so in another
 
 
 def detection(kind: str) -> float:
     """Seconds of stream time from the fault to its alarm, at most."""
+    if kind in _SWINGS:
+        return 120.0
     return 60.0 if kind in _KEYS_AND_LOSS else _ABSENCE.get(kind, 15.0)
 
 
 def clearing(kind: str) -> float:
     """Seconds of stream time from the end of the fault to the end of its alarm, at most."""
+    if kind in _SWINGS:
+        return 120.0
     return 60.0 if kind in _KEYS_AND_LOSS else 30.0
 
 

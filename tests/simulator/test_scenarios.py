@@ -20,7 +20,7 @@ ALARMS = {
     *("NO_INGEST", "BLACKOUT", "VIDEO_LOW", "VIDEO_STARVED", "FPS_LOW", "FPS_COLLAPSE", "AUDIO_LOST", "AUDIO_LOW"),
     *("KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS", "BITRATE_UNSTABLE", "UNKNOWN_STATUS", "RECONNECTING"),
     *("LATE_START", "RESTREAM_DOWN", "QOS_STALE", "API_BLIND", "AUTH_FAILED", "RATE_LIMITED", "CLOCK_SKEW"),
-    *("AUDIO_HIGH", "HISTORY_FAILED", "PLATFORM", "FLAPPING"),
+    *("AUDIO_HIGH", "HISTORY_FAILED", "PLATFORM", "FLAPPING", "UNKNOWN_DATA", "FUTURE_SAMPLES"),
 }
 """The kinds of monitoring.md, "Golden scenarios"."""
 
@@ -30,7 +30,8 @@ SHIPPED = {
     *("encoder-overload", "fps-halving", "keyframe-drift", "audio-lost", "camera-lost", "static-picture"),
     *("restream-down", "late-start", "ended-remotely", "platform-outage", "api-5xx", "api-dead", "rate-limited"),
     *("slow-api", "broken-json", "reordered-samples", "clock-skew", "token-revoked", "relay-locked"),
-    *("ambiguous-write", "big-workspace", "chat-storm", "bad-night"),
+    *("ambiguous-write", "big-workspace", "chat-storm", "bad-night", "audio-low", "audio-high", "fps-low"),
+    *("unstable-rate", "no-ingest", "unknown-status", "missing-values", "future-samples"),
 }
 """The list of simulator.md."""
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from livedeck.simulator.engine.clock import format_epoch
 
-OK, KEY_FRAME, KEY_FRAME_SEVERE, LOSS = 0, 3, 4, 5
+OK, UNKNOWN, KEY_FRAME, KEY_FRAME_SEVERE, LOSS = 0, 1, 3, 4, 5
 
 
 class Sample(NamedTuple):
@@ -110,7 +110,13 @@ SHAPES = {
         bursts=(Burst(period=10, chance=1, duration=10, status=LOSS, video=0.85, audio=0.95, fps=0.98),)
     ),
     "fps-halving": Shape(fps=15),
+    "fps-low": Shape(fps=27),
     "audio-lost": Shape(audio=0),
+    "audio-low": Shape(audio=20_000),
+    "audio-high": Shape(audio=400_000),
+    "unstable-rate": Shape(bursts=(Burst(period=4, chance=1, duration=2, video=0.4),)),
+    "unknown-status": Shape(bursts=(Burst(period=10, chance=1, duration=10, status=UNKNOWN),)),
+    "silent": Shape(connected=0, disconnected=1),
     "camera-lost": Shape(video=30_000, fps=0, jitter=0),
 }
 """The named behaviours; scenarios may bring their own."""

@@ -91,6 +91,16 @@ def shift_time(content: Json, seconds: float) -> Json:
     return _objects(content, lambda row: row | {"time": later(row["time"])} if "time" in row else row)
 
 
+def date_ahead(content: Json, _since: float) -> Json:
+    """Every fifth sample is dated an hour ahead."""
+
+    def ahead(index: int, row: Json) -> Json:
+        later = isinstance(row, dict) and "time" in row and index % 5 == 4
+        return shift_time({"data": row}, 3600)["data"] if later else row
+
+    return _rows(content, lambda rows: [ahead(index, row) for index, row in enumerate(rows)])
+
+
 def pad(content: Json, _since: float) -> Json:
     """Ten megabytes more than it needs."""
     return content | {"padding": "x" * PADDING}
@@ -125,6 +135,7 @@ PAYLOAD_FAULTS: Mapping[str, Callable[[Json, float], Json]] = {
     "duplicates": duplicate,
     "reordered": reorder,
     "frozen": freeze_time,
+    "future": date_ahead,
     "huge": pad,
 }
 
