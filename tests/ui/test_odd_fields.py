@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.cli.status import status_table
-from livedeck.client import Event
+from livedeck.client import ChatExport, Event, ExportResult
 from livedeck.client.resources.validation import read_model
-from livedeck.monitor import Snapshot
+from livedeck.monitor import CachedList, Snapshot
+from livedeck.presentation.chat_export import result_parts
 from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import plain
+from livedeck.ui.rooms import view as rooms_view
+from livedeck.ui.videos import view as videos_view
 from ui.stage import known, running, show, text_of
 from ui.wall_stage import SIZES, evening, lines, text
 
@@ -19,9 +24,9 @@ MISSING = "1 event could not be read and cannot be shown"
 FIELD = "reconnect_window should be a valid integer, not a list of 2"
 
 
-def odd(snapshot: Snapshot) -> Snapshot:
-    """The same, but that the event named Choir has a field that could not be read, and one has not even an id."""
-    first = next(state for state in snapshot.events if (state.event.name or "").startswith("Choir"))
+def odd(snapshot: Snapshot, name: str = "Choir") -> Snapshot:
+    """The same, but that the event whose name begins so has a field that could not be read, and one has not even an id."""
+    first = next(state for state in snapshot.events if (state.event.name or "").startswith(name))
     fields = first.event.model_dump() | {"reconnect_window": ["600", "s"]}
     event, faults = read_model(Event, fields)
     assert event
@@ -44,11 +49,29 @@ async def test_the_deck_marks_the_row_names_the_field_and_counts_what_is_missing
         await pilot.press("2")
         await pilot.pause()
         assert MISSING in text_of(deck)
+        assert "≠ odd" in text_of(deck)
 
 
 @pytest.mark.parametrize("size", SIZES[:3])
 async def test_the_wall_counts_what_it_cannot_show(size: tuple[int, int]) -> None:
-    assert "could not be read" in text(lines(odd(await evening()), size))
+    shown = text(lines(odd(await evening(), "Town hall"), size))
+    assert "could not be read" in shown
+    assert "≠ odd" in shown
+
+
+def test_rooms_and_what_hangs_on_a_video_say_how_many_rows_are_left_out() -> None:
+    listed: CachedList[Any] = CachedList(as_of=EVENING, unreadable=2)
+    render_time = RenderTime(EVENING, EVENING, stale=False)
+    for cells in (80, 120):
+        assert "≠ 2 rooms could not be read" in plain(rooms_view.freshness_line(listed, render_time, cells))
+        (line,) = videos_view.error_lines(listed, cells)
+        assert plain(line) == " ≠ 2 rows could not be read"
+    assert not videos_view.error_lines(replace(listed, unreadable=0), 80)
+
+
+def test_an_export_says_how_many_items_were_no_messages() -> None:
+    export, result = ChatExport("e", "s", "ndjson"), ExportResult(10, messages=3, read=3, unreadable=2)
+    assert "items of the log that are no messages, left out: 2" in [*result_parts(export, result)]
 
 
 async def test_the_printed_status_names_the_field_at_its_event_and_counts_what_is_missing() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ from livedeck.monitor.model.state import (
 from livedeck.monitor.model.thresholds import Cadence, Thresholds
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.connection import server_time
-from livedeck.monitor.polling.poller import EventList, PollResult
+from livedeck.monitor.polling.poller import EventList, ItemList, PollResult
 from livedeck.monitor.polling.schedule import LIST, fit_rate_limit, qos_interval
 from livedeck.monitor.signal import series
 from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, RestreamHistory, SignalAnalysis
@@ -69,7 +69,7 @@ class EventTracker:
     def __init__(
         self, event: Event, listed_at: ClockReading, thresholds: Thresholds, state: EventState | None = None
     ) -> None:
-        self.event, self.state = event, state
+        self.event, self.state, self.is_listed = event, state, True
         self._listed_at, self._thresholds = listed_at, thresholds
         self._readings, self._recorded = Readings(), Readings()
         self._answered_at: ClockReading | None = None
@@ -96,7 +96,7 @@ class EventTracker:
 
     def update_event(self, event: Event, status: ConnectionStatus, at: ClockReading) -> None:
         """Take the event as it was listed at that moment, its stream being the same."""
-        self.event, self._listed_at = event, at
+        self.event, self._listed_at, self.is_listed = event, at, True
         self._update_restreams(status)
 
     def preload(self, recorded: Readings) -> None:
@@ -180,7 +180,8 @@ class EventTracker:
             pattern = (
                 patterns.pattern_of(phase, qos.readings, assessment, self._thresholds) if has_fault else Pattern.NONE
             )
-        self.state = EventState(self.event, self._listed_at.wall, phase, qos, assessment, is_stale, found, pattern)
+        listed_at = self._listed_at.wall
+        self.state = EventState(self.event, listed_at, phase, qos, assessment, is_stale, found, pattern, self.is_listed)
         return self.state
 
     def _episodes(self) -> tuple[Episode, ...]:
@@ -320,11 +321,11 @@ class WorldTracker:
         at = ClockReading(result.at, result.monotonic)
         if result.key == LIST:
             if isinstance(result.payload, EventList):
-                self._update_events(result.payload.events, at)
+                self._update_events(result.payload, at)
                 self.unreadable = result.payload.unreadable
             return False
         tracker = self._trackers.get(str(result.key))
-        if tracker is None or isinstance(result.payload, EventList | tuple):
+        if tracker is None or isinstance(result.payload, EventList | ItemList):
             return False
         await tracker.ingest(result.payload, self.status, at)
         before = tracker.state
@@ -349,10 +350,13 @@ class WorldTracker:
     def _evaluate(self, tracker: EventTracker, at: ClockReading) -> EventState:
         return tracker.evaluate(self.status, self.cadence, at)
 
-    def _update_events(self, events: Iterable[Event], at: ClockReading) -> None:
-        """After an event list: what left it is forgotten, and a new stream begins with no samples."""
+    def _update_events(self, listed: EventList, at: ClockReading) -> None:
+        """After an event list: what left it is forgotten, and a new stream begins with no samples.
+
+        Where rows of it could not be read, what is missing may be one of them: it stays, and goes on being watched.
+        """
         trackers: dict[str, EventTracker] = {}
-        for event in events:
+        for event in listed.events:
             tracker = self._trackers.get(event.id)
             stream_id = event.stream.id if event.stream else None
             if tracker is None or tracker.stream_id != stream_id:
@@ -360,6 +364,10 @@ class WorldTracker:
                 tracker = EventTracker(event, at, thresholds, tracker.state if tracker else None)
             tracker.update_event(event, self.status, at)
             trackers[event.id] = tracker
+        for event_id, tracker in self._trackers.items() if listed.unreadable else ():
+            if event_id not in trackers:
+                tracker.is_listed = False
+                trackers[event_id] = tracker
         self._trackers = trackers
 
     def _new_streams(self) -> dict[str, str]:

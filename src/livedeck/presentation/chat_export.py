@@ -29,6 +29,8 @@ def result_parts(export: ChatExport, result: ExportResult) -> Iterator[str]:
         yield f"cells that a spreadsheet would compute, with a ' before them now: {result.escaped_formulas:,}"
     if result.undated:
         yield f"left out for want of a readable time: {result.undated:,}"
+    if result.unreadable:
+        yield f"items of the log that are no messages, left out: {result.unreadable:,}"
     if result.split_messages:
         yield f"longer than a cell, and going on behind the last column: {result.split_messages:,}"
 

@@ -16,6 +16,11 @@ def unreadable_text(snapshot: Snapshot) -> str:
     return f"{count} {'event' if count == 1 else 'events'} could not be read and cannot be shown"
 
 
+def unreadable_rows(count: int, noun: str) -> Line:
+    """How many rows of a list are left out: `≠ 2 rooms could not be read`; nothing where there are none."""
+    return [(f"≠ {count} {noun}{'s' if count > 1 else ''} could not be read", StyleRole.WARNING)] if count else []
+
+
 def unreadable_line(snapshot: Snapshot) -> Line:
     """How many events are missing on the screen though the platform has them; empty where none is."""
     if not snapshot.unreadable:

@@ -43,13 +43,20 @@ def faults(state: EventState) -> tuple[FieldFault, ...]:
         FieldFault(f"qos.{field}", _SAMPLE_DEMANDS.get(field, "should be a number"), f"something else ({count}x)")
         for field, count in state.qos.unreadable.items()
     )
-    return (*state.event.faults, *samples)
+    listed = [] if state.is_listed else [FieldFault("last list", "should hold this event", "a row that cannot be read")]
+    return (*listed, *state.event.faults, *samples)
 
 
 def name_cell(state: EventState, _: RenderTime) -> Line:
-    """The name in its role; before it `≠ odd` where fields could not be read."""
-    sign: Line = [("≠ odd ", StyleRole.WARNING)] if faults(state) else []
-    return [*sign, (name(state), name_role(state))]
+    """The name in its role; before it the sign."""
+    return [*odd_sign(state), (name(state), name_role(state))]
+
+
+def odd_sign(state: EventState) -> Line:
+    """`≠ odd` where fields could not be read, `≠ not in the list` where the whole row may be one that could not."""
+    if not state.is_listed:
+        return [("≠ not in the list ", StyleRole.WARNING)]
+    return [("≠ odd ", StyleRole.WARNING)] if faults(state) else []
 
 
 def tally(state: EventState, render_time: RenderTime) -> Line:

@@ -46,13 +46,15 @@ class CachedList(Generic[T]):
 
     `as_of`: when the last good answer came (this machine's clock); None: there was none, which is not the same as an
     empty list. `error`: why the last request failed, or empty; what was known stays. `interval`: seconds between two
-    requests; what is older than two of them is stale.
+    requests; what is older than two of them is stale. `unreadable`: rows of that answer that are left out, as not even
+    their id could be read.
     """
 
     items: tuple[T, ...] = ()
     as_of: datetime | None = None
     error: str = ""
     interval: float = 30.0
+    unreadable: int = 0
 
     def find(self, item_id: str) -> T | None:
         """The item with that id, or None where it is not listed."""

@@ -266,7 +266,8 @@ class EventState:
     `pattern`: which known fault the samples look like, where they show any.
 
     `is_stale`: asking for it fails, or has for two intervals brought nothing: what is shown may be over. Samples that
-    stopped while the platform answers make nothing stale: that silence is known.
+    stopped while the platform answers make nothing stale: that silence is known. `is_listed`: the last list held it;
+    else it held rows that could not be read, and this event may be one of them.
     """
 
     event: Event
@@ -277,6 +278,7 @@ class EventState:
     is_stale: bool = False
     episodes: tuple[Episode, ...] = ()
     pattern: Pattern = Pattern.NONE
+    is_listed: bool = True
 
     @property
     def id(self) -> str:

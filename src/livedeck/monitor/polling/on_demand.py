@@ -8,13 +8,13 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from livedeck.client import Api, Incomplete, Material, Recording, Subtitle, checked_cues, collect
+from livedeck.client import Api, Incomplete, Material, PagedItems, Recording, Subtitle, checked_cues, collect
 from livedeck.monitor.history import History
 from livedeck.monitor.model.records import MaterialRecord
 from livedeck.monitor.model.resources import ROOM_LIST, CachedList, KnownMaterial, ResourceKey, ResourceKind, Video
 from livedeck.monitor.model.state import Clock
 from livedeck.monitor.model.thresholds import Cadence
-from livedeck.monitor.polling.poller import PollResult
+from livedeck.monitor.polling.poller import ItemList, PollResult
 from livedeck.monitor.polling.schedule import PollKey, PollSpec
 
 INTERVAL = 15.0
@@ -125,17 +125,18 @@ class ResourceCache:
         """Whether that list was asked for, with whatever result."""
         return key in self.lists
 
-    async def fetch(self, key: ResourceKey) -> tuple[Any, ...]:
+    async def fetch(self, key: ResourceKey) -> ItemList:
         """That list from where it is. Raises ApiError."""
         if key.kind is ResourceKind.MATERIALS:
-            return await self.materials.materials(key.id, self._recording(key.id))
+            return ItemList(await self.materials.materials(key.id, self._recording(key.id)))
         return await _FETCH[key.kind](self._polled, key)
 
     def ingest(self, key: ResourceKey, result: PollResult) -> bool:
         """Keep an answer; a failure keeps the last good one. Returns whether a viewer waited for it."""
         before = self.lists.get(key, CachedList(interval=self._base_interval(key)))
-        if isinstance(result.payload, tuple):
-            after = replace(before, items=result.payload, as_of=result.at, error="")
+        if isinstance(result.payload, ItemList):
+            answer = result.payload
+            after = replace(before, items=answer.items, unreadable=answer.unreadable, as_of=result.at, error="")
         else:
             after = replace(before, error=str(result.payload))
         lists = {**self.lists}
@@ -171,20 +172,24 @@ class ResourceCache:
         return next((recording for cached in lists if (recording := cached.find(video_id))), None)
 
 
-async def _fetch_cues(api: Api, key: ResourceKey) -> tuple[Any, ...]:
+async def _fetch_cues(api: Api, key: ResourceKey) -> ItemList:
     """What the file of a track says. Raises Incomplete while its speech is recognised, and any other ApiError."""
     track = await api.subtitles.get(key.id, key.track)
     if not track.url or not track.url.reveal():
         raise Incomplete("the track has no file yet: its speech is being recognised")
     what = "read subtitle file"
-    return checked_cues(await api.cdn.content(track.url, MAX_TRACK_BYTES, what), what)
+    return ItemList(checked_cues(await api.cdn.content(track.url, MAX_TRACK_BYTES, what), what))
 
 
-_FETCH: Mapping[ResourceKind, Callable[[Api, ResourceKey], Awaitable[tuple[Any, ...]]]] = {
-    ResourceKind.ROOMS: lambda api, _: collect(api.rooms.iterate()),
-    ResourceKind.RECORDINGS: lambda api, key: collect(api.events.iterate_videos(key.id)),
-    ResourceKind.POSTERS: lambda api, key: collect(api.posters.iterate(key.id)),
-    ResourceKind.SUBTITLES: lambda api, key: collect(api.subtitles.iterate(key.id, order="position.asc")),
-    ResourceKind.ANNOTATIONS: lambda api, key: collect(api.annotations.iterate(key.id)),
+async def _all_of(items: PagedItems[Any]) -> ItemList:
+    return ItemList(await collect(items), len(items.unreadable))
+
+
+_FETCH: Mapping[ResourceKind, Callable[[Api, ResourceKey], Awaitable[ItemList]]] = {
+    ResourceKind.ROOMS: lambda api, _: _all_of(api.rooms.iterate()),
+    ResourceKind.RECORDINGS: lambda api, key: _all_of(api.events.iterate_videos(key.id)),
+    ResourceKind.POSTERS: lambda api, key: _all_of(api.posters.iterate(key.id)),
+    ResourceKind.SUBTITLES: lambda api, key: _all_of(api.subtitles.iterate(key.id, order="position.asc")),
+    ResourceKind.ANNOTATIONS: lambda api, key: _all_of(api.annotations.iterate(key.id)),
     ResourceKind.CUES: _fetch_cues,
 }

@@ -69,7 +69,15 @@ class EventList:
     unreadable: int = 0
 
 
-PollPayload: TypeAlias = EventList | QosSamples | tuple[Any, ...] | ApiError
+@dataclass(frozen=True, slots=True)
+class ItemList:
+    """A list that is polled on demand. `unreadable`: as of EventList."""
+
+    items: tuple[Any, ...]
+    unreadable: int = 0
+
+
+PollPayload: TypeAlias = EventList | QosSamples | ItemList | ApiError
 """What a call may come back with: the event list, samples, a list that is polled on demand, or why not."""
 
 _REMEMBERED = 60.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from livedeck.client import RelayProfile, Room
 from livedeck.monitor import CachedList
+from livedeck.presentation.connection import unreadable_rows
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.rooms import MAX_RELAYS, WaitingEdit, display_name, relay_profiles, room_status
 from livedeck.text.segments import Group, Line, StyleRole, justify, wrap
@@ -29,6 +30,8 @@ def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int)
             (1, [(f"{len(rooms.items)} rooms, {profiles} relay profiles", StyleRole.DIM)]),
             (0, [stale if render_time.stale else (as_of, StyleRole.DIM)]),
         ]
+    if rooms.unreadable:
+        left.append((0, unreadable_rows(rooms.unreadable, "room")))
     if rooms.error:
         left.append((0, [(f"▲ {safe(rooms.error, 160)}", StyleRole.WARNING)]))
     return justify(left, [(2, [(f"asked every {rooms.interval:g} s ", StyleRole.DIM)])], cells)

@@ -91,7 +91,8 @@ def _merge(lists: Sequence[tuple[str, CachedList[Recording]]]) -> CachedList[Vid
     as_of = min((cached.as_of for _, cached in lists if cached.as_of), default=None)
     error = next((cached.error for _, cached in lists if cached.error), "")
     interval = max((cached.interval for _, cached in lists), default=0.0)
-    return CachedList(tuple({video.id: video for video in videos}.values()), as_of, error, interval)
+    unreadable = sum(cached.unreadable for _, cached in lists)
+    return CachedList(tuple({video.id: video for video in videos}.values()), as_of, error, interval, unreadable)
 
 
 def _created_at(video: Video) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 
 from livedeck.client import Annotation, Cue, Poster, Subtitle
 from livedeck.monitor import CachedList, KnownMaterial, Video
+from livedeck.presentation.connection import unreadable_rows
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.videos import date_text, length_text, recognition, recorded_at
 from livedeck.text.segments import Line, StyleRole, clip, join, labelled, wrap
@@ -67,8 +68,9 @@ def freshness_text(cached: CachedList[Any], render_time: RenderTime) -> Line:
 
 
 def error_lines(cached: CachedList[Any], cells: int) -> list[Line]:
-    """Why the last request failed."""
-    lines = wrap(f"▲ {safe(cached.error, 300)}", StyleRole.WARNING, cells - 2) if cached.error else ()
+    """Why the last request failed, and how many rows are left out."""
+    lines = [*wrap(f"▲ {safe(cached.error, 300)}", StyleRole.WARNING, cells - 2)] if cached.error else []
+    lines += [unreadable_rows(cached.unreadable, "row")] if cached.unreadable else []
     return [[(" ", StyleRole.TEXT), *line] for line in lines]
 
 

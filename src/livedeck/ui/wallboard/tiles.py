@@ -239,14 +239,19 @@ def _name_role(state: EventState, render_time: RenderTime) -> StyleRole:
 
 def _name_lines(state: EventState, render_time: RenderTime, inner: int, layout: TileLayout) -> list[Line]:
     """The name at the scale of the layout, or at the largest one at which it fits in the same lines."""
-    role, name = _name_role(state, render_time), events.name(state)
-    height = BLOCK_HEIGHTS[layout.name] * layout.name_rows
+    role, name, sign = _name_role(state, render_time), events.name(state), events.odd_sign(state)
+    height, cells = BLOCK_HEIGHTS[layout.name] * layout.name_rows, inner - width(sign)
     for scale in range(layout.name, PLAIN, -1):
-        rows = wrap_text(name, scale, inner, height // BLOCK_HEIGHTS[scale])
+        rows = wrap_text(name, scale, cells, height // BLOCK_HEIGHTS[scale])
         if rows:
-            lines = [line for row in rows for line in block_lines(row, role, scale, inner)]
+            lines = _with_sign([line for row in rows for line in block_lines(row, role, scale, cells)], sign, cells)
             return [*lines, *([[]] * (height - len(lines)))]
-    return [clip([(name, role)], inner), *([[]] * (height - 1))]
+    return [clip([*sign, (name, role)], inner), *([[]] * (height - 1))]
+
+
+def _with_sign(lines: list[Line], sign: Line, cells: int) -> list[Line]:
+    """The large letters, and the sign to the right of their first line."""
+    return [[*fit(lines[0], cells), *sign], *lines[1:]] if sign else lines
 
 
 def _health_lines(state: EventState, render_time: RenderTime, inner: int, scale: int, interruption: Line) -> list[Line]:
@@ -424,7 +429,10 @@ def _large_health(state: EventState, render_time: RenderTime, cells: int, scale:
 
 def _large_name(state: EventState, render_time: RenderTime, cells: int, scale: int) -> list[Line]:
     """A name that the large letters cannot draw is a plain line in the middle."""
+    sign = events.odd_sign(state)
+    cells -= width(sign)
     lines = text_lines(events.name(state), _name_role(state, render_time), scale, cells)
+    lines = _with_sign(lines, sign, cells)
     free = HEIGHTS[scale] - len(lines)
     return [*([[]] * (free // 2)), *lines, *([[]] * (free - free // 2))]
 
