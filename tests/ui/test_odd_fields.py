@@ -25,7 +25,7 @@ FIELD = "reconnect_window should be a valid integer, not a list of 2"
 
 
 def odd(snapshot: Snapshot, name: str = "Choir") -> Snapshot:
-    """The same, but that the event whose name begins so has a field that could not be read, and one has not even an id."""
+    """The same, but that the event whose name begins so has a field that could not be read, and one has no id."""
     first = next(state for state in snapshot.events if (state.event.name or "").startswith(name))
     fields = first.event.model_dump() | {"reconnect_window": ["600", "s"]}
     event, faults = read_model(Event, fields)

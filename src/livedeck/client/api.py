@@ -115,17 +115,17 @@ class Api:
 
     def _make_resources(self, transport: Transport) -> None:
         meet_segment, bitrate_unit = self._options
-        self.posters = Posters(transport)
-        self.subtitles = Subtitles(transport)
-        self.annotations = Annotations(transport)
-        self.materials = Materials(transport)
-        self.cdn = Cdn(transport)
-        self.events = Events(transport)
-        self.streams = Streams(transport)
-        self.qos = Qos(transport, bitrate_unit)
-        self.chat = Chat(transport)
-        self.rooms = Rooms(transport, meet_segment)
-        self.relays = Relays(transport, meet_segment)
+        self.posters: Posters = Posters(transport)
+        self.subtitles: Subtitles = Subtitles(transport)
+        self.annotations: Annotations = Annotations(transport)
+        self.materials: Materials = Materials(transport)
+        self.cdn: Cdn = Cdn(transport)
+        self.events: Events = Events(transport)
+        self.streams: Streams = Streams(transport)
+        self.qos: Qos = Qos(transport, bitrate_unit)
+        self.chat: Chat = Chat(transport)
+        self.rooms: Rooms = Rooms(transport, meet_segment)
+        self.relays: Relays = Relays(transport, meet_segment)
 
     def without_retry(self) -> Api:
         """The same client (connections, token, rate limit), but reads are tried once: for a poller at its own pace.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 from uuid import UUID
 
 from pydantic import (
@@ -51,7 +51,7 @@ class Model(BaseModel):
     is built when it is first used: a process uses few of them, and a start need not wait for the others.
     """
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="allow", allow_inf_nan=False, hide_input_in_errors=True, defer_build=True
     )
 
@@ -104,7 +104,9 @@ class Draft(BaseModel):
     Raises Invalid, naming the field and its limit, when it is made with what the document does not allow.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
+    )
 
     def __init__(self, **fields: Any) -> None:
         try:
