@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from client.answers import TOKEN, api_of, saying
+from client.answers import EMPTY_LIST, TOKEN, api_of, listening, saying
 from client.test_transport import api_at, nobody
 from livedeck.client import Unreachable
 
@@ -49,3 +49,14 @@ async def test_no_line_shows_a_secret_or_begins_another(log: pytest.LogCaptureFi
     assert TOKEN not in str(logged)
     assert "s3cretsign" not in str(logged)
     assert "https://cdn.example/a.vtt?••••" in logged[1]
+
+
+async def test_a_host_that_logs_everything_at_info_reads_no_signature(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    """Whichever library logs it."""
+    caplog.set_level(logging.INFO)
+    async with listening(EMPTY_LIST) as (cdn, heads), api_at(cdn) as api:
+        await api.cdn.save(f"{cdn}/a.vtt?expires=1&sign=s3cretsign", tmp_path / "a", "download")
+    assert b"s3cretsign" in heads[0]
+    assert "s3cretsign" not in caplog.text
