@@ -77,7 +77,7 @@ def play(scene: Callable[[Stage], Coroutine[Any, Any, None]]) -> None:
 
     async def on_stage() -> None:
         simulator = Simulator(clock=SimulatorClock(START, paused=True))
-        async with serve(simulator) as addresses:
+        async with serve(simulator) as addresses, asyncio.timeout(10_000):
             await scene(Stage(simulator, int(addresses.base_url.rpartition(":")[2])))
 
     with asyncio.Runner(loop_factory=Warp) as runner:
@@ -239,6 +239,25 @@ def test_at_the_limit_of_descriptors_real_requests_are_answered(tmp_path: Path) 
         assert processor_seconds(process.pid) - before < 2
     lines = [line for path in tmp_path.rglob("*.log") for line in path.read_text("utf-8").splitlines()]
     assert [line for line in lines if "descriptors" in line] == lines[-1:]
+
+
+def test_without_a_descriptor_left_connections_are_refused_until_there_is_one(tmp_path: Path) -> None:
+    with served(tmp_path) as (process, simulator):
+        address = "127.0.0.1", int(simulator["base_url"].rpartition(":")[2])
+        used = len(list(Path(f"/proc/{process.pid}/fd").iterdir()))
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (used, 1000))
+        before = processor_seconds(process.pid)
+        for _ in range(20):
+            with socket.create_connection(address, 30) as connection:
+                assert connection.recv(1) == b""
+        assert processor_seconds(process.pid) - before < 1
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (1000, 1000))
+        kept = HTTPConnection(*address, timeout=30)
+        kept.request("GET", "/")
+        assert kept.getresponse().status == 404
+        kept.close()
+    lines = [line for path in tmp_path.rglob("*.log") for line in path.read_text("utf-8").splitlines()]
+    assert len([line for line in lines if "descriptors" in line]) == len(lines) == 1
 
 
 def processor_seconds(pid: int) -> float:

@@ -135,7 +135,7 @@ class Connection(H11Protocol):
 class Listener(socket.socket):
     """A listening socket that leaves descriptors for files.
 
-    asyncio on its own logs thousands of lines a second at the limit of descriptors, and turns without an end. Here a
+    At the limit of descriptors asyncio on its own logs hundreds of lines a second and answers nobody. Here a
     connection beyond the limit takes the place of one that `make_room` closes, or is closed at once itself; the log
     says so once.
     """
@@ -164,14 +164,15 @@ class Listener(socket.socket):
         if self._lets_others_go:
             self._lets_others_go = False
             raise BlockingIOError  # the descriptor of the one that was closed is free in the next pass of the loop
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         try:
             connection, address = super().accept()
         except OSError as error:
             if error.errno not in {errno.EMFILE, errno.ENFILE}:
                 raise
+            self._say_full(limit)
             self._refuse_by_spare()
             raise BlockingIOError from error
-        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         most = max(limit - RESERVED_DESCRIPTORS, limit // 2)
         if limit != resource.RLIM_INFINITY and self._count_with(connection) > most:
             self._say_full(limit)
