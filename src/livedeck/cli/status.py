@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -10,10 +10,11 @@ import click
 from livedeck.cli.exit_codes import code_of_link, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
-from livedeck.monitor import EventState, Snapshot
+from livedeck.monitor import EventState, HistoryReader, OpenChange, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.alarms import alarm_text
 from livedeck.presentation.connection import unreadable_text
+from livedeck.presentation.open_changes import ADVICE, open_change_object, open_change_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import snapshot_object, to_json
 from livedeck.settings import Settings, load
@@ -50,15 +51,26 @@ async def print_status(settings: Settings, *, as_json: bool) -> int:
     """Print the status of that platform. Returns the exit code."""
     async with make_api(settings) as api:
         snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
+    path = settings.history_file()
+    changes = await HistoryReader(path).open_changes() if path else ()
     render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
     if as_json:
-        click.echo(to_json(snapshot_object(snapshot, render_time)))
-    elif snapshot.link.as_of is not None:
-        click.echo(status_table(snapshot, render_time))
+        status = {**snapshot_object(snapshot, render_time), "open_changes": [*map(open_change_object, changes)]}
+        click.echo(to_json(status))
+    else:
+        if snapshot.link.as_of is not None:
+            click.echo(status_table(snapshot, render_time))
+        click.echo(open_changes_text(changes), nl=False)
     code = code_of_link(snapshot.link)
     if code:
         click.echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {snapshot.link.reason}", err=True)
     return code
+
+
+def open_changes_text(changes: Sequence[OpenChange]) -> str:
+    """A line for each change that the history has without a verdict, and what to do; empty where there is none."""
+    lines = [f"? {open_change_text(change)}" for change in changes]
+    return "".join(f"{line}\n" for line in (["", *lines, f"  {ADVICE}"] if lines else []))
 
 
 def status_table(snapshot: Snapshot, render_time: RenderTime) -> str:
