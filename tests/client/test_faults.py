@@ -81,10 +81,24 @@ async def test_an_answer_that_is_no_good_has_its_own_error(
     async with listening(sent) as (address, _heads), api_at(address) as api:
         with pytest.raises(ApiError) as caught:
             await result(call(api))
-    says_nothing = kind is Unreadable or any(status in sent for status in (b" 500 ", b" 503 ", b" 302 "))
+    says_nothing = kind in {Unreadable, ServerFault} or b" 302 " in sent
     assert isinstance(caught.value, Unknown if call is CALLS[1] and says_nothing else kind)
     assert TOKEN not in f"{caught.value}"
     assert len(str(caught.value)) < 600
+
+
+DOUBTFUL = (303, 307, 408, 444, 460, 499, 500, 501, 502, 503, 504, 505, 507, 511, 520, 524, 529, 598)
+REFUSING = (400, 401, 403, 404, 405, 409, 410, 411, 413, 415, 417, 421, 422, 423, 428, 429, 431, 451)
+
+
+@pytest.mark.parametrize("status", [*DOUBTFUL, *REFUSING])
+async def test_only_a_registered_4xx_proves_that_a_change_was_refused(status: int) -> None:
+    """And 408 does not: a gateway says it that has given up waiting (trust.md, "Verdicts")."""
+    async with listening(answer(status, b"{}")) as (address, _heads), api_at(address) as api:
+        with pytest.raises(ApiError) as caught:
+            await api.events.enable("e")
+    assert isinstance(caught.value, Unknown) == (status in DOUBTFUL)
+    assert str(status) in str(caught.value)
 
 
 @pytest.mark.parametrize("sent", LOST)

@@ -191,7 +191,7 @@ async def rig(
                     await hook()
 
     clock, ports = ScriptedClock(simulator.clock), ScriptedPorts()
-    token: dict[str, Any] = {"token": simulator.token, "read_only": read_only, "retry": 0.0}
+    token: dict[str, Any] = {"token": simulator.token, "read_only": read_only, "retry": 0.0, "rate": 1000.0}
     async with AsyncExitStack() as stack:
         if patience_seconds is None:
             client = Api(base_url=BASE, upload_url=f"{BASE}/upload", mount=noting, **token)
@@ -199,7 +199,11 @@ async def rig(
             simulator.app = cast("Starlette", noting)  # any ASGI app is served
             addresses = await stack.enter_async_context(serve(simulator))
             client = Api(
-                base_url=addresses.base_url, upload_url=addresses.upload_url, timeout=patience_seconds, **token
+                base_url=addresses.base_url,
+                upload_url=addresses.upload_url,
+                timeout=patience_seconds,
+                upload_timeout=patience_seconds,
+                **token,
             )
         api = await stack.enter_async_context(client)
         other = await stack.enter_async_context(
