@@ -42,6 +42,23 @@ async def test_a_data_file_keeps_everything_over_restarts(tmp_path: Path) -> Non
     again.close()
 
 
+async def test_a_change_after_a_refused_one_is_kept(tmp_path: Path) -> None:
+    """What is refused halfway leaves no transaction open that later changes would be lost in."""
+    first = Simulator(clock=clock(), data=tmp_path / "deck.db")
+    headers = {"Authorization": f"Bearer {first.token}"}
+    transport = httpx.ASGITransport(app=first.app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://platform.test", headers=headers) as api:
+        draft = {"name": "Refused", "type": "one-time", "parent_id": first.workspace_id}
+        assert (await api.post("/v2/live/events", json=draft)).status_code == 400
+        assert (await api.post("/v2/live/events", json={"name": "Kept", "type": "one-time"})).status_code == 200
+    first.close()
+    again = Simulator(clock=clock(), data=tmp_path / "deck.db")
+    kept = await events(again)
+    assert b'"Kept"' in kept
+    assert b'"Refused"' not in kept
+    again.close()
+
+
 async def test_times_are_those_of_the_first_start(tmp_path: Path) -> None:
     first = Simulator(clock=clock(), data=tmp_path / "deck.db")
     before = await events(first)

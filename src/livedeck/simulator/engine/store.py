@@ -244,26 +244,29 @@ class Files:
 
     async def save_stream(self, storage_id: str, chunks: AsyncIterator[bytes]) -> int:
         """Write it as it comes and answer its size in bytes. Where the stream breaks off, nothing stays."""
+        with self._writing(storage_id) as file:
+            async for chunk in chunks:
+                file.write(chunk)
+            await asyncio.to_thread(_sync, file)  # hundreds of megabytes take the disk seconds
+            return file.tell()
+
+    def save(self, storage_id: str, content: bytes) -> None:
+        """Write a small one at once."""
+        with self._writing(storage_id) as file:
+            file.write(content)
+            _sync(file)
+
+    @contextmanager
+    def _writing(self, storage_id: str) -> Iterator[BinaryIO]:
+        """A file that takes its place when the block ends; where the block fails, nothing stays."""
         part = self.path(f"{storage_id}.part")
         try:
             with part.open("wb") as file:
-                async for chunk in chunks:
-                    file.write(chunk)
-                await asyncio.to_thread(_sync, file)  # hundreds of megabytes take the disk seconds
-                size = file.tell()
+                yield file
             part.replace(self.path(storage_id))
         except BaseException:
             part.unlink(missing_ok=True)
             raise
-        return size
-
-    def save(self, storage_id: str, content: bytes) -> None:
-        """Write a small one at once."""
-        part = self.path(f"{storage_id}.part")
-        with part.open("wb") as file:
-            file.write(content)
-            _sync(file)
-        part.replace(self.path(storage_id))
 
     def delete(self, storage_id: str) -> None:
         """Delete it, where it is there."""
