@@ -3,6 +3,19 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+
+import pytest
+
+from livedeck.text.secrets import REGISTER
+
+
+@pytest.fixture(autouse=True)
+def no_secrets_of_another_test() -> Iterator[None]:
+    """The register is the process's: what one test parsed as a secret is a plain word in the next."""
+    yield
+    REGISTER.clear()
+
 
 for _number in (signal.SIGINT, signal.SIGQUIT):
     # A background job of a shell inherits them as ignored, and so would every program that a test starts.

@@ -13,8 +13,9 @@ import pytest
 import structlog
 
 from client.answers import listening
-from livedeck.cli.log_file import redact, start_logging
+from livedeck.cli.log_file import start_logging
 from livedeck.client import Api, ApiError
+from livedeck.text.secrets import register_secret
 
 SECRET = "a-token-that-nobody-knows"
 
@@ -47,13 +48,13 @@ def written(log: Path) -> str:
 
 
 def test_a_secret_with_signs_that_json_escapes_is_nowhere_either(log: Path) -> None:
-    redact('pass"word\\of"somebody')
+    register_secret('pass"word\\of"somebody')
     structlog.get_logger().warning("asked", said='pass"word\\of"somebody')
     assert "somebody" not in written(log)
 
 
 def test_a_known_secret_is_nowhere_whoever_logs_it(log: Path) -> None:
-    redact(SECRET)
+    register_secret(SECRET)
     ours, other = structlog.get_logger(), logging.getLogger("another.library")
     ours.warning("asked", token=SECRET, nested={"deep": [SECRET]})
     other.warning("sent %s", SECRET)
@@ -70,7 +71,7 @@ def test_a_line_of_another_library_says_when_how_grave_and_where(log: Path) -> N
     def broken() -> None:
         raise ValueError(SECRET)
 
-    redact(SECRET)
+    register_secret(SECRET)
     try:
         broken()
     except ValueError:

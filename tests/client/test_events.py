@@ -108,7 +108,9 @@ async def test_values_come_with_their_types() -> None:
 async def test_unknown_fields_and_unknown_words_are_kept_as_they_came() -> None:
     sent = {"id": "x", "latency_mode": "warp", "mood": {"blue": [1]}, "stream": {"status": "resting", "lane": 3}}
     event = await read(sent)
-    assert json.loads(event.model_dump_json(exclude_unset=True)) == sent
+    assert event.model_dump(exclude_unset=True) == sent
+    hidden = {"mood": "••••", "stream": {"status": "resting", "lane": "••••"}}  # nobody knows whether it is a key
+    assert json.loads(event.model_dump_json(exclude_unset=True)) == sent | hidden
 
 
 @pytest.mark.parametrize("name", sorted(Event.model_fields.keys() - {"id"}))

@@ -177,7 +177,7 @@ async def test_a_signature_that_the_platform_repeats_is_masked() -> None:
         with pytest.raises(Validation) as caught:
             await api.posters.upload_for_video("v", link)
     assert "signature" not in f"{caught.value} {caught.value.message} {caught.value.invalid_params}"
-    assert "cannot fetch https://cdn.example.com/p.png" in caught.value.message
+    assert "cannot fetch https://cdn.example.com/••••?••••" in caught.value.message
 
 
 async def test_invalid_params_of_any_depth_do_no_harm() -> None:

@@ -1,13 +1,20 @@
 """What must not be shown is not shown: not by print, not by repr, not by an error, not by a log."""
 
+import json
 import logging
+import subprocess
+import sys
 import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 import pytest
 
 from client.answers import EMPTY_LIST, TOKEN, Platform, api_of, listening, saying
 from client.test_events import DOCUMENTED, read
-from livedeck.client import Api, ApiError, Event, Secret, SecretLink
+from livedeck.client import Api, ApiError, Event, EventDraft, EventRestreamDraft, Secret, SecretLink, Validation
+from livedeck.text.secrets import REGISTER, masked
 
 SECRETS = (
     TOKEN,
@@ -32,24 +39,6 @@ def test_a_link_shows_all_but_its_key() -> None:
     link = SecretLink("rtmp://ingest.example/live/live-key-of-the-event-9c1d")
     assert f"{link}" == "rtmp://ingest.example/live/••••9c1d"
     assert str(SecretLink("rtmps://ingest.example:443/short")) == "rtmps://ingest.example:443/••••"
-
-
-@pytest.mark.parametrize(
-    "link",
-    [
-        "rtmp://user:word-of-the-user@ingest.example/live/key",
-        "srt://ingest.example:9000?streamid=live-key-9c1d",
-        "srt://ingest.example:9000/live?streamid=a/live-key-9c1d",
-        "rtmp://ingest.example/live/#live-key-9c1d",
-        "rtmp://ingest.example/live-key-9c1d/live/live-key-9c1d",
-        "rtmp://ingest.example/live/live-key-9c1d/",
-        "rtmp://ingest.example/key=live-key-9c1d/live",
-        "live-key-9c1d",
-        "rtmp://ingest.example/live/a b/live-key-9c1d",
-    ],
-)
-def test_a_link_that_may_hold_a_secret_elsewhere_is_masked_whole(link: str) -> None:
-    assert str(SecretLink(link)) == str(Secret(link))
 
 
 def test_secrets_are_equal_by_value() -> None:
@@ -103,3 +92,66 @@ async def test_logs_of_the_wire_show_no_token(caplog: pytest.LogCaptureFixture) 
 
 def test_an_event_made_by_hand_takes_a_secret_as_it_is() -> None:
     assert Event(id="x", streamkey=Secret("k")).streamkey == Secret("k")
+
+
+KEY = "live-key/of the+event-9c1d"
+
+
+@pytest.mark.parametrize("spell", [str, quote, quote_plus, lambda text: json.dumps(text)[1:-1], str.upper])
+async def test_a_refusal_that_repeats_a_key_shows_it_nowhere(spell: Callable[[str], str]) -> None:
+    """Of a change that sent it, and of a read of something else: the platform said it before."""
+    refusal = {"message": f"key {spell(KEY)} is in use", "invalid_params": [{"name": "key", "reason": spell(KEY)}]}
+    event = {"data": {"id": "y", "streamkey": KEY}}
+    draft = EventDraft(restreams=(EventRestreamDraft(name="n", url="rtmp://h/a", key=Secret(KEY)),))
+
+    def reply(path: str, _query: str) -> tuple[int, bytes, Mapping[str, str]]:
+        if path.endswith("/y"):
+            return 200, json.dumps(event).encode(), {}
+        return 400, json.dumps({"error": {"code": 400400} | refusal}).encode(), {}
+
+    async with api_of(Platform(reply)) as api:
+        with pytest.raises(Validation) as of_the_change:
+            await api.events.update("x", draft)
+        REGISTER.clear()
+        await api.events.get("y")
+        with pytest.raises(Validation) as of_the_read:
+            await api.rooms.list()
+    for caught in (of_the_change, of_the_read):
+        error = caught.value
+        texts = (str(error), error.message, str(error.invalid_params), *traceback.format_exception(error))
+        assert all(spell(KEY) not in text and KEY not in text for text in texts)
+        assert error.message == "key ••••9c1d is in use"
+
+
+async def test_what_is_hidden_of_an_address_is_hidden_in_json_and_masked_elsewhere() -> None:
+    canary = "pass-word-of-the-user"
+    event = await read(
+        {
+            "id": "x",
+            "play_link": f"https://user:{canary}@play.example/e/1?t={canary}",
+            "rtmp_link": f"rtmp://user:{canary}@in.example/live/{canary}?pass={canary}",
+            "restreams": [{"url": f"srt://in.example:9000?passphrase={canary}", "key": canary}],
+            "poster": {"xs": f"https://cdn.example/p/x.png?sign={canary}"},
+            "surprise": canary,
+        }
+    )
+    assert event.play_link is not None
+    assert canary in event.play_link  # what it is stays what it is
+    shown = event.model_dump_json()
+    assert canary not in shown
+    assert "https://••••@play.example/e/••••?••••" in shown
+    assert masked(f"no access for {canary}") == "no access for ••••user"
+
+
+def test_importing_the_library_changes_nothing_in_the_host() -> None:
+    """Whoever imports the client finds their logging, hooks and environment as they were."""
+    code = """
+import logging, os, sys, warnings
+def state():
+    return list(logging.getLogger().handlers), sys.excepthook, dict(os.environ), warnings.filters[:], sys.stdout
+before = state()
+import livedeck.client
+assert state() == before
+"""
+    env = {"PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PATH": ""}
+    assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import Any
 
 import click
@@ -25,9 +24,9 @@ from livedeck.settings import (
     toml,
     unknown_variables,
 )
-from livedeck.text.values import link, safe
-
-_USER_IN_URL = re.compile(r"//[^/@\s]*@")
+from livedeck.text.addresses import show
+from livedeck.text.secrets import mask_secrets
+from livedeck.text.values import safe
 
 
 @click.group
@@ -117,7 +116,7 @@ def masked_toml(settings: Settings, name: str) -> str:
     if name == "profiles":
         return toml({key: dict.fromkeys(sorted(profile.model_fields_set), "…") for key, profile in value.items()})
     if isinstance(value, str):
-        return toml(_USER_IN_URL.sub("//••••@", link(safe(value))))
+        return toml(show(value, keeps_path=True) if "://" in value else mask_secrets(safe(value)))
     if isinstance(value, BaseModel):
         return toml(value.model_dump())
     return toml("" if value is None else value)

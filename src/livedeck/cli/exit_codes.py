@@ -42,10 +42,11 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
     except Exception as error:
         from livedeck.client import ApiError
         from livedeck.settings import SettingsError
+        from livedeck.text.secrets import masked
 
         if not isinstance(error, ApiError | SettingsError):
             raise
-        click.echo(f"livedeck: {error}", err=True)
+        click.echo(f"livedeck: {masked(str(error))}", err=True)
         return code_of_error(error)
 
 

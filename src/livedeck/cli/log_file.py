@@ -5,33 +5,25 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor
 
 from livedeck.atomic_file import open_private
-
-_CREDENTIAL = re.compile(r"(?i)(bearer\s+|\b(?:sign|token)=|stream_?key[\\\"'=:\s]+)[^\s\\\"'&,}]+")
-_SECRETS: set[str] = set()
+from livedeck.text.secrets import mask_value
 
 
-def redact(secret: str) -> None:
-    """Never write this text to the log, whoever logs it and wherever it stands."""
-    _SECRETS.update((secret, json.dumps(secret, ensure_ascii=False)[1:-1]))
+def _mask_line(_logger: object, _method: str, line: EventDict) -> EventDict:
+    """No secret in any text of the line: exceptions and lines of other libraries come by here, too."""
+    return {name: mask_value(_plain(value)) for name, value in line.items()}
 
 
-class _RedactingFormatter(structlog.stdlib.ProcessorFormatter):
-    """Masks secrets in the finished line: exceptions and lines of other libraries pass through it too."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        line = super().format(record)
-        for secret in _SECRETS:
-            line = line.replace(secret, "••••")
-        return _CREDENTIAL.sub(r"\1••••", line)
+def _plain(value: object) -> object:
+    """As JSON will have it: what it has no form for is its repr, which may hold a secret."""
+    return json.loads(json.dumps(value, default=repr))
 
 
 class _PrivateFileHandler(RotatingFileHandler):
@@ -58,7 +50,12 @@ def start_logging(path: Path) -> None:
     ]
     handler, renderer = _handler(path), structlog.processors.JSONRenderer(ensure_ascii=False)
     handler.addFilter(_belongs_in_the_log)
-    handler.setFormatter(_RedactingFormatter(processor=renderer, foreign_pre_chain=processors))
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _mask_line, renderer],
+            foreign_pre_chain=processors,
+        )
+    )
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
     structlog.configure(
         processors=[*processors, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

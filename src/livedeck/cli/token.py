@@ -15,11 +15,11 @@ from typing import Any
 import structlog
 
 from livedeck.atomic_file import owner_fault, read_regular
-from livedeck.cli.log_file import redact
 from livedeck.client import Api, Misconfigured
 from livedeck.environment import child_variables, config_path, expand_user
 from livedeck.monitor import Clock, Monitor, Snapshot
 from livedeck.settings import Settings, SettingsError
+from livedeck.text.secrets import register_secret
 
 TOKEN_COMMAND_TIMEOUT = 15.0
 """Seconds that a token command may take: time enough to touch a security key."""
@@ -34,6 +34,12 @@ def read_token(settings: Settings) -> str:
     A command and a keyring may make the caller wait, and a command may ask the person: it is called before a screen is
     shown, and in a thread afterwards.
     """
+    token = _read_source(settings)
+    register_secret(token)
+    return token
+
+
+def _read_source(settings: Settings) -> str:
     if settings.token is not None and settings.token.get_secret_value():
         return settings.token.get_secret_value()
     if settings.token_file is not None:
@@ -156,7 +162,6 @@ class TokenRefresh:
         try:
             token = await asyncio.to_thread(read_token, self._settings)
             if token != self._token:
-                redact(token)
                 self._api.set_token(token)
                 self._token = token
                 _log.info("the platform refused the token, its source was read again")

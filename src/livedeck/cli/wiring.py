@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from livedeck.cli.log_file import redact
 from livedeck.cli.token import read_token
 from livedeck.client import Api
 from livedeck.environment import expand_user
 from livedeck.monitor import Clock, History, Monitor
 from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
+from livedeck.text.secrets import register_address
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Keymap
@@ -43,9 +43,8 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
             "no platform: set LIVEDECK_BASE_URL or --base-url, run `livedeck config init`, or try `livedeck demo`"
         )
     time, token = clock or SystemClock(), read_token(settings)
-    redact(token)
-    if "@" in settings.proxy:
-        redact(settings.proxy)
+    if settings.proxy:
+        register_address(settings.proxy)
     return Api(
         base_url=settings.base_url,
         upload_url=settings.upload_url or None,

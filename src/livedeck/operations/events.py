@@ -37,7 +37,7 @@ from livedeck.operations.operation import (
 from livedeck.operations.posters import NOT_TOLD, PICTURE_FORM
 from livedeck.operations.schema import Entry, Field, FieldKind, FieldValues, FormSchema, draft_maker
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text import times, values
+from livedeck.text import addresses, times, values
 
 WAITING = frozenset({BroadcastState.SCHEDULED, BroadcastState.LATE})
 """Only time lies between the two."""
@@ -503,7 +503,7 @@ class SetEventPoster(EventFormOperation):
     url: str
 
     def effect(self, _current: EventView, /) -> str:
-        return f"Its picture becomes {values.link(self.url)}."
+        return f"Its picture becomes {addresses.show(self.url)}."
 
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.posters.upload_for_event(self.target.id, self.url)

@@ -19,7 +19,7 @@ from livedeck.operations.operation import (
 )
 from livedeck.operations.schema import Field, FormSchema
 from livedeck.operations.videos import ExtraOperation, video_title
-from livedeck.text import values
+from livedeck.text import addresses, values
 
 _POSITION = re.compile(r"(?:(?:(\d{1,3}):)?([0-5]?\d):)?(\d{1,6}(?:\.\d{1,3})?)")
 
@@ -106,7 +106,7 @@ class UploadPoster(_PosterCreation):
 
     @property
     def target(self) -> Target:
-        return Target("poster", "", f"{values.link(self.url)} for {video_title(self.video)}")
+        return Target("poster", "", f"{addresses.show(self.url)} for {video_title(self.video)}")
 
     async def send(self, context: SendContext[tuple[Poster, ...]], /) -> object:
         return await context.api.posters.upload_for_video(self.video.id, self.url)

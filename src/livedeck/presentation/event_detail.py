@@ -10,8 +10,9 @@ from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.presentation.qos import status_style
 from livedeck.presentation.render_time import RenderTime
+from livedeck.text import addresses
 from livedeck.text.segments import Line, StyleRole, clip, fit, wrap_groups
-from livedeck.text.values import UNKNOWN, compact_duration, link, safe, short_duration
+from livedeck.text.values import UNKNOWN, compact_duration, safe, short_duration
 
 LABEL_CELLS = 11
 
@@ -29,7 +30,7 @@ def detail_lines(state: EventState, render_time: RenderTime, width: int) -> list
         ("restreams", _restreams(state, render_time)),
         ("settings", _settings(state)),
         ("ingest", [(safe(str(event.rtmp_link or UNKNOWN)), StyleRole.DIM)]),
-        ("play", [(link(event.play_link or UNKNOWN), StyleRole.DIM)]),
+        ("play", [(addresses.show(event.play_link), StyleRole.DIM)]),
     ]
     return [
         title(state, render_time, width),

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from livedeck.client import RelayProfile, Room
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, text_column
+from livedeck.text import addresses
 from livedeck.text.segments import Line, StyleRole
-from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, link, safe
+from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, safe
 
 ACTIVE = "active"
 """A room of this status may have people in it, and relays that run (platform-api.md, "Room status")."""
@@ -123,7 +124,7 @@ ROOMS: TableSchema[Room] = TableSchema(
             role=StyleRole.DIM,
             right=True,
         ),
-        Column("link", "JOIN LINK", 44, 6, lambda room, at: _cell(link(room.link or UNKNOWN), at)),
+        Column("link", "JOIN LINK", 44, 6, lambda room, at: _cell(addresses.show(room.link), at)),
     ),
     key=lambda room: room.id,
     text=lambda room: " ".join(
@@ -149,7 +150,7 @@ RELAYS: TableSchema[Relay] = TableSchema(
             "ADDRESS",
             24,
             2,
-            lambda relay: link(relay.profile.url or UNKNOWN),
+            lambda relay: addresses.show(relay.profile.url),
             value=lambda relay: relay.profile.url,
             role=StyleRole.DIM,
             grows=True,

@@ -9,6 +9,7 @@ from typing import Any
 from livedeck.monitor import Alarm, AlarmChange, ConnectionStatus, EventState, Reading, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.render_time import RenderTime
+from livedeck.text.secrets import mask_value
 from livedeck.text.times import isoformat_utc, timestamp
 
 SAMPLE_FIELDS = ("time", "bitrate_video", "bitrate_audio", "frame_rate", "status")
@@ -149,5 +150,8 @@ _ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud
 
 
 def to_json(value: object) -> str:
-    """The value as JSON in one line. Characters that steer a terminal, or that no encoding has, are escaped."""
-    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
+    """The value as JSON in one line, its secrets masked.
+
+    Characters that steer a terminal, or that no encoding has, are escaped.
+    """
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(mask_value(value), ensure_ascii=False))

@@ -8,8 +8,9 @@ from livedeck.client import Annotation, Cue, Poster, Subtitle
 from livedeck.monitor import KnownMaterial, Video
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, text_column
+from livedeck.text import addresses
 from livedeck.text.segments import Line, StyleRole
-from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, duration, link, position, safe, size
+from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, duration, position, safe, size
 
 
 def _text(text: str | None, limit: int = 200) -> str:
@@ -84,7 +85,7 @@ POSTERS: TableSchema[Poster] = TableSchema(
         text_column("status", "STATUS", 9, 2, lambda poster: _or_unknown(poster.status, 20)),
         text_column("type", "TYPE", 7, 3, lambda poster: _or_unknown(poster.type, 20)),
         text_column(
-            "picture", "PICTURE", 20, 1, lambda poster: link(poster.original or UNKNOWN), grows=True, role=StyleRole.DIM
+            "picture", "PICTURE", 20, 1, lambda poster: addresses.show(poster.original), grows=True, role=StyleRole.DIM
         ),
     ),
     lambda poster: poster.id or "default",
@@ -194,7 +195,12 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
             "title", "TITLE", 20, 0, lambda annotation: _text(annotation.title), grows=True, role=StyleRole.STRONG
         ),
         text_column(
-            "link", "LINK", 30, 3, lambda annotation: link(annotation.link or NOT_APPLICABLE), role=StyleRole.DIM
+            "link",
+            "LINK",
+            30,
+            3,
+            lambda annotation: addresses.show(annotation.link, NOT_APPLICABLE),
+            role=StyleRole.DIM,
         ),
         text_column("id", "ID", 36, 9, lambda annotation: _text(annotation.id, 40), role=StyleRole.DIM),
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from math import isfinite
 
 from livedeck.text.outside import BLANK_LETTER, Shown, shown
@@ -15,8 +14,6 @@ NO_DATA = "--"
 
 NOT_APPLICABLE = "-"
 """Nothing can be measured here."""
-
-_SIGNATURE = re.compile(r"(?i)((?:sign|signature|token|key|auth)=)[^&#]*")
 
 
 def duration(seconds: float) -> str:
@@ -81,14 +78,13 @@ def frames(rate: float | None) -> str:
     return UNKNOWN if rate is None or not isfinite(rate) else f"{rate:.1f}"
 
 
+MASK = "••••"
+"""Stands for what is not shown."""
+
+
 def mask(secret: str) -> str:
     """A secret by its last four characters: `••••3f9a`; of a secret under 12 characters none is shown."""
-    return f"••••{secret[-4:]}" if len(secret) >= 12 else "••••"
-
-
-def link(address: str) -> str:
-    """A URL for the screen: signatures, tokens and keys in its query are masked."""
-    return _SIGNATURE.sub(r"\1••••", safe(address))
+    return f"{MASK}{secret[-4:]}" if len(secret) >= 12 else MASK
 
 
 def safe(text: str, limit: int = 1000) -> Shown:

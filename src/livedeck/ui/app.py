@@ -21,6 +21,7 @@ from livedeck.client import Api
 from livedeck.monitor import Clock, EventState, History, Monitor, NotificationRecord, Severity, Snapshot
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.render_time import RenderTime
+from livedeck.text.secrets import mask_secrets, masked
 from livedeck.ui.features import FEATURES
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
@@ -262,15 +263,16 @@ class Deck(ExactApp):
 
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
         """See `Context`."""
-        now = self.clock.now()
+        now, text = self.clock.now(), masked(text)
         self.preferences.add_notice(now, severity, text)
         if self.history is not None:
             self.run_worker(self.history.notified(NotificationRecord(now, severity, text)), exit_on_error=False)
         log.info("notice", severity=severity.value, text=text)
         self.snapshot_signal.publish(None)
 
-    def copy(self, text: str, what: str) -> None:
+    def copy(self, text: str, what: str, *, in_clear: bool = False) -> None:
         """See `Context`."""
+        text = text if in_clear else mask_secrets(text)
         if self.copy_text(text, self._multiplexer):
             self.announce(f"{what} copied")
         elif self.preferences.store is None:

@@ -186,7 +186,7 @@ class _ExportRun:
                 if len(head) <= _MAX_ERROR_BODY:
                     head += chunk
         if export_format == "json" and self._received <= _MAX_ERROR_BODY:
-            await self._transport.parse(request, Response(summary, 200, {}, head), lambda answer: rows(answer, summary))
+            await self._transport.parse(Response(summary, 200, {}, head), lambda answer: rows(answer, summary))
         elif not self._received and not may_be_empty:  # a file that is there is worth more than a log without a line
             raise Unreadable(f"{summary}: the answer is empty, no log")
         elif wholeness.fault:
@@ -220,7 +220,7 @@ class _ExportRun:
                 raise Unreadable(f"{self._summary}: the answer is not as documented: {error}") from None
             if parser.error is not None:
                 rejected = Response(self._summary, 200, {}, encode({"error": parser.error}))
-                await self._transport.parse(request, rejected, lambda _: None)
+                await self._transport.parse(rejected, lambda _: None)
 
     def _filter(self, items: Sequence[object]) -> list[ChatMessageDict]:
         export, result = self._export, self.result

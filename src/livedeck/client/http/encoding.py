@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
@@ -24,20 +23,9 @@ def encode(value: object) -> bytes:
     return json.dumps(value, default=_json_text, separators=(",", ":")).encode()
 
 
-def secrets_in(value: object) -> Iterator[Secret]:
-    """Every Secret in a value, whole tree."""
-    if isinstance(value, Secret):
-        yield value
-    elif isinstance(value, Mapping):
-        for member in value.values():
-            yield from secrets_in(member)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from secrets_in(item)
-
-
 def bearer(token: Secret) -> str:
     """The token as a header carries it. Raises Misconfigured for one that none can carry."""
+    token.register()
     text = token.reveal()
     if not text:
         raise Misconfigured("the token is empty")
@@ -92,6 +80,7 @@ def httpx_content(request: Request) -> dict[str, Any]:
 
 def _json_text(value: object) -> str:
     if isinstance(value, Secret):
+        value.register()  # the refusal may repeat it
         return value.reveal()
     if isinstance(value, datetime):
         return format_timestamp(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -22,13 +22,12 @@ from livedeck.client.http.errors import (
     Unauthorized,
     Validation,
 )
-from livedeck.client.http.secrets import Secret
 from livedeck.text import values
+from livedeck.text.secrets import mask_value, masked_line
 
 _PROVE_REFUSAL = frozenset(HTTPStatus(status) for status in HTTPStatus if 400 <= status < 500) - {
     HTTPStatus.REQUEST_TIMEOUT
 }
-_MIN_SECRET = 4  # characters; what is shorter occurs in any text
 _MAX_ITEMS = 100  # complaints in a response that are kept
 _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: RelayRunning}
 
@@ -45,28 +44,21 @@ _BY_STATUS: Mapping[int, type[Rejected]] = {
 
 
 def error_from_response(
-    summary: str,
-    *,
-    status: int,
-    body: object,
-    location: str,
-    retry_after: float | None,
-    secrets: Sequence[Secret],
-    is_to_change: bool = False,
+    summary: str, *, status: int, body: object, location: str, retry_after: float | None, is_to_change: bool = False
 ) -> Rejected:
     """The error for an answer of that status and (perhaps) error body: platform-api.md, "Error codes" and "Error body".
 
-    `secrets` are masked wherever the platform repeats them. `location`: where a redirect points, or empty.
+    Secrets are masked wherever the platform repeats them. `location`: where a redirect points, or empty.
     """
     document = body if isinstance(body, dict) else {}
     error = document.get("error")
     fields = error if isinstance(error, dict) else {"message": error}
     code = _code(fields.get("code"))
-    message, detail = (_quoted(fields.get(name), secrets) for name in ("message", "detail"))
+    message, detail = (_quoted(fields.get(name)) for name in ("message", "detail"))
     # The document does not say whether it stands in the error or beside it.
-    invalid = _mask_value(fields.get("invalid_params", document.get("invalid_params")), secrets)
+    invalid = _mask_value(fields.get("invalid_params", document.get("invalid_params")))
     error_type = _error_type(status, code)
-    happened = _redirect(_quoted(location, secrets)) if 300 <= status < 400 else error_type.happened
+    happened = _redirect(_quoted(location)) if 300 <= status < 400 else error_type.happened
     facts = " ".join(part for part in (str(status), str(code or ""), message, detail) if part)
     advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid), error_type.advice) if part)
     if is_to_change and issubclass(error_type, RateLimited):
@@ -96,9 +88,9 @@ def server_date(headers: Mapping[str, str]) -> datetime | None:
     return _http_date(headers.get("Date", ""))
 
 
-def request_id(headers: Mapping[str, str], secrets: Sequence[Secret]) -> str:
+def request_id(headers: Mapping[str, str]) -> str:
     """What the platform calls the request that it answers, fit to be shown; empty where it does not say."""
-    return _quoted(headers.get("X-Request-ID", ""), secrets)[:80]
+    return _quoted(headers.get("X-Request-ID", ""))[:80]
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -145,30 +137,17 @@ def _wait(seconds: float | None) -> str:
     return "" if seconds is None else f"try again in {seconds:.0f} s"
 
 
-def _quoted(text: object, secrets: Sequence[Secret]) -> str:
-    return values.safe(_mask_secrets(text, secrets), 200) if isinstance(text, str) else ""
+def _quoted(text: object) -> str:
+    return masked_line(text, 200) if isinstance(text, str) else ""
 
 
-def _mask_secrets(text: str, secrets: Sequence[Secret]) -> str:
-    """The text with its secrets masked: those that were sent, longest first, and what signs an address."""
-    for secret in sorted(secrets, key=lambda secret: -len(secret.reveal())):
-        if len(secret.reveal()) >= _MIN_SECRET:
-            text = text.replace(secret.reveal(), str(secret))
-    return values.link(text)
-
-
-def _mask_value(value: object, secrets: Sequence[Secret], depth: int = 5) -> object:
+def _mask_value(value: object, depth: int = 5) -> object:
     """A JSON value with the secrets in all its texts masked; what is nested deeper than `depth` is left out."""
-    if isinstance(value, str):
-        return _mask_secrets(value, secrets)
-    if not isinstance(value, list | dict):
-        return value
-    if not depth:
-        return None
     if isinstance(value, list):
-        return [_mask_value(item, secrets, depth - 1) for item in value[:_MAX_ITEMS]]
-    members = islice(value.items(), _MAX_ITEMS)
-    return {_mask_secrets(name, secrets): _mask_value(member, secrets, depth - 1) for name, member in members}
+        value = value[:_MAX_ITEMS]
+    elif isinstance(value, dict):
+        value = dict(islice(value.items(), _MAX_ITEMS))
+    return mask_value(value, depth)
 
 
 def _complaints(invalid: object) -> str:

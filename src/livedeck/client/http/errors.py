@@ -31,6 +31,8 @@ import copyreg
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
+from livedeck.text.secrets import masked
+
 Cause = Literal["refused", "dns", "tls", "timeout", "reset", "proxy"]
 
 LOST_RESPONSE: Mapping[Cause, str] = {
@@ -52,6 +54,9 @@ class ApiError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]  # as of pickle
+
+    def __init__(self, text: str) -> None:
+        super().__init__(masked(text))
 
 
 class Misconfigured(ApiError, ValueError):

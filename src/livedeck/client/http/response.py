@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import zlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +14,6 @@ import msgspec
 
 from livedeck.client.http.error_mapping import error_from_response, retry_after
 from livedeck.client.http.errors import Rejected, Unreadable
-from livedeck.client.http.secrets import Secret
 from livedeck.text import values
 
 # Half of a character outside the basic plane, escaped: what is left where a platform cut a name inside an emoji.
@@ -178,23 +177,22 @@ class Response:
     body: bytes | bytearray
     is_to_change: bool = False
 
-    def value(self, now: datetime, secrets: Sequence[Secret]) -> object:
+    def value(self, now: datetime) -> object:
         """Its JSON, None where the body is empty. Raises Rejected where it says no, Unreadable for no JSON."""
         if not 200 <= self.status < 300:
-            raise self._rejected(self._error_body(), now, secrets)
+            raise self._rejected(self._error_body(), now)
         value = self._json()
         if isinstance(value, dict) and "data" not in value and value.get("error") not in (None, False):
-            raise self._rejected(value, now, secrets)
+            raise self._rejected(value, now)
         return value
 
-    def _rejected(self, body: object, now: datetime, secrets: Sequence[Secret]) -> Rejected:
+    def _rejected(self, body: object, now: datetime) -> Rejected:
         return error_from_response(
             self.summary,
             status=self.status,
             body=body,
             location=self.headers.get("Location", ""),
             retry_after=retry_after(self.headers, now),
-            secrets=secrets,
             is_to_change=self.is_to_change,
         )
 

@@ -1,21 +1,22 @@
-"""Text that must not be shown by accident: stream keys, ingest links, tokens."""
+"""Text that must not be shown by accident: stream keys, ingest links, tokens, and addresses with such in them."""
 
 from __future__ import annotations
 
-import re
+from functools import partial
+from typing import Annotated
 
-from pydantic import GetCoreSchemaHandler
+from pydantic import AfterValidator, GetCoreSchemaHandler, PlainSerializer
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from livedeck.text import values
-
-_LINK = re.compile(r"(?P<open>[a-z][a-z0-9+.-]*://[\w.:\[\]-]+/(?:[\w.~-]+/)*)(?P<key>[^/?#@\s]+)", re.IGNORECASE)
+from livedeck.text import addresses, values
+from livedeck.text.secrets import register_address, register_secret
 
 
 class Secret:
     """A string that shows itself masked wherever it is printed; only `reveal()` gives the value.
 
-    Usable as the type of a pydantic field: takes a string, and serialises to the mask.
+    Usable as the type of a pydantic field: takes a string, which enters the register of secrets, and serialises to the
+    mask.
     """
 
     __slots__ = ("_value",)
@@ -26,6 +27,10 @@ class Secret:
     def reveal(self) -> str:
         """The value in clear. Every call of this is a place to look at in a review."""
         return self._value
+
+    def register(self) -> None:
+        """Have it masked in every text that leaves the process (trust.md, "The register")."""
+        register_secret(self._value)
 
     def __str__(self) -> str:
         return values.mask(self._value)
@@ -52,37 +57,52 @@ class Secret:
         if isinstance(value, Secret):
             return value
         if isinstance(value, str):
-            return cls(value)
+            secret = cls(value)
+            secret.register()
+            return secret
         raise PydanticCustomError("secret_type", "should be a string")
 
 
 class SecretLink(Secret):
-    """An address whose last segment is a key, as an ingest link: `rtmp://ingest.example/live/••••3f9a`.
-
-    One that may hold secrets elsewhere (a user, a query, a fragment, the key twice) is masked whole.
-    """
+    """An address whose last segment is a key, as an ingest link: `rtmp://ingest.example/live/••••3f9a`."""
 
     __slots__ = ()
 
     def __str__(self) -> str:
-        link = _LINK.fullmatch(self._value)
-        if link is None or link["key"] in link["open"]:
-            return super().__str__()
-        return link["open"] + values.mask(link["key"])
+        return addresses.show(self._value, has_key=True)
+
+    def register(self) -> None:
+        register_address(self._value, has_key=True)
 
 
 class SignedLink(Secret):
-    """An address whose query lets anyone in: `https://cdn.example/a.vtt?••••`. Needs no token (platform-api.md,
-    "Signed addresses").
-
-    One that may hold secrets elsewhere is masked whole; one that is empty stays so.
+    """An address whose query lets anyone in: `https://cdn.example/subtitles/••••.vtt?••••`. Needs no token
+    (platform-api.md, "Signed addresses"). One that is empty stays so.
     """
 
     __slots__ = ()
 
     def __str__(self) -> str:
-        address, _, query = self._value.partition("?")
-        is_plain = not address or (_LINK.fullmatch(address) and "#" not in self._value)
-        if not is_plain:
-            return super().__str__()
-        return f"{address}?••••" if query else address
+        return addresses.show(self._value, absent="")
+
+    def register(self) -> None:
+        register_address(self._value)
+
+
+def _register_public(address: str) -> str:
+    register_address(address)
+    return address
+
+
+def _register_ingest(address: str) -> str:
+    register_address(address, has_key=not address.lower().startswith("rtmp"))
+    return address
+
+
+_JSON = PlainSerializer(partial(addresses.show, absent=""), return_type=str, when_used="json-unless-none")
+
+Address = Annotated[str, AfterValidator(_register_public), _JSON]
+"""A field of an address that is plain text: JSON shows it by its parts, and what is secret in it is registered."""
+
+IngestAddress = Annotated[str, AfterValidator(_register_ingest), _JSON]
+"""The same of an address that a stream is sent to: outside RTMP, where it is a field of its own, its path is a key."""

@@ -34,7 +34,7 @@ import httpcore
 import httpx
 
 from livedeck import __version__
-from livedeck.client.http.encoding import bearer, httpx_content, query, secrets_in
+from livedeck.client.http.encoding import bearer, httpx_content, query
 from livedeck.client.http.error_mapping import proves_refusal, request_id, server_date
 from livedeck.client.http.errors import (
     LOST_RESPONSE,
@@ -49,14 +49,7 @@ from livedeck.client.http.errors import (
     Unreadable,
 )
 from livedeck.client.http.network import AsyncioBackend, stopping_at_answer
-from livedeck.client.http.request import (
-    BaseUrl,
-    JsonBody,
-    Request,
-    ResponseTiming,
-    StreamedResponse,
-    is_https_or_loopback,
-)
+from livedeck.client.http.request import BaseUrl, Request, ResponseTiming, StreamedResponse, is_https_or_loopback
 from livedeck.client.http.response import LONG_BODY, Response, unpack
 from livedeck.client.http.route import Proxy, Route
 from livedeck.client.http.secrets import Secret, SignedLink
@@ -132,7 +125,6 @@ class Transport:
         self.timings: deque[ResponseTiming] = deque(maxlen=5)
         self._base_urls = {name: _parse_url(name, address) for name, address in base_urls.items()}
         self.host = self._base_urls["api"].netloc.decode("ascii")
-        self._token = [token]  # one for all that share the connections
         self._retry_seconds = timing.retry
         self._rate_limiter = RateLimiter(timing)
         self._cooldown = Cooldown(timing)
@@ -170,7 +162,7 @@ class Transport:
             finally:
                 await response.aclose()
             self._note_timing(response)
-            return await self.parse(request, answer, parse)
+            return await self.parse(answer, parse)
 
         return await self._with_retry(request, attempt)
 
@@ -188,7 +180,7 @@ class Transport:
                 if request.signed_link is None:
                     self._note_timing(response)
                 if rejected:
-                    await self.parse(request, rejected, lambda _: None)
+                    await self.parse(rejected, lambda _: None)
             except BaseException:
                 await response.aclose()
                 raise
@@ -202,14 +194,14 @@ class Transport:
         finally:
             await response.aclose()
 
-    async def parse(self, request: Request, response: Response, parse: Callable[[object], T]) -> T:
+    async def parse(self, response: Response, parse: Callable[[object], T]) -> T:
         """What `parse` makes of a complete response. Raises Rejected where it says no, Unreadable for no JSON.
 
         One at a time: responses that come together would hold the event loop, or all threads the interpreter's lock.
         """
 
         def parse_value() -> T:
-            return parse(response.value(self.timing.now(), self._secrets(request)))
+            return parse(response.value(self.timing.now()))
 
         async with self._decoding:
             if len(response.body) > LONG_BODY:
@@ -233,7 +225,6 @@ class Transport:
     def set_token(self, token: Secret) -> None:
         """Send that token from now on. Raises Misconfigured for one that no header can carry."""
         self._client.headers["Authorization"] = f"Bearer {bearer(token)}"
-        self._token[:] = [token]
 
     def url(self, request: Request) -> str:
         """Where that request goes."""
@@ -305,6 +296,7 @@ class Transport:
             request.method, self.url(request), params=query(request), timeout=self.timing.timeout, **content
         )
         if request.signed_link:
+            request.signed_link.register()
             del sent.headers["Authorization"]  # it goes to the configured addresses only (trust.md, "Secrets")
         sent.extensions["started_at"] = self.timing.timer()
         if not request.upload_size:
@@ -368,13 +360,9 @@ class Transport:
         if not _log.isEnabledFor(logging.DEBUG):
             return
         took = self.timing.timer() - response.request.extensions["started_at"]
-        named = request_id(response.headers, self._secrets(request)) or "none"
+        named = request_id(response.headers) or "none"
         call = f"{request.method} {_shown_path(request)}"
         _log.debug("%s: %d after %.0f ms, request id %s", call, response.status_code, took * 1000, named)
-
-    def _secrets(self, request: Request) -> list[Secret]:
-        sent = request.body.value if isinstance(request.body, JsonBody) else None
-        return [*self._token, *secrets_in([sent, request.signed_link])]
 
     @contextmanager
     def _mapped_errors(self, request: Request) -> Iterator[None]:

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import StrictInt
 
 from livedeck.client.http.request import Identifier, JsonBody, describe_call, id_text, make_request
+from livedeck.client.http.secrets import Address
 from livedeck.client.resources.base import UNSET, Draft, Id, IdText, Model, Resource, draft_of, query_params
 from livedeck.client.resources.fields import Timestamp
 from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
@@ -23,7 +24,7 @@ class Annotation(Model):
     video_id: str | None = None
     annotation_type: str | None = None
     title: str | None = None
-    link: str | None = None
+    link: Address | None = None
     start_time: StrictInt | None = None
     end_time: StrictInt | None = None
     annotation_poster_id: str | None = None
@@ -38,7 +39,7 @@ class AnnotationDraft(Draft):
     annotation_poster_id: IdText | None = UNSET
     type: str = UNSET
     title: str = UNSET
-    link: str | None = UNSET
+    link: Address | None = UNSET
     start_time: StrictInt = UNSET
     end_time: StrictInt = UNSET
 

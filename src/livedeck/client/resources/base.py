@@ -15,9 +15,11 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    SerializerFunctionWrapHandler,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
+    model_serializer,
 )
 
 from livedeck.client.http.encoding import header_text
@@ -27,7 +29,7 @@ from livedeck.client.http.response import data, rows
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.pages import Page
 from livedeck.client.resources.validation import FieldFault, draft_error, read_model
-from livedeck.text.values import safe
+from livedeck.text.values import MASK, safe
 
 
 def _id_text(value: object) -> object:
@@ -61,6 +63,12 @@ class Model(BaseModel):
     def faults(self) -> tuple[FieldFault, ...]:
         """The fields that came and could not be read: they are missing, those of objects in this one too."""
         return self._faults
+
+    @model_serializer(mode="wrap", when_used="json")
+    def _hide_unknown(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """JSON is for people's eyes: of a field that the document does not name nobody knows whether it is a key."""
+        fields: dict[str, Any] = serialize(self)
+        return {name: MASK if name in (self.model_extra or {}) else value for name, value in fields.items()}
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         """The id and no more: tracebacks and logs print reprs, and an unknown field may hold a key."""

@@ -9,7 +9,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from livedeck.client.http.errors import Invalid
 from livedeck.client.http.request import Identifier, JsonBody, Request, describe_call, id_text, make_request
-from livedeck.client.http.secrets import Secret, SecretLink
+from livedeck.client.http.secrets import Address, IngestAddress, Secret, SecretLink
 from livedeck.client.resources.base import UNSET, Draft, Id, IdText, Model, Resource, draft_of, query_params
 from livedeck.client.resources.fields import DateTimeField, RtmpUrl, Timestamp
 from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
@@ -144,7 +144,7 @@ class EventRestream(Model):
     id: str | None = None
     event_id: str | None = None
     name: str | None = None
-    url: str | None = None
+    url: IngestAddress | None = None
     key: Secret | None = None
     status: str | None = None
     enabled: StrictBool | None = None
@@ -185,7 +185,7 @@ class Event(Model):
     video: VideoSettings | None = None
     audio: AudioSettings | None = None
     restreams: tuple[EventRestream, ...] | None = None
-    play_link: str | None = None
+    play_link: Address | None = None
     rtmp_link: SecretLink | None = None
     scheduled: Scheduled | None = None
     stream: Stream | None = None

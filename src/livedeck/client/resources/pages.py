@@ -148,7 +148,7 @@ class PagedItems(AsyncIterator[T]):
 
 
 def _identity(item: Any) -> str:
-    return str(getattr(item, "id", None) or item.model_dump_json())
+    return str(getattr(item, "id", None) or repr(item.model_dump()))
 
 
 async def collect(items: AsyncIterator[T]) -> tuple[T, ...]:

@@ -9,6 +9,7 @@ from pydantic import StrictBool, StrictFloat
 from livedeck.client.http.encoding import header_url
 from livedeck.client.http.errors import Invalid
 from livedeck.client.http.request import Identifier, JsonBody, describe_call, make_request
+from livedeck.client.http.secrets import Address
 from livedeck.client.resources.base import Model, Resource, id_header, query_params
 from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 
@@ -28,10 +29,10 @@ class Poster(Model):
     to_time: StrictFloat | None = None
     status: str | None = None
     active: StrictBool | None = None
-    original: str | None = None
-    md: str | None = None
-    sm: str | None = None
-    xs: str | None = None
+    original: Address | None = None
+    md: Address | None = None
+    sm: Address | None = None
+    xs: Address | None = None
 
 
 class Posters(Resource):

@@ -8,7 +8,7 @@ from pydantic import AfterValidator
 
 from livedeck.client.http.errors import Invalid
 from livedeck.client.http.request import Identifier, JsonBody, describe_call, make_request
-from livedeck.client.http.secrets import Secret
+from livedeck.client.http.secrets import Address, IngestAddress, Secret
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.base import (
     UNSET,
@@ -33,7 +33,7 @@ class RelayProfile(Model):
     id: Id
     room_id: str | None = None
     name: str | None = None
-    url: str | None = None
+    url: IngestAddress | None = None
     stream_key: Secret | None = None
     service: str | None = None
     created_at: Timestamp | None = None
@@ -50,7 +50,7 @@ class Room(Model):
     name: str | None = None
     type: str | None = None
     code: str | None = None
-    link: str | None = None
+    link: Address | None = None
     status: str | None = None
     restreams: tuple[RelayProfile, ...] | None = None
     created_at: Timestamp | None = None

@@ -12,7 +12,7 @@ from pydantic import StrictBool, StrictInt
 from livedeck.client.http.errors import Incomplete, Invalid
 from livedeck.client.http.files import FileSource, file_name, read_file
 from livedeck.client.http.request import Identifier, JsonBody, MultipartBody, describe_call, make_request
-from livedeck.client.http.secrets import SignedLink
+from livedeck.client.http.secrets import Address, SignedLink
 from livedeck.client.resources import cues
 from livedeck.client.resources.base import UNSET, Draft, Id, Model, Resource, complete_order, draft_of, query_params
 from livedeck.client.resources.cues import Cue
@@ -33,9 +33,9 @@ class Subtitle(Model):
     video_id: str | None = None
     language: str | None = None
     description: str | None = None
-    file: str | None = None
+    file: Address | None = None
     file_name: str | None = None
-    hls_file: str | None = None
+    hls_file: Address | None = None
     url: SignedLink | None = None
     status: str | None = None
     position: StrictInt | None = None

@@ -23,8 +23,8 @@ from livedeck.monitor.model.records import (
     MaterialRecord,
     NotificationRecord,
     OpenChange,
-    masked,
 )
+from livedeck.text.secrets import masked_line
 
 T = TypeVar("T")
 
@@ -124,10 +124,12 @@ def _json(record: object) -> str:
 def _without_secrets(alarm: Alarm) -> Alarm:
     return replace(
         alarm,
-        actual=masked(alarm.actual),
-        expected=masked(alarm.expected),
-        reason=masked(alarm.reason),
-        note=masked(alarm.note),
+        subject=masked_line(alarm.subject),
+        target_name=masked_line(alarm.target_name),
+        actual=masked_line(alarm.actual),
+        expected=masked_line(alarm.expected),
+        reason=masked_line(alarm.reason),
+        note=masked_line(alarm.note),
     )
 
 

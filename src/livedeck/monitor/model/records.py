@@ -5,32 +5,15 @@ No secret is in any of them: texts that a person or the platform wrote are maske
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from livedeck.client import SecretLink
 from livedeck.monitor.model.alarm import AlarmChange, AlarmState, AlarmTransition
 from livedeck.monitor.model.state import ConnectionProblem, ConnectionState, ConnectionStatus, Severity
-from livedeck.text import values
-
-_INGEST = re.compile(r"(?i)\b(?:rtmp[a-z]*|rtsps?|srt)://[^\s\"'<>]+")
-_CREDENTIAL = re.compile(r"(?i)(\bbearer\s+|(?:sign|signature|token|key|auth)=)[^&#\s]+")
-
-_IS_MASKED = re.compile("••••.{0,4}$")
-
-
-def masked(text: object) -> str:
-    """Text without what opens a door: ingest keys, signatures, tokens. A `Secret` shows its mask."""
-    shown = _INGEST.sub(_masked_link, str(text))
-    return values.safe(_CREDENTIAL.sub(r"\1••••", shown))
-
-
-def _masked_link(found: re.Match[str]) -> str:
-    return found[0] if _IS_MASKED.search(found[0]) else str(SecretLink(found[0]))
+from livedeck.text.secrets import masked_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +36,9 @@ class AlarmRecord:
     note: str = ""
     cause: str = ""
 
+    def __post_init__(self) -> None:
+        _mask(self, "subject", "target_name", "actual", "expected", "reason", "note")
+
     @classmethod
     def of(cls, change: AlarmChange) -> AlarmRecord:
         """The record of that change."""
@@ -66,10 +52,10 @@ class AlarmRecord:
             alarm.since,
             alarm.subject,
             alarm.target_name,
-            masked(alarm.actual),
-            masked(alarm.expected),
-            masked(alarm.reason),
-            masked(alarm.note),
+            alarm.actual,
+            alarm.expected,
+            alarm.reason,
+            alarm.note,
             alarm.diagnosis.cause,
         )
 
@@ -86,7 +72,7 @@ class LinkRecord:
     @classmethod
     def of(cls, link: ConnectionStatus) -> LinkRecord:
         """The record of that link, as it became what it is."""
-        return cls(link.since, link.state, link.problem, masked(link.reason))
+        return cls(link.since, link.state, link.problem, masked_line(link.reason))
 
 
 class AuditOutcome(StrEnum):
@@ -212,6 +198,9 @@ class MaterialRecord:
     file_name: str
     at: datetime
 
+    def __post_init__(self) -> None:
+        _mask(self, "title", "file_name")
+
 
 @dataclass(frozen=True, slots=True)
 class StreamRecord:
@@ -263,4 +252,4 @@ class Buckets:
 
 def _mask(record: object, *names: str) -> None:
     for name in names:
-        object.__setattr__(record, name, masked(getattr(record, name)))
+        object.__setattr__(record, name, masked_line(getattr(record, name)))

@@ -9,6 +9,7 @@ from livedeck.client import Event
 from livedeck.monitor import Severity
 from livedeck.presentation.events import name
 from livedeck.presentation.filtering import FilterError, TableView, apply_view, parse
+from livedeck.text.addresses import may_let_in, show
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.kit.driver import INTERRUPTED
 from livedeck.ui.kit.table import Table
@@ -137,7 +138,7 @@ COPY_FORMATS = {"id": "id", "link": "link to watch", "json": "JSON", "curl": "cu
 def copy_texts(event: Event, address: str) -> Mapping[str, str]:
     """The event in each of COPY_FORMATS; some may be empty.
 
-    Secrets are masked, and `curl` takes the token from a variable.
+    Secrets are masked, but in the link, which is for a player; `curl` takes the token from a variable.
     """
     return {
         "id": event.id,
@@ -158,7 +159,9 @@ def copy_event(ctx: Context, argument: str) -> None:
         return
 
     def copy(choice: str | None) -> None:
-        if choice is not None and texts[choice]:
+        if choice == "link" and texts[choice]:
+            ctx.start(_copy_link(ctx, state.event, texts[choice]), "copy")
+        elif choice is not None and texts[choice]:
             ctx.copy(texts[choice], f"{COPY_FORMATS[choice]} of {name(state)}")
         elif choice is not None:
             ctx.announce(f"{name(state)} has no {COPY_FORMATS[choice]}", Severity.WARNING)
@@ -170,6 +173,21 @@ def copy_event(ctx: Context, argument: str) -> None:
 
     options = [(choice[0], choice, label) for choice, label in COPY_FORMATS.items()]
     ctx.open(ChoiceScreen(f"Copy of {name(state)}", options), copy)
+
+
+async def _copy_link(ctx: Context, event: Event, link: str) -> None:
+    """In clear, and recorded before; one that lets its holder in is not copied where that cannot be recorded."""
+    from livedeck.operations.events import EventTarget
+
+    target = EventTarget.of_event(event).target
+    if ctx.history is None and may_let_in(link):
+        ctx.announce(
+            f"the link of {target.name} may let anyone in: copying it is recorded, and this deck keeps no history",
+            Severity.WARNING,
+        )
+        return
+    await ctx.confirmer.audit_local("view.copy", target, show(link))
+    ctx.copy(link, f"{COPY_FORMATS['link']} of {target.name}", in_clear=True)
 
 
 def change_theme(ctx: Context, argument: str) -> None:

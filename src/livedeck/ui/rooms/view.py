@@ -7,8 +7,9 @@ from livedeck.monitor import CachedList
 from livedeck.presentation.connection import unreadable_rows
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.rooms import MAX_RELAYS, WaitingEdit, display_name, relay_profiles, room_status
+from livedeck.text import addresses
 from livedeck.text.segments import Group, Line, StyleRole, justify, wrap
-from livedeck.text.values import UNKNOWN, age, link, safe
+from livedeck.text.values import UNKNOWN, age, safe
 
 REVEALED = 10.0
 """Seconds for which a stream key is shown (trust.md, "Secrets")."""
@@ -64,7 +65,7 @@ def room_title(room: Room | None, edit: WaitingEdit | None, render_time: RenderT
     ]
     right: list[Group] = [
         (3, [(f"code {safe(room.code or UNKNOWN, 20)}", StyleRole.DIM)]),
-        (2, [(f"{link(room.link or UNKNOWN)} ", StyleRole.DIM)]),
+        (2, [(f"{addresses.show(room.link)} ", StyleRole.DIM)]),
     ]
     note, role = RELAYS_NOTE, StyleRole.DIM
     if edit:

@@ -116,8 +116,11 @@ class Context(Protocol):
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Say that above the keys, and keep it among the notices. (Textual's own `notify` draws a toast.)"""
 
-    def copy(self, text: str, what: str) -> None:
-        """Copy to the clipboard of the terminal's machine; what is too long for it goes to a file."""
+    def copy(self, text: str, what: str, *, in_clear: bool = False) -> None:
+        """Copy to the clipboard of the terminal's machine; what is too long for it goes to a file.
+
+        Secrets are masked. `in_clear`: they were asked for, and that is recorded.
+        """
 
     async def ask(self, dialog: Screen[R]) -> R:
         """Show a dialog over whatever is there and wait for its result; only from a worker."""

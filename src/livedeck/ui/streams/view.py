@@ -6,8 +6,9 @@ from livedeck.client import EventRestream, Recording
 from livedeck.monitor import CachedList, EventState
 from livedeck.presentation.event_detail import LABEL_CELLS, restream_mark, title
 from livedeck.presentation.render_time import RenderTime
+from livedeck.text import addresses
 from livedeck.text.segments import Line, StyleRole, fit, labelled
-from livedeck.text.values import UNKNOWN, age, duration, link, safe
+from livedeck.text.values import UNKNOWN, age, duration, safe
 
 
 def panel(state: EventState, recordings: CachedList[Recording], render_time: RenderTime, width: int) -> list[Line]:
@@ -31,7 +32,7 @@ def _restream(restream: EventRestream, render_time: RenderTime) -> Line:
         *fit([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}", role)], 30, ellipsis=True),
         *fit([(safe(restream.status or UNKNOWN, 20), role)], 14),
         *fit([("enabled", StyleRole.TEXT) if restream.enabled else ("off", StyleRole.DIM)], 9),
-        (link(restream.url or UNKNOWN), StyleRole.DIM),
+        (addresses.show(restream.url), StyleRole.DIM),
     ]
 
 

@@ -43,7 +43,10 @@ async def _upload(ctx: Context, video: Video, typed: str) -> None:
 
 
 def link(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Its address to the clipboard; it is never shown."""
+    """Its address to the clipboard; it is never shown, and never copied where that cannot be recorded."""
+    if ctx.history is None:
+        ctx.announce("no signed link is copied: that is recorded, and this deck keeps no history", Severity.WARNING)
+        return None
     material = selected(ctx, KnownMaterial, "material")
     return _link(ctx, material) if material else None
 
@@ -57,8 +60,8 @@ async def _link(ctx: Context, material: KnownMaterial) -> None:
     except ApiError as error:
         ctx.announce(f"link of {target.name}: {error}", Severity.CRITICAL)
         return
-    ctx.copy(address.reveal(), f"link of {target.name}, good for a short while,")
     await ctx.confirmer.audit_local("material.link", target, str(address))
+    ctx.copy(address.reveal(), f"link of {target.name}, good for a short while,", in_clear=True)
 
 
 def download(ctx: Context, argument: str) -> Awaitable[None] | None:

@@ -9,8 +9,9 @@ from livedeck.monitor import CachedList, KnownMaterial, Video
 from livedeck.presentation.connection import unreadable_rows
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.videos import date_text, length_text, recognition, recorded_at
+from livedeck.text import addresses
 from livedeck.text.segments import Line, StyleRole, clip, join, labelled, wrap
-from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, link, position, safe
+from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, position, safe
 from livedeck.ui.videos.selection import PARTS
 
 LABEL_CELLS = 12
@@ -121,7 +122,7 @@ def _poster(poster: Poster) -> list[Line]:
         _fact("poster", f"of {position(poster.from_time)}{until}, {shown}", StyleRole.STRONG),
         _fact("id", poster.id or "none: the default picture"),
         *(
-            labelled(name, [(link(address or NOT_APPLICABLE), StyleRole.DIM)], LABEL_CELLS)
+            labelled(name, [(addresses.show(address, NOT_APPLICABLE), StyleRole.DIM)], LABEL_CELLS)
             for name, address in picture_sizes(poster)
         ),
     ]
@@ -157,7 +158,7 @@ def _annotation(annotation: Annotation) -> list[Line]:
         _fact("annotation", annotation.title, StyleRole.STRONG),
         _fact("type", annotation.annotation_type),
         _fact("time", span),
-        labelled("link", [(link(annotation.link or NOT_APPLICABLE), StyleRole.TEXT)], LABEL_CELLS),
+        labelled("link", [(addresses.show(annotation.link, NOT_APPLICABLE), StyleRole.TEXT)], LABEL_CELLS),
         _fact("id", annotation.id),
         _fact("poster", annotation.annotation_poster_id),
     ]

@@ -1,0 +1,252 @@
+"""The register of secrets: what was parsed as one is masked in every text that leaves the process.
+
+A platform may repeat a key in a refusal, a library a token in an error, a person either in a note: none says so.
+Everything that is parsed as a secret enters the register, and the log, the history, notices, errors, the clipboard,
+pictures and printed tables pass through it. It holds the newest `MAX_SECRETS`, for signatures of links come and go.
+
+A text is sampled every fifth character, whatever number of secrets there is: 15 µs for a line of the log.
+"""
+
+from __future__ import annotations
+
+import binascii
+import html.entities
+import re
+from base64 import urlsafe_b64decode
+from collections import OrderedDict
+from collections.abc import Iterator
+from functools import lru_cache
+from threading import Lock
+from urllib.parse import unquote
+
+from livedeck.text import addresses, values
+from livedeck.text.outside import Shown
+from livedeck.text.values import MASK, mask
+
+MAX_SECRETS = 4096
+
+_MIN_ALONE = 4
+"""A shorter value occurs in any text."""
+
+_MIN_ANYWHERE = 8
+"""A shorter value is masked only where it stands alone, and not at all where it is a word."""
+
+_GRAM = 4
+_STRIDE = _MIN_ANYWHERE - _GRAM + 1  # every run of `_MIN_ANYWHERE` characters holds a whole gram at such a step
+
+_CREDENTIAL = re.compile(
+    r"(?i)(\bbearer\s+|(?:sign|signature|token|key|auth|secret|password|passphrase)=)(?!••••)[^&#\s\"'<>\\,;]+"
+)
+"""What somebody calls a secret in a text; a second net, for values that were never parsed as one."""
+
+_ESCAPE = re.compile(r"((?:\\+x[0-9a-f]{2})+)|\\+(?:u([0-9a-f]{4})|(.))", re.IGNORECASE | re.DOTALL)
+_BASE64 = re.compile(r"(?=[a-z_/-]*[A-Z0-9+])[A-Za-z0-9+/_-]{11,}")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}){8,}[0-9a-fA-F]?")
+_NOTHING = re.compile("(?!)")
+_ROUNDS = 3
+"""How often a text may have been escaped."""
+
+
+class SecretRegister:
+    """Knows the secrets of the process, and masks them in texts. Any thread may use it."""
+
+    def __init__(self) -> None:
+        self._secrets: OrderedDict[str, str] = OrderedDict()  # by their lower case, the newest last
+        self._by_gram: dict[str, set[str]] = {}
+        self._short = _NOTHING
+        self._lock = Lock()
+
+    def add(self, secret: str) -> None:
+        """Mask that from now on. What is too short or too common to guard anything is left out."""
+        key = secret.lower()
+        with self._lock:
+            if key in self._secrets:
+                self._secrets.move_to_end(key)
+            elif _guards_something(secret):
+                self._secrets[key] = secret
+                self._index(key)
+                if len(self._secrets) > MAX_SECRETS:
+                    self._forget(next(iter(self._secrets)))
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        with self._lock:
+            self._secrets.clear()
+            self._by_gram.clear()
+            self._short = _NOTHING
+
+    def mask(self, text: str) -> str:
+        """The text with every secret masked, however it is escaped or encoded in there."""
+        if not self._secrets:
+            return text
+        for secret in self._secrets_in(text):
+            text = _replace(re.escape(secret), mask(secret), text)[0]
+        text = self._short.sub(MASK, text)
+        if "%" in text or "\\" in text or "&" in text:
+            text = self._mask_escaped(text)
+        runs = {run for encoded in (_BASE64, _HEX) for run in encoded.findall(text)}
+        if runs and self._secrets_in("\n".join(decoded for run in runs for decoded in _decoded(run))):
+            for run in runs:
+                text = text.replace(run, MASK) if self._secrets_in("\n".join(_decoded(run))) else text
+        return text
+
+    def _index(self, key: str) -> None:
+        if len(key) < _MIN_ANYWHERE:
+            self._compile_short()
+        else:
+            for gram in _grams_of(key):
+                self._by_gram.setdefault(gram, set()).add(key)
+
+    def _forget(self, key: str) -> None:
+        del self._secrets[key]
+        if len(key) < _MIN_ANYWHERE:
+            self._compile_short()
+            return
+        for gram in set(_grams_of(key)):
+            self._by_gram[gram].discard(key)
+            if not self._by_gram[gram]:
+                del self._by_gram[gram]
+
+    def _compile_short(self) -> None:
+        short = "|".join(re.escape(key) for key in self._secrets if len(key) < _MIN_ANYWHERE)
+        self._short = re.compile(rf"(?<!\w)(?:{short})(?!\w)", re.IGNORECASE) if short else _NOTHING
+
+    def _secrets_in(self, text: str) -> list[str]:
+        """Those of eight characters and more that stand in it, whatever their case, the longest first."""
+        lowered = text.lower()
+        found = [secret for key, secret in self.candidates(lowered).items() if key in lowered]
+        return sorted(found, key=len, reverse=True)
+
+    def candidates(self, lowered: str) -> dict[str, str]:
+        """The secrets that share a sample with a text in lower case, by their own; no other can stand in it."""
+        samples = {lowered[at : at + _GRAM] for at in range(0, len(lowered) - _GRAM + 1, _STRIDE)}
+        with self._lock:
+            return {key: self._secrets[key] for gram in samples & self._by_gram.keys() for key in self._by_gram[gram]}
+
+    @property
+    def count(self) -> int:
+        """How many it knows."""
+        return len(self._secrets)
+
+    def _mask_escaped(self, text: str) -> str:
+        """The text without what is a secret once escapes of URLs, JSON, Python and HTML are taken off."""
+        plain = text
+        for _ in range(_ROUNDS):
+            before, plain = plain, _unescaped(plain)
+            spaced = _unescaped(before.replace("+", " ")) if "+" in before else ""  # as forms are encoded
+            for secret in self._secrets_in(f"{plain}\n{spaced}"):
+                text, count = _replace("".join(map(_escaped_character, secret)), mask(secret), text)
+                if not count and secret.lower() not in before.lower():
+                    return MASK  # escaped in a way that nobody foresaw
+            if plain == before:
+                break
+        return text
+
+
+def _guards_something(secret: str) -> bool:
+    if secret.startswith(MASK) or len(secret) < _MIN_ALONE or not secret.strip():
+        return False
+    return len(secret) >= _MIN_ANYWHERE or not secret.isalpha()
+
+
+def _grams_of(key: str) -> Iterator[str]:
+    """Those of its end: keys of one platform often begin alike."""
+    tail = key[-_MIN_ANYWHERE:]
+    return (tail[at : at + _GRAM] for at in range(_STRIDE))
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(_unescape, html.unescape(unquote(text) if "%" in text else text))
+
+
+def _unescape(found: re.Match[str]) -> str:
+    if found[1]:
+        return bytes.fromhex(found[1].replace("\\", "").replace("x", "").replace("X", "")).decode(errors="replace")
+    return chr(int(found[2], 16)) if found[2] else found[3]
+
+
+def _replace(pattern: str, mask: str, text: str) -> tuple[str, int]:
+    return re.subn(pattern, lambda _: mask, text, flags=re.IGNORECASE)
+
+
+def _escaped_character(char: str) -> str:
+    """A pattern of that character, escaped in any of those ways or not at all."""
+    code, units = ord(char), char.encode(errors="replace")
+    forms = [rf"\\*{re.escape(char)}", rf"\\+u{code:04x}"]
+    forms += ["".join(f"%(?:25)*{unit:02x}" for unit in units), "".join(rf"\\+x{unit:02x}" for unit in units)]
+    forms += [rf"&(?:amp;)*#0*{code};", rf"&(?:amp;)*#x0*{code:x};"]
+    forms += [rf"&(?:amp;)*{name}" for name, value in html.entities.html5.items() if value == char and name[-1] == ";"]
+    if char == " ":
+        forms.append(r"\+")
+    return f"(?:{'|'.join(forms)})"
+
+
+def _decoded(run: str) -> Iterator[str]:
+    """What a run of letters and digits may stand for; the encoding may begin at any of its first characters."""
+    for start in range(4):
+        part = run[start:]
+        part = part[:-1] if len(part) % 4 == 1 else part
+        yield urlsafe_b64decode(part.translate(_URL_SAFE) + "=" * (-len(part) % 4)).decode(errors="replace")
+    if _HEX.fullmatch(run):
+        for start in range(2):
+            digits = run[start:]
+            yield binascii.unhexlify(digits[: len(digits) // 2 * 2]).decode(errors="replace")
+
+
+_URL_SAFE = str.maketrans("+/", "-_")
+
+REGISTER = SecretRegister()
+"""Of this process."""
+
+
+def register_secret(secret: str) -> None:
+    """Mask that text wherever it would leave the process from now on."""
+    REGISTER.add(secret)
+
+
+def register_address(address: str, *, has_key: bool = False) -> None:
+    """Mask what must not be repeated of that address (`addresses.secret_parts`)."""
+    if has_key or _MAY_HOLD_SECRET.search(address):
+        for part in _secret_parts(address, has_key=has_key):
+            REGISTER.add(part)
+
+
+@lru_cache(MAX_SECRETS)
+def _secret_parts(address: str, *, has_key: bool) -> tuple[str, ...]:
+    return tuple(addresses.secret_parts(address, has_key=has_key))
+
+
+_MAY_HOLD_SECRET = re.compile(r"[?#@]|^\s*(?!http)", re.IGNORECASE)
+
+
+def mask_secrets(text: str) -> str:
+    """The text with every registered secret masked."""
+    return REGISTER.mask(text)
+
+
+def mask_value(value: object, depth: int = 32) -> object:
+    """A value of JSON with every text in it `masked`, names too; what is nested deeper is left out."""
+    if isinstance(value, str):
+        return masked(value)
+    if not isinstance(value, list | tuple | dict):
+        return value
+    if not depth:
+        return None
+    if isinstance(value, dict):
+        return {masked(str(name)): mask_value(member, depth - 1) for name, member in value.items()}
+    return [mask_value(item, depth - 1) for item in value]
+
+
+def masked(text: str) -> str:
+    """A text from anywhere, fit to be shown and kept: no registered secret, no credential, addresses by parts."""
+    return addresses.show_in(_CREDENTIAL.sub(rf"\1{MASK}", REGISTER.mask(text)))
+
+
+def masked_line(text: object, limit: int = 1000) -> Shown:
+    """The same as one line of at most `limit` characters. A `Secret` shows its mask."""
+    line = values.safe(masked(str(text)[:_MAX_TEXT]), _MAX_TEXT)
+    return values.safe(masked(line), limit)  # what is not visible may have stood inside a secret
+
+
+_MAX_TEXT = 100_000
+"""Characters; what is longer is cut before it is looked through."""
