@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 import httpcore
+
+from livedeck.client.http.reach import allowed_addresses
 
 _MAX_BUFFERED = 512 * 2**10
 
@@ -61,14 +63,12 @@ class AsyncioBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Raises httpcore.ConnectError, ConnectTimeout."""
+        """Raises httpcore.ConnectError, ConnectTimeout; Misconfigured for where a link may not lead."""
         stream = _AsyncioStream()
         local = None if local_address is None else (local_address, 0)
         try:
             async with asyncio.timeout(timeout):
-                await asyncio.get_running_loop().create_connection(
-                    lambda: stream, host, port, local_addr=local, happy_eyeballs_delay=0.25
-                )
+                await _connect(stream, await allowed_addresses(host, port), port, local)
         except TimeoutError as error:
             raise httpcore.ConnectTimeout(str(error)) from error
         except OSError as error:
@@ -80,6 +80,20 @@ class AsyncioBackend(httpcore.AsyncNetworkBackend):
     async def sleep(self, seconds: float) -> None:
         """Wait between tries of connecting."""
         await asyncio.sleep(seconds)
+
+
+async def _connect(stream: _AsyncioStream, addresses: Sequence[str], port: int, local: tuple[str, int] | None) -> None:
+    """Connect to the first that can be connected to. Raises the OSError of the last."""
+    for number, address in enumerate(addresses, 1):
+        try:
+            await asyncio.get_running_loop().create_connection(
+                lambda: stream, address, port, local_addr=local, happy_eyeballs_delay=0.25
+            )
+        except OSError:
+            if number == len(addresses):
+                raise
+        else:
+            return
 
 
 class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):

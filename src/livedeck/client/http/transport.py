@@ -49,6 +49,7 @@ from livedeck.client.http.errors import (
     Unreadable,
 )
 from livedeck.client.http.network import AsyncioBackend, stopping_at_answer
+from livedeck.client.http.reach import LinkGuard, check_tunnel, guarding
 from livedeck.client.http.request import BaseUrl, Request, ResponseTiming, StreamedResponse, is_https_or_loopback
 from livedeck.client.http.response import LONG_BODY, Response, unpack
 from livedeck.client.http.route import Proxy, Route
@@ -300,7 +301,9 @@ class Transport:
             del sent.headers["Authorization"]  # it goes to the configured addresses only (trust.md, "Secrets")
         sent.extensions["started_at"] = self.timing.timer()
         if not request.upload_size:
-            response = await self._send(sent)
+            guard = LinkGuard(request.summary, self._platform_hosts()) if request.signed_link else None
+            with guarding(guard):
+                response = await self._send(sent)
             self._log_response(request, response)
             return response
         sent.extensions["timeout"]["read"] = self.timing.upload_timeout
@@ -314,6 +317,9 @@ class Transport:
             await response.aclose()
             return await self._open(request, is_expectation_refused=True)
         return response
+
+    def _platform_hosts(self) -> list[str]:
+        return [url.host for url in self._base_urls.values()]
 
     async def _open_link(self, request: Request) -> httpx.Response:
         response = await self._open(request)
@@ -463,15 +469,15 @@ class _Connections(httpx.AsyncBaseTransport):
         target = httpcore.URL(
             scheme=request.url.raw_scheme, host=request.url.raw_host, port=request.url.port, target=request.url.raw_path
         )
-        response = await self._pool(request.url).handle_async_request(
-            httpcore.Request(
-                request.method,
-                target,
-                headers=request.headers.raw,
-                content=request.stream,
-                extensions=request.extensions,
-            )
+        sent = httpcore.Request(
+            request.method, target, headers=request.headers.raw, content=request.stream, extensions=request.extensions
         )
+        if self._route.proxy_for(request.url.scheme, request.url.host) is None:
+            response = await self._pool(request.url).handle_async_request(sent)
+        else:
+            await check_tunnel(request.url.host, request.url.port or 443)
+            with guarding(None):  # the proxy itself may be anywhere
+                response = await self._pool(request.url).handle_async_request(sent)
         assert isinstance(response.stream, AsyncIterable)
         return httpx.Response(
             response.status, headers=response.headers, stream=_Body(response), extensions=response.extensions
