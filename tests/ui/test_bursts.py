@@ -13,7 +13,9 @@ from textual.app import App
 from livedeck.ui.general.welcome import Choice
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
+from livedeck.ui.kit.dialogs.inputs import TextInput
 from livedeck.ui.kit.dialogs.modal import Modal
+from livedeck.ui.kit.text_field import TextField
 from ui.deck_stage import Stage, deck_stage
 from ui.stage import REGISTRY
 from ui.test_welcome import asking
@@ -124,6 +126,51 @@ async def test_keys_still_reach_a_consent_after_a_burst() -> None:
         await stage.press("tab", "enter")
         await stage.idle()
         assert [path for _, path in stage.writes if event.id in path]
+
+
+def entries(stage: Stage) -> dict[str, str]:
+    """What stands in the text fields of the form in front, by their names."""
+    return {field.field.name: field.text for field in stage.deck.screen.query(TextInput)}
+
+
+async def test_text_behind_a_tab_lands_in_the_field_that_the_tab_went_to() -> None:
+    async with deck_stage() as stage:
+        await stage.act("event.new")
+        post(stage.deck, *"Sunday", "tab", "tab", *"hall", "enter", *"x", "shift+tab", *"B")
+        await stage.until(lambda: "hallB" in entries(stage).values())
+        fields = entries(stage)
+        assert (fields["name"], fields["parent_id"]) == ("Sunday", "hallB")
+        assert "x" in fields.values()
+
+
+async def test_what_is_typed_behind_the_key_of_a_form_stands_in_the_form() -> None:
+    """And none of it does anything to the list, whose keys the same letters are."""
+    async with deck_stage() as stage:
+        post(stage.deck, *keys_of("event.new"), *"DECx qa", "tab", "tab", *"hall", "ctrl+s", "escape")
+        await stage.until(lambda: "hall" in entries(stage).values())
+        await stage.idle()
+        assert stage.shows(Form), "what would decide came too early"
+        assert (entries(stage)["name"], entries(stage)["parent_id"]) == ("DECx qa", "hall")
+        assert not stage.writes
+
+
+async def test_what_is_typed_behind_the_key_of_a_question_goes_nowhere() -> None:
+    async with deck_stage() as stage:
+        stage.choose("Choir, hall B")
+        post(stage.deck, *keys_of("event.delete"), *"choir", "tab", "enter", "enter")
+        await stage.idle()
+        assert stage.shows(Confirm)
+        assert "Type choir" in stage.text()
+        assert not stage.deck.screen.query_one(TextField).text
+        assert not stage.writes
+
+
+async def test_a_command_of_one_write_is_taken_and_what_is_behind_it_goes_nowhere() -> None:
+    async with deck_stage() as stage:
+        post(stage.deck, *keys_of("app.command"), *"app.help", "enter", "enter", "escape", "q")
+        await stage.idle()
+        assert "SCREENS" in stage.text()
+        assert stage.deck.is_running
 
 
 async def test_a_screen_that_has_answered_takes_no_second_answer() -> None:

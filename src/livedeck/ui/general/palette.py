@@ -25,6 +25,7 @@ MAX_ROWS, KEY_CELLS = 8, 11
 class CommandScreen(Modal[Command | None]):
     """`search`: by words, enter takes the marked action. Else by name, and only a whole command is taken."""
 
+    TAKES_TYPED_AHEAD = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "close"),
         Binding("up", "move(-1)", "up", priority=True),

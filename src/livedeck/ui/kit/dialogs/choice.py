@@ -22,6 +22,7 @@ Option = tuple[str, str, str]
 class ChoiceScreen(Modal[str | None]):
     """The letter chooses, or the arrows and enter; escape chooses nothing."""
 
+    TAKES_TYPED_AHEAD = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "close"),
         Binding("up", "move(-1)", "up"),
@@ -70,6 +71,7 @@ Validator = Callable[[str], tuple[Line, bool]]
 class PromptScreen(Modal[str | None]):
     """Enter takes what may be taken; escape leaves everything as it was: None."""
 
+    TAKES_TYPED_AHEAD = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close")]
 
     def __init__(self, title: str, validate: Validator, value: str = "") -> None:

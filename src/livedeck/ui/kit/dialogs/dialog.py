@@ -78,20 +78,10 @@ class Dialog(Modal[R], Generic[R]):
         self._appeared_at = inf
         self._last_enter = -inf
 
-    def on_mount(self) -> None:
-        self.call_after_refresh(self._appear)
-
-    def _appear(self) -> None:
-        self._appeared_at = self._timer()
-        self.appeared()
-
-    def appeared(self) -> None:
+    def drawn(self) -> None:
         """It is on the screen for the first time."""
-
-    @property
-    def has_appeared(self) -> bool:
-        """Whether it has been on the screen."""
-        return self._appeared_at < inf
+        self._appeared_at = self._timer()
+        super().drawn()
 
     @property
     def is_early(self) -> bool:
@@ -99,12 +89,17 @@ class Dialog(Modal[R], Generic[R]):
         return self._timer() - self._appeared_at < EARLY
 
     def on_key(self, event: events.Key) -> None:
-        """Swallow what comes too early, and an enter that is the echo of another one."""
-        if self.is_early or (event.key == "enter" and self._is_echo()):
+        """Swallow what would decide and comes too early, and an enter that is the echo of another one."""
+        is_hasty = (event.key == "enter" and self._is_echo()) or self.is_early or event in self.typed_ahead
+        if is_hasty and self.decides(event.key):
             event.stop()
             event.prevent_default()
         elif event.character is not None and event.is_printable and self.typed(event.character):
             event.stop()
+
+    def decides(self, key: str) -> bool:  # noqa: ARG002  for dialogs that are filled in
+        """Whether that key may answer, or lead to an answer: here any does."""
+        return True
 
     def typed(self, char: str) -> bool:  # noqa: ARG002  for dialogs that have a use for it
         """Take a letter that no field has taken; whether it was of use."""

@@ -51,6 +51,8 @@ class Form(Dialog[FormResult | None]):
         Binding("up", "app.focus_previous", show=False),
     ]
 
+    TAKES_TYPED_AHEAD = True
+
     def __init__(
         self,
         state: FormState,
@@ -168,6 +170,10 @@ class Form(Dialog[FormResult | None]):
         }
         keys = f"{own.get(kind, '') if kind else ''}tab next  ctrl-s {self._state.button.casefold()}  esc leave"
         return [(f"{hint}   " if hint else "", StyleRole.TEXT), (keys, StyleRole.DIM)]
+
+    def decides(self, key: str) -> bool:
+        """What moves and types does not: what is typed behind a tab belongs into the next field."""
+        return isinstance(self.focused, Button) or key in {"ctrl+s", "escape"}
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         """Enter in a field goes to the next one; only Save saves."""

@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any, ClassVar, Generic, TypeVar
+from weakref import WeakKeyDictionary, WeakSet
 
 from textual import events
 from textual.await_complete import AwaitComplete
+from textual.message import Message
 from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
+
+from livedeck.ui.kit.text_field import TextField
 
 from livedeck.ui.kit.driver import TerminalApp
 
 R = TypeVar("R")
 S = TypeVar("S")
+
+MAX_HOLD = 1.0
+"""Seconds for which keys wait at most for what a key before them does."""
+
+INTERRUPT_KEY = "ctrl+c"
+"""Waits for nothing: it leaves whatever is open."""
+
+ROUNDS = 2
+"""Ways from the focus up to the app: a key goes the first, and what it led to (a pressed button) the second."""
+
+
+class Settled(Message):
+    """Comes up to the app behind all that a key has led to. `key`: its number; None: the screen in front is another."""
+
+    def __init__(self, rounds: int = 0, key: int | None = None) -> None:
+        super().__init__()
+        self.rounds, self.key = rounds, key
 
 
 class Modal(ModalScreen[R], Generic[R]):
@@ -23,7 +46,23 @@ class Modal(ModalScreen[R], Generic[R]):
     find a screen that has answered or is covered: they do nothing, to it and to what is in front by then.
     """
 
+    TAKES_TYPED_AHEAD: ClassVar[bool] = False
+    """Whether keys that were pressed before it was drawn are meant for it: something is typed into it."""
+
     _has_answered = False
+
+    def __init__(self, *, classes: str | None = None) -> None:
+        super().__init__(classes=classes)
+        self.is_drawn = False
+        self.typed_ahead: WeakSet[events.Key] = WeakSet()
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self.drawn)
+
+    def drawn(self) -> None:
+        """It is on the screen for the first time."""
+        self.is_drawn = True
+        self.post_message(Settled())
 
     @property
     def is_open(self) -> bool:
@@ -43,6 +82,7 @@ class Modal(ModalScreen[R], Generic[R]):
         if not self.is_open:
             return AwaitComplete()
         self._has_answered = True
+        self.app.post_message(Settled(ROUNDS))  # what its own widgets were to bring up is lost with them
         return super().dismiss(result)
 
     def open_over(self, screen: Screen[S], then: Callable[[S | None], Any]) -> None:
@@ -52,16 +92,78 @@ class Modal(ModalScreen[R], Generic[R]):
 
 
 class ModalApp(TerminalApp[R], Generic[R]):
-    """An app with such screens: a key does nothing to one that was not in front when it was pressed."""
+    """An app with such screens: a key goes where it was meant, or nowhere.
+
+    Textual hands a key to the focus of that moment, and moves the focus only when the key has come up to the app again.
+    So what is typed behind a tab, or behind the key of a form, waits here until that has moved or is drawn.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._screens_of_keys: WeakKeyDictionary[events.Key, Screen[Any]] = WeakKeyDictionary()
+        self._waiting: deque[tuple[events.Key | events.Paste, Screen[Any]]] = deque()
+        self._awaited_key: int | None = None
+        self._keys = 0
 
     async def on_event(self, event: events.Event) -> None:
         """A key comes twice: first to be handed to the focus, and then, where nothing took it there, for a binding."""
+        is_interrupt = isinstance(event, events.Key) and event.key == INTERRUPT_KEY
+        if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded and not is_interrupt:
+            self._waiting.append((event, self.screen))
+            await self._hand_on()
+            return
         if isinstance(event, events.Key):
-            before = self._screens_of_keys.setdefault(event, self.screen)
+            before = self._screens_of_keys.get(event, self.screen)
             if before is not self.screen and (isinstance(before, Modal) or isinstance(self.screen, Modal)):
                 return
         await super().on_event(event)
+
+    async def _hand_on(self) -> None:
+        """Hand on what waits, until something has to be waited for."""
+        while self._waiting and self._awaited_key is None:
+            front = self.screen
+            self._waiting = deque((event, front) for event, before in self._waiting if _is_meant(event, before, front))
+            if isinstance(front, Modal) and not front.is_drawn:
+                self._wait_for(front)
+                return
+            if not self._waiting:
+                return
+            event, _ = self._waiting.popleft()
+            target = self.focused or front
+            if isinstance(event, events.Key):
+                self._screens_of_keys[event] = front
+            await super().on_event(event)
+            if not isinstance(target, TextField) or (isinstance(event, events.Key) and not event.is_printable):
+                self._wait_for(target)
+
+    def _wait_for(self, target: Widget) -> None:
+        """Hold what waits until all that was handed to the target is done, or it is drawn."""
+        self._keys += 1
+        self._awaited_key = self._keys
+        asyncio.get_running_loop().call_later(MAX_HOLD, self.post_message, Settled(0, self._keys))
+        if not isinstance(target, Modal) or target.is_drawn:
+            target.post_message(Settled(ROUNDS, self._keys))
+
+    async def on_settled(self, message: Settled) -> None:
+        """All that a key led to is done, once more where that may have led to something else; or a screen is drawn."""
+        if message.key not in {None, self._awaited_key} or not self.screen_stack:
+            return
+        if message.rounds > 1 and (self.focused or self.screen).post_message(Settled(message.rounds - 1, message.key)):
+            return
+        self._awaited_key = None
+        await self._hand_on()
+
+
+def _is_meant(event: events.Event, before: Screen[Any], front: Screen[Any]) -> bool:
+    """Whether that was meant for the screen in front, where another one was there when it came.
+
+    A question gets nothing that was typed before it was drawn, and what is behind a dialog nothing that was typed for
+    that one.
+    """
+    if not isinstance(front, Modal):
+        return front is before or not isinstance(before, Modal)
+    if front is before and front.is_drawn:
+        return True
+    if front.TAKES_TYPED_AHEAD and isinstance(event, events.Key):
+        front.typed_ahead.add(event)
+    return front.TAKES_TYPED_AHEAD

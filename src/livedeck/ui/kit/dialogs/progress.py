@@ -39,8 +39,9 @@ class ProgressDialog(Dialog[bool]):
     def on_screen_resume(self) -> None:
         self._close_when_done()
 
-    def appeared(self) -> None:
+    def drawn(self) -> None:
         """It may have been over before it was there."""
+        super().drawn()
         self._close_when_done()
 
     def progress(self, done: int, total: int | None) -> None:
@@ -53,7 +54,7 @@ class ProgressDialog(Dialog[bool]):
         self._close_when_done()
 
     def _close_when_done(self) -> None:
-        if self._is_done and self.is_current and self.has_appeared:
+        if self._is_done and self.is_current and self.is_drawn:
             self.dismiss(False)
 
     def on_button_pressed(self, message: Button.Pressed) -> None:
