@@ -44,6 +44,12 @@ class Terminal:
         while not re.search(pattern, self.written):
             assert self._read(), f"it ended before {pattern!r}"
 
+    def pause(self, seconds: float) -> None:
+        """Read for so long, as a person who looks at it before the next key."""
+        end = monotonic() + seconds
+        while (left := end - monotonic()) > 0 and select.select([self._master], [], [], left)[0]:
+            self._read()
+
     def press(self, keys: str) -> None:
         os.write(self._master, keys.encode())
 

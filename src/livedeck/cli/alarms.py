@@ -9,12 +9,13 @@ import click
 
 from livedeck.cli.exit_codes import DONE, code_of_link, run
 from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.output import echo, echo_json
 from livedeck.cli.status import TIMEOUT, summary
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
 from livedeck.monitor import ConnectionState, ConnectionStatus, Monitor, Snapshot
 from livedeck.presentation.alarms import HIDDEN_TRANSITIONS, alarm_text, change_text
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.serialization import alarms_object, change_object, to_json
+from livedeck.presentation.serialization import alarms_object, change_object
 from livedeck.settings import load
 
 
@@ -48,12 +49,12 @@ def command(ctx: click.Context, /, *, follow: bool, as_json: bool, include_quiet
 def print_alarms(snapshot: Snapshot, *, as_json: bool, include_quiet: bool) -> int:
     """Print the alarms of that snapshot. Returns the exit code."""
     if as_json:
-        click.echo(to_json(alarms_object(snapshot, include_quiet=include_quiet)))
+        echo_json(alarms_object(snapshot, include_quiet=include_quiet))
     else:
         render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
         alarms = [*snapshot.alarms, *(snapshot.quiet if include_quiet else ())]
         lines = [line for alarm in alarms for line in alarm_text(alarm, render_time)]
-        click.echo("\n".join([*lines, *([""] if lines else []), summary(snapshot)]))
+        echo("\n".join([*lines, *([""] if lines else []), summary(snapshot)]))
     if snapshot.link.state is not ConnectionState.OK:
         _print_connection(snapshot.link)
     return code_of_link(snapshot.link)
@@ -66,7 +67,7 @@ async def follow_alarms(monitor: Monitor, *, as_json: bool, include_quiet: bool)
         async for snapshot in snapshots:
             for change in snapshot.changes:
                 if include_quiet or change.transition not in HIDDEN_TRANSITIONS:
-                    click.echo(to_json(change_object(change)) if as_json else change_text(change))
+                    echo_json(change_object(change)) if as_json else echo(change_text(change))
             is_ok = snapshot.link.state is ConnectionState.OK
             if is_ok is not was_ok and snapshot.link.state is not ConnectionState.CONNECTING:
                 was_ok = is_ok
@@ -77,4 +78,4 @@ async def follow_alarms(monitor: Monitor, *, as_json: bool, include_quiet: bool)
 def _print_connection(link: ConnectionStatus) -> None:
     """How the connection fares, in one line on standard error."""
     text = "the platform answers again" if link.state is ConnectionState.OK else f"cannot watch: {link.reason}"
-    click.echo(f"livedeck alarms: {text}", err=True)
+    echo(f"livedeck alarms: {text}", err=True)

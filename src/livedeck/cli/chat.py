@@ -16,6 +16,7 @@ import click
 from livedeck.cli.exit_codes import DONE, FAULT, code_of_error, run
 from livedeck.cli.lookup import lookup_event
 from livedeck.cli.options import merge_flags, platform, time_zone, timestamp
+from livedeck.cli.output import echo
 from livedeck.cli.signals import cancel_on_signals
 from livedeck.cli.wiring import make_api, make_history
 from livedeck.client import (
@@ -230,4 +231,4 @@ def _name(event: Event) -> str:
 
 
 def _print_note(text: str) -> None:
-    click.echo(f"livedeck: {text}", err=True)
+    echo(f"livedeck: {text}", err=True)

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from livedeck.atomic_file import write_private
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.output import echo
 from livedeck.cli.wiring import make_keymap
 from livedeck.environment import config_path
 from livedeck.settings import (
@@ -37,7 +38,7 @@ def command() -> None:
 @command.command("path")
 def path_command() -> None:
     """Print where the settings file is, or would be."""
-    click.echo(config_path())
+    echo(config_path())
 
 
 @command.command("init")
@@ -56,9 +57,9 @@ def init_command(ctx: click.Context, /, *, force: bool) -> None:
         except FileExistsError:
             raise SettingsError(f"{target} is there already; --force replaces it") from None
         except OSError as error:
-            click.echo(f"livedeck config init: {target}: {error.strerror}", err=True)
+            echo(f"livedeck config init: {target}: {error.strerror}", err=True)
             return FAULT
-        click.echo(target)
+        echo(target)
         return DONE
 
     ctx.exit(run(work))
@@ -76,7 +77,7 @@ def show_command(ctx: click.Context, /, *, origin: bool, **flags: Any) -> None:
         rows = [(f"{name} = {masked_toml(loaded.settings, name)}", name) for name in Settings.model_fields]
         width = max(len(text) for text, _ in rows) if origin else 0
         for text, name in rows:
-            click.echo(f"{text:<{min(width, 60)}}  # {_origin(loaded, name)}" if origin else text)
+            echo(f"{text:<{min(width, 60)}}  # {_origin(loaded, name)}" if origin else text)
         return DONE
 
     ctx.exit(run(work))
@@ -98,9 +99,9 @@ def validate_command(ctx: click.Context, /, **flags: Any) -> None:
         for profile in loaded.settings.profiles:
             load(**{**given, "profile": profile})
         for name in unknown_variables():
-            click.echo(f"livedeck config: {name} is set, and is no setting of livedeck", err=True)
+            echo(f"livedeck config: {name} is set, and is no setting of livedeck", err=True)
         path = loaded.document.path
-        click.echo(f"{path}: sound" if path.exists() else f"{path}: not there; all settings are sound")
+        echo(f"{path}: sound" if path.exists() else f"{path}: not there; all settings are sound")
         return DONE
 
     ctx.exit(run(work))

@@ -11,11 +11,11 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen, TimeoutExpired
 from typing import Any
 
-import click
 import structlog
 
 from livedeck.atomic_file import BackgroundWriter, write_private
 from livedeck.cli.imports import lasting_imports
+from livedeck.cli.output import echo
 from livedeck.cli.signals import end_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_history, make_keymap, make_monitor
 from livedeck.environment import child_variables, file_opener, log_path, multiplexer, no_screen_reason, state_folder
@@ -106,7 +106,7 @@ async def run_deck(settings: Settings) -> int:
     if reason:
         from livedeck.cli.status import print_status
 
-        click.echo(f"livedeck: {reason}; printing the status instead of the deck", err=True)
+        echo(f"livedeck: {reason}; printing the status instead of the deck", err=True)
         return await print_status(settings, as_json=False)
     return await _show_deck(settings)
 

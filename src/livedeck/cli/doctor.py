@@ -14,11 +14,11 @@ import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, USAGE, code_of_error, run
 from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import make_api, make_keymap
 from livedeck.client import Api, ApiError, Forbidden, Misconfigured, Rejected, Unauthorized
 from livedeck.environment import Terminal, log_path, no_screen_reason, terminal
 from livedeck.monitor.polling.connection import skew
-from livedeck.presentation.serialization import to_json
 from livedeck.settings import LoadedSettings, Settings, SettingsError, load_with_origins, unknown_variables
 from livedeck.text import values
 
@@ -58,9 +58,9 @@ def command(ctx: click.Context, /, *, as_json: bool, **flags: Any) -> None:
     async def work() -> int:
         checks = await run_checks(merge_flags(ctx, flags))
         if as_json:
-            click.echo(to_json({"checks": [_object(check) for check in checks]}))
+            echo_json({"checks": [_object(check) for check in checks]})
         else:
-            click.echo("\n".join(line for check in checks for line in _lines(check)))
+            echo("\n".join(line for check in checks for line in _lines(check)))
         return next((check.code for check in checks if check.status is CheckStatus.FAIL), DONE)
 
     ctx.exit(run(work))

@@ -9,8 +9,6 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-import click
-
 if TYPE_CHECKING:
     from livedeck.monitor import ConnectionStatus
 
@@ -46,7 +44,9 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
 
         if not isinstance(error, ApiError | SettingsError):
             raise
-        click.echo(f"livedeck: {masked(str(error))}", err=True)
+        from livedeck.cli.output import echo
+
+        echo(f"livedeck: {masked(str(error))}", err=True)
         return code_of_error(error)
 
 

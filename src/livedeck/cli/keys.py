@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from livedeck.cli.exit_codes import DONE, run
+from livedeck.cli.output import echo
 from livedeck.cli.wiring import make_keymap
 from livedeck.settings import load_display
 
@@ -19,7 +20,7 @@ def command(ctx: click.Context) -> None:
         from livedeck.ui.shell.commands import markdown
         from livedeck.ui.shell.context import ActionRegistry
 
-        click.echo(markdown(ActionRegistry(FEATURES, make_keymap(load_display()))))
+        echo(markdown(ActionRegistry(FEATURES, make_keymap(load_display()))))
         return DONE
 
     ctx.exit(run(work))

@@ -8,11 +8,13 @@ import os
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import Any
 
 import structlog
 from structlog.typing import EventDict, Processor
 
 from livedeck.atomic_file import open_private
+from livedeck.text.outside import escaped_json
 from livedeck.text.secrets import mask_value
 
 
@@ -24,6 +26,11 @@ def _mask_line(_logger: object, _method: str, line: EventDict) -> EventDict:
 def _plain(value: object) -> object:
     """As JSON will have it: what it has no form for is its repr, which may hold a secret."""
     return json.loads(json.dumps(value, default=repr))
+
+
+def _to_json(value: object, **options: Any) -> str:
+    """Without what would control the terminal that a log is read on."""
+    return escaped_json(json.dumps(value, ensure_ascii=False, **options))
 
 
 class _PrivateFileHandler(RotatingFileHandler):
@@ -48,7 +55,7 @@ def start_logging(path: Path) -> None:
             structlog.tracebacks.ExceptionDictTransformer(show_locals=False, max_frames=30)
         ),
     ]
-    handler, renderer = _handler(path), structlog.processors.JSONRenderer(ensure_ascii=False)
+    handler, renderer = _handler(path), structlog.processors.JSONRenderer(serializer=_to_json)
     handler.addFilter(_belongs_in_the_log)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(

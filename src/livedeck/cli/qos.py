@@ -10,6 +10,7 @@ import click
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.lookup import lookup_event
 from livedeck.cli.options import merge_flags, platform, time_span
+from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import SystemClock, make_api
 from livedeck.client import Api, ApiError, Event, NotFound, Rejected
 from livedeck.monitor import Clock, Freshness, Reading, Readings
@@ -151,15 +152,15 @@ async def print_samples(follower: QosFollower, output_format: OutputFormat, last
     span = DEFAULT_SPAN if last is None and output_format == "table" else last
     readings = list(newest_readings(follower.readings, span))
     if output_format == "json":
-        click.echo(to_json(_samples_object(follower, readings)))
+        echo_json(_samples_object(follower, readings))
         return DONE
-    click.echo("\n".join([_head(output_format), *_lines(output_format, event, readings)]))
+    echo("\n".join([_head(output_format), *_lines(output_format, event, readings)]))
     if not readings:
         reason = "no stream is scheduled" if event.stream is None else "its stream has sent none"
-        click.echo(f"livedeck qos: {_name(event)} has no samples: {reason}", err=True)
+        echo(f"livedeck qos: {_name(event)} has no samples: {reason}", err=True)
     elif output_format == "table":
         age = values.age(follower.age() or 0.0)
-        click.echo(f"\n{len(readings)} samples of {_name(event)}, the newest {age} old ({follower.freshness().value})")
+        echo(f"\n{len(readings)} samples of {_name(event)}, the newest {age} old ({follower.freshness().value})")
     return DONE
 
 
@@ -167,12 +168,12 @@ async def follow_samples(follower: QosFollower, output_format: OutputFormat, las
     """Print every sample once, as it comes, until somebody ends it. Raises NotFound where the event goes away."""
 
     def report(text: str) -> None:
-        click.echo(f"livedeck qos: {_name(follower.event)}: {text}", err=True)
+        echo(f"livedeck qos: {_name(follower.event)}: {text}", err=True)
 
     if output_format != "json":
-        click.echo(_head(output_format))
+        echo(_head(output_format))
     async for readings in follower.new_readings(last, report):
-        click.echo("\n".join(_lines(output_format, follower.event, readings)))
+        echo("\n".join(_lines(output_format, follower.event, readings)))
     return DONE
 
 

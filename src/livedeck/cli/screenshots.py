@@ -15,6 +15,7 @@ from textual.pilot import Pilot
 from livedeck.atomic_file import replace_file
 from livedeck.cli.demo import demo_settings
 from livedeck.cli.exit_codes import DONE, run
+from livedeck.cli.output import echo
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import ROOM_LIST, History
 from livedeck.simulator import Simulator, SimulatorClock
@@ -170,4 +171,4 @@ def command(ctx: click.Context, folder: Path) -> None:
 def _write(target: Path, svg: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     replace_file(target, svg.encode())
-    click.echo(target)
+    echo(target)

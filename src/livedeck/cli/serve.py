@@ -16,6 +16,7 @@ import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import Command, refuse_platform, simulation
+from livedeck.cli.output import echo
 from livedeck.simulator import DEFAULT_TOKEN, Addresses, Simulator, SimulatorError, Timeouts, serve
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -94,10 +95,10 @@ async def _serve(
     try:
         with closing(make_simulator()) as simulator:
             async with serve(simulator, host, port, timeouts) as addresses:
-                click.echo(_json(simulator, addresses) if as_json else _line(simulator, addresses))
+                echo(_json(simulator, addresses) if as_json else _line(simulator, addresses))
                 await ended.wait()
     except (OSError, SimulatorError) as error:
-        click.echo(f"livedeck serve: {error}", err=True)
+        echo(f"livedeck serve: {error}", err=True)
         return FAULT
     return DONE
 
@@ -108,7 +109,7 @@ class _Notices(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write it, if anybody takes it."""
         with suppress(OSError, ValueError):
-            click.echo(f"livedeck serve: {record.getMessage()}", err=True)
+            echo(f"livedeck serve: {record.getMessage()}", err=True)
 
 
 @contextmanager

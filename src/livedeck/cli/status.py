@@ -9,6 +9,7 @@ import click
 
 from livedeck.cli.exit_codes import code_of_link, run
 from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
 from livedeck.monitor import EventState, HistoryReader, OpenChange, Snapshot
 from livedeck.presentation import events
@@ -16,7 +17,7 @@ from livedeck.presentation.alarms import alarm_text
 from livedeck.presentation.connection import unreadable_text
 from livedeck.presentation.open_changes import ADVICE, open_change_object, open_change_text
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.serialization import snapshot_object, to_json
+from livedeck.presentation.serialization import snapshot_object
 from livedeck.settings import Settings, load
 from livedeck.text import values
 from livedeck.text.segments import Line, StyleRole, clip, fit, plain, width
@@ -56,14 +57,14 @@ async def print_status(settings: Settings, *, as_json: bool) -> int:
     render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
     if as_json:
         status = {**snapshot_object(snapshot, render_time), "open_changes": [*map(open_change_object, changes)]}
-        click.echo(to_json(status))
+        echo_json(status)
     else:
         if snapshot.link.as_of is not None:
-            click.echo(status_table(snapshot, render_time))
-        click.echo(open_changes_text(changes), nl=False)
+            echo(status_table(snapshot, render_time))
+        echo(open_changes_text(changes), nl=False)
     code = code_of_link(snapshot.link)
     if code:
-        click.echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {snapshot.link.reason}", err=True)
+        echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {snapshot.link.reason}", err=True)
     return code
 
 

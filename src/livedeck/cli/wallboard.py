@@ -14,6 +14,7 @@ from livedeck.atomic_file import resolve_target
 from livedeck.cli.exit_codes import FAULT, run
 from livedeck.cli.imports import lasting_imports
 from livedeck.cli.options import appearance, merge_flags, platform
+from livedeck.cli.output import echo
 from livedeck.cli.signals import end_on_signals
 from livedeck.cli.token import TokenRefresh, with_token_refresh
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
@@ -104,7 +105,7 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
     if reason and not outputs:
         from livedeck.cli.status import print_status
 
-        click.echo(f"livedeck wallboard: {reason}; printing the status instead", err=True)
+        echo(f"livedeck wallboard: {reason}; printing the status instead", err=True)
         return await print_status(settings, as_json=False)
     publisher = None
     with lasting_imports():
@@ -172,17 +173,17 @@ async def _run_app(app: Wallboard, publisher: SvgPublisher | None, outputs: Wall
                 try:
                     check_folder(outputs.svg)
                 except OSError as error:
-                    click.echo(f"livedeck wallboard: {outputs.svg}: {error.strerror}", err=True)
+                    echo(f"livedeck wallboard: {outputs.svg}: {error.strerror}", err=True)
                     return FAULT
                 await stack.enter_async_context(publisher.write_to(outputs.svg))
             if outputs.port is not None:
                 try:
                     listener = stack.enter_context(listen(outputs.port))
                 except OSError as error:
-                    click.echo(f"livedeck wallboard: port {outputs.port} of this machine: {error.strerror}", err=True)
+                    echo(f"livedeck wallboard: port {outputs.port} of this machine: {error.strerror}", err=True)
                     return FAULT
                 address = await stack.enter_async_context(serve_wall(listener, publisher.svg))
                 if headless:
-                    click.echo(f"livedeck wallboard: {address}")
+                    echo(f"livedeck wallboard: {address}")
         code = await app.run_async(headless=headless, size=HEADLESS_SIZE if headless else None, mouse=False)
     return app.return_code or code or 0

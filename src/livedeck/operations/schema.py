@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from livedeck.client import Draft, Invalid, Secret
 from livedeck.text import times, values
+from livedeck.text.outside import escaped
 from livedeck.text.times import TimeReference
 
 D_co = TypeVar("D_co", covariant=True)
@@ -171,7 +172,7 @@ def format_entry(field: Field, entry: Any) -> str:
         return ", ".join(row_title(field, row) for row in entry) or "none"
     if isinstance(entry, tuple):
         return " ".join(entry) or "left to the platform"
-    return values.safe(entry, 60) or "none"
+    return values.safe(escaped(entry), 60) or "none"
 
 
 def row_title(field: Field, row: Mapping[str, Any]) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from livedeck.monitor import Alarm, AlarmChange, ConnectionStatus, EventState, Reading, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.render_time import RenderTime
+from livedeck.text.outside import escaped_json
 from livedeck.text.secrets import mask_value
 from livedeck.text.times import isoformat_utc, timestamp
 
@@ -145,13 +145,9 @@ def change_object(change: AlarmChange) -> dict[str, Any]:
     return {"at": isoformat_utc(change.at), "change": change.transition.value, **alarm_object(change.alarm)}
 
 
-_ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""C1 controls, line and paragraph separators, direction marks, and halves of a surrogate pair."""
-
-
 def to_json(value: object) -> str:
     """The value as JSON in one line, its secrets masked.
 
     Characters that steer a terminal, or that no encoding has, are escaped.
     """
-    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(mask_value(value), ensure_ascii=False))
+    return escaped_json(json.dumps(mask_value(value), ensure_ascii=False))

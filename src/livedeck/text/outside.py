@@ -64,10 +64,18 @@ def unescaped(text: str) -> str:
     return _ESCAPE.sub(lambda match: _unescape(match[0]), text)
 
 
+def escaped_json(text: str) -> str:
+    """JSON of the same value without characters that control a terminal or that no encoding has."""
+    return _JSON_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def shown_after(before: str, text: str) -> Shown:
     """What is shown of a text that follows another one: an accent may stand on its last letter."""
     return Shown("".join(visible for _, visible in _characters(before + text)[len(before) :]))
 
+
+_JSON_CONTROLS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""C1 controls, line and paragraph separators, direction marks, and halves of a surrogate pair."""
 
 _ESCAPE = re.compile(r"\\(?:[\\ntr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4})")
 

@@ -14,9 +14,8 @@ from textual.message import Message
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
-from livedeck.ui.kit.text_field import TextField
-
 from livedeck.ui.kit.driver import TerminalApp
+from livedeck.ui.kit.text_field import TextField
 
 R = TypeVar("R")
 S = TypeVar("S")

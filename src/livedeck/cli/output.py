@@ -1,0 +1,19 @@
+"""What a command prints: the one way to its streams, which may be a terminal."""
+
+from __future__ import annotations
+
+import click
+
+from livedeck.text.outside import shown
+
+
+def echo(text: object, *, nl: bool = True, err: bool = False) -> None:
+    """Print that, each of its lines as it may stand on a terminal (trust.md, "Outside text")."""
+    click.echo("\n".join(shown(line) for line in str(text).split("\n")), nl=nl, err=err)
+
+
+def echo_json(value: object) -> None:
+    """Print that value as one line of JSON, unabridged: what controls a terminal is escaped in it."""
+    from livedeck.presentation.serialization import to_json
+
+    click.echo(to_json(value))

@@ -1,0 +1,61 @@
+"""What a terminal was told besides text, read anew from the bytes; knows nothing of what the deck lets pass."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+
+_CSI = re.compile(r"\[([<-?]?)([0-9:;]*)([ -/]*)([@-~])")
+_OSC = re.compile(r"\](\d+);([^\x07\x1b]*)(?:\x07|\x1b\\)")
+
+_WHOLE_OSC = re.compile("\x1b" + _OSC.pattern)
+
+MODES = {"7", "25", "1000", "1003", "1004", "1006", "1015", "1016", "1049", "2004", "2026", "2048"}
+"""Wrapping, cursor, mouse, focus, the other screen, pasting, whole updates, resizing."""
+
+BROUGHT = {"38;2;1;2;3", "8;38;2;1;2;4"}
+"""Colours that no theme has: a payload's."""
+
+_BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_BARE = re.compile(f"[\x00-\x09\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029{_BIDI}]")
+
+
+def foreign(data: bytes, size: tuple[int, int], copied: str = "") -> list[str]:
+    """All that the deck has no use for, in a terminal of that many columns and rows; `copied`: what it may copy."""
+    text = data.decode("utf-8", "surrogateescape")
+    return [*_controls(text), *_sequences(text, size, copied)]
+
+
+def _controls(text: str) -> Iterator[str]:
+    yield from _BARE.findall(_WHOLE_OSC.sub("", text))
+
+
+def _sequences(text: str, size: tuple[int, int], copied: str) -> Iterator[str]:
+    for escape in re.finditer("\x1b", text):
+        following = text[escape.end() : escape.end() + 200_000]
+        if following[:1] == "\\" and re.search(r"\x1b\][^\x07\x1b]*\Z", text[: escape.start()][-100_000:]):
+            continue  # the end of a control string that was judged at its beginning
+        if not _is_own(following, size, copied):
+            yield f"ESC {following[:40]!r}"
+
+
+def _is_own(following: str, size: tuple[int, int], copied: str) -> bool:
+    if match := _OSC.match(following):
+        number, content = match.groups()
+        if number == "52":
+            return bool(copied) and copied in b64decode(content.partition(";")[2]).decode()
+        return number == "22" and content.replace("-", "").isalpha()
+    match = _CSI.match(following)
+    return match is not None and _is_own_csi(*match.groups(), size=size)
+
+
+def _is_own_csi(private: str, parameters: str, between: str, final: str, *, size: tuple[int, int]) -> bool:
+    if private == "?":
+        return parameters in MODES and (between, final) in {("", "h"), ("", "l"), ("$", "p")}
+    if between or private:
+        return final == "u" and private in {">", "<"}
+    if final == "m":
+        return ":" not in parameters and parameters not in BROUGHT
+    row, _, column = parameters.partition(";")
+    return final == "H" and row.isdecimal() and column.isdecimal() and int(row) <= size[1] and int(column) <= size[0]

@@ -1,0 +1,145 @@
+"""No sequence of somebody else's reaches a terminal: every screen and form on a platform that is hostile in every word.
+
+Each of the two protections holds with the other taken out. `pytest -m slow tests/cli/test_escapes.py` opens everything
+that has a key, at two sizes; the small form opens one screen and its form.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.commands import environment
+from cli.sequences import foreign
+from cli.terminals import Terminal, terminal
+from livedeck.ui.features import FEATURES
+from livedeck.ui.shell.context import ActionRegistry
+from payloads import LEGIT, SEQUENCES
+
+HERE = Path(__file__).parent
+UNPROTECTED = [sys.executable, str(HERE / "unprotected.py")]
+PROGRAMS = {"the last filter alone": [*UNPROTECTED, "text"], "without the last filter": [*UNPROTECTED, "terminal"]}
+KEYS = {"question_mark": "?", "slash": "/", "colon": ":", "enter": "\r", "space": " ", "escape": "\x1b"}
+"""What a terminal sends for keys that are not named by what they send."""
+
+LEAVING = {"app.quit", "app.leave", "app.suspend", "app.interrupt"}
+
+
+@contextmanager
+def hostile(home: Path) -> Iterator[dict[str, Any]]:
+    """The platform; what a command has to be told to find it."""
+    command = [sys.executable, str(HERE / "hostile.py")]
+    with subprocess.Popen(command, env=environment(home), stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            found = json.loads(process.stdout.readline())
+            yield {"LIVEDECK_BASE_URL": found["base_url"], "LIVEDECK_TOKEN": found["token"]}
+        finally:
+            process.kill()
+
+
+LOOK = 0.7
+"""Seconds of a person before the next key: a dialog takes no answer in its first 0.3."""
+
+
+def open_form(deck: Terminal) -> None:
+    """The form of an event, and the refusal of what was changed in it."""
+    deck.press("e")
+    deck.until("ctrl-s")
+    deck.pause(LOOK)
+    deck.press("\x05x\t\t\t\t\x13")
+    deck.until("This is sent")
+    deck.pause(LOOK)
+    deck.press("\t\r")
+    deck.until("refused")
+    deck.pause(LOOK)
+    deck.press("\x1b")
+    deck.until("What you typed")
+    deck.pause(LOOK)
+    deck.press("\t\r")
+
+
+def open_all(deck: Terminal) -> None:
+    """Whatever a key opens, on every screen."""
+    registry = ActionRegistry(FEATURES)
+    for screen, mode in enumerate(registry.screens, 1):
+        for action in registry.on_screen(mode):
+            keys = [KEYS.get(key, key) for key in registry.keys_of(action)]
+            if action.name in LEAVING or not keys or len(keys[0]) > 1:
+                continue
+            for pressed in (str(screen), keys[0], "\x1b", "\t\r"):  # the last where it asks whether it is left
+                deck.press(pressed)
+                deck.pause(LOOK)
+
+
+def leave(deck: Terminal) -> None:
+    deck.press("\x03")
+    assert deck.ended() == 130
+
+
+def assert_own(deck: Terminal, size: tuple[int, int]) -> None:
+    """Nothing passed; and there was something to pass."""
+    assert not foreign(deck.written, size)
+    assert deck.written.count(b"stolen") + deck.written.count(b"c3RvbGVu") > 20
+    assert deck.written.count(b"\x1b[?1049l") == 1
+
+
+@pytest.mark.parametrize("payload", SEQUENCES.values(), ids=SEQUENCES)
+def test_a_payload_that_passes_is_found(payload: str) -> None:
+    assert foreign(f"\x1b[1;1H{payload}\x1b[0m".encode(), (120, 40))
+    assert not foreign(b"\x1b[?2026h\x1b[40;120H\x1b[1;38;2;9;9;9mname\x1b[0m\x1b]22;text\x07", (120, 40))
+    assert not foreign("".join(LEGIT).encode(), (120, 40))
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_no_payload_passes_a_screen_and_its_form(tmp_path: Path, program: list[str]) -> None:
+    size = (120, 40)
+    with hostile(tmp_path) as platform, terminal(tmp_path, size=size, program=program, **platform) as deck:
+        deck.until("Morning service")
+        open_form(deck)
+        leave(deck)
+        assert_own(deck, size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+def test_no_payload_passes_anything_that_a_key_opens(tmp_path: Path, program: list[str], size: tuple[int, int]) -> None:
+    with hostile(tmp_path) as platform, terminal(tmp_path, size=size, program=program, **platform) as deck:
+        deck.until("Morning service")
+        open_form(deck)
+        open_all(deck)
+        leave(deck)
+        assert_own(deck, size)
+
+
+def test_no_payload_passes_the_wall(tmp_path: Path) -> None:
+    size, program = (120, 40), PROGRAMS["the last filter alone"]
+    with hostile(tmp_path) as platform, terminal(tmp_path, "wallboard", size=size, program=program, **platform) as wall:
+        wall.until("Morning service")
+        wall.press("q")
+        assert wall.ended() == 0
+        assert not foreign(wall.written, size)
+        assert b"stolen" in wall.written
+
+
+def test_no_payload_passes_what_is_printed(tmp_path: Path) -> None:
+    commands = [("status",), ("status", "--json"), ("doctor",)]
+    with hostile(tmp_path) as platform:
+        for arguments in commands:
+            with terminal(tmp_path, *arguments, **platform) as command:
+                command.ended()
+                assert not foreign(command.written, (120, 40)), arguments
+                assert command.written
+
+
+def test_every_command_prints_by_one_function() -> None:
+    files = {path.name for path in Path("src/livedeck/cli").glob("*.py") if "click.echo(" in path.read_text("utf-8")}
+    assert files <= {"output.py", "docs.py", "process.py", "__init__.py"}, "these print nothing from outside"
