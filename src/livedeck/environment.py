@@ -71,11 +71,11 @@ def expand_user(path: str) -> Path:
 
 def _absolute(find_folder: Callable[[str], Path], variable: str) -> Path:
     """Our folder of that kind: a relative one would be another wherever the command is run, and anyone's settings."""
-    folder = find_folder("livedeck")
-    if not folder.is_absolute():
-        name = variable if os.environ.get(variable, "").strip() else "HOME"
-        raise SettingsError(f"{name}: should be an absolute path; set it to one, or unset it")
-    return folder
+    for name in (variable, "HOME"):
+        value = os.environ.get(name, "").strip()
+        if value and not Path(value).is_absolute():
+            raise SettingsError(f"{name}: should be an absolute path; set it to one, or unset it")
+    return find_folder("livedeck")
 
 
 def multiplexer() -> str:

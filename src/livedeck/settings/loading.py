@@ -399,8 +399,9 @@ def _validate(model: type[Model], values: Mapping[str, Any], origins: Mapping[st
 def _describe(fault: Mapping[str, Any], origins: Mapping[str, Layer]) -> str:
     keys = tuple(fault["loc"])
     text = str(fault["msg"]).removeprefix("Value error, ")
-    if not keys:
-        return text
+    if not keys:  # of two settings together, which the text begins with
+        layer = origins.get(text.partition(" ")[0])
+        return f"{text} ({layer.location((text.partition(' ')[0],))})" if layer else text
     if fault["type"] == "extra_forbidden":
         text = _describe_unknown(keys)
     layer = origins.get(str(keys[0]))

@@ -53,6 +53,19 @@ def _check_history(value: str) -> str:
     raise ValueError("should be an absolute path, or `off`")
 
 
+def _refuse_yes_or_no(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("should be a valid number, not true or false")  # noqa: TRY004  pydantic takes no TypeError
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_refuse_yes_or_no)]
+"""A number; yes and no are none."""
+
+Count = Annotated[int, BeforeValidator(_refuse_yes_or_no)]
+"""The same without a fraction."""
+
+
 def _refuse_shell_line(value: object) -> object:
     if isinstance(value, str):
         raise ValueError(  # noqa: TRY004  pydantic takes no TypeError
@@ -84,18 +97,22 @@ class CadenceSettings(BaseModel):
 
     model_config = _STRICT
 
-    events: float = Field(default=_CADENCE.events, ge=1, le=300, description="seconds between two event lists")
-    events_near: float = Field(
+    events: Number = Field(default=_CADENCE.events, ge=1, le=300, description="seconds between two event lists")
+    events_near: Number = Field(
         default=_CADENCE.events_near, ge=1, le=300, description="... from T-10 to T+5 min of a start, s"
     )
-    qos: float = Field(default=_CADENCE.qos, ge=1, le=60, description="seconds between two asks for an event's samples")
-    qos_focus: float = Field(
+    qos: Number = Field(
+        default=_CADENCE.qos, ge=1, le=60, description="seconds between two asks for an event's samples"
+    )
+    qos_focus: Number = Field(
         default=_CADENCE.qos_focus, ge=0.5, le=60, description="... of the event that is looked at, s"
     )
-    budget: float = Field(
+    budget: Number = Field(
         default=_CADENCE.budget, ge=1, le=1000, description="requests a second of all polling together"
     )
-    at_once: int = Field(default=_CADENCE.at_once, ge=1, le=64, description="requests in flight at most")
+    at_once: Annotated[int, BeforeValidator(_refuse_yes_or_no)] = Field(
+        default=_CADENCE.at_once, ge=1, le=64, description="requests in flight at most"
+    )
 
 
 class EventSettings(BaseModel):
@@ -133,7 +150,7 @@ class PlatformSettings(BaseModel):
     bitrate_unit: Literal["bit", "kbit"] = Field(
         default="bit", description="what the platform counts bit rates in, a second"
     )
-    timeout: float = Field(default=4.0, gt=0, le=60, description="seconds that one request may take")
+    timeout: Number = Field(default=4.0, gt=0, le=60, description="seconds that one request may take")
     proxy: str = Field(default="", description="proxy for https, as in `http://proxy.example:3128`")
     ca_file: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
         default=None, description="certificates in PEM that are trusted besides the public authorities"
@@ -187,7 +204,7 @@ class Settings(DisplaySettings, PlatformSettings):
         description="file that keeps samples, alarms, markers and what was done; `off`: none, and no stream key is "
         "shown; empty: one a platform in your data folder",
     )
-    retention_days: float = Field(default=30, ge=1, le=3650, description="days after which the history forgets")
+    retention_days: Number = Field(default=30, ge=1, le=3650, description="days after which the history forgets")
     cadence: CadenceSettings = Field(
         default=CadenceSettings(), description="seconds between asks, and how many at once"
     )

@@ -80,7 +80,7 @@ def parse_key(text: str) -> str:
         return _character(word)
     name = _KEY_NAMES.get(word.lower(), word.lower())
     if name not in NAMED_KEYS:
-        raise ValueError(f"{text!r} is no key")
+        raise ValueError(f"{text!r} is no key; write f5, ctrl-n, space or x")
     return name
 
 
