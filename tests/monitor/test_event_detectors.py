@@ -50,9 +50,17 @@ def findings(
     ],
 )
 def test_a_start_that_nobody_makes_is_said_thrice(left: float, severity: Severity | None, stage: int) -> None:
-    phase = Phase(BroadcastState.LATE if left < 0 else BroadcastState.SCHEDULED, moment(left))
+    tally = BroadcastState.LATE if left < 0 else BroadcastState.SCHEDULED
+    phase = Phase(tally, moment(left), Ingest(IngestState.NONE))
     found = [(finding.severity, finding.stage, finding.since) for finding in findings("LATE_START", phase)]
-    assert found == ([(severity, stage, moment(left - 300))] if severity else [])
+    assert found == ([(severity, stage, moment(left))] if severity else [])
+
+
+def test_an_event_that_was_not_asked_yet_is_not_called_late() -> None:
+    unasked = Phase(BroadcastState.LATE, moment(-60))
+    assert findings("LATE_START", unasked) == []
+    refused = DataQuality(since=NOW, error="get QoS: not found")
+    assert [finding.kind for finding in findings("LATE_START", unasked, quality=refused)] == ["LATE_START"]
 
 
 def away(used: float, window: float = 600.0) -> Finding:
@@ -136,6 +144,15 @@ def test_all_restreams_down_is_critical() -> None:
     off = restream("c", "disconnected", enabled=False)
     assert [finding.severity for finding in down(follow((20, listed(*both, off))))] == [Severity.CRITICAL] * 2
     assert [finding.severity for finding in down(follow((20, listed(*both, restream("c")))))] == [Severity.WARNING] * 2
+
+
+@pytest.mark.parametrize("status", ["error", "reconnecting", "", None])
+def test_a_restream_status_that_nobody_knows_is_no_fault_and_ends_none(status: str | None) -> None:
+    """The document shows one status; what another means is not known (platform-api.md, "Missing operations")."""
+    odd = listed(restream("a", status, updated_at=at(0)))
+    assert down(follow((0, odd), (60, odd))) == []
+    bad = listed(restream("a", "disconnected", updated_at=at(0)))
+    assert [finding.target for finding in down(follow((0, bad), (20, bad), (40, odd)))] == ["a"]
 
 
 @pytest.mark.parametrize("enabled", [False, None])

@@ -219,7 +219,7 @@ async def test_one_event_that_cannot_be_asked_is_stale_while_the_link_is_well(de
 async def test_an_event_that_was_never_answered_is_not_silently_unknown(deck: Raise) -> None:
     one = deck(event())
     one.stage.fails_qos = 500, {}
-    snapshot = await one.until(20)
+    snapshot = await one.until(25)
     assert snapshot.events[0].qos.freshness is Freshness.NEVER
     assert snapshot.events[0].is_stale
     assert [alarm.kind for alarm in snapshot.alarms] == ["QOS_STALE"]

@@ -455,3 +455,27 @@ async def test_a_fault_that_lasts_cuts_no_round_short(deck: Raise) -> None:
         begun = (await one.until(30)).seq
         looks.append((await one.until(90)).seq - begun)
     assert looks[0] == looks[1]
+
+
+async def test_a_test_signal_long_before_the_start_is_seen_and_until_it_was_asked_nothing_is_said(deck: Raise) -> None:
+    pending = {"id": "p", "status": "pending", "started_at": None, "finished_at": None}
+    one = deck(event(stream=pending, scheduled={"time": at(86_400)}))
+    one.stage.slow = {"one": 6.0}
+    while not (snapshot := await one.next()).events:
+        pass
+    (state,) = snapshot.events
+    assert (state.phase.tally, state.phase.ingest.state) == (BroadcastState.SCHEDULED, IngestState.UNKNOWN)
+    (state,) = (await one.until(80)).events
+    assert (state.phase.ingest.state, state.assessment.health.grade) == (IngestState.RECEIVING, Grade.GOOD)
+
+
+async def test_a_late_start_counts_from_the_start_time(deck: Raise) -> None:
+    """The warning before it counts from when it was given."""
+    pending = {"id": "p", "status": "pending", "started_at": None, "finished_at": None}
+    one = deck(event(stream=pending, scheduled={"time": at(60)}))
+    one.stage.unsent = {"one"}
+    (alarm,) = (await one.until(30)).alarms
+    assert (alarm.kind, alarm.severity) == ("LATE_START", Severity.WARNING)
+    assert alarm.since <= NOW + timedelta(seconds=1)
+    (alarm,) = (await one.until(200)).alarms
+    assert (alarm.severity, alarm.since) == (Severity.CRITICAL, NOW + timedelta(seconds=60))

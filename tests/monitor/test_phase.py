@@ -55,7 +55,7 @@ def scheduled(seconds: float | None) -> dict[str, Any]:
         ("pending", proof(0, -1), BroadcastState.ON_AIR, IngestState.RECEIVING),
         ("pending", proof(0, -60), BroadcastState.LATE, IngestState.INTERRUPTED),
         ("pending", proof(0), BroadcastState.LATE, IngestState.NONE),
-        ("pending", None, BroadcastState.LATE, IngestState.NONE),
+        ("pending", None, BroadcastState.LATE, IngestState.UNKNOWN),
         ("finished", proof(0, -1), BroadcastState.COMPLETED, IngestState.ENDED),
     ],
 )

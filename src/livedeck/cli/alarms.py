@@ -14,6 +14,7 @@ from livedeck.cli.status import TIMEOUT, summary
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
 from livedeck.monitor import ConnectionState, ConnectionStatus, Monitor, Snapshot
 from livedeck.presentation.alarms import HIDDEN_TRANSITIONS, alarm_text, change_text
+from livedeck.presentation.connection import loss_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import alarms_object, change_object
 from livedeck.settings import load
@@ -62,20 +63,24 @@ def print_alarms(snapshot: Snapshot, *, as_json: bool, include_quiet: bool) -> i
 
 async def follow_alarms(monitor: Monitor, *, as_json: bool, include_quiet: bool) -> int:
     """Print every change until somebody ends it; on standard error how the connection fares."""
-    was_ok = True
+    reported = ConnectionState.OK
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
             for change in snapshot.changes:
                 if include_quiet or change.transition not in HIDDEN_TRANSITIONS:
                     echo_json(change_object(change)) if as_json else echo(change_text(change))
-            is_ok = snapshot.link.state is ConnectionState.OK
-            if is_ok is not was_ok and snapshot.link.state is not ConnectionState.CONNECTING:
-                was_ok = is_ok
+            state = snapshot.link.state
+            is_news = state is not reported and (state.is_answering or reported.is_answering)
+            if is_news and state is not ConnectionState.CONNECTING:
+                reported = state
                 _print_connection(snapshot.link)
     return DONE
 
 
 def _print_connection(link: ConnectionStatus) -> None:
     """How the connection fares, in one line on standard error."""
-    text = "the platform answers again" if link.state is ConnectionState.OK else f"cannot watch: {link.reason}"
+    if link.state is ConnectionState.POOR:
+        text = f"the link is poor: {loss_text(link)}"
+    else:
+        text = "the platform answers again" if link.state is ConnectionState.OK else f"cannot watch: {link.reason}"
     echo(f"livedeck alarms: {text}", err=True)

@@ -70,9 +70,9 @@ def code_of_error(error: Exception) -> int:
 
 def code_of_link(link: ConnectionStatus) -> int:
     """The exit code of a command that saw the platform through that link."""
-    from livedeck.monitor import ConnectionProblem, ConnectionState
+    from livedeck.monitor import ConnectionProblem
 
-    if link.state is ConnectionState.OK:
+    if link.state.is_answering:
         return DONE
     if link.problem in {ConnectionProblem.NONE, ConnectionProblem.NO_ANSWER, ConnectionProblem.UNREADABLE}:
         return UNREACHABLE

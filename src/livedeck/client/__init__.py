@@ -51,7 +51,7 @@ from livedeck.client.resources.events import (
 )
 from livedeck.client.resources.fields import service_of
 from livedeck.client.resources.materials import Material
-from livedeck.client.resources.pages import Page, PagedItems, collect
+from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems, collect
 from livedeck.client.resources.posters import Poster
 from livedeck.client.resources.qos import QosSample, QosSamples
 from livedeck.client.resources.rooms import RelayDraft, RelayProfile, Room, RoomDraft
@@ -59,6 +59,7 @@ from livedeck.client.resources.subtitles import Subtitle, SubtitleDraft, Subtitl
 from livedeck.client.resources.validation import FieldFault
 
 __all__ = [
+    "MAX_PER_PAGE",
     "UPLOAD_CHUNK",
     "Annotation",
     "AnnotationDraft",

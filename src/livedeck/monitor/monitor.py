@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
 from math import inf
 from random import Random
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
-from livedeck.client import Api, ApiError, collect
+from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, collect
 from livedeck.monitor.alarms import operator
 from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
 from livedeck.monitor.alarms.faults import MonitorState
@@ -23,9 +26,10 @@ from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock, ConnectionState
 from livedeck.monitor.model.thresholds import Cadence, Thresholds
 from livedeck.monitor.polling import connection
+from livedeck.monitor.polling.losses import LossMeter, is_passing
 from livedeck.monitor.polling.on_demand import ResourceCache
 from livedeck.monitor.polling.poller import EventList, Poller, PollPayload, PollResult, RoundDebounce, wait_first
-from livedeck.monitor.polling.schedule import LIST, PollKey, PollSchedule, is_on_platform, schedule_events
+from livedeck.monitor.polling.schedule import LIST, PROBE, PollKey, PollSchedule, is_on_platform, schedule_events
 from livedeck.monitor.tracker import ClockReading, WorldTracker
 
 _MIN_REST = 0.01
@@ -35,6 +39,8 @@ _RESTORE_SECONDS = 10.0
 """Until a history that could not be read is asked again: each time it may be waited for."""
 
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
+
+T = TypeVar("T")
 
 _log: Any = structlog.get_logger("livedeck.monitor")
 
@@ -63,6 +69,7 @@ class Monitor:
         self._thresholds, self._cadence = thresholds or Thresholds(), cadence or Cadence()
         self._limits = self._thresholds.attention
         self.on_demand = ResourceCache(api, clock, self._cadence, history)
+        self._losses = LossMeter(self._thresholds)
         self._poller = Poller(self._fetch, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
         self._focus: str | None = None
@@ -202,12 +209,41 @@ class Monitor:
         try:
             if isinstance(key, ResourceKey):
                 return await self.on_demand.fetch(key)
+            if key == PROBE:
+                await self._api.events.list(per_page=1)
+                return ()
             if key == LIST:
-                events = self._api.events.iterate()
+                events = PagedItems(partial(self._fetch_page, self._api.events.list))
                 return EventList(await collect(events), len(events.unreadable))
-            return await self._api.qos.get(key)
+            return await self._read(key, partial(self._api.qos.get, key))
         except ApiError as error:
             return error
+
+    async def _fetch_page(self, fetch: Callable[..., Awaitable[T]], page: int) -> T:
+        if page > 1:
+            self._poller.spend()
+        return await self._read(LIST, partial(fetch, page=page, per_page=MAX_PER_PAGE))
+
+    async def _read(self, key: PollKey, read: Callable[[], Awaitable[T]]) -> T:
+        """What is read; tried once more where the answer was lost in passing. In a back-off the next turn is that."""
+        try:
+            return await self._count(key, read)
+        except ApiError as error:
+            if self._poller.is_backing_off or not is_passing(error):
+                raise
+        await self._clock.sleep(self._cadence.quick_retry)
+        self._poller.spend()
+        return await self._count(key, read)
+
+    async def _count(self, key: PollKey, read: Callable[[], Awaitable[T]]) -> T:
+        try:
+            answer = await read()
+        except ApiError as error:
+            if is_passing(error):
+                self._losses.note_failure(key, self._clock.monotonic())
+            raise
+        self._losses.note_answer(key, self._clock.monotonic())
+        return answer
 
     async def _ingest(self, result: PollResult) -> None:
         """Take a result; the round ends early for a new fault, and for a list that somebody waits for."""
@@ -241,16 +277,18 @@ class Monitor:
         """
         at = self._read_clock()
         on_platform = tuple(result for result in results if is_on_platform(result.key))
-        await self._world.evaluate_all(on_platform, at, is_urgent=self._debounce.is_urgent)
+        lost_share = self._losses.share(at.monotonic, self._world.status.lost_share)
+        await self._world.evaluate_all(on_platform, at, lost_share, is_urgent=self._debounce.is_urgent)
         await asyncio.sleep(0)  # evaluating, stepping the alarms and listing: a turn of the loop each
         fault = self._history.fault if self._history else ""
         state = MonitorState(self._world.states, self._world.status, at.wall, fault)
         changes, alert_count = self._alarms.step(state)
+        wait = self._poller.seconds_to_retry(self._schedule())
         alarms = self._alarms.ordered(state.events)
         return Snapshot(
             seq=self._last.seq + 1,
             at=at.wall,
-            link=state.connection,
+            link=replace(state.connection, next_try=None if wait is None else at.wall + timedelta(seconds=wait)),
             events=worst_first(state.events, alarms),
             alarms=tuple(alarm for alarm in alarms if alarm.active),
             quiet=self._alarms.inactive(at.wall),

@@ -331,21 +331,23 @@ class WorldTracker:
         before = tracker.state
         return before is not None and is_worse(before.assessment, self._evaluate(tracker, at).assessment)
 
-    async def evaluate_all(self, results: tuple[PollResult, ...], at: ClockReading, *, is_urgent: bool = False) -> None:
+    async def evaluate_all(
+        self, results: tuple[PollResult, ...], at: ClockReading, lost_share: float = 0.0, *, is_urgent: bool = False
+    ) -> None:
         """Evaluate everything after a round, whose results were ingested; none of them: only time passed.
 
-        `is_urgent`: what was ingested is all that is new, unless the connection changed or the list came. Pauses now
-        and then.
+        `lost_share`: of the answers, in passing; 0 where the link is not poor. `is_urgent`: what was ingested is all
+        that is new, unless the connection changed or the list came. Pauses now and then.
         """
         self._answered_at = max([self._answered_at, *(result.monotonic for result in results if result.is_good)])
-        before, self.status = self.status, self._connect(_round_result(results), at)
+        before, self.status = self.status, self._connect(_round_result(results, lost_share), at)
         if is_urgent and self.status.state is before.state and all(result.key != LIST for result in results):
             return
         for index, tracker in enumerate(tuple(self._trackers.values()), 1):
             self._evaluate(tracker, at)
             if index % _EVALUATION_BATCH == 0:
                 await asyncio.sleep(0)
-        self.cadence = fit_rate_limit(self._base_cadence, self.states)
+        self.cadence = fit_rate_limit(self._base_cadence, self.states, self.status.round_trip or 0.0)
 
     def _evaluate(self, tracker: EventTracker, at: ClockReading) -> EventState:
         return tracker.evaluate(self.status, self.cadence, at)
@@ -383,7 +385,8 @@ class WorldTracker:
 
     def _connect(self, outcome: connection.RoundResult, at: ClockReading) -> ConnectionStatus:
         before, exchanges = self.status, self._api.timings
-        after = connection.step(before, outcome, at.wall, at.monotonic - self._answered_at, self._thresholds)
+        silence = at.monotonic - self._answered_at
+        after = connection.step(before, outcome, at.wall, silence, self._thresholds)
         if before.failures == 0 < after.failures:
             _log.warning("platform lost", why=after.reason)
         if after.failures == 0 < before.failures:
@@ -394,11 +397,11 @@ class WorldTracker:
         return replace(after, round_trip=exchanges[-1].round_trip, skew=skew)
 
 
-def _round_result(results: tuple[PollResult, ...]) -> connection.RoundResult:
+def _round_result(results: tuple[PollResult, ...], lost_share: float) -> connection.RoundResult:
     """What a round tells of the connection. A rate limit holds for all calls, whichever met it."""
     pulse = next((result.payload for result in results if result.key == LIST), None)
     good = max((result.at for result in results if result.is_good), default=None)
     limits = (result.payload for result in results if isinstance(result.payload, RateLimited))
     limited = next((error for error in limits if error.retry_after is not None), None)
     failure = pulse if isinstance(pulse, ApiError) else None
-    return connection.RoundResult(good, isinstance(pulse, EventList), failure or limited)
+    return connection.RoundResult(good, isinstance(pulse, EventList), failure or limited, lost_share)

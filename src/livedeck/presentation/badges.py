@@ -71,6 +71,7 @@ CONNECTION_BADGES: Mapping[ConnectionState, Badge] = MappingProxyType(
     {
         ConnectionState.OK: Badge("✓", "link ok", StyleRole.OK),
         ConnectionState.CONNECTING: Badge("○", "connecting", StyleRole.INFO),
+        ConnectionState.POOR: Badge("▲", "link poor", StyleRole.WARNING),
         ConnectionState.FAILING: Badge("▲", "link FAILING", StyleRole.WARNING),
         ConnectionState.BLIND: Badge("✖", "BLIND", StyleRole.CRITICAL),
     }

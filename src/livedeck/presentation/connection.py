@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from livedeck.monitor import ConnectionState, Snapshot
+from livedeck.monitor import ConnectionState, ConnectionStatus, Snapshot
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import age, safe
@@ -28,6 +28,19 @@ def unreadable_line(snapshot: Snapshot) -> Line:
     return [(f" ≠ {unreadable_text(snapshot)} ", StyleRole.BANNER)]
 
 
+def loss_text(link: ConnectionStatus) -> str:
+    """`27 % of answers lost in the last minute`."""
+    return f"{100 * link.lost_share:.0f} % of answers lost in the last minute"
+
+
+def next_try_text(link: ConnectionStatus, render_time: RenderTime) -> str:
+    """`next try in 12 s`; empty while the platform is being asked, and where it answers."""
+    if link.next_try is None:
+        return ""
+    seconds = -render_time.seconds_since(link.next_try)
+    return f"next try in {seconds:.0f} s" if seconds >= 1 else "trying again"
+
+
 def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "") -> Line:
     """Why the screen cannot be believed, and since when; empty while it can. `fault`: why the monitor stopped."""
     connection = snapshot.link
@@ -35,12 +48,15 @@ def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "") ->
         return [(f" ✖ MONITOR STOPPED  {safe(fault)}  nothing below is kept up to date ", StyleRole.BANNER_BLIND)]
     since, reason = f"{connection.since:%H:%M:%S}Z", safe(connection.reason, 120)
     data = "no data yet" if connection.as_of is None else f"data from {connection.as_of:%H:%M:%S}Z"
+    details = "  ".join(filter(None, [since, data, next_try_text(connection, render_time), reason]))
     if connection.state is ConnectionState.BLIND:
-        return [(f" ✖ MONITORING BLIND since {since}  {data}  {reason} ", StyleRole.BANNER_BLIND)]
+        return [(f" ✖ MONITORING BLIND since {details} ", StyleRole.BANNER_BLIND)]
     if connection.state is ConnectionState.FAILING:
         role = StyleRole.BANNER_BLIND if connection.is_unauthorized else StyleRole.BANNER
-        return [(f" ▲ {connection.problem} since {since}  {data}  {reason} ", role)]
+        return [(f" ▲ {connection.problem} since {details} ", role)]
     if render_time.stale and connection.as_of is not None:
         old = age(render_time.seconds_since(connection.as_of))
         return [(f" ▒ STALE  {data}, {old} old ", StyleRole.BANNER)]
+    if connection.state is ConnectionState.POOR:
+        return [(f" ▲ LINK POOR since {since}  {loss_text(connection)} ", StyleRole.BANNER)]
     return []

@@ -58,6 +58,8 @@ def connection_object(connection: ConnectionStatus) -> dict[str, Any]:
         "state": connection.state.value,
         "since": isoformat_utc(connection.since),
         "why": connection.reason,
+        "lost_share": connection.lost_share,
+        "next_try": isoformat_utc(connection.next_try),
         "round_trip": connection.round_trip,
         "skew": connection.skew,
     }

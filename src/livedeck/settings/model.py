@@ -107,6 +107,9 @@ class CadenceSettings(BaseModel):
     qos_focus: Number = Field(
         default=_CADENCE.qos_focus, ge=0.5, le=60, description="... of the event that is looked at, s"
     )
+    qos_early: Number = Field(
+        default=_CADENCE.qos_early, ge=5, le=3600, description="... of an event whose start is far, s"
+    )
     budget: Number = Field(
         default=_CADENCE.budget, ge=1, le=1000, description="requests a second of all polling together"
     )

@@ -14,7 +14,6 @@ from livedeck.monitor.kinds.kind import AlarmKind, DeckCase, DeckDetector, Incid
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, Diagnosis
 from livedeck.monitor.model.state import (
     BroadcastState,
-    ConnectionState,
     ConnectionStatus,
     Episode,
     EventState,
@@ -72,7 +71,7 @@ def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey,
     is_connection_to_blame = _is_connection_to_blame(state, thresholds.recovery)
     for event in state.events:
         for finding in event.assessment.findings:
-            is_unproven = is_connection_to_blame or _is_unanswered(event, state.connection)
+            is_unproven = is_connection_to_blame or _is_unproven(event, state, thresholds)
             if finding.kind != QOS_STALE or not is_unproven:
                 faults[AlarmKey(event.id, finding.kind, finding.target)] = _event_fault(finding, event, state)
     return faults
@@ -169,9 +168,14 @@ def _local_since(finding: Finding, state: MonitorState) -> datetime:
     return min(state.now, finding.since - timedelta(seconds=state.connection.skew))
 
 
-def _is_unanswered(event: EventState, connection: ConnectionStatus) -> bool:
-    """Whether nothing at all was answered since asking for this event began to fail: it may be no fault of its own."""
-    failing_since = event.qos.failing_since
+def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:
+    """Whether it is too early to say that this event's call fails: chance may lose a few answers in a row, more of them
+    on a poor link; or everything else failed as well. What is answered and stands still is proven."""
+    failing_since, connection = event.qos.failing_since, state.connection
+    since = event.qos.as_of or failing_since
+    patience = thresholds.unanswered_poor if connection.lost_share else thresholds.unanswered
+    if since is None or state.now - since < timedelta(seconds=patience):
+        return event.qos.as_of is None or state.now - event.qos.as_of > timedelta(seconds=thresholds.recovery)
     return failing_since is not None and (connection.as_of is None or connection.as_of < failing_since - _SAME_ROUND)
 
 
@@ -181,4 +185,4 @@ def _is_connection_to_blame(state: MonitorState, recovery_seconds: float) -> boo
     recovery = timedelta(seconds=recovery_seconds)
     is_just_back = connection.recovered_at is not None and state.now - connection.recovered_at < recovery
     is_mute = connection.as_of is not None and state.now - connection.as_of > recovery
-    return connection.state is not ConnectionState.OK or is_just_back or is_mute
+    return not connection.state.is_answering or is_just_back or is_mute

@@ -106,7 +106,10 @@ def _reactivate(alarm: Alarm, fault: ActiveFault, limits: AlarmLimits) -> Alarm:
 
 def _continue(alarm: Alarm, fault: ActiveFault) -> Alarm:
     after = _describe(alarm, fault._replace(diagnosis=keep_diagnosis(alarm.diagnosis, fault.diagnosis)))
-    return replace(after, needs_ack=True, acknowledged_until=None) if is_worse(after, alarm) else after
+    if not is_worse(after, alarm):
+        return after
+    since = after.since if after.flapping else max(after.since, fault.since)  # what was only due is there now
+    return replace(after, since=since, needs_ack=True, acknowledged_until=None)
 
 
 def is_worse(after: Alarm, before: Alarm) -> bool:

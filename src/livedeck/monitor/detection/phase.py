@@ -61,7 +61,6 @@ def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresho
     window = _window_seconds(event, thresholds)
     ingest = _ingest(evidence, window, thresholds)
     if stream.status == "pending" and not _arrives(ingest):
-        ingest = Ingest(IngestState.NONE) if ingest.state is IngestState.UNKNOWN else ingest
         return _waiting(_scheduled(event) or stream.started_at, now, ingest)
     started_at, since = stream.started_at, ingest.since
     began = (since or started_at) if stream.status == "pending" else (started_at or since)  # pending: only planned

@@ -22,7 +22,8 @@ from livedeck.monitor.signal.hysteresis import (
 )
 from livedeck.text.values import safe
 
-CONNECTED = "connected"
+CONNECTED, DISCONNECTED = "connected", "disconnected"
+"""The statuses whose meaning is known (platform-api.md, "Event restream (live event)"). Any other tells nothing."""
 
 
 def update(
@@ -88,11 +89,10 @@ def _step(
 
 
 def _classify(restream: EventRestream, on_air_since: float | None) -> Level:
-    if restream.status is None:
-        return Level.DEADBAND
     if restream.status == CONNECTED:
         return Level.GOOD
-    return Level.DEADBAND if on_air_since is None else Level.BAD
+    is_down = restream.status == DISCONNECTED and on_air_since is not None
+    return Level.BAD if is_down else Level.DEADBAND
 
 
 def _changed(restream: EventRestream) -> float:

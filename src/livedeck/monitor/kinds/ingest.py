@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from livedeck.monitor.kinds.kind import NO_INGEST, RECONNECTING, AlarmKind, EventCase, EventDetector, Observation
 from livedeck.monitor.model.alarm import Diagnosis
@@ -66,15 +66,19 @@ def _used_share(left: datetime | None, window_ends: datetime | None, as_of: date
 
 
 def _observe_late_start(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """A warning from T-5 min, critical from T+0, anew at T+60 s, until nobody can be waiting any more."""
+    """A warning from T-5 min, critical from T+0, anew at T+60 s, until nobody can be waiting any more.
+
+    An event that was not asked yet may well send.
+    """
     start = case.phase.reference_time
     if start is None or case.phase.tally not in {BroadcastState.SCHEDULED, BroadcastState.LATE}:
         return
+    if case.phase.ingest.state is IngestState.UNKNOWN and case.quality.since is None:
+        return
     late_seconds = (case.now - start).total_seconds()
     if -thresholds.start_notice <= late_seconds <= thresholds.start_forgotten:
-        since = start - timedelta(seconds=thresholds.start_notice)
         stage = sum(late_seconds >= begin for begin in thresholds.start_stages)
-        yield Observation("no ingest", "a stream at the start time", since, stage, is_escalated=late_seconds >= 0)
+        yield Observation("no ingest", "a stream at the start time", start, stage, is_escalated=late_seconds >= 0)
 
 
 def _observe_stale(case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:

@@ -68,12 +68,18 @@ class Freshness(StrEnum):
 
 
 class ConnectionState(StrEnum):
-    """The connection to the platform as a whole. BLIND: 30 s without a good answer."""
+    """The connection to the platform as a whole. POOR: answers are lost in passing. BLIND: none came for 30 s."""
 
     CONNECTING = "connecting"
     OK = "ok"
+    POOR = "poor"
     FAILING = "failing"
     BLIND = "blind"
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether the platform can be watched through it."""
+        return self in {ConnectionState.OK, ConnectionState.POOR}
 
 
 class ConnectionProblem(StrEnum):
@@ -294,7 +300,8 @@ class ConnectionStatus:
     `as_of`: the last good answer. `recovered_at`: when the connection last came back from FAILING or BLIND.
     `round_trip`: seconds, of the last exchange. `skew`: seconds that the server's clock is ahead of this machine's; 0
     while that is under 2 s. `interval`: seconds between event rounds; what is older than two of them is stale.
-    `failures`: failed rounds in a row.
+    `failures`: failed rounds in a row; `next_try`: when the platform is asked again after them, None while it is being
+    asked. `lost_share`: of the answers of the last minute, in passing; 0 while the link is not poor.
     """
 
     state: ConnectionState
@@ -307,6 +314,8 @@ class ConnectionStatus:
     failures: int = 0
     problem: ConnectionProblem = ConnectionProblem.NONE
     recovered_at: datetime | None = None
+    next_try: datetime | None = None
+    lost_share: float = 0.0
 
     @property
     def is_unauthorized(self) -> bool:

@@ -65,6 +65,13 @@ class Thresholds:
     answer_intervals: float = 2.0  # an answer older than two polls: one of them was lost
     blind_after: float = 30.0  # s without any good answer: nobody may trust the screen
     recovery: float = 10.0  # s after the link came back until every event was asked again: till then it is to blame
+    unanswered: float = 20.0  # s without an answer of one event: three asks, each tried twice; fewer may be chance
+    unanswered_poor: float = 60.0  # s; the same on a poor link
+    link_window: float = 60.0  # s; in which lost answers are counted
+    link_outage: float = 3.0  # s without any good answer: an outage, and no loss in passing
+    link_passing: float = 15.0  # s; what is answered within three asks was lost in passing
+    poor_link: float = 0.05  # share of lost answers: good links lose less than one in a hundred
+    poor_link_least: int = 3  # lost answers; fewer are chance
     ahead: float = 30.0  # s; no measured skew errs so far: a sample dated later is a wrong clock's, and no news
     skew_least: float = 2.0  # s; Date resolves one second and the way back is a guess: less is not worth correcting
     skew_swing: float = 1.0  # s under that until it counts as gone, or the guess would come and go
@@ -151,6 +158,7 @@ class Cadence:
     near_after: float = 300.0  # to T+5 min
     qos: float = 5.0  # three asks within the 15 s in which a lost encoder must be seen
     qos_focus: float = 2.0  # somebody is looking at it
+    qos_early: float = 60.0  # of an event whose start is far: a test signal is seen within a minute
     rooms: float = 30.0  # only while somebody looks: a room changes by a person's hand
     late_watch: float = 3600.0  # an hour past its start an event is asked as seldom as the list
     jitter: float = 0.1  # share of the interval: decks started together must not ask together
@@ -160,6 +168,8 @@ class Cadence:
     patience: float = 2.0  # s; one slow call may hold up the others' news this long
     at_once: int = 8  # calls in flight: a deck is a guest on the platform
     budget: float = 50.0  # requests/s of all polling together: 200 events on air need 40
+    quick_retry: float = 0.5  # s until a read that failed in passing is tried once more, before its event is doubted
+    probe: float = 4.5  # s between two looks, in a back-off, whether the platform is back: known within 5 s
     give_up: int = 2  # failed rounds in a row after which a one-off report is made without the platform
 
 

@@ -44,12 +44,13 @@ class RoundResult:
     own.
 
     `good`: the last good answer to anything (this machine's clock); `listed`: the list answered; `failure`: why it did
-    not. A round without the list has neither.
+    not. A round without the list has neither. `lost_share`: of the answers, in passing; 0 where the link is not poor.
     """
 
     good: datetime | None = None
     listed: bool = False
     failure: ApiError | None = None
+    lost_share: float = 0.0
 
 
 def step(
@@ -60,13 +61,13 @@ def step(
     `silence`: seconds since the last good answer, or since the start where there was none; monotonic, for a wall clock
     that is set must not blind the deck.
     """
-    link = _with_result(link, result)
+    link = replace(_with_result(link, result), lost_share=result.lost_share)
     state = _state(link, silence, thresholds)
     if state is ConnectionState.BLIND and not link.problem:
         link = replace(link, problem=ConnectionProblem.NO_ANSWER)
     if state is link.state:
         return link
-    if state is ConnectionState.OK and link.state in _FAILED_STATES:
+    if state.is_answering and link.state in _FAILED_STATES:
         link = replace(link, recovered_at=now, problem=ConnectionProblem.NONE)
     return replace(link, state=state, since=now)
 
@@ -86,6 +87,8 @@ def _cause(failure: ApiError) -> ConnectionProblem:
 def _state(link: ConnectionStatus, silence: float, thresholds: Thresholds) -> ConnectionState:
     if silence >= blind_after(link, thresholds):
         return ConnectionState.BLIND
+    if link.lost_share and silence < thresholds.recovery:
+        return ConnectionState.POOR
     if link.failures:
         return ConnectionState.FAILING
     return ConnectionState.OK if link.as_of else ConnectionState.CONNECTING

@@ -14,7 +14,7 @@ from livedeck.client import ApiError, Event, QosSamples, RateLimited, Rejected, 
 from livedeck.monitor.model.resources import ResourceKey
 from livedeck.monitor.model.state import Clock
 from livedeck.monitor.model.thresholds import Cadence
-from livedeck.monitor.polling.schedule import LIST, PollKey, PollSchedule, is_on_platform
+from livedeck.monitor.polling.schedule import LIST, PROBE, PollKey, PollSchedule, PollSpec, is_on_platform
 
 
 async def wait_first(*runners: Coroutine[Any, Any, object]) -> None:
@@ -83,6 +83,9 @@ PollPayload: TypeAlias = EventList | QosSamples | ItemList | ApiError
 _REMEMBERED = 60.0
 """Seconds; longer than the interval of any list that is polled on demand."""
 
+_PULSE_GAP = 2.0
+"""Seconds between two lists, where calls that begin to fail are the reason to ask."""
+
 _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
 """Errors that every other call would meet, too."""
 
@@ -106,12 +109,15 @@ class PollResult:
         return not isinstance(self.payload, ApiError)
 
 
+_PROBE_SPEC = PollSpec(0.0, 0)
+
+
 class Poller:
     """Keeps the time of every call. `fetch`: makes one; an ApiError is returned, not raised.
 
     The event list is the pulse of the connection. While nothing answers at all, only the list and one event are asked
-    for, at the pace of the back-off. One round runs at a time; a call that is slower than its round answers in a later
-    one.
+    for, at the pace of the back-off; where that is slow, a probe tells sooner that the platform is back. One round runs
+    at a time; a call that is slower than its round answers in a later one.
     """
 
     def __init__(
@@ -123,15 +129,32 @@ class Poller:
         self._requested: dict[PollKey, tuple[float, float]] = {}  # when, and the jitter of the wait that follows
         self._tokens, self._refilled_at = cadence.budget, clock.monotonic()  # requests that may be made, as of when
         self._list_failures = 0  # in a row
+        self._is_pulse_due = False  # calls began to fail: the list tells whether everything does
         self._failing: set[PollKey] = set()  # whose last call failed
         self._uncounted: dict[PollKey, PollResult] = {}  # the last result of each call since a round was whole
         self._is_probing = False
+        self._has_probe_answered = False  # the last probe, since the list was well
         self._has_connection_error = False  # a call of this round met one: those in the queue would, too
         self._retry_from = -inf  # Retry-After (monotonic s)
 
     def expedite(self) -> None:
         """Everything is due now; only a Retry-After is still obeyed."""
         self._requested.clear()
+
+    @property
+    def is_backing_off(self) -> bool:
+        """Whether the list failed the last time: the next turn is the retry."""
+        return self._list_failures > 0
+
+    def spend(self) -> None:
+        """Count one more request than a round planned: a quick retry, or the next page of a list."""
+        self._tokens -= 1
+
+    def seconds_to_retry(self, schedule: PollSchedule) -> float | None:
+        """Seconds until the platform is asked again after a list that failed; None without one, and while it is."""
+        if not self._list_failures or {LIST, PROBE} & self._in_flight.keys():
+            return None
+        return max(0.0, min(self._due(LIST, schedule), self._due(PROBE, schedule)) - self._clock.monotonic())
 
     def wait(self, schedule: PollSchedule) -> float:
         """Seconds until a call is due, 0 where one is; infinite while all that is wanted is already in flight."""
@@ -184,18 +207,30 @@ class Poller:
         await asyncio.gather(*in_flight.values(), return_exceptions=True)
 
     def _candidates(self, schedule: PollSchedule) -> list[PollKey]:
+        probe: list[PollKey] = [PROBE] if self._needs_probe(schedule) else []
         if not self._is_probing:
-            return [key for key in schedule if key not in self._in_flight]
+            return [key for key in (*schedule, *probe) if key not in self._in_flight]
         on_platform = [key for key in schedule if is_on_platform(key)]
-        probe = [] if LIST in self._in_flight else on_platform[:2]  # one list and one event, together
+        probe += [] if LIST in self._in_flight else on_platform[:2]  # one list and one event, together
         off_platform = (key for key in schedule if not is_on_platform(key))
         return [key for key in (*probe, *off_platform) if key not in self._in_flight]
 
+    def _needs_probe(self, schedule: PollSchedule) -> bool:
+        """Whether a probe comes before the list does."""
+        if not self._list_failures or LIST in self._in_flight:
+            return False
+        return self._due(PROBE, schedule) < self._due(LIST, schedule)
+
     def _due(self, key: PollKey, schedule: PollSchedule) -> float:
+        if key == PROBE:
+            requested, jitter = max(self._requested.get(pulse, (-inf, 1.0)) for pulse in (LIST, PROBE))
+            return max(self._retry_from, requested + self._cadence.probe * jitter)
         pace = LIST if self._is_probing and is_on_platform(key) else key
         if pace not in self._requested:
             return self._retry_from
         requested, jitter = self._requested[pace]
+        if key == LIST and self._is_pulse_due:
+            return max(self._retry_from, requested + _PULSE_GAP)
         return max(self._retry_from, requested + self._interval(pace, schedule) * jitter)
 
     def _interval(self, key: PollKey, schedule: PollSchedule) -> float:
@@ -213,7 +248,7 @@ class Poller:
             return
         soon = now if self._list_failures else now + self._cadence.together
         due = [key for key in self._candidates(schedule) if self._due(key, schedule) <= soon]
-        due.sort(key=lambda key: (schedule[key].rank, self._due(key, schedule)))
+        due.sort(key=lambda key: (schedule.get(key, _PROBE_SPEC).rank, self._due(key, schedule)))
         for key in due[: self._affordable_calls(now)]:
             self._tokens -= 1
             self._in_flight[key] = asyncio.create_task(self._call(key))
@@ -222,7 +257,7 @@ class Poller:
         """Of a list that is looked at again soon it is remembered when it was asked for."""
 
         def counts(key: PollKey, requested: float) -> bool:
-            return key in schedule or (isinstance(key, ResourceKey) and now - requested < _REMEMBERED)
+            return key in schedule or key == PROBE or (isinstance(key, ResourceKey) and now - requested < _REMEMBERED)
 
         self._requested = {key: entry for key, entry in self._requested.items() if counts(key, entry[0])}
 
@@ -264,12 +299,17 @@ class Poller:
 
         Only after a whole round: of one that was cut short, the failures alone may have come yet.
         """
-        results, self._uncounted = tuple(self._uncounted.values()), {}
+        probe, results = self._uncounted.pop(PROBE, None), tuple(self._uncounted.values())
+        self._uncounted = {}
+        if probe:
+            self._note_probe(probe)
         if not results:
             return
         is_new_failure = self._has_new_failure(results)
         if listing := next((result for result in results if result.key == LIST), None):
+            self._is_pulse_due = False
             self._list_failures = 0 if listing.is_good else self._list_failures + 1
+            self._has_probe_answered &= not listing.is_good
         if any(result.is_good for result in results):
             self._stop_probing()
         elif self._list_failures and (len(schedule) == 1 or any(result.key != LIST for result in results)):
@@ -277,7 +317,13 @@ class Poller:
         elif not self._list_failures and (
             is_new_failure or any(isinstance(result.payload, _CONNECTION_ERRORS) for result in results)
         ):
-            self._requested.pop(LIST, None)  # feel the pulse now
+            self._is_pulse_due = True
+
+    def _note_probe(self, probe: PollResult) -> None:
+        """Ask for the list as soon as a probe is answered again; not each time, where the list alone fails."""
+        if probe.is_good and not self._has_probe_answered:
+            self._requested.pop(LIST, None)
+        self._has_probe_answered = probe.is_good
 
     def _has_new_failure(self, results: Iterable[PollResult]) -> bool:
         """Whether a call failed that was well the last time: the platform may fail as a whole."""

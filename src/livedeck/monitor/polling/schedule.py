@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
 from livedeck.client import Event
-from livedeck.monitor.detection.restreams import CONNECTED
+from livedeck.monitor.detection.restreams import CONNECTED, DISCONNECTED
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.resources import ResourceKey, ResourceKind
 from livedeck.monitor.model.state import BroadcastState, EventState, IngestState, Phase
@@ -19,6 +19,9 @@ PollKey: TypeAlias = str | ResourceKey
 
 LIST = ""
 """The event list."""
+
+PROBE = "?"
+"""One row of the event list: whether the platform is back (monitoring.md, "Back-off"). No event has that id."""
 
 
 class PollSpec(NamedTuple):
@@ -33,6 +36,9 @@ PollSchedule: TypeAlias = Mapping[PollKey, PollSpec]
 
 _SPARE = 0.9
 """Of the request budget: the list, and what somebody looks at, want their part."""
+
+_EARLY_SHARE = 0.1
+"""Of the request budget, for test signals of events whose start is far."""
 
 _MAY_SEND_NOW = frozenset({BroadcastState.ON_AIR, BroadcastState.RECONNECTING, BroadcastState.UNKNOWN})
 _OFF_PLATFORM = frozenset({ResourceKind.CUES, ResourceKind.MATERIALS})
@@ -61,20 +67,29 @@ def schedule_events(
     return schedule
 
 
-def fit_rate_limit(cadence: Cadence, states: Iterable[EventState]) -> Cadence:
+def fit_rate_limit(cadence: Cadence, states: Iterable[EventState], round_trip: float = 0.0) -> Cadence:
     """The cadence that the request budget allows: with too many events on air each is asked less often.
 
-    It is known to be so, therefore: an answer that was never due is not missed.
+    Where an answer takes `round_trip` seconds, no more come than are in flight at once. It is known to be so,
+    therefore: an answer that was never due is not missed.
     """
-    on_air = sum(state.phase.tally in _MAY_SEND_NOW for state in states)
-    return replace(cadence, qos=max(cadence.qos, on_air / (_SPARE * cadence.budget)))
+    tallies = [state.phase.tally for state in states if state.event.stream]
+    on_air = sum(tally in _MAY_SEND_NOW for tally in tallies)
+    early = tallies.count(BroadcastState.SCHEDULED)
+    budget = min(cadence.budget, cadence.at_once / round_trip) if round_trip else cadence.budget
+    return replace(
+        cadence,
+        qos=max(cadence.qos, on_air / (_SPARE * budget)),
+        qos_early=max(cadence.qos_early, early / (_EARLY_SHARE * budget)),
+    )
 
 
 def qos_interval(event: Event, phase: Phase, now: datetime, cadence: Cadence) -> float | None:
     """Seconds between two requests for an event's samples; None where there is nothing to ask for.
 
     Without a stream there are none, and after its end they change no more. An event that waits is asked from T-10 min,
-    so that an encoder is seen before the platform says so; one that was lost or late for long, as seldom as the list.
+    so that an encoder is seen before the platform says so, and now and then before, for a test signal; one that was
+    lost or late for long, as seldom as the list.
     """
     tally = phase.tally
     if event.stream is None or tally in {BroadcastState.DRAFT, BroadcastState.COMPLETED}:
@@ -83,7 +98,7 @@ def qos_interval(event: Event, phase: Phase, now: datetime, cadence: Cadence) ->
         return cadence.qos
     left = _seconds_to_start(phase, now)
     if tally is BroadcastState.SCHEDULED:
-        return cadence.qos if left is not None and left <= cadence.near_before else None
+        return cadence.qos if left is not None and left <= cadence.near_before else cadence.qos_early
     is_awaited = tally is BroadcastState.LATE and left is not None and -left <= cadence.late_watch
     return cadence.qos if is_awaited else cadence.events
 
@@ -98,11 +113,13 @@ def _has_unsettled_restream(state: EventState) -> bool:
     """Whether a restream was listed otherwise than it is told: it must be known before the list is due again."""
     if state.phase.tally is not BroadcastState.ON_AIR or state.phase.ingest.state is not IngestState.RECEIVING:
         return False
-    restreams = [
-        restream for restream in state.event.restreams or () if restream.id and restream.enabled and restream.status
-    ]
-    down = {restream.id for restream in restreams if restream.status != CONNECTED}
-    return down != {finding.target for finding in state.assessment.findings if finding.kind == RESTREAM_KIND.name}
+    statuses = {restream.id: restream.status for restream in state.event.restreams or () if restream.enabled}
+    down = {finding.target for finding in state.assessment.findings if finding.kind == RESTREAM_KIND.name}
+    return any(
+        (status == DISCONNECTED and restream_id not in down) or (status == CONNECTED and restream_id in down)
+        for restream_id, status in statuses.items()
+        if restream_id
+    )
 
 
 def _seconds_to_start(phase: Phase, now: datetime) -> float | None:

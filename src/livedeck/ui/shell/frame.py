@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from textual.geometry import Size
 
-from livedeck.monitor import ConnectionState, Snapshot
+from livedeck.monitor import Snapshot
 from livedeck.presentation.alarms import count_line
 from livedeck.presentation.badges import CONNECTION_BADGES
 from livedeck.presentation.render_time import RenderTime
@@ -43,14 +43,14 @@ def _connection(snapshot: Snapshot, render_time: RenderTime) -> Line:
     word = f"{glyph} {text}"
     if snapshot.link.as_of is None:
         return [(word, role)]
-    if snapshot.link.state is ConnectionState.OK and render_time.stale:
+    if snapshot.link.state.is_answering and render_time.stale:
         word, role = "▒ STALE", StyleRole.STALE
     return [(word, role), (f"  {age(render_time.seconds_since(snapshot.link.as_of))} ago", StyleRole.TEXT)]
 
 
 def _round_trip(snapshot: Snapshot) -> Line:
     link = snapshot.link
-    if link.round_trip is None or link.state is not ConnectionState.OK:
+    if link.round_trip is None or not link.state.is_answering:
         return []
     return [(f"rtt {link.round_trip * 1000:.0f} ms", StyleRole.DIM)]
 

@@ -172,15 +172,16 @@ def _local_time(model: WallModel, zone: tzinfo | None) -> Line:
 def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterator[Line]:
     """Why the wall cannot be believed, then the most urgent alarms; the first of these large where there is room."""
     warning = banner_line(model.snapshot, model.render_time, model.fault)
+    is_doubtful = bool(warning) and (model.render_time.stale or model.snapshot.link.state is not ConnectionState.POOR)
     if warning:
         text, role = warning[0]
-        yield from _large_banner(_headline(model), role, cells, scale)
+        yield from _large_banner(_headline(model), role, cells, scale) if is_doubtful else ()
         yield fit([(text, role)], cells, ellipsis=True)
     if model.snapshot.unreadable:
         yield fit(unreadable_line(model.snapshot), cells, ellipsis=True)
     if model.snapshot.flood:
         yield fit(FLOOD_LINE, cells)
-    large, complete = ([], 0) if warning else _large_alarm(model, cells, scale)
+    large, complete = ([], 0) if is_doubtful else _large_alarm(model, cells, scale)
     yield from large
     shown = model.alarms[complete : max(1, max_alarms)]
     for alarm in shown:
