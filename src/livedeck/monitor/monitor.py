@@ -210,8 +210,7 @@ class Monitor:
             if isinstance(key, ResourceKey):
                 return await self.on_demand.fetch(key)
             if key == PROBE:
-                await self._api.events.list(per_page=1)
-                return ()
+                return EventList((await self._api.events.list(per_page=1)).items)
             if key == LIST:
                 events = PagedItems(partial(self._fetch_page, self._api.events.list))
                 return EventList(await collect(events), len(events.unreadable))
