@@ -174,7 +174,7 @@ def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds)
     failing_since, connection = event.qos.failing_since, state.connection
     since = event.qos.as_of or failing_since
     patience = thresholds.unanswered_poor if connection.lost_share else thresholds.unanswered
-    if since is None or state.now - since < timedelta(seconds=patience):
+    if since and state.now - since < timedelta(seconds=patience):
         return event.qos.as_of is None or state.now - event.qos.as_of > timedelta(seconds=thresholds.recovery)
     return failing_since is not None and (connection.as_of is None or connection.as_of < failing_since - _SAME_ROUND)
 
