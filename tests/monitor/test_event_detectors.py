@@ -148,7 +148,7 @@ def test_all_restreams_down_is_critical() -> None:
 
 @pytest.mark.parametrize("status", ["error", "reconnecting", "", None])
 def test_a_restream_status_that_nobody_knows_is_no_fault_and_ends_none(status: str | None) -> None:
-    """The document shows one status; what another means is not known (platform-api.md, "Missing operations")."""
+    """The document shows one status; what another means is not known (platform-api.md, "Event restream status")."""
     odd = listed(restream("a", status, updated_at=at(0)))
     assert down(follow((0, odd), (60, odd))) == []
     bad = listed(restream("a", "disconnected", updated_at=at(0)))

@@ -23,7 +23,7 @@ from livedeck.monitor.signal.hysteresis import (
 from livedeck.text.values import safe
 
 CONNECTED, DISCONNECTED = "connected", "disconnected"
-"""The statuses whose meaning is known (platform-api.md, "Event restream (live event)"). Any other tells nothing."""
+"""The statuses whose meaning is known (platform-api.md, "Event restream status"). Any other tells nothing."""
 
 
 def update(
