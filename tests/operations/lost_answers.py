@@ -196,10 +196,7 @@ async def _other_subtitle(api: Any, language: str, description: str, platform: R
 
 
 async def _moved_rows(api: Any, change: Any, _: Rig) -> object:
-    rows = (*change.shown[1:], change.shown[0])
-    if change.kind == "material":
-        return await api.materials.reorder(rows)
-    return await api.subtitles.reorder(change.video.id, rows)
+    return await api.materials.reorder((*change.shown[1:], change.shown[0]))
 
 
 async def _other_room(api: Any, _: Any, platform: Rig) -> object:
@@ -230,7 +227,7 @@ _COLLEAGUES: Mapping[str, Work] = {
     "subtitle": lambda api, change, _: api.subtitles.update(
         change.video.id, change.target.id, SubtitleDraft(language="de"), before=change.extra
     ),
-    "subtitle.reorder": _moved_rows,
+    "subtitle.reorder": lambda api, _, platform: _other_subtitle(api, "pl", "Theirs", platform),
     "annotation.new": _other_annotation,
     "annotation": lambda api, change, _: api.annotations.update(
         change.video.id, change.target.id, AnnotationDraft(link="https://theirs.example/")
