@@ -75,12 +75,30 @@ async def test_the_cursor_follows_the_event_when_the_rows_change_places() -> Non
         assert deck.screen.query_one(Table).cursor == before
 
 
-async def test_an_event_that_vanished_gives_way_to_the_worst_one() -> None:
+async def test_an_event_that_vanished_leaves_nothing_selected_though_it_comes_back() -> None:
     async with running() as (deck, pilot):
-        await pressed(pilot, "down")
-        gone_id = selected(deck).id
-        await show(deck, pilot, events=tuple(state for state in known(deck).events if state.id != gone_id))
-        assert selected(deck).id == known(deck).events[0].id
+        await pressed(pilot, "down", "down")
+        all_events, gone = known(deck).events, selected(deck)
+        await show(deck, pilot, events=tuple(state for state in all_events if state.id != gone.id))
+        assert deck.selected_event() is None
+        assert deck.screen.query_one(Table).cursor is None
+        await show(deck, pilot, events=all_events)
+        assert deck.selected_event() is None
+        await act(pilot, "row.open")
+        assert deck.current_mode == "events"
+        text = f'nothing is selected: "{gone.event.name}" left the list; choose an event'
+        assert text in deck.preferences.notices[-1].text
+
+
+@pytest.mark.parametrize(("key", "step"), [("down", 0), ("up", -1)])
+async def test_the_arrows_go_on_from_where_the_row_was_that_vanished(key: str, step: int) -> None:
+    async with running() as (deck, pilot):
+        await pressed(pilot, "down", "down", "down")
+        all_events, gone = known(deck).events, selected(deck)
+        left = tuple(state for state in all_events if state.id != gone.id)
+        await show(deck, pilot, events=left)
+        await pressed(pilot, key)
+        assert selected(deck).id == left[all_events.index(gone) + step].id
 
 
 async def test_enter_opens_the_event_under_the_cursor_and_escape_returns_to_it() -> None:
@@ -106,7 +124,7 @@ async def test_the_qos_screen_says_that_its_event_is_gone_and_takes_no_other() -
         assert deck.selected_event() is None
         assert "no longer in the platform's list" in text_of(deck)
         await pressed(pilot, "escape")
-        assert selected(deck).id == known(deck).events[0].id
+        assert deck.selected_event() is None
 
 
 async def test_number_keys_switch_screens() -> None:
@@ -176,7 +194,7 @@ async def test_a_hidden_screen_catches_up_when_it_is_shown() -> None:
     async with running((120, 40), "3", "1") as (deck, pilot):
         only = known(deck).events[3]
         await show(deck, pilot, events=(only,))
-        await pressed(pilot, "3")
+        await pressed(pilot, "down", "3")
         assert events.name(only) in text_of(deck)
 
 
@@ -254,7 +272,7 @@ async def test_an_event_whose_own_quality_cannot_be_asked_for_is_dark() -> None:
             qos=replace(clean.qos, freshness=Freshness.STALE, error="500 500500"),
         )
         await show(deck, pilot, events=(dark,), alarms=())
-        await pressed(pilot, "3")
+        await pressed(pilot, "down", "3")
         text = export_svg(deck)
         assert "STALE" in text
         assert "500 500500" in text_of(deck)

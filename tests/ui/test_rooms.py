@@ -500,7 +500,7 @@ async def test_where_nothing_is_selected_that_is_said() -> None:
         stage.deck.snapshot = replace(known(stage.deck), lists={ROOM_LIST: CachedList(as_of=EVENING)})
         stage.deck.snapshot_signal.publish(None)
         await stage.act("room.delete")
-        assert "no room is selected" in words(stage)
+        assert "left the list; choose a room" in words(stage)
 
 
 async def test_a_filter_on_either_table_says_what_it_hides() -> None:

@@ -103,6 +103,7 @@ ALARMS: TableSchema[Alarm] = TableSchema(
         Column("marks", "", 12, 6, _marks),
     ),
     key=alarm_key,
+    named_by=("event", "kind"),
     text=lambda alarm: f"{alarm.subject} {alarm.target_name} {alarm.kind} {alarm.actual} {alarm.note}".casefold(),
     is_critical=is_critical,
     rows=all_alarms,

@@ -179,6 +179,7 @@ RELAYS: TableSchema[Relay] = TableSchema(
         Column("broadcasting", "BROADCASTING", 13, 0, _broadcasting, lambda relay, _: _epoch(relay.locked_at)),
     ),
     key=lambda relay: relay.profile.id,
+    named_by=("name",),
     text=lambda relay: " ".join(
         [display_name(relay.profile), service(relay.profile), relay.profile.url or ""]
     ).casefold(),

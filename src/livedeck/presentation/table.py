@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from livedeck.monitor import Snapshot
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Line, StyleRole, fit
+from livedeck.text.segments import Line, StyleRole, fit, plain
 
 T = TypeVar("T")
 
@@ -66,7 +66,8 @@ class TableSchema(Generic[T]):
     """A kind of table. `key`: the identity that the cursor follows. `text`: where a bare word of a filter is searched.
 
     `is_critical`: whether the row has a critical fault; such rows are counted wherever they are out of sight. `rows`:
-    the rows of a snapshot. `fields`: what can be filtered by besides the columns.
+    the rows of a snapshot. `fields`: what can be filtered by besides the columns. `named_by`: the columns that a row is
+    called by; none: the one that grows.
     """
 
     columns: tuple[Column[T], ...]
@@ -75,6 +76,13 @@ class TableSchema(Generic[T]):
     is_critical: Callable[[T], bool] = lambda _: False
     rows: Callable[[Snapshot], Sequence[T]] = lambda _: ()
     fields: Mapping[str, ValueGetter[T]] = field(default_factory=dict)
+    named_by: tuple[str, ...] = ()
+
+    def row_name(self, row: T, render_time: RenderTime) -> str:
+        """What a row is called in a sentence."""
+        named = [column for column in self.columns if column.name in self.named_by]
+        columns = named or [column for column in self.columns if column.grows][:1]
+        return " ".join(plain(column.render(row, render_time)).strip() for column in columns)
 
     def filter_fields(self) -> dict[str, ValueGetter[T]]:
         """Everything that rows can be filtered by, by name."""

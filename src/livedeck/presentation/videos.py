@@ -90,6 +90,7 @@ POSTERS: TableSchema[Poster] = TableSchema(
     ),
     lambda poster: poster.id or "default",
     lambda poster: f"{poster.id} {poster.original}".casefold(),
+    named_by=("time",),
 )
 
 
@@ -139,6 +140,7 @@ SUBTITLES: TableSchema[Subtitle] = TableSchema(
     ),
     lambda subtitle: subtitle.id,
     lambda subtitle: f"{subtitle.language} {subtitle.description} {subtitle.file_name} {subtitle.id}".casefold(),
+    named_by=("language", "description"),
 )
 
 CUES: TableSchema[Cue] = TableSchema(

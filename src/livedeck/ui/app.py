@@ -22,8 +22,10 @@ from livedeck.monitor import Clock, EventState, History, Monitor, NotificationRe
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.secrets import mask_secrets, masked
+from livedeck.text.values import safe
 from livedeck.ui.features import FEATURES
 from livedeck.ui.kit import themes
+from livedeck.ui.kit.selection import RowSelection
 from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
 from livedeck.ui.shell.context import Action, ActionRegistry, Context, Identity, Keymap, Opener, ScreenType
 from livedeck.ui.shell.keymap import key_of
@@ -43,6 +45,10 @@ OPEN_CHANGES_SECONDS = 30.0
 
 INTERRUPT = "app.interrupt"
 """The one action whose key works whatever is open."""
+
+
+def _event_name(state: EventState) -> str:
+    return safe(state.event.name or state.id, 60)
 
 
 class Deck(ExactApp):
@@ -105,8 +111,8 @@ class Deck(ExactApp):
         self.open_changes = OpenChanges(lambda: self.snapshot_signal.publish(None))
         self._open_changes_due = -inf  # when the history is asked for them again (monotonic s)
         self.downloads, self.opener = downloads, opener
-        self._selected_id: str | None = None  # None: the first event
-        self._follows_first = self._blink_on = True
+        self._selection = RowSelection(follows_first=True)
+        self._blink_on = True
         self._ticking_since: float | None = None
         self._render_time: RenderTime | None = None
         self._events_by_id: tuple[Snapshot, dict[str, EventState]] | None = None
@@ -129,6 +135,7 @@ class Deck(ExactApp):
         try:
             async for snapshot in self.monitor.snapshots():
                 self.snapshot, self._render_time = snapshot, None
+                self._end_selection_of_vanished()
                 self.snapshot_signal.publish(None)
                 self._read_open_changes()
                 if snapshot.seq == 1:  # the first that a round of answers is in
@@ -137,6 +144,12 @@ class Deck(ExactApp):
             log.exception("the monitor stopped")
             self.fault = f"{type(error).__name__}; see {self._log_file or 'the log'}"
             self.snapshot_signal.publish(None)
+
+    def _end_selection_of_vanished(self) -> None:
+        """An event that the platform lists no more is selected no longer, whatever screen is in front."""
+        if self._selection.is_chosen:
+            state = self.selected_event()
+            self._selection.follow(_event_name(state) if state else None, None)
 
     def _read_open_changes(self) -> None:
         """What decks before this one, or beside it, have left without a verdict, as the history has it now."""
@@ -196,27 +209,33 @@ class Deck(ExactApp):
         displayed = self.displayed()
         if displayed is None:
             return None
-        if self._selected_id is None:
-            return next(iter(displayed.snapshot.events), None)
+        if self._selection.key is None:
+            return None if self._selection.is_chosen else next(iter(displayed.snapshot.events), None)
         if self._events_by_id is None or self._events_by_id[0] is not displayed.snapshot:
             self._events_by_id = displayed.snapshot, {event.id: event for event in displayed.snapshot.events}
-        return self._events_by_id[1].get(self._selected_id)
+        return self._events_by_id[1].get(self._selection.key)
 
-    def select_event(self, event_id: str | None) -> None:
+    def select_event(self, event_id: str) -> None:
         """See `Context`."""
-        self._selected_id, self._follows_first = event_id, event_id is None
+        self._selection.choose(event_id)
         self.snapshot_signal.publish(None)
+
+    def no_event_text(self) -> str:
+        """See `Context`."""
+        return self._selection.missing_text("event") or "none is selected"
+
+    def has_chosen_event(self) -> bool:
+        """See `Context`."""
+        return self._selection.is_chosen
 
     def reconcile_selection(self, rows: Sequence[EventState]) -> None:
         """See `Context`. What is done is done to the selected event, so it has to be in sight."""
         displayed = self.displayed()
         if displayed is not None and rows is displayed.snapshot.events:
-            in_sight = self.selected_event() is not None
+            state = self.selected_event()
         else:
-            in_sight = any(event.id == self._selected_id for event in rows)
-        if self._follows_first or not in_sight:
-            self._follows_first = True
-            self._selected_id = rows[0].id if rows else ""
+            state = next((event for event in rows if event.id == self._selection.key), None)
+        self._selection.follow(_event_name(state) if state else None, rows[0].id if rows else None)
 
     def watch_event(self, event_id: str | None) -> None:
         """See `Context`."""

@@ -8,11 +8,12 @@ from datetime import timedelta
 from textual.app import ComposeResult
 
 from livedeck.monitor import Alarm, Snapshot
-from livedeck.presentation.alarms import ALARMS, alarm_key, all_alarms
+from livedeck.presentation.alarms import ALARMS, all_alarms
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.alarms.view import LOG, TABS, LogRecord, detail, newest_first
 from livedeck.ui.kit.lines import DetailPanel, LinesWidget
+from livedeck.ui.kit.selection import RowSelection, find_row
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.screen import WAITING, BaseScreen, Listing
 
@@ -35,7 +36,7 @@ class AlarmsScreen(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self._tab = TABS[0]
-        self._cursors: dict[str, str] = {}
+        self._selections = {"alarms": RowSelection(), "log": RowSelection()}
         self._log: tuple[LogRecord, ...] = ()
         self._log_key = (-1, "")  # the snapshot and the tab that the log was read for
 
@@ -60,7 +61,7 @@ class AlarmsScreen(BaseScreen):
         if not self._is_board or displayed is None:
             return None
         alarms = all_alarms(displayed[0])
-        return next((alarm for alarm in alarms if alarm_key(alarm) == self._cursors.get("alarms")), None)
+        return find_row(ALARMS, alarms, self._selections["alarms"].key)
 
     def alarm_without_cursor(self, snapshot: Snapshot, *, needs_ack: bool = False, away: bool = False) -> Alarm | None:
         if self._is_board:
@@ -76,7 +77,7 @@ class AlarmsScreen(BaseScreen):
         if name and name not in TABS:
             return False
         self._tab = name or TABS[(TABS.index(self._tab) + step) % len(TABS)]
-        self._log, self._log_key = (), (-1, "")
+        self._log, self._log_key, self._selections["log"] = (), (-1, ""), RowSelection()
         self.refresh_all()
         return True
 
@@ -88,11 +89,10 @@ class AlarmsScreen(BaseScreen):
             self._update_log(snapshot)
         name, schema, _ = self.listing(snapshot)
         filtered, view = self.filtered_rows(snapshot, render_time)
-        keys = [schema.key(row) for row in filtered.rows]
-        if self._cursors.get(name) not in keys:
-            self._cursors[name] = next(iter(keys), "")
+        selection = self._selections[name]
+        selection.follow_rows(schema, filtered.rows, render_time)
         empty_text = "" if filtered.total else self._empty_text(snapshot)
-        self.table().show(filtered.rows, render_time, self._cursors[name], empty_text, view)
+        self.table().show(filtered.rows, render_time, selection.key, empty_text, view)
         if self._is_board:
             self._show_detail(render_time)
 
@@ -137,7 +137,7 @@ class AlarmsScreen(BaseScreen):
         return await history.connection_log(since)
 
     def on_table_moved(self, message: Table.Moved) -> None:
-        self._cursors["alarms" if self._is_board else "log"] = message.key
+        self._selections["alarms" if self._is_board else "log"].choose(message.key)
         self.refresh_all()
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor tells

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.operations.schema import FormSchema, FormState
 from livedeck.text import times
-from livedeck.ui.shell.context import Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, change, needs_event
+from livedeck.ui.shell.context import Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, change, needs_chosen_event
 
 if TYPE_CHECKING:
     from livedeck.operations.events import EventTarget
@@ -119,7 +119,7 @@ def _screen_type() -> type[EventsScreen]:
 
 HERE = ("events", "streams", "qos")
 
-_event = partial(change, screens=HERE, blocked=needs_event)
+_event = partial(change, screens=HERE, blocked=needs_chosen_event)
 
 EVENTS = (
     change("event.new", ("n",), "new", new, HERE, operation="event.create", rank=29),

@@ -61,7 +61,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self, rows: tuple[T, ...], render_time: RenderTime, cursor: str | None, empty_text: str, view: TableView
     ) -> None:
         """Take these rows, in their order, and paint those that changed; `empty_text` says why there are none."""
-        follow = cursor != self.cursor or self._is_cursor_visible()
+        follow = cursor is not None and (cursor != self.cursor or self._is_cursor_visible())
         if render_time != self._render_time:
             self._cache.clear()
         if rows is not self._rows:
@@ -114,7 +114,8 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         """Other columns may fit now."""
         self._drawn.clear()
         self.repaint()
-        self._scroll_to_cursor()
+        if self.cursor is not None:
+            self._scroll_to_cursor()
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -135,8 +136,10 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return base
 
     def _row_of_cursor(self) -> int:
-        """The row of the cursor; searched only where it is not where it was last."""
+        """The row of the cursor, or where it was last; searched only where it is not there any more."""
         key = self._schema.key
+        if self.cursor is None:
+            return min(self._cursor_row, max(len(self._rows) - 1, 0))
         if self._cursor_row >= len(self._rows) or key(self._rows[self._cursor_row]) != self.cursor:
             self._cursor_row = next((row for row, item in enumerate(self._rows) if key(item) == self.cursor), 0)
         return self._cursor_row
@@ -154,8 +157,11 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
             self.scroll_to(y=row - window + 1, animate=False)
 
     def move(self, step: int) -> None:
-        """Move the cursor by that many rows, to the first or last row at most."""
-        self.jump(min(max(self._row_of_cursor() + step, 0), len(self._rows) - 1))
+        """Move the cursor by that many rows, to the first or last row at most; without one, from where it was last."""
+        row = self._row_of_cursor() + step
+        if self.cursor is None and step > 0:
+            row -= 1  # what was below the row that left stands in its place
+        self.jump(min(max(row, 0), len(self._rows) - 1))
 
     def page(self, direction: int) -> None:
         """Move the cursor by a screenful."""

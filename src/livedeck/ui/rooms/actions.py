@@ -58,9 +58,10 @@ def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
     """End it."""
     from livedeck.operations.rooms import DeleteRoom, RoomTarget
 
-    room, displayed = ctx.screen_of(_screen_type()).room(), ctx.displayed()
+    screen, displayed = ctx.screen_of(_screen_type()), ctx.displayed()
+    room = screen.room()
     if room is None or displayed is None:
-        ctx.announce("no room is selected", Severity.WARNING)
+        ctx.announce(screen.no_room_text(), Severity.WARNING)
         return None
     snapshot = displayed[0]
     return ctx.confirmer.run(DeleteRoom(RoomTarget.of(room, snapshot.rooms.as_of, snapshot.seq)))
@@ -184,7 +185,7 @@ def _target(ctx: Context) -> RelayTarget | None:
     screen, displayed = ctx.screen_of(_screen_type()), ctx.displayed()
     room, profile = screen.room(), screen.relay()
     if room is None or profile is None or displayed is None:
-        ctx.announce("no relay profile is selected", Severity.WARNING)
+        ctx.announce(screen.no_relay_text(), Severity.WARNING)
         return None
     snapshot = displayed[0]
     return RelayTarget.of(room, profile, snapshot.rooms.as_of, snapshot.seq)

@@ -18,6 +18,7 @@ from livedeck.presentation.rooms import RELAYS, ROOMS, Relay, WaitingEdit, relay
 from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line
 from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.kit.selection import RowSelection
 from livedeck.ui.kit.table import Table
 from livedeck.ui.rooms import view
 from livedeck.ui.rooms.view import REVEALED
@@ -38,7 +39,8 @@ class RoomsScreen(BaseScreen):
         self.edits = DeferredEdits()
         self.owner = ""  # of the room that was made last
         self._pane = "rooms"
-        self._cursors: dict[str, str] = {}
+        self._selections = {pane: RowSelection() for pane in PANES}
+        self._relays_of: str | None = None  # the room whose profiles the second table shows
         self._revealed, self._hidden_at = "", -inf
 
     def body(self) -> Iterable[Widget]:
@@ -88,12 +90,22 @@ class RoomsScreen(BaseScreen):
     def room(self) -> Room | None:
         """The selected room, as it is shown."""
         displayed = self.ctx.displayed()
-        return displayed[0].rooms.find(self._cursors.get("rooms", "")) if displayed else None
+        return displayed[0].rooms.find(self._selections["rooms"].key or "") if displayed else None
 
     def relay(self) -> RelayProfile | None:
         """The selected relay profile of that room, as it is shown."""
-        room, key = self.room(), self._cursors.get("relays")
+        room, key = self.room(), self._selections["relays"].key
         return next((profile for profile in relay_profiles(room) if profile.id == key), None) if room else None
+
+    def no_room_text(self) -> str:
+        """Why no room is selected, in words."""
+        return self._selections["rooms"].missing_text("room") or "no room is selected"
+
+    def no_relay_text(self) -> str:
+        """Why no relay profile is selected, in words."""
+        if self.room() is None:
+            return self._selections["rooms"].missing_text("room") or "no relay profile is selected"
+        return self._selections["relays"].missing_text("relay profile") or "no relay profile is selected"
 
     def reveal(self, profile: RelayProfile | None) -> None:
         """Show the stream key of that profile for ten seconds; None: hide what is shown."""
@@ -118,7 +130,9 @@ class RoomsScreen(BaseScreen):
         render_time = replace(render_time, stale=render_time.stale or rooms.is_stale(render_time.now))
         self.query_one("#age", LinesWidget).show([view.freshness_line(rooms, render_time, cells)])
         filters = self._fill("rooms", rooms, render_time, with_keys(view.no_rooms_text(rooms), self.ctx.actions))
-        room = rooms.find(self._cursors.get("rooms", ""))
+        room = rooms.find(self._selections["rooms"].key or "")
+        if room is not None and room.id != self._relays_of:
+            self._relays_of, self._selections["relays"] = room.id, RowSelection()
         filters += self._fill("relays", rooms, render_time, view.no_profiles_text(room))
         self.query_one("#filter", LinesWidget).show(filters)
         self.query_one("#room", LinesWidget).show(view.room_title(room, self._waiting_edit(room), render_time, cells))
@@ -128,19 +142,19 @@ class RoomsScreen(BaseScreen):
         """Show that table by the operator's view. Returns the line of its filter."""
         schema, table_view = PANES[pane], self.ctx.preferences.view(pane)
         filtered = filtering.apply_view(schema, self._rows(pane, rooms), table_view, render_time)
-        keys = [schema.key(row) for row in filtered.rows]
-        if self._cursors.get(pane) not in keys:
-            self._cursors[pane] = next(iter(keys), "")
+        selection = self._selections[pane]
+        if rooms.as_of is not None:  # before the first answer nothing has left
+            selection.follow_rows(schema, filtered.rows, render_time)
         table = self.query_one(f"#{pane}", Table)
         table.set_class(pane != self._pane, "-away")
-        cursor, empty_text = self._cursors[pane], "" if filtered.total else empty_text
-        table.show(filtered.rows, render_time, cursor, empty_text, table_view)
+        empty_text = "" if filtered.total else empty_text
+        table.show(filtered.rows, render_time, selection.key, empty_text, table_view)
         return filtering.filter_line(table_view, filtered, key_of("view.clear", self.ctx.actions))
 
     def _rows(self, pane: str, rooms: CachedList[Room]) -> Sequence[Any]:
         if pane == "rooms":
             return rooms.items
-        room, edits = rooms.find(self._cursors.get("rooms", "")), self.edits.waiting
+        room, edits = rooms.find(self._selections["rooms"].key or ""), self.edits.waiting
         profiles = relay_profiles(room) if room else ()
         return [Relay(profile, edits[profile.id].since if profile.id in edits else None) for profile in profiles]
 
@@ -162,7 +176,7 @@ class RoomsScreen(BaseScreen):
 
     def on_table_moved(self, message: Table.Moved) -> None:
         pane = message.table or self._pane
-        self._cursors[pane] = message.key
+        self._selections[pane].choose(message.key)
         self.turn(pane)
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor tells

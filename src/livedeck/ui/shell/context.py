@@ -96,13 +96,19 @@ class Context(Protocol):
         """What the bodies of the screens show: the newest there is, or what the operator holds still."""
 
     def selected_event(self) -> EventState | None:
-        """The selected event as it is displayed; the first one until the operator chooses. None: it is gone."""
+        """The selected event as it is displayed, the first one until the operator chooses. None: none is."""
 
-    def select_event(self, event_id: str | None) -> None:
-        """Select an event for every screen; None follows the first one again."""
+    def select_event(self, event_id: str) -> None:
+        """Select an event for every screen."""
+
+    def no_event_text(self) -> str:
+        """Why no event is selected, in words, and what to do."""
+
+    def has_chosen_event(self) -> bool:
+        """Whether the operator has ever chosen an event; until then the cursor follows the worst one."""
 
     def reconcile_selection(self, rows: Sequence[EventState]) -> None:
-        """A table shows these rows: an event that is not among them stays selected no longer."""
+        """A table shows these rows: an event that is not among them stays selected no longer, and no other one is."""
 
     def watch_event(self, event_id: str | None) -> None:
         """Have that event's quality polled most often; None: no event's more than the others'."""
@@ -177,7 +183,14 @@ def always(_: Context) -> str:
 
 def needs_event(ctx: Context) -> str:
     """An event has to be selected."""
-    return "" if ctx.selected_event() else "needs an event: none is selected"
+    return "" if ctx.selected_event() else f"needs an event: {ctx.no_event_text()}"
+
+
+def needs_chosen_event(ctx: Context) -> str:
+    """An event has to be selected, by a person: a cursor that follows the worst one may move as a key is pressed."""
+    if ctx.selected_event() and not ctx.has_chosen_event():
+        return "needs an event that you chose: the cursor follows the worst one until you move it"
+    return needs_event(ctx)
 
 
 @dataclass(frozen=True, slots=True)

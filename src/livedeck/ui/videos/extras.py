@@ -40,10 +40,11 @@ def selected(ctx: Context, kind: type[T], noun: str) -> T | None:
     """What the cursor stands on; said where it stands on nothing."""
     from livedeck.ui.videos.screen import VideoTab
 
-    item = ctx.screen_of(VideoTab).selected_item()
+    screen = ctx.screen_of(VideoTab)
+    item = screen.selected_item()
     if isinstance(item, kind):
         return item
-    ctx.announce(f"no {noun} is selected", Severity.WARNING)
+    ctx.announce(screen.no_item_text(noun), Severity.WARNING)
     return None
 
 

@@ -15,6 +15,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.videos import ANNOTATIONS, CUES, MATERIALS, POSTERS, SUBTITLES, VIDEOS
 from livedeck.text.segments import Line
 from livedeck.ui.kit.lines import DetailPanel, LinesWidget
+from livedeck.ui.kit.selection import RowSelection, find_row
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.screen import BaseScreen, Listing
@@ -35,7 +36,8 @@ class VideoTab(BaseScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._cursor = ""
+        self._row = RowSelection()
+        self._listed = ""  # the video whose extras the rows are
 
     @property
     def selection(self) -> VideoSelection:
@@ -65,7 +67,11 @@ class VideoTab(BaseScreen):
 
     def selected_item(self) -> Any:
         """The row under the cursor, as it is shown; None where there is none."""
-        return next((item for item in self.rows() if self.SCHEMA.key(item) == self._cursor), None)
+        return find_row(self.SCHEMA, self.rows(), self._row.key)
+
+    def no_item_text(self, noun: str) -> str:
+        """Why no row is selected, in words."""
+        return self._row.missing_text(noun) or f"no {noun} is selected"
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         cached = self.cached()
@@ -73,15 +79,21 @@ class VideoTab(BaseScreen):
         render_time = replace(render_time, stale=stale)
         self.selection.part = self.MODE if self.MODE in PARTS else self.selection.part
         filtered, table_view = self.filtered_rows(snapshot, render_time)
-        keys = [self.SCHEMA.key(item) for item in filtered.rows]
-        if self._cursor not in keys:
-            self._cursor = next(iter(keys), "")
+        self._follow(filtered.rows, render_time)
         self.query_one("#head", LinesWidget).show(self._head(render_time))
         empty_text = "" if filtered.total else self._empty_text()
-        self.query_one(Table).show(filtered.rows, render_time, self._cursor, empty_text, table_view)
+        self.query_one(Table).show(filtered.rows, render_time, self._row.key, empty_text, table_view)
         item = self.selected_item()
         self.query_one(ExtraPanel).show(lambda width: view.panel(item, width, stale=stale))
         self.ctx.monitor.watch(self.MODE, *(() if self.ctx.preferences.frozen else self.keys(snapshot)))
+
+    def _follow(self, rows: Sequence[Any], render_time: RenderTime) -> None:
+        """The table shows these rows; of another video another row is selected."""
+        listed = self.selection.video.id if self.selection.video else ""
+        if listed != self._listed:
+            self._listed, self._row = listed, RowSelection()
+        if self.cached().as_of is not None:  # before the first answer nothing has left
+            self._row.follow_rows(self.SCHEMA, rows, render_time)
 
     def on_screen_suspend(self) -> None:
         """Hidden, it watches no list; under a dialog it goes on."""
@@ -114,11 +126,11 @@ class VideoTab(BaseScreen):
         self.ctx.go_to("videos")
 
     def on_table_moved(self, message: Table.Moved) -> None:
-        self._cursor = message.key
+        self._row.choose(message.key)
         self.refresh_all()
 
     def on_table_opened(self, message: Table.Opened) -> None:
-        self._cursor = message.key
+        self._row.choose(message.key)
         self.open()
 
     def open(self) -> None:
@@ -152,9 +164,9 @@ class OrderedScreen(VideoTab):
         if table_view.filter or table_view.sort or table_view.down:
             return "rows are moved in their own order: take the filter and the sorting off first"
         ids = [item.id for item in self.rows()]
-        if self._cursor not in ids:
-            return "nothing is selected"
-        index = ids.index(self._cursor)
+        if self._row.key not in ids:
+            return self.no_item_text("row")
+        index = ids.index(self._row.key)
         ids.insert(min(max(index + step, 0), len(ids) - 1), ids.pop(index))
         self._orders[self._video_id()] = tuple(ids)
         self.refresh_all()
@@ -195,6 +207,7 @@ class VideosScreen(VideoTab):
 
     def __init__(self) -> None:
         super().__init__()
+        self._row = RowSelection(follows_first=True)
         self._left_out = 0
 
     def rows(self) -> Sequence[Video]:
@@ -206,10 +219,17 @@ class VideosScreen(VideoTab):
         self._left_out = max(0, len(events) - MAX_EVENTS)
         return tuple(recordings_key(state.id) for state in events[:MAX_EVENTS])
 
-    def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Until a video is selected the cursor stays on the first row, whichever that is."""
-        self._cursor = self.selection.video.id if self.selection.video else ""
-        super().paint(snapshot, render_time)
+    def _follow(self, rows: Sequence[Any], render_time: RenderTime) -> None:
+        """The selected video is that of every part, also where a filter hides it; one that is gone is so no longer."""
+        video, displayed = self.selection.video, self.ctx.displayed()
+        if video is not None and video.id != self._row.key:
+            self._row.choose(video.id)
+        is_listed = video is None or find_row(self.SCHEMA, self.rows(), video.id) is not None
+        has_answers = displayed and all(displayed[0].cached(key).as_of for key in self.keys(displayed[0]))
+        if is_listed or has_answers:  # a list that is still awaited may have it
+            self._row.follow_rows(self.SCHEMA, rows, render_time)
+        if not is_listed and has_answers:
+            self.selection.video = None
 
     def title_line(self) -> Line:
         return view.recordings_title(len(self.cached().items), self._left_out)
