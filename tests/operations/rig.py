@@ -143,6 +143,11 @@ class Rig:
         """The same as a target."""
         return EventTarget.of_event(await self.event(name))
 
+    def other_executor(self) -> Executor:
+        """Somebody else's, who is asked nothing."""
+        ports = ScriptedPorts()
+        return Executor(Platform(self.other), self.clock, confirmations=ports, progress=ports)
+
     async def run(self, operation: Operation[Any]) -> OperationResult:
         """Run it; the requests that were noted are its own."""
         self.requests.clear()

@@ -117,7 +117,8 @@ class Confirmer:
         title = f"{len(changes)} {'change has' if len(changes) == 1 else 'changes have'} no verdict"
         lines = (*paragraphs[:MAX_LISTED], (hint, StyleRole.WARNING))
         if await self.ask_confirmation(Confirmation(title, lines, "I have looked: close", cancel="Keep")):
-            for change in changes:
+            still_open = {change.intent.id for change in self._ctx.open_changes.items}
+            for change in (change for change in changes if change.intent.id in still_open):
                 await self._made_executor().close_change(change, "closed by a person who has looked")
 
     def _made_executor(self) -> Executor:
