@@ -20,7 +20,7 @@ KEYS = (*NAMED, *HELD, *TYPED, "left", "right", "pageup", "pagedown", "space")
 async def mistreat(app: App[Any], pilot: Pilot[Any], random: Random, times: int) -> None:
     """So many keys and clicks, one after the other."""
     for number in range(times):
-        app.post_message(_click(app, random) if number % 5 == 0 else _key(random.choice(KEYS)))
+        app.post_message(random_click(app, random) if number % 5 == 0 else _key(random.choice(KEYS)))
         if number % 250 == 0:
             await pilot.pause()
     await pilot.pause()
@@ -30,7 +30,8 @@ def _key(name: str) -> events.Key:
     return events.Key(name, name if len(name) == 1 else None)
 
 
-def _click(app: App[Any], random: Random) -> events.MouseEvent:
+def random_click(app: App[Any], random: Random) -> events.MouseEvent:
+    """A button, a move or the wheel, somewhere."""
     kind = random.choice([events.MouseDown, events.MouseUp, events.MouseMove, events.MouseScrollDown])
     x, y, button = random.randrange(80), random.randrange(24), random.randrange(1, 4)
     return kind(app.screen, x, y, 0, 0, button, False, False, False)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from textual import events
 from textual.app import App
+from textual.geometry import Size
 
 from livedeck.ui.general.welcome import Choice
 from livedeck.ui.kit.dialogs.confirm import Confirm
@@ -17,6 +18,7 @@ from livedeck.ui.kit.dialogs.inputs import TextInput
 from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.text_field import TextField
 from ui.deck_stage import Stage, deck_stage
+from ui.mistreating import KEYS, random_click
 from ui.stage import REGISTRY
 from ui.test_welcome import asking
 
@@ -90,6 +92,36 @@ async def test_no_burst_of_keys_ends_the_deck(bursts: int) -> None:
             await out(stage)
         await stage.idle()
         assert not stage.writes, "nobody had the time to read a question"
+
+
+def mixed(app: App[Any], random: Random) -> int:
+    """One event as a terminal may bring it amid keys: a paste, a mouse, another size; mostly keys. Returns its keys."""
+    kind = random.random()
+    if kind < 0.03:
+        app.post_message(events.Paste(random.choice(("pasted", "a\nb", "\x1b[31m\u202e", "y\ry"))))
+    elif kind < 0.08:
+        app.post_message(random_click(app, random))
+    elif kind < 0.085:
+        size = Size(random.choice((40, 80, 120)), random.choice((10, 24, 40)))
+        app.post_message(events.Resize(size, size))
+    else:
+        post(app, random.choice((*CLOSERS, *keys_of(*OPENERS), *KEYS)))
+        return 1
+    return 0
+
+
+@pytest.mark.parametrize("keys", [500, pytest.param(100_000, marks=pytest.mark.slow)])
+async def test_keys_pastes_mouse_and_sizes_in_bursts_leave_the_deck_alive(keys: int) -> None:
+    """On a clock on which nobody has the time to read a question: nothing is sent."""
+    random = Random(22)
+    async with deck_stage() as stage:
+        pressed = 0
+        while pressed < keys:
+            pressed += sum(mixed(stage.deck, random) for _ in range(random.randrange(1, 60)))
+            await stage.settle()
+            assert stage.deck.is_running
+        assert not stage.writes
+        await out(stage)
 
 
 async def test_a_dialog_is_not_left_behind_on_another_screen() -> None:
