@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 from rich.segment import Segment
+from rich.style import Style
 from textual.app import ComposeResult
 from textual.color import Color
 from textual.containers import Container, ScrollableContainer
 from textual.events import Paste
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -19,7 +23,7 @@ from livedeck.ui.kit.canvas import StyledWidget
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.inputs import SelectInput
 from livedeck.ui.kit.output_filter import ControlFilter, OutputFilter
-from livedeck.ui.kit.terminal import ExactApp, ascii_only, osc52
+from livedeck.ui.kit.terminal import ExactApp, ascii_only, osc52, positioned
 from livedeck.ui.kit.text_field import TextField
 from payloads import HIDDEN, LEGIT, SEQUENCES
 from ui.deck_stage import Stage, deck_stage
@@ -179,3 +183,12 @@ async def test_the_last_filter_holds_without_the_first_protection() -> None:
 
 def test_letters_of_several_characters_keep_their_cells_in_ascii() -> None:
     assert ascii_only("Cafe\u0301 \U0001f468\u200d\U0001f469 \u6771●") == "Cafe ?? ??*"
+
+
+def test_what_follows_a_text_of_disputed_width_begins_at_its_own_cell() -> None:
+    """A terminal may draw more or fewer cells for the name than we count: it shifts nothing."""
+    name = LEGIT[3]
+    cells = cell_len(name)
+    text = positioned(Strip([Segment(name), Segment(" 4.5M", Style(bold=True))]), 3, 1, Console(color_system=None))
+    assert text.startswith(f"\x1b[2;4H{' ' * cells}\x1b[2;4H{name}\x1b[2;{4 + cells}H")
+    assert positioned(Strip([Segment("\u6771 \u25cf")]), 3, 1, Console()) == "\x1b[2;4H\u6771 \u25cf"

@@ -35,6 +35,12 @@ def test_updates_turn_themselves_into_bytes() -> None:
     )
 
 
+def test_an_update_of_the_whole_screen_is_strips_and_a_region() -> None:
+    assert [*signature(_compositor.LayoutUpdate).parameters] == ["strips", "region"], (
+        "LayoutUpdate is made of something else: exact updates are off, and a name in Devanagari shifts its row"
+    )
+
+
 def test_every_update_goes_through_one_method_of_the_app() -> None:
     assert [*signature(App._display).parameters] == ["self", "screen", "renderable"], (
         "App._display is called otherwise: exact updates and copying through tmux are off"

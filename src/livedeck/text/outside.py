@@ -45,7 +45,12 @@ def shown(text: str) -> Shown:
 
     What a script needs stays: accents, vowel signs, joiners between letters, emoji made of several characters.
     """
-    return Shown(text) if _PLAIN.fullmatch(text) else _shown(text)
+    return Shown(text) if has_agreed_width(text) else _shown(text)
+
+
+def has_agreed_width(text: str) -> bool:
+    """Whether every terminal gives the text the same cells: none of it is joined, stacked or hidden."""
+    return bool(_PLAIN.fullmatch(text))
 
 
 def escaped(text: str) -> str:

@@ -1,7 +1,8 @@
 """What reaches the terminal: only cells that changed, without colours and characters that it lacks.
 
 The one file with private names of Textual (decisions.md, "Private Textual names"): `ChopsUpdate`, `CompositorUpdate`,
-`App._display` and `App._fatal_error`. `tests/ui/test_private_names.py` says which assumption another Textual breaks.
+`LayoutUpdate`, `App._display` and `App._fatal_error`. `tests/ui/test_private_names.py` says which assumption another
+Textual breaks.
 """
 
 from __future__ import annotations
@@ -28,16 +29,17 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
+from livedeck.text.outside import has_agreed_width
 from livedeck.ui.kit.dialogs.modal import ModalApp
 from livedeck.ui.kit.output_filter import ControlFilter, OutputFilter, filtered
 
 if TYPE_CHECKING:
-    from textual._compositor import ChopsUpdate, CompositorUpdate
+    from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 else:
     try:
-        from textual._compositor import ChopsUpdate, CompositorUpdate
+        from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
     except ImportError:  # another Textual: nothing is an instance of these, and its own updates are sent
-        ChopsUpdate = CompositorUpdate = type("Absent", (), {})
+        ChopsUpdate = CompositorUpdate = LayoutUpdate = type("Absent", (), {})
 
 log = structlog.get_logger()
 
@@ -54,10 +56,30 @@ def has_exact_updates() -> bool:
         hasattr(App, "_display")
         and [*signature(ChopsUpdate).parameters] == ["chops", "spans", "chop_ends"]
         and hasattr(CompositorUpdate, "render_segments")
+        and [*signature(LayoutUpdate).parameters] == ["strips", "region"]
     )
 
 
 EXACT_UPDATES = has_exact_updates()
+
+
+def positioned(strip: Strip, x: int, y: int, console: Console) -> str:
+    """The bytes of that strip, from that cell on.
+
+    Terminals measure marks, joined letters and emoji in different ways. Such a text stands on blanks of its own cells,
+    and what follows it begins at its cell, whatever the terminal has drawn.
+    """
+    move = Control.move_to(x, y).segment.text
+    if has_agreed_width(strip.text):
+        return move + strip.simplify().render(console)
+    parts: list[str] = []
+    for segment in strip.simplify():
+        move, cells = Control.move_to(x, y).segment.text, segment.cell_length
+        if not has_agreed_width(segment.text):
+            parts.append(move + Strip([Segment(" " * cells, segment.style)]).render(console))
+        parts.append(move + Strip([segment]).render(console))
+        x += cells
+    return "".join(parts)
 
 
 class ExactUpdate(ChopsUpdate):
@@ -75,8 +97,7 @@ class ExactUpdate(ChopsUpdate):
             for until, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
                 first, last = max(x, start), min(until, end)
                 if strip is not None and first < last:
-                    parts.append(Control.move_to(first, y).segment.text)
-                    parts.append(strip.crop(first - x, last - x).simplify().render(console))
+                    parts.append(positioned(strip.crop(first - x, last - x), first, y, console))
         return "".join(parts)
 
 
@@ -124,7 +145,19 @@ class ExactApp(FilteredApp[int]):
         """Textual's way to the terminal."""
         if EXACT_UPDATES and isinstance(renderable, ChopsUpdate):
             renderable = ExactUpdate.of(renderable)
+        elif EXACT_UPDATES and isinstance(renderable, LayoutUpdate):
+            renderable = TextUpdate(self._whole(renderable))
         super()._display(screen, renderable)
+
+    def _whole(self, update: LayoutUpdate) -> str:
+        """All strips of an update of the whole screen, each from its own cell on."""
+        parts: list[str] = []
+        for y, line in enumerate(update.strips, update.region.y):
+            x = update.region.x
+            for strip in line:
+                parts.append(positioned(strip, x, y, self.console))
+                x += strip.cell_length
+        return "".join(parts)
 
     def send(self, parts: Iterable[tuple[Region, Strip]]) -> bool:
         """Send these parts of lines to the terminal at once, and to nothing else.
@@ -134,10 +167,7 @@ class ExactApp(FilteredApp[int]):
         """
         if not EXACT_UPDATES:
             return False
-        text = "".join(
-            f"{Control.move_to(region.x, region.y).segment.text}{self.filtered(strip).render(self.console)}"
-            for region, strip in parts
-        )
+        text = "".join(positioned(self.filtered(strip), region.x, region.y, self.console) for region, strip in parts)
         if text:
             self._display(self.screen, TextUpdate(text))
         return True
