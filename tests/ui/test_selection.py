@@ -144,10 +144,10 @@ async def test_under_open_dialogs_no_change_goes_to_another_event() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
-async def test_of_ten_thousand_rows_that_change_under_open_dialogs_none_becomes_the_target(seed: int) -> None:
-    wrong, sent = await play(seed, 2_000)
-    assert (wrong, sent > 10) == (0, True)
+async def test_of_ten_thousand_rows_that_change_under_open_dialogs_none_becomes_the_target() -> None:
+    games = [await play(seed, 2_000) for seed in range(5)]
+    wrong, sent = (sum(counts) for counts in zip(*games, strict=True))
+    assert (wrong, sent > 20) == (0, True)
 
 
 async def test_until_an_event_was_chosen_the_cursor_follows_the_worst_one_and_nothing_can_be_done_to_it() -> None:

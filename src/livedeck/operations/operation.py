@@ -198,10 +198,10 @@ class Operation(ABC, Generic[T]):
         return bool(self.evidence)
 
     def shows(self, before: T, after: T | None, /) -> bool:  # noqa: ARG002  for what nothing shows
-        """Whether the object before and after (None: gone) proves that it happened. False proves nothing.
+        """Whether the object before and after (None: gone) proves that it happened; asked where it can show at all.
 
-        Only what it changes counts, and only where that was otherwise before: dates of changes, names that are alike
-        and other people's edits prove nothing.
+        Only what it changes counts: dates of changes, names that are alike and other people's edits prove nothing.
+        False proves nothing either.
         """
         return False
 
@@ -234,8 +234,8 @@ class FieldOperation(Operation[T]):
     def can_show(self, before: T, /) -> bool:
         return not self.is_so(before)
 
-    def shows(self, before: T, after: T | None, /) -> bool:
-        return after is not None and self.is_so(after) and not self.is_so(before)
+    def shows(self, _before: T, after: T | None, /) -> bool:
+        return after is not None and self.is_so(after)
 
 
 class EditOperation(FormOperation[T], FieldOperation[T]):
