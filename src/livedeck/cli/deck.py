@@ -17,7 +17,7 @@ from livedeck.atomic_file import BackgroundWriter, write_private
 from livedeck.cli.imports import lasting_imports
 from livedeck.cli.output import echo
 from livedeck.cli.signals import end_on_signals
-from livedeck.cli.wiring import SystemClock, make_api, make_history, make_keymap, make_monitor
+from livedeck.cli.wiring import make_api, make_history, make_keymap, make_monitor
 from livedeck.environment import child_variables, file_opener, log_path, multiplexer, no_screen_reason, state_folder
 from livedeck.presentation.filtering import TableView
 from livedeck.settings import Settings
@@ -120,9 +120,10 @@ async def _show_deck(settings: Settings) -> int:
         api = await stack.enter_async_context(make_api(settings))
         history = await stack.enter_async_context(make_history(settings))
         state_file = stack.enter_context(closing(StateFile(state_folder(), settings.profile)))
+        monitor = make_monitor(api, settings=settings, history=history)
         deck = Deck(
-            make_monitor(api, settings=settings, history=history),
-            SystemClock(),
+            monitor,
+            monitor.clock,
             profile=settings.profile,
             host=api.host,
             read_only=api.read_only,

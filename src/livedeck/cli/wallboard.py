@@ -133,7 +133,7 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
 
 
 @asynccontextmanager
-async def watch_platform(settings: Settings) -> AsyncIterator[tuple[AsyncGenerator[Snapshot, None], SystemClock]]:
+async def watch_platform(settings: Settings) -> AsyncIterator[tuple[AsyncGenerator[Snapshot, None], Clock]]:
     """The snapshots of that platform, through a client that can only read."""
     clock = SystemClock()
     async with make_api(settings.model_copy(update={"read_only": True}), clock=clock) as api:
@@ -141,7 +141,9 @@ async def watch_platform(settings: Settings) -> AsyncIterator[tuple[AsyncGenerat
         snapshots = with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh))
         path = settings.history_file()
         limits = settings.thresholds_of().attention
-        yield with_deck_acknowledgements(snapshots, HistoryReader(path), clock, limits) if path else snapshots, clock
+        if path:
+            snapshots = with_deck_acknowledgements(snapshots, HistoryReader(path), clock, limits)
+        yield snapshots, monitor.clock
 
 
 ACK_SYNC_SECONDS = 2.0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from livedeck.cli.token import read_token
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.context import Keymap
 
 
+_MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""On Linux the monotonic clock stands still while the machine sleeps; elsewhere it does not."""
+
+
 class SystemClock:
     """The time of this machine."""
 
@@ -28,8 +32,8 @@ class SystemClock:
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Seconds that never run backwards."""
-        return monotonic()
+        """Seconds that never run backwards, and go on while the machine sleeps."""
+        return time.clock_gettime(_MONOTONIC)
 
     async def sleep(self, seconds: float) -> None:
         """Return after that many seconds."""
@@ -42,7 +46,7 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
         raise SettingsError(
             "no platform: set LIVEDECK_BASE_URL or --base-url, run `livedeck config init`, or try `livedeck demo`"
         )
-    time, token = clock or SystemClock(), read_token(settings)
+    clock, token = clock or SystemClock(), read_token(settings)
     if settings.proxy:
         register_address(settings.proxy)
     return Api(
@@ -58,9 +62,9 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
         ca_file=settings.ca_file and expand_user(str(settings.ca_file)),
         client_cert=settings.client_cert and expand_user(str(settings.client_cert)),
         use_environment=settings.use_environment,
-        now=time.now,
-        timer=time.monotonic,
-        sleep=time.sleep,
+        now=clock.now,
+        timer=clock.monotonic,
+        sleep=clock.sleep,
         mount=mount,
     )
 

@@ -6,6 +6,7 @@ from livedeck.monitor.alarms.ack_sync import sync_acknowledgements
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.history import History, HistoryReader
+from livedeck.monitor.kinds.deck import clock_change_text
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, AlarmTransition, Diagnosis
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
 from livedeck.monitor.model.records import (
@@ -114,6 +115,7 @@ __all__ = [
     "StreamRecord",
     "Thresholds",
     "Video",
+    "clock_change_text",
     "current_stream",
     "diagnose",
     "is_stale",

@@ -23,14 +23,15 @@ from livedeck.monitor.history import History
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey
 from livedeck.monitor.model.snapshot import Snapshot
-from livedeck.monitor.model.state import Clock, ConnectionState
+from livedeck.monitor.model.state import Clock, ClockChange, ConnectionState
 from livedeck.monitor.model.thresholds import Cadence, Thresholds
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.losses import LossMeter, is_passing
 from livedeck.monitor.polling.on_demand import ResourceCache
 from livedeck.monitor.polling.poller import EventList, Poller, PollPayload, PollResult, RoundDebounce, wait_first
 from livedeck.monitor.polling.schedule import LIST, PROBE, PollKey, PollSchedule, is_on_platform, schedule_events
-from livedeck.monitor.tracker import ClockReading, WorldTracker
+from livedeck.monitor.polling.steady_clock import SteadyClock
+from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 
 _MIN_REST = 0.01
 """Seconds: due times are sums of floats, and one just missed must not spin the loop."""
@@ -51,7 +52,8 @@ class Monitor:
     `overrides`: thresholds of single events, by id. `history` keeps what is seen and gives back, after a restart, what
     was; its owner closes it. `on_demand`: the lists that are polled while somebody looks at them. One listener at a
     time: `snapshots()` and `wait_ready()` both poll the platform. What a person does to an alarm makes a new snapshot
-    at once, without polling; AlarmRefused says why not.
+    at once, without polling; AlarmRefused says why not. `clock`: that of every time it tells, without the steps of the
+    one passed in.
     """
 
     def __init__(
@@ -65,7 +67,9 @@ class Monitor:
         overrides: Mapping[str, Thresholds] = _NO_OVERRIDES,
         history: History | None = None,
     ) -> None:
-        self._api, self._clock, self._history = api.without_retry(), clock, history  # the next round asks again
+        self.clock = self._clock = clock = SteadyClock(clock)
+        self._timings = api.timings
+        self._api, self._history = api.without_retry(), history  # the next round asks again
         self._thresholds, self._cadence = thresholds or Thresholds(), cadence or Cadence()
         self._limits = self._thresholds.attention
         self.on_demand = ResourceCache(api, clock, self._cadence, history)
@@ -74,6 +78,7 @@ class Monitor:
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
         self._focus: str | None = None
         self._alarms = AlarmEngine(self._thresholds)
+        self._is_step_known = False  # an open step of the clock: all was asked anew
         self._restore_at = -inf  # when the alarms of the deck before are asked for (monotonic s)
         self._debounce = RoundDebounce(clock)
         started_at = self._read_clock()
@@ -183,9 +188,11 @@ class Monitor:
             await self._restore_alarms(self._history)
             await self._world.preload(self._history, self._clock.now())
         self._debounce.begin()
+        begun = self._watch_clock()
         results = await self._poller.round(
             self._schedule(), self._ingest, self._interrupt.wait(), self._debounce.wait()
         )
+        self._note_gap(begun + self._cadence.patience)
         self._interrupt.clear()
         self._last = await self._evaluate(results)
         if self._history:
@@ -246,6 +253,8 @@ class Monitor:
 
     async def _ingest(self, result: PollResult) -> None:
         """Take a result; the round ends early for a new fault, and for a list that somebody waits for."""
+        self._watch_clock()
+        self._close_step()
         if isinstance(result.key, ResourceKey):
             is_news = self.on_demand.ingest(result.key, result)
         else:
@@ -259,9 +268,41 @@ class Monitor:
         waits = [self._cadence.tick, self._poller.wait(self._schedule())]
         if self._last.link.state is not ConnectionState.BLIND:
             waits.append(self._world.blind_at - self._clock.monotonic())
+        due = self._watch_clock() + min(waits)
         rest = self._clock.sleep(max(_MIN_REST, min(waits)))
         await wait_first(rest, self._awake.wait(), self._interrupt.wait(), self._poller.wait_result())
         self._awake.clear()
+        self._note_gap(due)
+
+    def _watch_clock(self) -> float:
+        """The monotonic time of this machine. After a step of its wall clock all is asked anew, to tell what it was."""
+        self._clock.now()
+        if self._clock.open_step and not self._is_step_known:
+            self._is_step_known = True
+            self._timings.clear()  # measured against the clock as it was
+            self._poller.expedite()
+        return self._clock.monotonic() - self._clock.slept
+
+    def _note_gap(self, due: float) -> None:
+        """Where this turn comes much later than it was due, nothing was watched meanwhile."""
+        late = self._watch_clock() - due
+        if late >= self._thresholds.unwatched:
+            self._note_change(ClockChange(self._clock.now(), late, is_sleep=True))
+
+    def _close_step(self) -> None:
+        """Decide what the step of the clock was, as soon as an answer tells the platform's time."""
+        if self._clock.open_step and self._is_step_known and self._timings:
+            ahead = connection.seconds_ahead(self._timings, self._clock.offset)
+            self._is_step_known = False
+            self._note_change(self._clock.close_step(self._world.seconds_ahead, ahead))
+
+    def _note_change(self, change: ClockChange) -> None:
+        self._world.note_clock_change(change, self._clock.monotonic())
+        if change.is_sleep:
+            self._poller.expedite()
+            _log.warning("nothing was watched: the machine slept, or the deck was stopped", seconds=change.seconds)
+        else:
+            _log.warning("the clock of this machine was set", seconds=change.seconds)
 
     def _schedule(self) -> PollSchedule:
         now = connection.server_time(self._last.link, self._clock.now())
@@ -277,7 +318,8 @@ class Monitor:
         at = self._read_clock()
         on_platform = tuple(result for result in results if is_on_platform(result.key))
         lost_share = self._losses.share(at.monotonic, self._world.status.lost_share)
-        await self._world.evaluate_all(on_platform, at, lost_share, is_urgent=self._debounce.is_urgent)
+        measure = LinkMeasure(lost_share, self._clock.offset, is_clock_doubtful=self._clock.open_step != 0.0)
+        await self._world.evaluate_all(on_platform, at, measure, is_urgent=self._debounce.is_urgent)
         await asyncio.sleep(0)  # evaluating, stepping the alarms and listing: a turn of the loop each
         fault = self._history.fault if self._history else ""
         state = MonitorState(self._world.states, self._world.status, at.wall, fault)

@@ -21,6 +21,7 @@ from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import (
     BroadcastState,
+    ClockChange,
     ConnectionState,
     ConnectionStatus,
     Episode,
@@ -57,6 +58,16 @@ class ClockReading(NamedTuple):
 
     wall: datetime
     monotonic: float
+
+
+class LinkMeasure(NamedTuple):
+    """What was measured of the way to the platform. `lost_share`: of the answers, in passing; 0 where it is not poor.
+    `clock_offset`: seconds that this machine's clock was set forward since the start. `is_clock_doubtful`: it made a
+    step, and no answer has told yet whether it was set or the machine slept."""
+
+    lost_share: float = 0.0
+    clock_offset: float = 0.0
+    is_clock_doubtful: bool = False
 
 
 class EventTracker:
@@ -293,6 +304,7 @@ class WorldTracker:
         self._preloaded: dict[str, str] = {}  # event id -> the stream of which recorded samples were asked for
         self._answered_at = started_at.monotonic  # the last good answer of all
         self.cadence, self.unreadable = cadence, 0
+        self.seconds_ahead: float | None = None  # the platform's clock, of the monitor's
         self.status = ConnectionStatus(ConnectionState.CONNECTING, started_at.wall, interval=cadence.events)
 
     @property
@@ -304,6 +316,13 @@ class WorldTracker:
     def blind_at(self) -> float:
         """When the deck is blind if nothing answers (monotonic s)."""
         return self._answered_at + connection.blind_after(self.status, self._thresholds)
+
+    def note_clock_change(self, change: ClockChange, monotonic: float) -> None:
+        """This machine's clock was set, or the machine slept: what was not asked meanwhile is nobody's fault."""
+        self.status = replace(self.status, clock_change=change)
+        if change.is_sleep:
+            self._answered_at = monotonic
+            self.status = replace(self.status, recovered_at=change.at)
 
     def has_response(self, event_id: str) -> bool:
         """Whether the samples of that event were asked for, with whatever result; true of an event that is gone."""
@@ -332,15 +351,15 @@ class WorldTracker:
         return before is not None and is_worse(before.assessment, self._evaluate(tracker, at).assessment)
 
     async def evaluate_all(
-        self, results: tuple[PollResult, ...], at: ClockReading, lost_share: float = 0.0, *, is_urgent: bool = False
+        self, results: tuple[PollResult, ...], at: ClockReading, measure: LinkMeasure, *, is_urgent: bool = False
     ) -> None:
         """Evaluate everything after a round, whose results were ingested; none of them: only time passed.
 
-        `lost_share`: of the answers, in passing; 0 where the link is not poor. `is_urgent`: what was ingested is all
-        that is new, unless the connection changed or the list came. Pauses now and then.
+        `is_urgent`: what was ingested is all that is new, unless the connection changed or the list came. Pauses now
+        and then.
         """
         self._answered_at = max([self._answered_at, *(result.monotonic for result in results if result.is_good)])
-        before, self.status = self.status, self._connect(_round_result(results, lost_share), at)
+        before, self.status = (self.status, self._connect(_round_result(results, measure.lost_share), at, measure))
         if is_urgent and self.status.state is before.state and all(result.key != LIST for result in results):
             return
         for index, tracker in enumerate(tuple(self._trackers.values()), 1):
@@ -383,7 +402,7 @@ class WorldTracker:
         self._preloaded = streams
         return new
 
-    def _connect(self, outcome: connection.RoundResult, at: ClockReading) -> ConnectionStatus:
+    def _connect(self, outcome: connection.RoundResult, at: ClockReading, measure: LinkMeasure) -> ConnectionStatus:
         before, exchanges = self.status, self._api.timings
         silence = at.monotonic - self._answered_at
         after = connection.step(before, outcome, at.wall, silence, self._thresholds)
@@ -391,9 +410,16 @@ class WorldTracker:
             _log.warning("platform lost", why=after.reason)
         if after.failures == 0 < before.failures:
             _log.warning("platform back", failed_rounds=before.failures)
+        change = after.clock_change
+        if change and (at.wall - change.at).total_seconds() >= self._thresholds.clock_told:
+            change = None
+        after = replace(
+            after, clock_offset=measure.clock_offset, clock_change=change, is_clock_doubtful=measure.is_clock_doubtful
+        )
         if not exchanges:
             return after
-        skew = connection.skew(exchanges, before.skew, self._thresholds)
+        self.seconds_ahead = connection.seconds_ahead(exchanges, measure.clock_offset)
+        skew = connection.skew(exchanges, before.skew, self._thresholds, measure.clock_offset)
         return replace(after, round_trip=exchanges[-1].round_trip, skew=skew)
 
 

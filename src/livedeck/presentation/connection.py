@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from livedeck.monitor import ConnectionState, ConnectionStatus, Snapshot
+from livedeck.monitor import ConnectionState, ConnectionStatus, Snapshot, clock_change_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import age, safe
@@ -54,9 +54,17 @@ def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "") ->
     if connection.state is ConnectionState.FAILING:
         role = StyleRole.BANNER_BLIND if connection.is_unauthorized else StyleRole.BANNER
         return [(f" ▲ {connection.problem} since {details} ", role)]
+    return _doubt_line(connection, render_time, data)
+
+
+def _doubt_line(connection: ConnectionStatus, render_time: RenderTime, data: str) -> Line:
+    """What is to be known of a screen though the platform answers."""
     if render_time.stale and connection.as_of is not None:
-        old = age(render_time.seconds_since(connection.as_of))
-        return [(f" ▒ STALE  {data}, {old} old ", StyleRole.BANNER)]
-    if connection.state is ConnectionState.POOR:
-        return [(f" ▲ LINK POOR since {since}  {loss_text(connection)} ", StyleRole.BANNER)]
-    return []
+        text = f"▒ STALE  {data}, {age(render_time.seconds_since(connection.as_of))} old"
+    elif connection.clock_change:
+        text = f"● {clock_change_text(connection.clock_change)}"
+    elif connection.state is ConnectionState.POOR:
+        text = f"▲ LINK POOR since {connection.since:%H:%M:%S}Z  {loss_text(connection)}"
+    else:
+        return []
+    return [(f" {text} ", StyleRole.BANNER)]

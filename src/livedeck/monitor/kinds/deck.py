@@ -17,7 +17,7 @@ from livedeck.monitor.kinds.kind import (
     Observation,
 )
 from livedeck.monitor.model.alarm import Alarm, Diagnosis
-from livedeck.monitor.model.state import Component, ConnectionProblem, ConnectionState, Severity
+from livedeck.monitor.model.state import ClockChange, Component, ConnectionProblem, ConnectionState, Severity
 from livedeck.monitor.model.thresholds import AlarmLimits, Thresholds
 from livedeck.text.values import age, safe
 
@@ -44,14 +44,19 @@ def _observe_rate_limited(case: DeckCase, _thresholds: Thresholds) -> Observatio
 
 def _observe_skew(case: DeckCase, thresholds: Thresholds) -> Observation | None:
     """A skew that counts at all is a warning (`connection.skew` leaves the rest out)."""
-    skew = case.connection.skew
-    if not skew:
+    skew = case.connection.skew - case.connection.clock_offset
+    if abs(skew) < (thresholds.skew_least if case.connection.clock_offset else 0.001):
         return None
     return Observation(
         f"this machine's clock is {age(abs(skew))} {'behind' if skew > 0 else 'ahead'}",
         f"the platform's time, within {thresholds.skew_least:.0f} s",
         is_escalated=abs(skew) > thresholds.skew_critical,
     )
+
+
+def _observe_clock(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
+    change = case.connection.clock_change
+    return Observation(clock_change_text(change), "a clock that goes on") if change else None
 
 
 def _observe_history(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -106,6 +111,14 @@ def _densest(failed_at: Mapping[str, datetime], limits: AlarmLimits) -> tuple[st
 
 def _window(limits: AlarmLimits) -> timedelta:
     return timedelta(seconds=limits.shared_window)
+
+
+def clock_change_text(change: ClockChange) -> str:
+    """`this machine's clock was set 01:00:00 forward at 12:10:05Z`, or for how long it slept, until when."""
+    at, length = f"{change.at:%H:%M:%S}Z", age(round(abs(change.seconds)))
+    if change.is_sleep:
+        return f"this machine slept {length}, until {at}: nothing was watched"
+    return f"this machine's clock was set {length} {'forward' if change.seconds > 0 else 'back'} at {at}"
 
 
 DECK_KINDS = (
@@ -163,6 +176,20 @@ DECK_KINDS = (
             cause="This machine's clock is not set by the network.",
             viewers="Nothing; who goes by this clock starts early or late.",
             advice="Turn on time synchronisation (NTP); go by the deck's countdown until then.",
+        ),
+    ),
+    AlarmKind(
+        name="MACHINE_CLOCK",
+        severity=Severity.INFO,
+        component=Component.NONE,
+        detector=DeckDetector(observe=_observe_clock),
+        hidden_by=(),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="This machine slept, or somebody or NTP set its clock.",
+            viewers="Nothing.",
+            advice="After a sleep look at what happened meanwhile: nobody watched.",
         ),
     ),
     AlarmKind(

@@ -23,7 +23,7 @@ class Clock(Protocol):
         """The wall clock of this machine, aware, UTC."""
 
     def monotonic(self) -> float:
-        """Seconds that never run backwards; for delays and cadence."""
+        """Seconds that never run backwards, and go on while the machine sleeps; for delays and cadence."""
 
     async def sleep(self, seconds: float) -> None:
         """Return after that many seconds of this clock."""
@@ -293,6 +293,15 @@ class EventState:
 
 
 @dataclass(frozen=True, slots=True)
+class ClockChange:
+    """Until `at` this machine slept so many `seconds`, or then its clock was set by so many, forward or back."""
+
+    at: datetime
+    seconds: float
+    is_sleep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ConnectionStatus:
     """The connection to the platform.
 
@@ -302,6 +311,10 @@ class ConnectionStatus:
     while that is under 2 s. `interval`: seconds between event rounds; what is older than two of them is stale.
     `failures`: failed rounds in a row; `next_try`: when the platform is asked again after them, None while it is being
     asked. `lost_share`: of the answers of the last minute, in passing; 0 while the link is not poor.
+
+    `clock_offset`: seconds that this machine's clock was set forward since the monitor began; all times are without
+    that. `clock_change`: what happened to it in the last minute. `is_clock_doubtful`: it made a step, and no answer has
+    told yet whether it was set or the machine slept.
     """
 
     state: ConnectionState
@@ -316,6 +329,9 @@ class ConnectionStatus:
     recovered_at: datetime | None = None
     next_try: datetime | None = None
     lost_share: float = 0.0
+    clock_offset: float = 0.0
+    clock_change: ClockChange | None = None
+    is_clock_doubtful: bool = False
 
     @property
     def is_unauthorized(self) -> bool:

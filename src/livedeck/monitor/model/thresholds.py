@@ -67,6 +67,8 @@ class Thresholds:
     recovery: float = 10.0  # s after the link came back until every event was asked again: till then it is to blame
     unanswered: float = 20.0  # s without an answer of one event: three asks, each tried twice; fewer may be chance
     unanswered_poor: float = 60.0  # s; the same on a poor link
+    clock_told: float = 60.0  # s for which a step of this machine's clock, or its sleep, is told
+    unwatched: float = 30.0  # s; a monitor that is late by so much slept, with its machine or by itself
     link_window: float = 60.0  # s; in which lost answers are counted
     link_outage: float = 3.0  # s without any good answer: an outage, and no loss in passing
     link_passing: float = 15.0  # s; what is answered within three asks was lost in passing

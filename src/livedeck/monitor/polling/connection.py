@@ -105,24 +105,33 @@ def is_stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DE
     Blind, without any answer yet, or without one for two intervals: judged at each painting, so that a monitor that
     hangs cannot keep a screen looking fresh, nor a clock that was set back (monitoring.md, "Freshness").
     """
-    if link.state is ConnectionState.BLIND or link.as_of is None:
+    if link.state is ConnectionState.BLIND or link.as_of is None or link.is_clock_doubtful:
         return True
     return abs((now - link.as_of).total_seconds()) > thresholds.answer_intervals * link.interval
 
 
-def skew(exchanges: Iterable[ResponseTiming], current: float, thresholds: Thresholds) -> float:
-    """Seconds that the server's clock is ahead: the median of the last exchanges, 0 while it is under two seconds.
-
-    `current`: what it was before; a skew that counts goes on counting until it is clearly less.
+def seconds_ahead(exchanges: Iterable[ResponseTiming], clock_offset: float = 0.0) -> float | None:
+    """Seconds that the server's clock is ahead of the monitor's: the median of the last exchanges; None where no answer
+    had a date. `clock_offset`: seconds that this machine's clock, by which they are noted, is ahead of the monitor's.
     """
     offsets = [
-        (exchange.server_date - exchange.at).total_seconds() + _HALF_TICK + exchange.round_trip / 2
+        (exchange.server_date - exchange.at).total_seconds() + _HALF_TICK + exchange.round_trip / 2 + clock_offset
         for exchange in exchanges
         if exchange.server_date
     ]
-    offset = median(offsets) if offsets else 0.0
+    return median(offsets) if offsets else None
+
+
+def skew(
+    exchanges: Iterable[ResponseTiming], current: float, thresholds: Thresholds, clock_offset: float = 0.0
+) -> float:
+    """The same where it matters: 0 while it is under two seconds.
+
+    `current`: what it was before; a skew that counts goes on counting until it is clearly less.
+    """
+    offset = seconds_ahead(exchanges, clock_offset)
     minimum = thresholds.skew_least - (thresholds.skew_swing if current else 0.0)
-    return offset if abs(offset) >= minimum else 0.0
+    return offset if offset is not None and abs(offset) >= minimum else 0.0
 
 
 def server_time(link: ConnectionStatus, at: datetime) -> datetime:

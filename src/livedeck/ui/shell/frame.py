@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 from textual.geometry import Size
 
@@ -31,8 +31,8 @@ def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identit
         (6, _round_trip(snapshot)),
     ]
     right = [
-        (0, [(f"{render_time.now:%H:%M:%S}Z", StyleRole.STRONG)]),
-        (5, _local_time(render_time, identity["zone"])),
+        (0, [(f"{_machine_time(snapshot, render_time):%H:%M:%S}Z", StyleRole.STRONG)]),
+        (5, _local_time(_machine_time(snapshot, render_time), identity["zone"])),
         (0, [*count_line(snapshot.alarms), (" ", StyleRole.TEXT)]),
     ]
     return justify(left, right, width)
@@ -58,12 +58,19 @@ def _round_trip(snapshot: Snapshot) -> Line:
 def _skew(snapshot: Snapshot) -> Line:
     """How far the platform's clock is ahead of this machine's, where that is worth a word (monitoring.md,
     "Connection")."""
-    skew = snapshot.link.skew
-    return [(f"▲ clocks {skew:+.0f} s", StyleRole.CRITICAL if abs(skew) > 10 else StyleRole.WARNING)] if skew else []
+    skew = snapshot.link.skew - snapshot.link.clock_offset
+    if abs(skew) < 1:
+        return []
+    return [(f"▲ clocks {skew:+.0f} s", StyleRole.CRITICAL if abs(skew) > 10 else StyleRole.WARNING)]
 
 
-def _local_time(render_time: RenderTime, zone: tzinfo | None) -> Line:
-    local = render_time.now.astimezone(zone)
+def _machine_time(snapshot: Snapshot, render_time: RenderTime) -> datetime:
+    """What this machine's clock says, though it was set: ages go on without that."""
+    return render_time.now + timedelta(seconds=snapshot.link.clock_offset)
+
+
+def _local_time(time: datetime, zone: tzinfo | None) -> Line:
+    local = time.astimezone(zone)
     return [(f"{local:%H:%M:%S} {local:%Z}", StyleRole.DIM)]
 
 

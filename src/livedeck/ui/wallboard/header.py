@@ -172,7 +172,7 @@ def _local_time(model: WallModel, zone: tzinfo | None) -> Line:
 def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterator[Line]:
     """Why the wall cannot be believed, then the most urgent alarms; the first of these large where there is room."""
     warning = banner_line(model.snapshot, model.render_time, model.fault)
-    is_doubtful = bool(warning) and (model.render_time.stale or model.snapshot.link.state is not ConnectionState.POOR)
+    is_doubtful = bool(warning) and (model.render_time.stale or not model.snapshot.link.state.is_answering)
     if warning:
         text, role = warning[0]
         yield from _large_banner(_headline(model), role, cells, scale) if is_doubtful else ()

@@ -1,0 +1,101 @@
+"""A machine whose clock is set, or that sleeps, says so; no event is blamed for it (monitoring.md, "Clock steps")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from livedeck.monitor import BroadcastState, ConnectionState, Grade, Snapshot, is_stale
+from monitor.stage import NOW, event
+from monitor.wire import Platform, WallClock, run, watch
+
+HOUR = 3600.0
+
+
+def ten_events() -> Platform:
+    return Platform(*(event(f"event-{number}") for number in range(6)))
+
+
+def told(snapshots: list[Snapshot]) -> list[str]:
+    """Every alarm that ever was, hidden or not, with its words."""
+    alarms = (alarm for snapshot in snapshots for alarm in (*snapshot.alarms, *snapshot.quiet))
+    return list(dict.fromkeys(f"{alarm.kind}: {alarm.actual}" for alarm in alarms))
+
+
+def tallies(snapshots: list[Snapshot]) -> set[BroadcastState]:
+    return {state.phase.tally for snapshot in snapshots for state in snapshot.events}
+
+
+def set_clock(seconds: float) -> Callable[[WallClock], None]:
+    def step(clock: WallClock) -> None:
+        clock.ahead += seconds
+
+    return step
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(HOUR, "set 01:00:00 forward"), (-HOUR, "set 01:00:00 back"), (2.0, "set 2 s forward"), (-2.0, "set 2 s back")],
+)
+def test_a_clock_that_is_set_is_told_as_that_and_ages_stay_right(seconds: float, words: str) -> None:
+    snapshots = run(watch(ten_events(), 150, (40, set_clock(seconds))))
+    (clock_alarm,) = (alarm for alarm in told(snapshots) if "MACHINE_CLOCK" in alarm)
+    assert clock_alarm.startswith(f"MACHINE_CLOCK: this machine's clock was {words} at 12:00:4")
+    assert {alarm.split(":")[0] for alarm in told(snapshots)} <= {"MACHINE_CLOCK", "CLOCK_SKEW"}
+    assert tallies(snapshots) == {BroadcastState.ON_AIR}
+    for snapshot in snapshots[5:]:
+        assert snapshot.link.as_of
+        assert timedelta(0) <= snapshot.at - snapshot.link.as_of < timedelta(seconds=10)
+        assert all(snapshot.at - state.as_of < timedelta(seconds=35) for state in snapshot.events)
+        assert {state.assessment.health.grade for state in snapshot.events} == {Grade.GOOD}
+
+
+def test_a_clock_that_is_set_right_is_no_skew_any_more() -> None:
+    def begin_wrong(clock: WallClock) -> None:
+        clock.ahead = -HOUR
+
+    snapshots = run(watch(ten_events(), 150, (0, begin_wrong), (60, set_clock(HOUR))))
+    present = {alarm.kind for alarm in snapshots[-1].alarms if alarm.present}
+    assert "CLOCK_SKEW" not in present
+    assert tallies(snapshots) == {BroadcastState.ON_AIR}
+
+
+def sleep_all(platform: Platform) -> Callable[[WallClock], None]:
+    """Both clocks of the machine go on; nobody was asked."""
+
+    def step(clock: WallClock) -> None:
+        clock.slept += 600.0
+        platform.true_clock.slept += 600.0
+
+    return step
+
+
+def sleep_wall(platform: Platform) -> Callable[[WallClock], None]:
+    """The monotonic clock stands still, as that of Linux does."""
+
+    def step(clock: WallClock) -> None:
+        clock.ahead += 600.0
+        platform.true_clock.slept += 600.0
+
+    return step
+
+
+@pytest.mark.parametrize("sleep", [sleep_all, sleep_wall])
+def test_a_machine_that_slept_says_so_and_nothing_is_green_until_it_was_asked_anew(
+    sleep: Callable[[Platform], Callable[[WallClock], None]],
+) -> None:
+    platform = ten_events()
+    snapshots = run(watch(platform, 720, (60, sleep(platform))))
+    (clock_alarm,) = told(snapshots)
+    assert clock_alarm.startswith("MACHINE_CLOCK: this machine slept ")
+    assert tallies(snapshots) == {BroadcastState.ON_AIR}
+    woken = [snapshot for snapshot in snapshots if (snapshot.at - NOW).total_seconds() > 640]
+    for snapshot in woken:
+        assert snapshot.link.state is not ConnectionState.BLIND
+        for state in snapshot.events:
+            was_asked = state.qos.as_of is not None and state.qos.as_of - NOW > timedelta(seconds=630)
+            if state.assessment.health.grade is Grade.GOOD and not was_asked:
+                assert is_stale(snapshot.link, snapshot.at)
+    assert {state.assessment.health.grade for state in snapshots[-1].events} == {Grade.GOOD}
