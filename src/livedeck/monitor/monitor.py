@@ -78,6 +78,7 @@ class Monitor:
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
         self._focus: str | None = None
         self._alarms = AlarmEngine(self._thresholds)
+        self._is_report = False  # one snapshot, after which nothing is asked again
         self._is_step_known = False  # an open step of the clock: all was asked anew
         self._restore_at = -inf  # when the alarms of the deck before are asked for (monotonic s)
         self._debounce = RoundDebounce(clock)
@@ -103,6 +104,7 @@ class Monitor:
 
         That is: every event with a stream to judge was asked for its samples, or the platform is known to be away.
         """
+        self._is_report = True
         try:
             await wait_first(self._poll_until_ready(), self._clock.sleep(timeout))
         finally:
@@ -322,7 +324,7 @@ class Monitor:
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=self._debounce.is_urgent)
         await asyncio.sleep(0)  # evaluating, stepping the alarms and listing: a turn of the loop each
         fault = self._history.fault if self._history else ""
-        state = MonitorState(self._world.states, self._world.status, at.wall, fault)
+        state = MonitorState(self._world.states, self._world.status, at.wall, fault, self._is_report)
         changes, alert_count = self._alarms.step(state)
         wait = self._poller.seconds_to_retry(self._schedule())
         alarms = self._alarms.ordered(state.events)

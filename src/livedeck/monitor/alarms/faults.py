@@ -36,12 +36,13 @@ _DECK_SUBJECT = "platform"
 @dataclass(frozen=True, slots=True)
 class MonitorState:
     """What the alarms are evaluated from. `now`: this machine's clock. `history_error`: why nothing is recorded, or
-    empty."""
+    empty. `is_last`: nothing is asked again, so what failed is told as it is."""
 
     events: tuple[EventState, ...]
     connection: ConnectionStatus
     now: datetime
     history_error: str = ""
+    is_last: bool = False
 
     @property
     def is_unlisted(self) -> bool:
@@ -174,7 +175,7 @@ def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds)
     failing_since, connection = event.qos.failing_since, state.connection
     since = event.qos.as_of or failing_since
     patience = thresholds.unanswered_poor if connection.lost_share else thresholds.unanswered
-    if since and state.now - since < timedelta(seconds=patience):
+    if since and not state.is_last and state.now - since < timedelta(seconds=patience):
         return event.qos.as_of is None or state.now - event.qos.as_of > timedelta(seconds=thresholds.recovery)
     return failing_since is not None and (connection.as_of is None or connection.as_of < failing_since - _SAME_ROUND)
 
