@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13
 
 
 def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False) -> int:
-    """Run a command to its exit code, its log in the file. Raises what is neither an ApiError nor a SettingsError.
+    """Run a command to its exit code, its log in the file. Of a fault of its own it prints the traceback, masked.
 
     ctrl-c cancels it. A screen listens by itself once it is drawn (`end_on_signals`), and is just ended before: Textual
     swallows a cancellation while it starts.
@@ -37,17 +38,24 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
         return INTERRUPTED
     except BrokenPipeError:
         return end_broken_pipe()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  the top of the process; printed masked
+        from livedeck.cli.output import echo
         from livedeck.client import ApiError
         from livedeck.settings import SettingsError
         from livedeck.text.secrets import masked
 
-        if not isinstance(error, ApiError | SettingsError):
-            raise
-        from livedeck.cli.output import echo
-
-        echo(f"livedeck: {masked(str(error))}", err=True)
+        is_named = isinstance(error, ApiError | SettingsError)
+        echo(f"livedeck: {masked(str(error))}" if is_named else masked_traceback(error), err=True)
         return code_of_error(error)
+
+
+def masked_traceback(error: BaseException) -> str:
+    """The traceback as Python prints it, without secrets and without what steers a terminal."""
+    from livedeck.text.outside import shown
+    from livedeck.text.secrets import masked
+
+    lines = masked("".join(traceback.format_exception(error))).splitlines()
+    return "\n".join(shown(line) for line in lines)
 
 
 def end_broken_pipe() -> int:

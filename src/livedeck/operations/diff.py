@@ -16,7 +16,7 @@ from livedeck.operations.schema import (
     row_title,
     schema_of_rows,
 )
-from livedeck.text import times, values
+from livedeck.text import addresses, times
 from livedeck.text.segments import Segment, StyleRole
 from livedeck.text.times import TimeReference
 
@@ -90,7 +90,7 @@ def _row_changes(
             secrets = " ".join(
                 format_entry(column, row[column.name]) for column in schema.fields if column.kind is FieldKind.HIDDEN
             )
-            text = f"{row_title(field, row)}  {values.safe(str(row['url']), 60)}  {secrets}"
+            text = f"{row_title(field, row)}  {addresses.show(str(row['url']))}  {secrets}"
             yield Change(f"new {schema.noun}", "", text)
             continue
         for column in schema.fields:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from livedeck.client import Draft, Invalid, Secret
-from livedeck.text import times, values
+from livedeck.text import addresses, times, values
 from livedeck.text.outside import escaped
 from livedeck.text.times import TimeReference
 
@@ -172,7 +172,7 @@ def format_entry(field: Field, entry: Any) -> str:
         return ", ".join(row_title(field, row) for row in entry) or "none"
     if isinstance(entry, tuple):
         return " ".join(entry) or "left to the platform"
-    return values.safe(escaped(entry), 60) or "none"
+    return (addresses.show(entry) if "://" in entry else values.safe(escaped(entry), 60)) or "none"
 
 
 def row_title(field: Field, row: Mapping[str, Any]) -> str:

@@ -69,6 +69,12 @@ def may_let_in(address: str) -> bool:
     return any(sign in address for sign in "@?#")
 
 
+def holds_secret(text: str) -> bool:
+    """Whether that is an address that should not stand in a field: one may let its holder in, or a key stands in it."""
+    is_ingest = "://" in text and not text.lower().lstrip().startswith("http")
+    return "://" in text and (may_let_in(text) or (is_ingest and show(text).rstrip("/") != text.strip().rstrip("/")))
+
+
 def show_in(text: str) -> str:
     """The text with every address in it shown so."""
     return _IN_TEXT.sub(_show_match, text) if "://" in text else text

@@ -14,6 +14,7 @@ from textual.widgets import Input
 from livedeck.client import Secret
 from livedeck.operations.schema import Entry, Field, FieldKind, FormSchema, row_title, schema_of_rows
 from livedeck.text import values
+from livedeck.text.addresses import holds_secret, show
 from livedeck.text.segments import Line, Segment, StyleRole
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.text_field import TextField
@@ -43,10 +44,12 @@ class TextInput(TextField):
     """Text. What is typed into a secret field is never shown, nor copied out of it."""
 
     def __init__(self, field: Field, entry: Entry) -> None:
-        kept = isinstance(entry, Secret)  # what is there is not even in the field
+        is_address = isinstance(entry, str) and holds_secret(entry)
+        kept = isinstance(entry, Secret) or is_address  # what is there is not even in the field
+        hint = f"unchanged: {show(str(entry))}" if is_address else "unchanged"
         super().__init__(
             "" if kept else str(entry or ""),
-            placeholder="unchanged" if kept else "____",
+            placeholder=hint if kept else "____",
             password=field.kind is FieldKind.HIDDEN,
             select_on_focus=False,
         )
@@ -241,5 +244,5 @@ class RowsInput(ToggleInput):
         return [
             (row_title(self.field, row), StyleRole.TEXT),
             (off, StyleRole.WARNING),
-            (f"  {values.safe(str(row.get('url') or ''), 60)}", StyleRole.DIM),
+            (f"  {show(str(row.get('url') or ''), '')}", StyleRole.DIM),
         ]

@@ -1,0 +1,147 @@
+"""A whole session shows and keeps no secret: screens, forms, refusals, copies, the log, the history and `/proc`.
+
+With any one of the masks taken out the same session is caught. `pytest -m slow tests/cli/test_canaries.py` opens every
+screen, reveals a key, and takes out each mask in turn; the small form is one screen with its form, refusal and copies.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cli.commands import LIVEDECK, environment
+from cli.secretive import CANARY, spellings
+from cli.terminals import Terminal, terminal
+from cli.unmasked import MASKS
+
+HERE = Path(__file__).parent
+LOOK = 0.7
+"""Seconds of a person before the next key: a dialog takes no answer in its first 0.3."""
+
+REVEALED = 10.0
+
+CONTROL = re.compile(rb"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)|\[[0-9;?<=>]*[ -/]*[@-~]|[()][0-9A-Za-z]|[=>78])")
+COPIED = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)")
+
+
+@contextmanager
+def secretive(home: Path) -> Iterator[str]:
+    """The platform; its address. The token is in a file, where no process has it in its variables."""
+    command = [sys.executable, str(HERE / "secretive.py")]
+    with subprocess.Popen(command, env=environment(home), stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            found = json.loads(process.stdout.readline())
+            (home / "token").write_text(found["token"])
+            (home / "token").chmod(0o600)
+            yield found["base_url"]
+        finally:
+            process.kill()
+
+
+@contextmanager
+def session(home: Path, program: Sequence[str] = LIVEDECK) -> Iterator[Terminal]:
+    """A deck on it, with its first events shown."""
+    with secretive(home) as address:
+        config = home / ".config" / "livedeck" / "config.toml"
+        config.parent.mkdir(parents=True)
+        config.write_text(f'base_url = "{address}"\ntoken_file = "{home / "token"}"\nprofile = "default"\n')
+        with terminal(home, size=(120, 40), program=program) as deck:
+            deck.until("Morning service")
+            deck.pause(LOOK)
+            yield deck
+
+
+def press(deck: Terminal, *keys: str) -> None:
+    for key in keys:
+        deck.press(key)
+        deck.pause(LOOK)
+
+
+def refuse_form(deck: Terminal) -> None:
+    """The form of an event, and the refusal of what was changed in it, which stays on the screen."""
+    for keys, answer in (("e", "ctrl-s"), ("\x05x\t\t\t\t\x13", "This is sent"), ("\t\r", "refused")):
+        deck.press(keys)
+        deck.until(answer)
+        deck.pause(LOOK)
+
+
+def show_profiles(deck: Terminal) -> None:
+    """The relay profiles of a room, with the masks of their keys."""
+    deck.press("5")
+    deck.until("Council, hybrid")
+    deck.pause(LOOK)
+    deck.press("\x1b[B")
+    deck.pause(LOOK)
+    deck.press("\x1b[B")
+    deck.until("Council channel")
+    deck.pause(LOOK)
+
+
+def copy_all(deck: Terminal) -> None:
+    """An event as JSON, as its id and as a request."""
+    press(deck, "y", "j", "y", "i", "y", "c")
+
+
+def leaks(home: Path, deck: Terminal) -> list[str]:
+    """Where a canary is: on the screen, in the clipboard, in a file, in what the system tells of the process."""
+    found = {"screen": CONTROL.sub(b"", deck.written)}
+    found |= {f"copy {number}": base64.b64decode(text) for number, text in enumerate(COPIED.findall(deck.written))}
+    found |= {str(path): path.read_bytes() for path in home.rglob("*") if path.is_file() and path.name != "token"}
+    for name in ("cmdline", "environ"):
+        path = Path(f"/proc/{deck.process.pid}/{name}")
+        found |= {str(path): path.read_bytes()} if path.exists() else {}
+    return [place for place, content in found.items() if any(spelling in content for spelling in spellings())]
+
+
+def walk(deck: Terminal) -> None:
+    """Every screen, and the first row of each."""
+    for screen in "12345678":
+        press(deck, screen, "\r", "\x1b")
+    press(deck, "1")
+
+
+def test_a_session_shows_and_keeps_no_secret(tmp_path: Path) -> None:
+    with session(tmp_path) as deck:
+        copy_all(deck)
+        assert len(COPIED.findall(deck.written)) == 3
+        refuse_form(deck)
+        assert leaks(tmp_path, deck) == []
+        assert {".log", ".sqlite"} <= {path.suffix for path in tmp_path.rglob("*")}  # they were looked through
+
+
+@pytest.mark.slow
+def test_a_walk_over_all_screens_shows_none_and_a_key_is_gone_after_ten_seconds(tmp_path: Path) -> None:
+    with session(tmp_path) as deck:
+        walk(deck)
+        assert leaks(tmp_path, deck) == []
+        press(deck, "\x1b", "1")
+        show_profiles(deck)
+        deck.press("v")
+        deck.until(CANARY)
+        deck.pause(REVEALED + 2)
+        before = len(deck.written)
+        deck.resize(121, 40)  # everything is drawn anew
+        press(deck, "1", "5", "1")
+        deck.written = deck.written[before:]
+        refuse_form(deck)
+        assert leaks(tmp_path, deck) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mask", MASKS)
+def test_without_any_one_of_its_masks_it_is_caught(tmp_path: Path, mask: str) -> None:
+    with session(tmp_path, [sys.executable, str(HERE / "unmasked.py"), mask]) as deck:
+        show_profiles(deck)
+        press(deck, "1")
+        copy_all(deck)
+        refuse_form(deck)
+        assert leaks(tmp_path, deck)
