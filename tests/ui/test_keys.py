@@ -176,10 +176,10 @@ async def test_help_opens_over_any_screen_and_closes_to_it() -> None:
 
 
 async def test_q_and_ctrl_c_leave() -> None:
-    for name in ("app.quit", "app.interrupt"):
+    for name, code in (("app.quit", 0), ("app.interrupt", 130)):
         async with running() as (deck, pilot):
             await act(pilot, name)
-            assert deck.return_value == 0
+            assert deck.return_value == code
 
 
 async def test_the_platform_is_asked_when_the_operator_says_so() -> None:

@@ -204,4 +204,4 @@ async def test_ctrl_c_leaves_whatever_is_open() -> None:
         await act(pilot, "app.help")
         assert isinstance(deck.screen, HelpScreen)
         await act(pilot, "app.interrupt")
-        assert deck.return_value == 0
+        assert deck.return_value == 130
