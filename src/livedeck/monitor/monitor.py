@@ -261,6 +261,8 @@ class Monitor:
             is_news = self.on_demand.ingest(result.key, result)
         else:
             is_news = await self._world.ingest(result)
+            if result.key == LIST and self._world.needs_second_look:
+                self._poller.look_again()
         if is_news:
             self._debounce.end_early()
         await asyncio.sleep(0)
@@ -340,6 +342,7 @@ class Monitor:
             flood=self._alarms.is_flood(at.wall),
             lists=self.on_demand.lists,
             unreadable=self._world.unreadable,
+            ended=self._world.ended,
         )
 
     def _read_clock(self) -> ClockReading:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from livedeck.client import Api, ApiError, Event, QosSamples, RateLimited
+from livedeck.client import Api, ApiError, Event, QosSamples, RateLimited, Stream
 from livedeck.monitor.detection import patterns, restreams
 from livedeck.monitor.detection.detect import detect, episodes
 from livedeck.monitor.detection.health import assess, find, is_worse
@@ -24,6 +24,7 @@ from livedeck.monitor.model.state import (
     ClockChange,
     ConnectionState,
     ConnectionStatus,
+    EndedEvent,
     Episode,
     EventState,
     Freshness,
@@ -41,6 +42,7 @@ from livedeck.monitor.polling.poller import EventList, ItemList, PollResult
 from livedeck.monitor.polling.schedule import LIST, fit_rate_limit, qos_interval
 from livedeck.monitor.signal import series
 from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, RestreamHistory, SignalAnalysis
+from livedeck.text.secrets import masked_line
 
 _NEVER_ASSESSED = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED})
 
@@ -81,6 +83,7 @@ class EventTracker:
         self, event: Event, listed_at: ClockReading, thresholds: Thresholds, state: EventState | None = None
     ) -> None:
         self.event, self.state, self.is_listed = event, state, True
+        self._missed_at: ClockReading | None = None  # the first of the lists in a row that lack it
         self._listed_at, self._thresholds = listed_at, thresholds
         self._readings, self._recorded = Readings(), Readings()
         self._answered_at: ClockReading | None = None
@@ -107,8 +110,14 @@ class EventTracker:
 
     def update_event(self, event: Event, status: ConnectionStatus, at: ClockReading) -> None:
         """Take the event as it was listed at that moment, its stream being the same."""
-        self.event, self._listed_at, self.is_listed = event, at, True
+        self.event, self._listed_at, self.is_listed, self._missed_at = event, at, True, None
         self._update_restreams(status)
+
+    def miss(self, at: ClockReading) -> ClockReading:
+        """A list lacks the event; returns since when lists do."""
+        self.is_listed = False
+        self._missed_at = self._missed_at or at
+        return self._missed_at
 
     def preload(self, recorded: Readings) -> None:
         """Take what was recorded of the stream before the deck started. It counts from the first answer on, and where
@@ -262,6 +271,15 @@ class EventTracker:
         return Freshness.FRESH if of_samples is Freshness.FRESH else Freshness.LATE
 
 
+def _is_sending(state: EventState | None) -> bool:
+    """Whether the event was on air when it was last looked at, and its encoder sent."""
+    return state is not None and state.phase.tally is BroadcastState.ON_AIR and not state.phase.is_silent
+
+
+def _is_finished(stream: Stream) -> bool:
+    return stream.status == "finished" or stream.finished_at is not None
+
+
 def _count_unreadable(samples: QosSamples) -> Mapping[str, int]:
     return {**samples.unreadable, "time": samples.dropped} if samples.dropped else samples.unreadable
 
@@ -304,6 +322,8 @@ class WorldTracker:
         self._preloaded: dict[str, str] = {}  # event id -> the stream of which recorded samples were asked for
         self._answered_at = started_at.monotonic  # the last good answer of all
         self.cadence, self.unreadable = cadence, 0
+        self.needs_second_look = False  # the last list lacked an event that the one before had
+        self.ended: tuple[EndedEvent, ...] = ()  # while on air, in the last minute
         self.seconds_ahead: float | None = None  # the platform's clock, of the monitor's
         self.status = ConnectionStatus(ConnectionState.CONNECTING, started_at.wall, interval=cadence.events)
 
@@ -359,6 +379,8 @@ class WorldTracker:
         and then.
         """
         self._answered_at = max([self._answered_at, *(result.monotonic for result in results if result.is_good)])
+        told = self._thresholds.ended_told
+        self.ended = tuple(ended for ended in self.ended if (at.wall - ended.at).total_seconds() < told)
         before, self.status = (self.status, self._connect(_round_result(results, measure.lost_share), at, measure))
         if is_urgent and self.status.state is before.state and all(result.key != LIST for result in results):
             return
@@ -372,9 +394,10 @@ class WorldTracker:
         return tracker.evaluate(self.status, self.cadence, at)
 
     def _update_events(self, listed: EventList, at: ClockReading) -> None:
-        """After an event list: what left it is forgotten, and a new stream begins with no samples.
+        """After an event list: a new stream begins with no samples, and what is missing is doubted at first.
 
-        Where rows of it could not be read, what is missing may be one of them: it stays, and goes on being watched.
+        It stays, and goes on being watched, until another list lacks it too; longer where a list lacks every event, or
+        has rows that could not be read.
         """
         trackers: dict[str, EventTracker] = {}
         for event in listed.events:
@@ -383,13 +406,25 @@ class WorldTracker:
             if tracker is None or tracker.stream_id != stream_id:
                 thresholds = self._overrides.get(event.id, self._thresholds)
                 tracker = EventTracker(event, at, thresholds, tracker.state if tracker else None)
+            if _is_sending(tracker.state) and event.stream and _is_finished(event.stream):
+                self._note_end(tracker, "was completed while on air", at)
             tracker.update_event(event, self.status, at)
             trackers[event.id] = tracker
-        for event_id, tracker in self._trackers.items() if listed.unreadable else ():
-            if event_id not in trackers:
-                tracker.is_listed = False
+        missing = {key: tracker for key, tracker in self._trackers.items() if key not in trackers}
+        self.needs_second_look = any(tracker.is_listed for tracker in missing.values())
+        doubt = 0.0 if listed.events else self._thresholds.empty_list
+        for event_id, tracker in missing.items():
+            is_first, since = tracker.is_listed, tracker.miss(at)
+            if is_first or listed.unreadable or at.monotonic - since.monotonic < doubt:
                 trackers[event_id] = tracker
+            elif _is_sending(tracker.state):
+                self._note_end(tracker, "is no longer listed, and was on air", at)
         self._trackers = trackers
+
+    def _note_end(self, tracker: EventTracker, how: str, at: ClockReading) -> None:
+        ended = EndedEvent(masked_line(tracker.event.name or tracker.event.id, 60), how, at.wall)
+        self.ended = (*self.ended, ended)
+        _log.warning("an event ended on air", event_id=tracker.event.id, how=how)
 
     def _new_streams(self) -> dict[str, str]:
         """Event id -> the stream that it has since this was last asked, where that may still bring samples."""

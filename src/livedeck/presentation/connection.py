@@ -54,13 +54,18 @@ def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "") ->
     if connection.state is ConnectionState.FAILING:
         role = StyleRole.BANNER_BLIND if connection.is_unauthorized else StyleRole.BANNER
         return [(f" ▲ {connection.problem} since {details} ", role)]
-    return _doubt_line(connection, render_time, data)
+    return _doubt_line(snapshot, render_time, data)
 
 
-def _doubt_line(connection: ConnectionStatus, render_time: RenderTime, data: str) -> Line:
+def _doubt_line(snapshot: Snapshot, render_time: RenderTime, data: str) -> Line:
     """What is to be known of a screen though the platform answers."""
+    connection = snapshot.link
     if render_time.stale and connection.as_of is not None:
         text = f"▒ STALE  {data}, {age(render_time.seconds_since(connection.as_of))} old"
+    elif snapshot.events and not any(state.is_listed for state in snapshot.events):
+        text = f"▲ the platform lists no events; there were {len(snapshot.events)}"
+    elif snapshot.ended:
+        text = f"● {snapshot.ended[-1].name} {snapshot.ended[-1].how}, at {snapshot.ended[-1].at:%H:%M:%S}Z"
     elif connection.clock_change:
         text = f"● {clock_change_text(connection.clock_change)}"
     elif connection.state is ConnectionState.POOR:

@@ -43,7 +43,7 @@ def faults(state: EventState) -> tuple[FieldFault, ...]:
         FieldFault(f"qos.{field}", _SAMPLE_DEMANDS.get(field, "should be a number"), f"something else ({count}x)")
         for field, count in state.qos.unreadable.items()
     )
-    listed = [] if state.is_listed else [FieldFault("last list", "should hold this event", "a row that cannot be read")]
+    listed = [] if state.is_listed else [FieldFault("last list", "should hold this event", "a list without it")]
     return (*listed, *state.event.faults, *samples)
 
 
@@ -53,7 +53,7 @@ def name_cell(state: EventState, _: RenderTime) -> Line:
 
 
 def odd_sign(state: EventState) -> Line:
-    """`≠ odd` where fields could not be read, `≠ not in the list` where the whole row may be one that could not."""
+    """`≠ odd` where fields could not be read, `≠ not in the list` where the last list lacks the event."""
     if not state.is_listed:
         return [("≠ not in the list ", StyleRole.WARNING)]
     return [("≠ odd ", StyleRole.WARNING)] if faults(state) else []

@@ -10,7 +10,7 @@ from typing import Any
 from livedeck.client import Room
 from livedeck.monitor.model.alarm import Alarm, AlarmChange
 from livedeck.monitor.model.resources import ROOM_LIST, CachedList, ResourceKey
-from livedeck.monitor.model.state import ConnectionStatus, EventState
+from livedeck.monitor.model.state import ConnectionStatus, EndedEvent, EventState
 
 _NEVER_ANSWERED: CachedList[Any] = CachedList()
 
@@ -22,7 +22,8 @@ class Snapshot:
     `alarms`: what a person must read now, most urgent first. `quiet`: shelved, suppressed, out of service, and cleared
     less than 5 min ago. `changes`: what became of alarms since the snapshot before. `bells`: how often to ring now.
     `flood`: more alarms came in the last 10 min than a person can follow. `lists`: what was asked for on demand.
-    `unreadable`: how many events are missing here, as not even their id could be read.
+    `ended`: the events that ended on air in the last minute. `unreadable`: how many events are missing here, as not
+    even their id could be read.
     """
 
     seq: int
@@ -36,6 +37,7 @@ class Snapshot:
     flood: bool = False
     lists: Mapping[ResourceKey, CachedList[Any]] = field(default_factory=dict)
     unreadable: int = 0
+    ended: tuple[EndedEvent, ...] = ()
 
     @property
     def rooms(self) -> CachedList[Room]:

@@ -273,7 +273,7 @@ class EventState:
 
     `is_stale`: asking for it fails, or has for two intervals brought nothing: what is shown may be over. Samples that
     stopped while the platform answers make nothing stale: that silence is known. `is_listed`: the last list held it;
-    else it held rows that could not be read, and this event may be one of them.
+    else it held rows that could not be read, and this event may be one of them, or it is the first list without it.
     """
 
     event: Event
@@ -290,6 +290,15 @@ class EventState:
     def id(self) -> str:
         """The identity that a cursor, a dialog and an action follow."""
         return self.event.id
+
+
+@dataclass(frozen=True, slots=True)
+class EndedEvent:
+    """An event that ended while it was on air and its encoder sent: `how` in words, `at` the answer that told it."""
+
+    name: str
+    how: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)

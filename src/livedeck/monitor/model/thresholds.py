@@ -69,6 +69,8 @@ class Thresholds:
     unanswered_poor: float = 60.0  # s; the same on a poor link
     clock_told: float = 60.0  # s for which a step of this machine's clock, or its sleep, is told
     unwatched: float = 30.0  # s; a monitor that is late by so much slept, with its machine or by itself
+    empty_list: float = 30.0  # s; a list that lacks every event is doubted for so long
+    ended_told: float = 60.0  # s for which it is told that an event ended while it was on air
     link_window: float = 60.0  # s; in which lost answers are counted
     link_outage: float = 3.0  # s without any good answer: an outage, and no loss in passing
     link_passing: float = 15.0  # s; what is answered within three asks was lost in passing

@@ -141,6 +141,10 @@ class Poller:
         """Everything is due now; only a Retry-After is still obeyed."""
         self._requested.clear()
 
+    def look_again(self) -> None:
+        """Ask for the list now; only a Retry-After is still obeyed."""
+        self._requested.pop(LIST, None)
+
     @property
     def is_backing_off(self) -> bool:
         """Whether the list failed the last time: the next turn is the retry."""

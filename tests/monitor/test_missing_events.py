@@ -1,0 +1,61 @@
+"""A list that lacks events is doubted before it is believed (monitoring.md, "Missing events")."""
+
+from __future__ import annotations
+
+from livedeck.monitor import BroadcastState, Severity, Snapshot
+from livedeck.presentation.connection import banner_line
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import plain
+from monitor.conftest import Raise
+from monitor.stage import at, event
+
+
+def banner(snapshot: Snapshot) -> str:
+    return plain(banner_line(snapshot, RenderTime.from_snapshot(snapshot, snapshot.at))).strip()
+
+
+async def test_one_list_without_an_event_removes_nothing_and_a_second_one_does(deck: Raise) -> None:
+    one = deck(event(), event("two"))
+    await one.until(10)
+    listed, one.stage.events = one.stage.events, one.stage.events[:1]
+    snapshot = await one.next()
+    while all(state.is_listed for state in snapshot.events):
+        snapshot = await one.next()
+    one.stage.events = listed
+    assert [(state.id, state.is_listed) for state in snapshot.events if not state.is_listed] == [("two", False)]
+    snapshot = await one.until(one.clock.monotonic() + 2)
+    assert all(state.is_listed for state in snapshot.events)
+    assert len(snapshot.events) == 2
+    one.stage.events = one.stage.events[:1]
+    snapshot = await one.until(one.clock.monotonic() + 25)
+    assert [state.id for state in snapshot.events] == ["one"]
+    assert banner(snapshot).startswith("● two is no longer listed, and was on air, at 12:00:")
+    assert not any(alarm.severity is Severity.CRITICAL for alarm in snapshot.alarms)
+
+
+async def test_an_empty_list_is_doubted_for_half_a_minute(deck: Raise) -> None:
+    one = deck(event(), event("two"))
+    await one.until(10)
+    listed, one.stage.events = one.stage.events, []
+    snapshot = await one.until(35)
+    assert [state.phase.tally for state in snapshot.events] == [BroadcastState.ON_AIR] * 2
+    assert banner(snapshot) == "▲ the platform lists no events; there were 2"
+    assert snapshot.alarms == ()
+    one.stage.events = listed
+    snapshot = await one.until(60)
+    assert all(state.is_listed for state in snapshot.events)
+    assert banner(snapshot) == ""
+    one.stage.events = []
+    assert (await one.until(130)).events == ()
+
+
+async def test_an_event_that_is_completed_while_on_air_is_told_as_that(deck: Raise) -> None:
+    one = deck(event(name="Morning show"))
+    await one.until(10)
+    stream = {"id": "stream-one", "status": "finished", "started_at": at(-600), "finished_at": at(10)}
+    one.stage.events = [event(name="Morning show", stream=stream)]
+    snapshot = await one.until(20)
+    assert [state.phase.tally for state in snapshot.events] == [BroadcastState.COMPLETED]
+    assert banner(snapshot).startswith("● Morning show was completed while on air, at 12:00:1")
+    assert snapshot.alarms == ()
+    assert banner(await one.until(90)) == ""
