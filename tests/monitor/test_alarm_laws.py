@@ -152,15 +152,16 @@ def test_every_critical_is_in_sight_or_put_away_by_a_person_or_said_by_one_that_
 
 
 def is_covered(alarm: Alarm, watcher: Watcher) -> bool:
-    """Whether a person reads of it, chose not to, or reads of what hides it."""
+    """Whether a person reads of it, chose not to, or reads, or read a moment ago, of what hides it."""
     if alarm.active or alarm.state in PUT_AWAY:
         return True
-    parents = [parent for parent in watcher.engine.alarms.values() if parent.kind == alarm.parent]
-    return any(
-        is_covered(parent, watcher)
-        for parent in parents
-        if parent.is_ongoing and parent.event_id in {"", alarm.event_id}
-    )
+    just_over = watcher.now - timedelta(seconds=RULES.hidden_after)
+    parents = [
+        parent
+        for parent in watcher.engine.alarms.values()
+        if parent.kind == alarm.parent and parent.event_id in {"", alarm.event_id}
+    ]
+    return any(is_covered(parent, watcher) if parent.is_ongoing else parent.changed >= just_over for parent in parents)
 
 
 @settings(max_examples=60, deadline=None)

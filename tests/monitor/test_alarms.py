@@ -20,12 +20,16 @@ from livedeck.monitor import (
     Ingest,
     IngestState,
     Phase,
+    QosState,
+    Reading,
+    Readings,
     Severity,
 )
 from livedeck.monitor.alarms import operator
 from livedeck.monitor.alarms.ranking import urgent_first, worst_first
+from livedeck.monitor.signal.series import merge
 from monitor.alarm_stage import BLIND, RULES, WELL, Watcher, critical, finding, kinds, state
-from monitor.stage import NOW
+from monitor.stage import NOW, model, samples
 
 QOS_STALE = Finding("QOS_STALE", Severity.CRITICAL, "no new sample", "an answer every few seconds")
 ACKNOWLEDGED, UNACKNOWLEDGED = AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED
@@ -391,6 +395,8 @@ def test_what_outlives_its_parent_asks_then_and_what_does_not_was_never_there() 
     watcher = Watcher()
     watcher.look(state(critical(), finding("FPS_LOW"), finding("VIDEO_LOW")))
     watcher.look(state(finding("FPS_LOW")), after=20)
+    assert kinds(watcher.shown) == ["BLACKOUT"], "the signs of one fault do not end together"
+    watcher.look(state(finding("FPS_LOW")), after=21)
     assert [(alarm.kind, alarm.state) for alarm in watcher.shown] == [
         ("BLACKOUT", AlarmState.RETURNED),
         ("FPS_LOW", UNACKNOWLEDGED),
@@ -429,6 +435,7 @@ def test_an_acknowledgement_outlives_a_parent() -> None:
     acknowledge(watcher, "FPS_LOW")
     watcher.look(state(critical(), finding("FPS_LOW")), after=5)
     watcher.look(state(finding("FPS_LOW")), after=20)
+    watcher.look(state(finding("FPS_LOW")), after=21)
     assert (watcher.alarm("FPS_LOW").state, watcher.alert_count) == (ACKNOWLEDGED, 2)
 
 
@@ -445,8 +452,8 @@ def gone(name: str, after: float = 0.0) -> EventState:
     )
 
 
-def test_three_events_and_half_of_those_on_air_within_a_minute_are_one_incident() -> None:
-    watcher, bad = Watcher(), [gone(name, index * 30.0) for index, name in enumerate(names(3))]
+def test_three_events_and_half_of_those_on_air_within_half_a_minute_are_one_incident() -> None:
+    watcher, bad = Watcher(), [gone(name, index * 15.0) for index, name in enumerate(names(3))]
     (alarm,) = watcher.look(*bad, *(state(name=f"calm-{n}") for n in range(3)), after=60)
     assert (alarm.kind, alarm.affects, alarm.since) == ("PLATFORM", tuple(names(3)), NOW)
     assert alarm.actual == "3 of 6 events on air: RECONNECTING"
@@ -465,7 +472,7 @@ def test_less_than_that_is_none(bad: int, calm: int, apart: float) -> None:
 
 def test_who_fails_soon_after_joins_the_incident_and_it_asks_again() -> None:
     watcher = Watcher()
-    bad = [gone(name, 20.0 * index) for index, name in enumerate(names(5))]
+    bad = [gone(name, 6.0 * index) for index, name in enumerate(names(5))]
     watcher.look(*bad[:3], state(name="event-3"), state(name="event-4"), after=60)
     acknowledge(watcher, "PLATFORM", "")
     (alarm,) = watcher.look(*bad, after=40)
@@ -483,8 +490,54 @@ def test_an_incident_ends_when_fewer_remain_and_they_speak_for_themselves() -> N
     bad = [gone(name) for name in names(3)]
     watcher.look(*bad)
     acknowledge(watcher, "PLATFORM", "")
-    shown = watcher.look(bad[0], bad[1], state(name="event-2"), after=60)
-    assert [(alarm.event_id, alarm.state) for alarm in shown] == [(name, UNACKNOWLEDGED) for name in names(2)]
+    left = bad[0], state(name="event-1"), state(name="event-2")
+    assert watcher.look(*left, after=60) == (), "its last members come back at any moment"
+    assert [(alarm.event_id, alarm.state) for alarm in watcher.look(*left, after=21)] == [("event-0", UNACKNOWLEDGED)]
+
+
+def test_a_fault_that_stood_before_neither_counts_nor_is_hidden() -> None:
+    old = [state(critical("PACKET_LOSS", since=NOW - timedelta(minutes=9)), name=name) for name in names(2)]
+    watcher = Watcher()
+    watcher.look(*old, gone("event-2"), after=1)
+    assert sorted(kinds(watcher.shown)) == ["PACKET_LOSS", "PACKET_LOSS", "RECONNECTING"]
+    both = [
+        state(
+            critical("PACKET_LOSS", since=NOW - timedelta(minutes=9)),
+            critical("RECONNECTING", since=NOW),
+            name=name,
+            tally=BroadcastState.RECONNECTING,
+        )
+        for name in names(2)
+    ]
+    watcher.look(*both, gone("event-2"), after=5)
+    assert sorted(kinds(watcher.shown)) == ["PACKET_LOSS", "PACKET_LOSS", "PLATFORM"]
+
+
+def test_events_of_one_encoder_are_one_input() -> None:
+    """By the key that it sends to, or by the numbers that it sends."""
+    same_key = [replace(gone(name), event=model(event_id=name, streamkey="the-one-key")) for name in names(3)]
+    assert kinds(Watcher().look(*same_key, after=5)) == ["RECONNECTING"] * 3
+    rows = [Reading(2.0 * index, 4e6 + index, 128e3, 30.0, 0) for index in range(20)]
+    same_rows = [replace(gone(name), qos=QosState(merge(Readings(), samples(rows)))) for name in names(3)]
+    assert kinds(Watcher().look(*same_rows, after=5)) == ["RECONNECTING"] * 3
+
+
+def test_the_signs_of_one_picture_fault_are_one_alarm_of_the_gravest() -> None:
+    watcher, since = Watcher(), NOW - timedelta(seconds=40)
+    signs = finding("PACKET_LOSS", since=since), critical("FPS_COLLAPSE", since=NOW), finding("VIDEO_LOW", since=NOW)
+    watcher.look(state(*signs), after=1)
+    assert (kinds(watcher.shown), watcher.alert_count) == (["FPS_COLLAPSE"], 1)
+    apart = finding("PACKET_LOSS", since=NOW - timedelta(seconds=90)), signs[1]
+    assert kinds(Watcher().look(state(*apart), after=1)) == ["FPS_COLLAPSE", "PACKET_LOSS"]
+
+
+def test_information_rings_for_nobody_and_counts_as_no_habit() -> None:
+    watcher = Watcher()
+    for _ in range(6):
+        watcher.look(state(finding("PACKET_LOSS", Severity.INFO)), after=30)
+        watcher.look(state(), after=30)
+    alarm = watcher.look(state(finding("PACKET_LOSS")), after=30)[0]
+    assert (alarm.severity, alarm.flapping, watcher.alert_count) == (Severity.WARNING, False, 1)
 
 
 # After a restart

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livedeck.monitor import Episode, Reading, Readings, Thresholds
-from livedeck.monitor.detection.detect import SAMPLE_KINDS, detect, episodes
+from livedeck.monitor.detection.detect import SAMPLE_KINDS, StreamRules, detect, episodes
 from livedeck.monitor.signal.analysis import SignalAnalysis
 from livedeck.monitor.signal.series import first_change, merge
 from monitor.stage import NOW, samples
@@ -21,6 +21,7 @@ quick = settings(max_examples=40, deadline=None)
 """Streams of minutes: some dozens find what there is to find."""
 
 T = Thresholds()
+RULES = StreamRules(T)
 OFF_SECONDS = {kind.name: detector.hold_time(T).off for kind, detector in SAMPLE_KINDS} | {
     "RECONNECTING": T.silence_off
 }
@@ -60,11 +61,11 @@ def _rows(parts: Iterable[Part]) -> Iterable[Reading]:
 
 
 def facts(analysis: SignalAnalysis) -> tuple[object, ...]:
-    return analysis.intervals, analysis.past, analysis.baseline, analysis.first_time, episodes(analysis)
+    return analysis.intervals, analysis.past, analysis.usual, analysis.first_time, episodes(analysis)
 
 
 def whole(rows: list[Reading]) -> SignalAnalysis:
-    return detect(SignalAnalysis(), merge(Readings(), samples(rows)), T)
+    return detect(SignalAnalysis(), merge(Readings(), samples(rows)), RULES)
 
 
 def in_chunks(rows: list[Reading], sizes: Iterable[int]) -> Iterable[list[Reading]]:
@@ -81,7 +82,7 @@ def test_the_same_samples_are_the_same_faults_one_by_one_or_all_at_once(rows: li
     analysis, readings = SignalAnalysis(), Readings()
     for chunk in in_chunks(rows, sizes):
         readings = merge(readings, samples(chunk))
-        analysis = detect(analysis, readings, T)
+        analysis = detect(analysis, readings, RULES)
     assert facts(analysis) == facts(whole(rows))
 
 
@@ -90,7 +91,7 @@ def test_the_same_samples_are_the_same_faults_one_by_one_or_all_at_once(rows: li
 def test_the_same_samples_are_the_same_faults_a_few_in_each_call(rows: list[Reading], limit: int) -> None:
     readings, analysis, calls = merge(Readings(), samples(rows)), SignalAnalysis(), 0
     while analysis.readings is not readings:
-        analysis, calls = detect(analysis, readings, T, limit=limit), calls + 1
+        analysis, calls = detect(analysis, readings, RULES, limit=limit), calls + 1
     assert calls == -(-len(rows) // limit)
     assert facts(analysis) == facts(whole(rows))
 
@@ -103,7 +104,7 @@ def test_late_and_reordered_and_doubled_samples_make_no_difference(rows: list[Re
     analysis, readings = SignalAnalysis(), Readings()
     for chunk in [*chunks, random.choice(chunks)]:
         readings = merge(readings, samples(random.sample(chunk * 2, len(chunk) * 2)))
-        analysis = detect(analysis, readings, T)
+        analysis = detect(analysis, readings, RULES)
     assert facts(analysis) == facts(whole(rows))
 
 
@@ -111,7 +112,7 @@ def test_late_and_reordered_and_doubled_samples_make_no_difference(rows: list[Re
 @given(streams)
 def test_an_answer_without_news_costs_nothing(rows: list[Reading]) -> None:
     analysis = whole(rows)
-    assert detect(analysis, merge(analysis.readings, samples(rows)), T) is analysis
+    assert detect(analysis, merge(analysis.readings, samples(rows)), RULES) is analysis
 
 
 @quick
@@ -120,7 +121,7 @@ def test_an_episode_begins_once_never_gets_quieter_and_ends_after_its_delay(rows
     analysis, readings, before = SignalAnalysis(), Readings(), dict[str, Episode]()
     for row in rows:
         readings = merge(readings, samples([row]))
-        analysis = detect(analysis, readings, T)
+        analysis = detect(analysis, readings, RULES)
         now = {episode.kind: episode for episode in episodes(analysis) if episode.until is None}
         assert set(now) == set(analysis.intervals)
         for kind, episode in before.items():

@@ -9,7 +9,7 @@ import pytest
 
 from livedeck.client import Event
 from livedeck.monitor import BroadcastState, Finding, Ingest, IngestState, Phase, Severity, Thresholds
-from livedeck.monitor.detection.detect import detect
+from livedeck.monitor.detection.detect import StreamRules, detect
 from livedeck.monitor.detection.health import find
 from livedeck.monitor.detection.restreams import restream_episodes, update
 from livedeck.monitor.kinds import ALARM_KINDS
@@ -89,7 +89,7 @@ def has_no_ingest(analysis: SignalAnalysis, empty: float | None, began: float = 
 
 def test_a_stream_that_never_sent_is_told_until_ten_seconds_of_samples_came() -> None:
     def begun(count: int) -> SignalAnalysis:
-        return detect(SignalAnalysis(), merge(after(0, count=1), samples(signal(count))), T)
+        return detect(SignalAnalysis(), merge(after(0, count=1), samples(signal(count))), StreamRules(T))
 
     nothing = Phase(BroadcastState.ON_AIR, moment(-600), Ingest(IngestState.NONE))
     assert findings("NO_INGEST", nothing, quality=DataQuality(last_empty_at=NOW))

@@ -19,7 +19,7 @@ from livedeck.monitor import (
     Severity,
     Thresholds,
 )
-from livedeck.monitor.detection.detect import detect
+from livedeck.monitor.detection.detect import StreamRules, detect
 from livedeck.monitor.detection.health import assess
 from livedeck.monitor.kinds.kind import EventCase
 from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
@@ -36,7 +36,7 @@ def assess_readings(
 
 
 def assess_signal(readings: Readings, phase: Phase, quality: DataQuality) -> HealthAssessment:
-    analysis = detect(SignalAnalysis(), readings, Thresholds())
+    analysis = detect(SignalAnalysis(), readings, StreamRules(Thresholds()))
     return assess(EventCase(analysis, phase, quality, NOW), Thresholds())
 
 
@@ -49,7 +49,8 @@ def kinds(assessment: HealthAssessment) -> list[str]:
     [
         ({}, Grade.GOOD, "", []),
         ({"video": 3.4e6}, Grade.FAIR, "video", []),
-        ({"video": 2.7e6}, Grade.POOR, "video", ["VIDEO_LOW"]),
+        ({"video": 2.7e6}, Grade.POOR, "video", []),
+        ({"video": 2.7e6, "audio": 90e3}, Grade.POOR, "video", ["VIDEO_LOW"]),
         ({"video": 0.0}, Grade.POOR, "video", ["BLACKOUT"]),
         ({"video": 0.0, "audio": 0.0, "fps": 0.0}, Grade.POOR, "video", ["BLACKOUT"]),
         ({"fps": 0.0}, Grade.POOR, "fps", ["BLACKOUT"]),
@@ -112,13 +113,13 @@ def test_a_field_that_is_missing_for_less_than_the_window_of_the_score_makes_not
 
 
 def test_a_fault_must_hold_for_its_samples_and_its_seconds() -> None:
-    assert kinds(assess_readings(after(count=8, video=2.7e6))) == []
-    assert kinds(assess_readings(after(count=9, video=2.7e6))) == ["VIDEO_LOW"]
+    assert kinds(assess_readings(after(count=10, video=2.7e6, audio=90e3))) == []
+    assert kinds(assess_readings(after(count=11, video=2.7e6, audio=90e3))) == ["VIDEO_LOW"]
 
 
 def test_one_loss_is_an_episode_at_once() -> None:
     once = assess_readings(after(count=1, status=5))
-    assert [(finding.kind, finding.severity) for finding in once.findings] == [("PACKET_LOSS", Severity.WARNING)]
+    assert [(finding.kind, finding.severity) for finding in once.findings] == [("PACKET_LOSS", Severity.INFO)]
     assert once.health.grade is Grade.FAIR
 
 
@@ -137,18 +138,17 @@ def test_a_dark_minute_does_not_become_the_usual() -> None:
 
 
 def test_a_baseline_needs_a_minute_of_normal_samples_after_the_warm_up() -> None:
-    assert assess_readings(after(30, count=12)).baseline_video is None
+    assert assess_readings(after(28, count=12)).baseline_video is None
     assert assess_readings(after(40, count=12)).baseline_video == 4.5e6
 
 
-@pytest.mark.parametrize("nominal", [24.0, 25.0, 30.0, 50.0, 60.0])
-def test_the_nominal_rate_is_a_usual_one(nominal: float) -> None:
+@pytest.mark.parametrize("nominal", [12.0, 15.0, 23.976, 25.0, 29.97, 60.0])
+def test_the_nominal_rate_is_what_the_encoder_sends(nominal: float) -> None:
     assert assess_readings(after(1, count=200, fps=nominal)).nominal_fps == nominal
-    assert assess_readings(after(1, count=200, fps=nominal - 0.4)).nominal_fps == nominal
 
 
-def test_an_encoder_that_is_overloaded_for_long_does_not_become_its_own_measure() -> None:
-    assert assess_readings(after(300, count=1500, fps=22.0)).nominal_fps == 30.0
+def test_an_encoder_that_is_overloaded_does_not_become_its_own_measure_within_ten_minutes() -> None:
+    assert assess_readings(after(300, count=290, fps=22.0)).nominal_fps == 30.0
 
 
 def test_late_samples_are_never_good() -> None:

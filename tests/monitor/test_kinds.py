@@ -17,11 +17,14 @@ from livedeck.monitor.detection.patterns import PATTERN_DIAGNOSES, diagnose
 from livedeck.monitor.kinds import ALARM_KINDS, audio, delivery, is_normal, video
 from livedeck.monitor.kinds.kind import AlarmKind, EventDetector, Observation, SampleDetector
 from livedeck.monitor.model.state import Component, Pattern, Severity
-from livedeck.monitor.signal.features import Baseline, SampleFeatures
+from livedeck.monitor.model.thresholds import Duty
+from livedeck.monitor.signal.features import ProfileChange, SampleFeatures
 from livedeck.monitor.signal.hysteresis import Level
+from livedeck.monitor.signal.order import Step
+from livedeck.monitor.signal.usual import Rates, Usual
 
 T = Thresholds()
-BY_FOLDS = {"restream_hold"}
+BY_FOLDS = {"restream_hold", "ragged_hold"}
 """The holds that no SampleDetector names."""
 
 NAN = float("nan")
@@ -51,10 +54,15 @@ def test_every_hold_is_a_setting_and_every_such_setting_is_a_hold() -> None:
     assert named | BY_FOLDS == holds
 
 
-def test_a_fault_of_a_rate_keeps_that_rate_out_of_the_baseline() -> None:
-    rates = {Component.VIDEO, Component.AUDIO, Component.FPS}
+def test_every_duty_is_a_setting_and_every_such_setting_is_a_duty() -> None:
+    duties = {field.name for field in fields(T) if isinstance(getattr(T, field.name), Duty)}
+    named = {detector.duty.limits for _, detector in sample_detectors() if detector.duty}
+    assert named | {"above_duty"} == duties, "that one proves a variable rate, and raises nothing"
+
+
+def test_a_fault_spoils_no_other_rate_than_its_own() -> None:
     for kind, detector in sample_detectors():
-        assert detector.excluded_from_baseline == (kind.component.value if kind.component in rates else ""), kind.name
+        assert detector.spoils in {"", kind.component.value}, kind.name
 
 
 def test_a_hidden_kind_is_hidden_by_none_that_it_hides() -> None:
@@ -72,7 +80,8 @@ def test_without_a_platform_or_a_stream_nothing_is_said_of_an_event_s_samples(ki
     if not kind.is_of_deck:
         assert kind.parents[0] == "API_BLIND"
     if isinstance(kind.detector, SampleDetector):
-        assert {"NO_INGEST", "RECONNECTING"} <= set(kind.parents)
+        assert "NO_INGEST" in kind.parents
+        assert ("RECONNECTING" in kind.parents) is (kind.name != "DROPOUTS"), "which stands for silences"
 
 
 @pytest.mark.parametrize("kind", ALARM_KINDS.values(), ids=lambda kind: kind.name)
@@ -139,9 +148,12 @@ def test_the_documents_list_every_parent_with_its_children() -> None:
     shared = section("PLATFORM incident").split("The shared kinds are", 1)[1]
     words = {
         "every kind that samples raise, and RESTREAM_DOWN": by_samples | {"RESTREAM_DOWN"},
+        "the same but DROPOUTS": by_samples - {"DROPOUTS"} | {"RESTREAM_DOWN"},
         "every alarm of every event, and PLATFORM": {kind.name for kind in ALARM_KINDS.values() if not kind.is_of_deck}
         | {"PLATFORM"},
-        "the shared kinds of the events that it lists": set(re.findall(r"[A-Z]+_[A-Z]+|BLACKOUT|RECONNECTING", shared)),
+        "the shared kinds of the events that it lists": set(
+            re.findall(r"[A-Z]+_[A-Z]+|BLACKOUT|RECONNECTING|DROPOUTS", shared)
+        ),
     }
     listed: dict[str, set[str]] = {}
     for parents, children in rows("Suppression"):
@@ -169,15 +181,9 @@ HEALTHY = SampleFeatures(
     audio=128e3,
     fps=30.0,
     status=0,
-    baseline=Baseline(4.5e6, 128e3, 30.0),
-    is_dark=False,
-    is_shortage=True,
-    drift_hits=0,
-    severe_hits=0,
-    loss_hits=0,
-    is_heavy_loss=False,
-    loss_bursts=0,
-    variation=0.0,
+    usual=Usual(4.5e6, 128e3, 30.0, 127e3, is_constant=True, is_witness=True),
+    cadence=2.0,
+    window=Rates(4.5e6, 128e3, 30.0),
 )
 
 
@@ -189,17 +195,25 @@ def rates(usual: float, *limits: float) -> st.SearchStrategy[float]:
 
 CHANGES: dict[str, st.SearchStrategy[Any]] = {
     "video": rates(4.5e6, 0.7 * 4.5e6, 0.5 * 4.5e6, T.dark_video),
-    "audio": rates(128e3, T.low_audio, T.high_audio),
-    "fps": rates(30.0, 0.95 * 30.0, 0.8 * 30.0, T.dark_fps),
+    "audio": rates(128e3, T.low_audio * 128e3, T.low_audio_rate, T.high_audio),
+    "fps": rates(30.0, 28.5, 0.85 * 30.0, 0.8 * 30.0, T.dark_fps),
     "status": st.sampled_from([-1, 1, 3, 4, 5]),
-    "baseline": st.sampled_from([Baseline(), Baseline(4.5e6, None, 25.0, 0.3)]),
-    "is_shortage": st.booleans(),
+    "usual": st.sampled_from([Usual(), Usual(4.5e6, None, 25.0), HEALTHY.usual._replace(is_variable_fps=True)]),
+    "window": st.builds(Rates, rates(4.5e6), rates(128e3), rates(30.0)),
+    "step": st.sampled_from([Step(4.0), Step(60.0, is_silence=True)]),
+    "is_warm": st.booleans(),
+    "is_fps_low": st.booleans(),
+    "is_fps_pending": st.booleans(),
+    "witnesses": st.integers(0, 3),
+    "is_ragged": st.booleans(),
+    "fps_charge": st.sampled_from([0.0, 20.0]),
+    "dip": st.sampled_from([0.0, 12.0]),
+    "change": st.just(ProfileChange("video", 4.5e6, 2e6, 0.0)),
     "drift_hits": st.integers(0, 10),
     "severe_hits": st.integers(0, 6),
     "loss_hits": st.integers(0, 6),
+    "loss_hits_long": st.integers(0, 15),
     "is_heavy_loss": st.booleans(),
-    "loss_bursts": st.integers(0, 5),
-    "variation": st.floats(0, 3) | st.just(NAN),
 }
 FEATURES = st.lists(st.one_of([st.tuples(st.just(name), values) for name, values in CHANGES.items()]), max_size=4).map(
     lambda changes: HEALTHY._replace(**dict(changes))
@@ -215,7 +229,7 @@ def scaled(value: float) -> st.SearchStrategy[float]:
 OVERRIDES: dict[str, st.SearchStrategy[Any]] = {
     name: scaled(value)
     for name, value in ((field.name, getattr(T, field.name)) for field in fields(T))
-    if isinstance(value, float) and name != "fps_percentile"
+    if isinstance(value, float)
 } | {
     field.name: st.fixed_dictionaries({"hits": st.integers(1, 4)})
     for field in fields(T)
@@ -232,7 +246,7 @@ THRESHOLDS = st.lists(
         (kinds.is_normal, kinds.ALARM_KINDS.values()),
         (video.is_normal, video.VIDEO_KINDS),
         (audio.is_normal, audio.AUDIO_KINDS),
-        (delivery.is_normal, delivery.DELIVERY_KINDS),
+        (lambda features, _: delivery.is_normal(features), delivery.DELIVERY_KINDS),
     ],
     ids=["all", "video", "audio", "delivery"],
 )
@@ -250,10 +264,12 @@ def test_a_normal_sample_is_bad_for_no_kind(
     if is_normal(features, thresholds):
         detectors = [kind.detector for kind in kinds if isinstance(kind.detector, SampleDetector)]
         assert all(detector.classify(features, thresholds) is not Level.BAD for detector in detectors)
+        duties = [detector.duty for detector in detectors if detector.duty]
+        assert not any(duty.bad_seconds(features, thresholds) > 0 for duty in duties)
 
 
 def test_a_healthy_sample_is_normal() -> None:
     """The property holds for a fast path that is never taken, too."""
     assert is_normal(HEALTHY, T)
-    assert not is_normal(HEALTHY._replace(audio=0.0), replace(T, low_audio=0.0))
+    assert not is_normal(HEALTHY._replace(audio=0.0), replace(T, low_audio=0.0, low_audio_rate=0.0))
     assert is_normal(HEALTHY, replace(T, drift_share=Share(1, 1)))

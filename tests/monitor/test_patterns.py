@@ -17,7 +17,7 @@ from livedeck.monitor import (
     Readings,
     Thresholds,
 )
-from livedeck.monitor.detection.detect import detect
+from livedeck.monitor.detection.detect import StreamRules, detect
 from livedeck.monitor.detection.health import assess
 from livedeck.monitor.detection.patterns import PATTERN_DIAGNOSES, SignalSignature, classify, diagnose, pattern_of
 from livedeck.monitor.kinds.kind import EventCase
@@ -37,7 +37,7 @@ def on_air(shape: str, *, calm: int = 300, faulty: int = 90, seed: int = 1) -> E
         rows.append(Reading(begin + 2.0 * index, *sample))
     readings = merge(Readings(), samples(rows))
     phase = Phase(BroadcastState.ON_AIR, NOW - timedelta(hours=1), Ingest(IngestState.RECEIVING))
-    analysis = detect(SignalAnalysis(), readings, Thresholds())
+    analysis = detect(SignalAnalysis(), readings, StreamRules(Thresholds()))
     assessment = assess(EventCase(analysis, phase, DataQuality(), NOW), Thresholds())
     pattern = pattern_of(phase, readings, assessment)
     return EventState(model(), NOW, phase, QosState(readings), assessment, pattern=pattern)
@@ -75,7 +75,6 @@ def test_each_pattern_has_its_signs(signature: SignalSignature, pattern: Pattern
         ("fps-halving", Pattern.OVERLOAD),
         ("audio-lost", Pattern.AUDIO),
         ("camera-lost", Pattern.CAMERA),
-        ("bitrate-cliff", Pattern.STEP),
         ("keyframe-drift", Pattern.KEYS),
         ("loss-bursts", Pattern.BURSTS),
         ("ghost", Pattern.GONE),

@@ -18,7 +18,8 @@ Proof = tuple[float, float | None]
 def proof(answer: float, newest: float | None = None, first: float | None = -500.0) -> IngestEvidence:
     run = None if first is None or newest is None else NOW + timedelta(seconds=first)
     newest_at = None if newest is None else NOW + timedelta(seconds=newest)
-    return IngestEvidence(NOW + timedelta(seconds=answer), newest_at, run, 2.0)
+    is_silent = newest is not None and answer - newest > 15
+    return IngestEvidence(NOW + timedelta(seconds=answer), newest_at, run, is_silent)
 
 
 def stream(status: str | None, start: float | None = -600.0, end: float | None = None) -> dict[str, Any]:
@@ -139,7 +140,7 @@ def test_a_window_that_ends_before_it_begins_is_none(window: int) -> None:
 
 
 def test_a_slow_cadence_is_no_gap() -> None:
-    evidence = IngestEvidence(NOW, NOW - timedelta(seconds=80), NOW - timedelta(seconds=900), cadence=30.0)
+    evidence = IngestEvidence(NOW, NOW - timedelta(seconds=80), NOW - timedelta(seconds=900))
     assert derive(model(), evidence, NOW).tally is BroadcastState.ON_AIR
 
 

@@ -119,14 +119,14 @@ async def test_alarms_stand_as_a_person_left_them(tmp_path: Path) -> None:
     path = tmp_path / "deck.sqlite"
     silent = event("one"), event("two")
     shelved, acknowledged = AlarmKey("one", "RECONNECTING"), AlarmKey("two", "RECONNECTING")
-    stage = Newest(60, 3600, *silent)
+    stage = Newest(240, 3600, *silent)
     stage.silent_from = 0.0
-    async with run(path, stage, 60) as (monitor, _):
+    async with run(path, stage, 240) as (monitor, _):
         await monitor.wait_ready()
         monitor.acknowledge(acknowledged)
         monitor.shelve(shelved, 30, "the line is being changed")
         await monitor.wait_ready()
-    async with run(path, stage, 61) as (monitor, _):
+    async with run(path, stage, 241) as (monitor, _):
         snapshot = await monitor.wait_ready()
     states = {alarm.key: alarm.state for alarm in (*snapshot.alarms, *snapshot.quiet)}
     assert states[acknowledged] is AlarmState.ACKNOWLEDGED

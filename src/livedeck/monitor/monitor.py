@@ -117,6 +117,11 @@ class Monitor:
         self._poller.expedite()
         self._awake.set()
 
+    def take_as_usual(self, event_id: str) -> bool:
+        """Judge that event by what its newest samples show, from the next one on: somebody has looked and says that it
+        is as it should be. False where there are no samples."""
+        return self._world.take_as_usual(event_id)
+
     def set_focus(self, event_id: str | None) -> None:
         """Poll that event's samples more often: somebody is looking at it. None: no event's."""
         self._focus = event_id

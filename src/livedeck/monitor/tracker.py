@@ -12,11 +12,12 @@ import structlog
 
 from livedeck.client import Api, ApiError, Event, QosSamples, RateLimited, Stream
 from livedeck.monitor.detection import patterns, restreams
-from livedeck.monitor.detection.detect import detect, episodes
+from livedeck.monitor.detection.delivery import Delivery, usual_lag
+from livedeck.monitor.detection.detect import StreamRules, detect, episodes
 from livedeck.monitor.detection.health import assess, find, is_worse
 from livedeck.monitor.detection.phase import IngestEvidence, derive
 from livedeck.monitor.history import History
-from livedeck.monitor.kinds.kind import EventCase
+from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import (
@@ -40,7 +41,7 @@ from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.connection import server_time
 from livedeck.monitor.polling.poller import EventList, ItemList, PollResult
 from livedeck.monitor.polling.schedule import LIST, fit_rate_limit, qos_interval
-from livedeck.monitor.signal import series
+from livedeck.monitor.signal import order, series
 from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.text.secrets import masked_line
 
@@ -51,6 +52,9 @@ _ANALYSIS_BATCH = 32
 
 _EVALUATION_BATCH = 16
 """Events that are evaluated without a pause of the event loop."""
+
+_JUST_AFTER = 0.001
+"""Seconds after a sample: what is said of it counts from the next one on."""
 
 _log: Any = structlog.get_logger("livedeck.monitor")
 
@@ -70,6 +74,14 @@ class LinkMeasure(NamedTuple):
     lost_share: float = 0.0
     clock_offset: float = 0.0
     is_clock_doubtful: bool = False
+
+
+class _FalseSilence(NamedTuple):
+    """The encoder was missed and had been there all the time: since when, until when, how late its samples were (s)."""
+
+    since: float
+    until: float
+    seconds: float
 
 
 class EventTracker:
@@ -92,16 +104,37 @@ class EventTracker:
         self._failing_since: ClockReading | None = None  # the first failure since the last good answer
         self._future_samples = 0  # of the last answer, left out for their date
         self._unreadable: Mapping[str, int] = {}  # of the last answer: field -> samples without it
-        self._cadence: float | None = None  # s
         self._run_started_at: float | None = None  # first sample of the present run (epoch s, server clock)
         self._is_frozen = False  # samples come, their time stands still
         self._analysis = SignalAnalysis()
+        self._delivery = Delivery()
+        self._workspace_lag: float | None = None  # s, of the other events
+        self._false_silence: _FalseSilence | None = None
+        self._usual_marks: tuple[float, ...] = ()  # when somebody said that what was so then is usual (epoch s)
         self._restreams = RestreamHistory()
 
     @property
     def stream_id(self) -> str | None:
         """The stream that it tracks."""
         return self.event.stream.id if self.event.stream else None
+
+    @property
+    def lag(self) -> float | None:
+        """How late its samples come as a rule (s); None while that is not known."""
+        return self._delivery.lag(self._thresholds)
+
+    @property
+    def sample_age(self) -> float | None:
+        """How old the newest sample was when it was last answered (s); None before the first."""
+        return self._delivery.age
+
+    def take_as_usual(self) -> bool:
+        """Judge by what its newest samples show from now on; False where there are none."""
+        newest = self._readings.last
+        if newest is None:
+            return False
+        self._usual_marks = (*self._usual_marks, newest.time + _JUST_AFTER)
+        return True
 
     @property
     def has_response(self) -> bool:
@@ -136,7 +169,9 @@ class EventTracker:
         until = server_time(status, at.wall).timestamp() + self._thresholds.ahead
         readings = series.merge(self._readings, payload, until=until)
         if len(readings):
+            was_frozen = self._is_frozen
             await self._analyse(readings, is_frozen=series.is_frozen(payload, self._readings))
+            self._learn_delivery(server_time(status, at.wall).timestamp(), is_proof=not (was_frozen or self._is_frozen))
         else:
             self._last_empty_at = at
         self._answered_at, self._error, self._failing_since = at, "", None
@@ -146,20 +181,39 @@ class EventTracker:
 
     async def _analyse(self, readings: Readings, *, is_frozen: bool) -> None:
         """All of it or, where it is cancelled, nothing."""
-        cadence = series.cadence(readings)
         if len(self._recorded):
-            readings = series.prepend(self._recorded, readings, series.late_limit(cadence, self._thresholds))
+            limit = order.silence_limit(series.cadence(readings), self._thresholds)
+            readings = series.prepend(self._recorded, readings, limit)
         if readings is self._readings:
             return
-        cadence = series.cadence(readings)
-        run_started_at = series.run_start(readings, series.late_limit(cadence, self._thresholds))
-        analysis = detect(self._analysis, readings, self._thresholds, limit=_ANALYSIS_BATCH)
+        run_started_at = series.run_start(readings, order.silence_limit(series.cadence(readings), self._thresholds))
+        rules = self._rules()
+        analysis = detect(self._analysis, readings, rules, limit=_ANALYSIS_BATCH)
         while analysis.readings is not readings:
             await asyncio.sleep(0)
-            analysis = detect(analysis, readings, self._thresholds, limit=_ANALYSIS_BATCH)
+            analysis = detect(analysis, readings, rules, limit=_ANALYSIS_BATCH)
         self._analysis = analysis
         self._readings, self._recorded = readings, Readings()
-        self._cadence, self._run_started_at, self._is_frozen = cadence, run_started_at, is_frozen
+        self._run_started_at, self._is_frozen = run_started_at, is_frozen
+
+    def _rules(self) -> StreamRules:
+        video = self.event.video
+        presets = (video.presets if video else None) or ()
+        return StreamRules(self._thresholds, self._thresholds.floor(presets), self._usual_marks)
+
+    def _learn_delivery(self, at: float, *, is_proof: bool) -> None:
+        """Learn how late samples come; a silence that they end without a hole was none (server time, epoch s).
+
+        A time that stood still is no proof of either.
+        """
+        before, newest = self._delivery, self._readings.time[-1]
+        is_proof = is_proof and self._analysis.last_hole <= before.newest
+        self._delivery = before.after_answer(at, newest, self._thresholds, is_proof=is_proof)
+        if newest > before.newest and is_proof and self._was_silent(before):
+            self._false_silence = _FalseSilence(before.newest, at, at - before.newest)
+
+    def _was_silent(self, delivery: Delivery) -> bool:
+        return delivery.is_silent(self._analysis.cadence, self._workspace_lag, self._thresholds)
 
     def _update_restreams(self, status: ConnectionStatus) -> None:
         """Its restreams, as they were last listed."""
@@ -173,15 +227,21 @@ class EventTracker:
             self._restreams, self.event, listed_at.timestamp(), on_air_since, self._thresholds
         )
 
-    def evaluate(self, status: ConnectionStatus, cadence: Cadence, at: ClockReading) -> EventState:
-        """How the event looks at that moment. Its assessment stays where nothing that it rests on has changed."""
+    def evaluate(
+        self, status: ConnectionStatus, cadence: Cadence, at: ClockReading, workspace_lag: float | None = None
+    ) -> EventState:
+        """How the event looks at that moment. Its assessment stays where nothing that it rests on has changed.
+
+        `workspace_lag`: how late samples of other events come as a rule (s), for as long as nothing is known of these.
+        """
+        self._workspace_lag = workspace_lag
         before, now = self.state, server_time(status, at.wall)
         phase = derive(self.event, self._evidence(status), now, self._thresholds)
         interval = qos_interval(self.event, phase, now, cadence)
         of_answer = series.answer_freshness(_age(self._answered_at, at), interval or cadence.qos, self._thresholds)
         of_samples = self._sample_freshness(now)
         qos = self._qos(series.least_fresh(of_answer, of_samples), is_polled=interval is not None)
-        quality = self._quality(of_answer, of_samples, status, qos)
+        quality = self._quality(of_answer, of_samples, status, qos, now)
         case = EventCase(self._analysis, phase, quality, now, self._restreams)
         is_blind = self._is_blind(status, at)
         if is_blind:
@@ -209,19 +269,33 @@ class EventTracker:
         return tuple(sorted(found, key=lambda episode: (episode.since, episode.kind, episode.target))[-MAX_EPISODES:])
 
     def _quality(
-        self, of_answer: Freshness, of_samples: Freshness, status: ConnectionStatus, qos: QosState
+        self, of_answer: Freshness, of_samples: Freshness, status: ConnectionStatus, qos: QosState, now: datetime
     ) -> DataQuality:
         empty = server_time(status, self._last_empty_at.wall) if self._last_empty_at else None
         error = self._error or ("new samples come, their time stands still" if self._is_frozen else "")
         freshness = self._trusted_freshness(of_answer, of_samples)
-        return DataQuality(freshness, self._last_news(status), error, qos.future_samples, empty)
+        quality = DataQuality(
+            freshness,
+            self._last_news(status),
+            error,
+            qos.future_samples,
+            empty,
+            self._delivery.steady_lag(self._thresholds),
+        )
+        silence = self._false_silence
+        if silence is None or now.timestamp() - silence.until > self._thresholds.silence_off:
+            return quality
+        since = datetime.fromtimestamp(silence.since, UTC)
+        return replace(quality, false_silence=since, late_by=silence.seconds)
 
     def _qos(self, freshness: Freshness, *, is_polled: bool) -> QosState:
         return QosState(
             readings=self._readings,
             as_of=self._answered_at.wall if self._answered_at else None,
             freshness=freshness,
-            cadence=self._cadence,
+            cadence=self._analysis.cadence,
+            lag=self.lag,
+            is_overdue=self.lag is not None and (self.sample_age or 0.0) > self.lag,
             error=self._error,
             future_samples=self._future_samples if is_polled else 0,
             failing_since=self._failing_since.wall if self._failing_since else None,
@@ -243,7 +317,7 @@ class EventTracker:
             as_of=server_time(status, self._answered_at.wall),
             newest=datetime.fromtimestamp(newest.time, UTC) if newest else None,
             run_started_at=None if run_started_at is None else datetime.fromtimestamp(run_started_at, UTC),
-            cadence=self._cadence,
+            is_silent=self._was_silent(self._delivery),
             is_frozen=self._is_frozen,
         )
 
@@ -252,7 +326,8 @@ class EventTracker:
         newest = self._readings.last
         if newest is None:
             return Freshness.FRESH
-        return series.sample_freshness(now.timestamp() - newest.time, self._cadence, self._thresholds)
+        lag = self.lag or self._workspace_lag or 0.0
+        return series.sample_freshness(now.timestamp() - newest.time, self._analysis.cadence, self._thresholds, lag)
 
     def _is_blind(self, status: ConnectionStatus, at: ClockReading) -> bool:
         """Whether the event itself may have changed unseen."""
@@ -297,6 +372,9 @@ def _is_same_case(before: EventState, qos: QosState, case: EventCase, thresholds
         and before.qos.readings is qos.readings
         and before.qos.freshness is qos.freshness
         and before.qos.future_samples == qos.future_samples
+        and before.qos.lag == qos.lag
+        and case.quality.false_silence is None
+        and not any(finding.kind == RECONNECTING for finding in before.assessment.findings)
         and before.assessment.health.grade is not Grade.STALE
         and findings == tuple(find(RESTREAM_KIND, case, thresholds))
     )
@@ -321,6 +399,7 @@ class WorldTracker:
         self._trackers: dict[str, EventTracker] = {}
         self._preloaded: dict[str, str] = {}  # event id -> the stream of which recorded samples were asked for
         self._answered_at = started_at.monotonic  # the last good answer of all
+        self._workspace_lag: float | None = None  # s; how late samples come as a rule
         self.cadence, self.unreadable = cadence, 0
         self.needs_second_look = False  # the last list lacked an event that the one before had
         self.ended: tuple[EndedEvent, ...] = ()  # while on air, in the last minute
@@ -384,6 +463,10 @@ class WorldTracker:
         before, self.status = (self.status, self._connect(_round_result(results, measure.lost_share), at, measure))
         if is_urgent and self.status.state is before.state and all(result.key != LIST for result in results):
             return
+        self._workspace_lag = usual_lag(
+            [tracker.lag for tracker in self._trackers.values()],
+            [tracker.sample_age for tracker in self._trackers.values()],
+        )
         for index, tracker in enumerate(tuple(self._trackers.values()), 1):
             self._evaluate(tracker, at)
             if index % _EVALUATION_BATCH == 0:
@@ -391,7 +474,11 @@ class WorldTracker:
         self.cadence = fit_rate_limit(self._base_cadence, self.states, self.status.round_trip or 0.0)
 
     def _evaluate(self, tracker: EventTracker, at: ClockReading) -> EventState:
-        return tracker.evaluate(self.status, self.cadence, at)
+        return tracker.evaluate(self.status, self.cadence, at, self._workspace_lag)
+
+    def take_as_usual(self, event_id: str) -> bool:
+        """Judge that event by what its newest samples show from now on; False where there are none."""
+        return event_id in self._trackers and self._trackers[event_id].take_as_usual()
 
     def _update_events(self, listed: EventList, at: ClockReading) -> None:
         """After an event list: a new stream begins with no samples, and what is missing is doubted at first.

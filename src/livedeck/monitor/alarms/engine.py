@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 
 from livedeck.monitor.alarms import faults, lifecycle
 from livedeck.monitor.alarms.faults import MonitorState
+from livedeck.monitor.alarms.inputs import distinct_inputs
 from livedeck.monitor.alarms.operator import AlarmRefused, bring_back
 from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.monitor.alarms.suppression import hidden_by, priority
 from livedeck.monitor.kinds import ALARM_KINDS
-from livedeck.monitor.kinds.kind import IncidentDetector
+from livedeck.monitor.kinds.kind import IncidentCase, IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState
-from livedeck.monitor.model.state import EventState
+from livedeck.monitor.model.state import EventState, Severity
 from livedeck.monitor.model.thresholds import Thresholds
 
 _INCIDENTS = {
@@ -70,7 +71,7 @@ class AlarmEngine:
         after |= self._incidents(after, state)
         on_air = ids_on_air(state.events)
         for key in sorted(after, key=lambda key: priority(key.kind)):
-            alarm, parent = after[key], hidden_by(after[key], after)
+            alarm, parent = after[key], hidden_by(after[key], after, now, self._limits)
             after[key] = lifecycle.apply_suppression(
                 before.get(key), alarm, parent, now, on_air=key.event_id in on_air, limits=self._limits
             )
@@ -121,16 +122,13 @@ class AlarmEngine:
     def _incidents(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> dict[AlarmKey, Alarm]:
         """The incidents that the alarms of events on air make together."""
         on_air = ids_on_air(state.events) - {DECK}
-        shared = [
-            alarm
-            for alarm in alarms.values()
-            if alarm.is_ongoing and alarm.event_id in on_air and alarm.kind in _SHARED
-        ]
+        shared = [alarm for alarm in alarms.values() if alarm.event_id in on_air and _may_be_shared(alarm)]
+        inputs = distinct_inputs([event for event in state.events if event.id in on_air]) if shared else {}
         incidents = {}
         for key, (kind, detector) in _INCIDENTS.items():
             alarm = self.alarms.get(key)
-            members = alarm.affects if alarm and alarm.is_ongoing else ()
-            incident = detector.observe(members, shared, on_air, self._limits)
+            previous = alarm if alarm and alarm.is_ongoing else None
+            incident = detector.observe(IncidentCase(shared, inputs, state.now, previous), self._limits)
             fault = faults.incident_fault(kind, incident) if incident else None
             if alarm:
                 is_known = not state.is_unlisted
@@ -174,5 +172,10 @@ def _without_future_shelf(alarm: Alarm, now: datetime) -> Alarm:
     return bring_back(alarm, now) if is_of_future else alarm
 
 
+def _may_be_shared(alarm: Alarm) -> bool:
+    return alarm.is_ongoing and alarm.kind in _SHARED and alarm.severity is not Severity.INFO
+
+
 def _has_come(before: Alarm | None, after: Alarm) -> bool:
-    return after.present and not (before and before.present)
+    """Whether it is one more that a person has to follow."""
+    return after.present and not (before and before.present) and after.severity is not Severity.INFO

@@ -19,7 +19,8 @@ from livedeck.monitor.model.thresholds import AlarmLimits
 
 def raise_alarm(key: AlarmKey, fault: ActiveFault, now: datetime, limits: AlarmLimits) -> Alarm:
     """The alarm of a fault that was not known."""
-    finding, activations = fault.finding, (fault.since,)
+    finding = fault.finding
+    activations = () if finding.severity is Severity.INFO else (fault.since,)
     escalated = _is_habit(activations, limits)
     alarm = Alarm(
         key.event_id,
@@ -98,7 +99,8 @@ def _reactivate(alarm: Alarm, fault: ActiveFault, limits: AlarmLimits) -> Alarm:
     alarm = expire(alarm, fault.since, limits)
     was_flapping = alarm.flapping
     alarm = replace(alarm, present=True, escalated=alarm.escalated and was_flapping)
-    alarm = count_activation(alarm, fault.since, limits)
+    if fault.finding.severity is not Severity.INFO:
+        alarm = count_activation(alarm, fault.since, limits)
     if was_flapping:
         return _continue(alarm, fault)
     return _describe(replace(alarm, since=fault.since, needs_ack=True, acknowledged_until=None), fault)

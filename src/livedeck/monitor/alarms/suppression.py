@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 
+from livedeck.monitor.alarms.faults import SAME_OCCURRENCE
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import API_BLIND
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, AlarmState
+from livedeck.monitor.model.state import Severity
+from livedeck.monitor.model.thresholds import AlarmLimits
 
 _PARENTS = {kind.name: kind.parents for kind in ALARM_KINDS.values()}
 _OF_DECK = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck)
+_OF_PICTURE = tuple(kind.name for kind in ALARM_KINDS.values() if kind.is_of_picture)
 _PUT_AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
 
-def hidden_by(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> str:
+def hidden_by(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, limits: AlarmLimits) -> str:
     """The kind of the alarm that hides this one, the widest first; empty where none does.
 
-    A parent that is shelved or out of service hides nothing: to silence one alarm is not to silence all below it.
+    An incident hides what began with it or later; what stood before has another cause. Information hides nothing, and
+    nor does a parent that is shelved or out of service: to silence one alarm is not to silence all below it. What a
+    parent hid stays hidden a little longer than the parent stands, for the signs of one fault do not end together.
     """
-    return next((parent for parent in _parents(alarm.kind, alarm.event_id) if _hides(parent, alarm, alarms)), "")
+    parents = _parents(alarm.kind, alarm.event_id)
+    parent = next((parent for parent in parents if _hides(parent, alarm, alarms)), "")
+    if parent := parent or _graver_of_picture(alarm, alarms, limits):
+        return parent
+    return alarm.parent if _is_parent_just_over(alarm, alarms, now, limits) else ""
 
 
 def priority(kind: str) -> int:
@@ -35,9 +46,39 @@ def _parents(kind: str, event_id: str) -> tuple[str, ...]:
 
 def _hides(parent: str, alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> bool:
     other = alarms.get(AlarmKey(DECK if parent in _OF_DECK else alarm.event_id, parent))
-    if other is None or not other.is_ongoing or other.state in _PUT_AWAY:
+    if other is None or not other.is_ongoing or other.state in _PUT_AWAY or other.severity is Severity.INFO:
         return False
-    return not other.affects or alarm.event_id in other.affects
+    if not other.affects:
+        return True
+    return alarm.event_id in other.affects and alarm.since >= other.since - SAME_OCCURRENCE
+
+
+def _graver_of_picture(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], limits: AlarmLimits) -> str:
+    """Several signs of one picture fault are one alarm: the gravest of those that began together."""
+    if alarm.kind not in _OF_PICTURE:
+        return ""
+    window = timedelta(seconds=limits.picture_window)
+    for kind in _OF_PICTURE:
+        other = alarms.get(AlarmKey(alarm.event_id, kind))
+        if other is None or not _is_graver(other, alarm) or not _hides(kind, alarm, alarms):
+            continue
+        if abs(other.since - alarm.since) <= window:
+            return kind
+    return ""
+
+
+def _is_graver(other: Alarm, alarm: Alarm) -> bool:
+    order = other.severity.rank, _OF_PICTURE.index(other.kind)
+    return order < (alarm.severity.rank, _OF_PICTURE.index(alarm.kind))
+
+
+def _is_parent_just_over(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, limits: AlarmLimits) -> bool:
+    if alarm.state is not AlarmState.SUPPRESSED or alarm.parent == API_BLIND:
+        return False
+    parent = alarms.get(AlarmKey(DECK if alarm.parent in _OF_DECK else alarm.event_id, alarm.parent))
+    if parent is None or parent.is_ongoing or parent.state in _PUT_AWAY:
+        return False
+    return now - parent.changed <= timedelta(seconds=limits.hidden_after)
 
 
 def _depth(kind: str) -> int:

@@ -7,18 +7,20 @@ folded in where they belong: from the last checkpoint before them on.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
-from math import inf
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isnan
 from typing import NamedTuple
 
 from livedeck.monitor.kinds import ALARM_KINDS, is_normal
-from livedeck.monitor.kinds.kind import RECONNECTING, AlarmKind, SampleDetector
+from livedeck.monitor.kinds.kind import RECONNECTING, AlarmKind, DutyRule, SampleDetector
 from livedeck.monitor.model.readings import Readings
-from livedeck.monitor.model.state import Episode
+from livedeck.monitor.model.state import Episode, Severity
 from livedeck.monitor.model.thresholds import Hold, Thresholds
 from livedeck.monitor.signal import series
 from livedeck.monitor.signal.analysis import MAX_EPISODES, Checkpoint, SignalAnalysis, make_episode
-from livedeck.monitor.signal.features import Burst, SampleFeatures
+from livedeck.monitor.signal.duty import LONG, DutyCycle
+from livedeck.monitor.signal.features import AUDIO, FPS, VIDEO, SampleFeatures
 from livedeck.monitor.signal.hysteresis import (
     Evidence,
     FaultInterval,
@@ -27,6 +29,7 @@ from livedeck.monitor.signal.hysteresis import (
     on_bad_sample,
     on_other_sample,
 )
+from livedeck.monitor.signal.memory import Burst
 from livedeck.text.values import age
 
 _CHECKPOINT_SAMPLES, _MAX_CHECKPOINTS = 64, 4
@@ -36,9 +39,23 @@ SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
     (kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, SampleDetector)
 )
 
+_SPOILS = {kind.name: detector.spoils for kind, detector in SAMPLE_KINDS if detector.spoils}
+_SPOILT_BY = {VIDEO: frozenset({VIDEO, AUDIO}), AUDIO: frozenset({AUDIO}), FPS: frozenset({FPS})}
+"""What a fault of a rate keeps from being learnt: where bits are short, the sound may be so as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRules:
+    """What a stream is judged by. `floor`: the least video rate (bit/s) that fits its preset; 0: none. `marks`: when
+    somebody said that what was so then is usual (epoch s), ascending."""
+
+    thresholds: Thresholds
+    floor: float = 0.0
+    marks: tuple[float, ...] = ()
+
 
 def detect(
-    analysis: SignalAnalysis, readings: Readings, thresholds: Thresholds, limit: int | None = None
+    analysis: SignalAnalysis, readings: Readings, rules: StreamRules, limit: int | None = None
 ) -> SignalAnalysis:
     """The analysis of `readings`, of which `analysis` covers a part; where they are the same, `analysis` itself.
 
@@ -50,7 +67,7 @@ def detect(
     changed = series.first_change(analysis.readings, readings)
     checkpoints = [point for point in analysis.checkpoints if point.memory.last_time < changed]
     checkpoints = checkpoints or [analysis.checkpoints[0]]
-    fold = _Fold(checkpoints[-1], thresholds)
+    fold = _Fold(checkpoints[-1], rules)
     start = bisect_right(readings.time, checkpoints[-1].memory.last_time)
     if limit is not None:
         readings = series.head(readings, start + limit)
@@ -89,32 +106,71 @@ class _Rule(NamedTuple):
 class _Fold:
     """The fold: it starts as a copy of a checkpoint, and takes sample after sample."""
 
-    def __init__(self, start: Checkpoint, thresholds: Thresholds) -> None:
+    def __init__(self, start: Checkpoint, rules: StreamRules) -> None:
         self.samples = start.samples
-        self._thresholds = thresholds
+        self._stream, self._thresholds = rules, rules.thresholds
         self._memory, self._intervals = start.memory.copy(), dict(start.intervals)
+        self._cycles = _copied(start.cycles)
         self._past, self._features = start.past, start.features
-        self._rules = [_Rule(kind, detector, detector.hold_time(thresholds)) for kind, detector in SAMPLE_KINDS]
+        expected = self._thresholds.profile.expectations
+        self._rules = [
+            _Rule(kind, detector, detector.hold_time(self._thresholds))
+            for kind, detector in SAMPLE_KINDS
+            if detector.expects is None or detector.expects in expected
+        ]
 
     def checkpoint(self) -> Checkpoint:
         """The state after the samples so far."""
-        return Checkpoint(self._memory.copy(), self._intervals.copy(), self._past, self._features, self.samples)
+        return Checkpoint(
+            self._memory.copy(), self._intervals.copy(), _copied(self._cycles), self._past, self._features, self.samples
+        )
 
     def add_sample(self, readings: Readings, index: int) -> None:
         """Judge one sample, which is later than all before it."""
         memory, thresholds = self._memory, self._thresholds
         time, last_time = readings.time[index], memory.last_time
-        is_new_run = memory.first_time is None or _was_silent(readings, index, last_time, thresholds)
-        if is_new_run:
+        if self._stream.marks and any(last_time < mark <= time for mark in self._stream.marks):
+            self._take_as_usual()
+        is_first = memory.first_time is None
+        step = memory.step_to(time, thresholds)
+        if step.is_silence:
             self._intervals = {kind: interval for kind, interval in self._intervals.items() if interval.is_raised}
-            memory.start_run(time)
-        features = memory.add_sample(readings, index, thresholds)
-        if is_new_run and last_time > -inf:
+        if memory.levels.usual.is_slot_over(time, memory.order.cadence, thresholds):
+            memory.close_slot(time, self._spoilt(), self._stream.floor, thresholds)
+        features = memory.add_sample(readings, index, step, thresholds)
+        if step.is_silence and not is_first:
             self._on_return(last_time, features)
         self._end_silence(time)
-        is_calm = not self._intervals and is_normal(features, thresholds)
-        memory.learn(features, set() if is_calm else set(self._step_kinds(features)), thresholds)
+        if features.change:
+            self._end_settled(features.change.rate, time)
+        is_calm = not self._intervals and not self._cycles and is_normal(features, thresholds)
+        if not is_calm:
+            self._step_kinds(features)
         self._features, self.samples = features, self.samples + 1
+
+    def _spoilt(self) -> frozenset[str]:
+        """The rates that a fault holds, so that nothing is learnt of them."""
+        spoilt: frozenset[str] = frozenset()
+        for kind, interval in self._intervals.items():
+            if interval.is_raised and kind in _SPOILS:
+                spoilt |= _SPOILT_BY[_SPOILS[kind]]
+        return spoilt
+
+    def _take_as_usual(self) -> None:
+        self._memory.take_as_usual(self._thresholds)
+        for rate in (VIDEO, FPS):
+            self._end_settled(rate, self._memory.last_time)
+        for kind in [kind for kind in self._cycles if _SPOILS.get(kind) in {VIDEO, FPS}]:
+            del self._cycles[kind]
+
+    def _end_settled(self, rate: str, time: float) -> None:
+        """Another level of that rate is usual: what was a fault against the old one is none against the new."""
+        for kind in [kind for kind in self._intervals if _SPOILS.get(kind) == rate]:
+            interval = self._intervals[kind]
+            if not interval.is_raised:
+                del self._intervals[kind]
+            elif not self._is_cycling(kind):
+                self._end(kind, interval._replace(good_since=time))
 
     def _on_return(self, last_time: float, features: SampleFeatures) -> None:
         """The encoder was away, and is back with this sample."""
@@ -129,46 +185,97 @@ class _Fold:
         if interval and has_cleared(interval, time, self._thresholds.silence_off):
             self._end(RECONNECTING, interval)
 
-    def _step_kinds(self, features: SampleFeatures) -> Iterator[str]:
-        """Step every kind; gives the rates that are excluded from the baseline."""
-        is_warm = features.time - self._memory.run_start >= self._thresholds.warm_up
+    def _step_kinds(self, features: SampleFeatures) -> None:
         for rule in self._rules:
+            self._step_duty(rule, features)
             level = rule.detector.classify(features, self._thresholds)
             interval = self._intervals.get(rule.kind.name)
-            if interval is None and level is not Level.BAD:
-                continue
             if level is Level.BAD:
-                if interval is not None or is_warm:
-                    self._intervals[rule.kind.name] = self._after_bad_sample(rule, interval, features)
+                if interval is not None or features.is_warm:
+                    self._step_bad_sample(rule, interval, features)
             elif interval is not None:
-                self._step_other_sample(rule, interval, level, features.time)
-            if rule.detector.excluded_from_baseline:
-                yield rule.detector.excluded_from_baseline
+                self._step_other_sample(rule, interval, level, features)
+            if rule.kind.name in self._cycles:
+                self._raise_cycle(rule, features)
 
-    def _after_bad_sample(self, rule: _Rule, interval: FaultInterval | None, features: SampleFeatures) -> FaultInterval:
+    def _step_duty(self, rule: _Rule, features: SampleFeatures) -> None:
+        duty, kind = rule.detector.duty, rule.kind.name
+        if duty is None or not (features.is_warm or duty.counts_warm_up):
+            return
+        cycle, seconds = self._cycles.get(kind), duty.bad_seconds(features, self._thresholds)
+        if isnan(seconds) or (cycle is None and not seconds):
+            return
+        if cycle is None:
+            cycle = self._cycles[kind] = DutyCycle()
+        if not seconds:
+            cycle.add_good(features.time)
+            if cycle.is_forgotten:
+                del self._cycles[kind]
+            return
+        if duty.is_spell:
+            cycle.was_bad = False
+        cycle.add_bad(features.time, seconds, duty.limits_of(self._thresholds))
+
+    def _is_cycling(self, kind: str) -> bool:
+        return kind in self._cycles and self._cycles[kind].is_raised
+
+    def _raise_cycle(self, rule: _Rule, features: SampleFeatures) -> None:
+        """A fault that comes and goes is one fault, which stands between its spells."""
+        kind, detector = rule.kind.name, rule.detector
+        cycle, interval = self._cycles[kind], self._intervals.get(kind)
+        if not cycle.is_raised or detector.duty is None:
+            return
+        is_critical = cycle.seconds >= detector.duty.limits_of(self._thresholds).critical
+        severity = Severity.CRITICAL if is_critical else Severity.WARNING
+        if interval is None:
+            expected = detector.describe(features, self._thresholds).expected
+            interval = FaultInterval(cycle.since, cycle.since, severity, Evidence("", expected))
+        severity = (
+            min(interval.severity, severity, key=lambda severity: severity.rank) if interval.is_raised else severity
+        )
+        evidence = Evidence(_duty_words(detector.duty, cycle), interval.evidence.expected)
+        since = interval.since if interval.is_raised else cycle.since
+        good_since = None if cycle.was_bad else interval.good_since or features.time
+        self._intervals[kind] = interval._replace(
+            since=since, is_raised=True, severity=severity, evidence=evidence, good_since=good_since
+        )
+
+    def _step_bad_sample(self, rule: _Rule, interval: FaultInterval | None, features: SampleFeatures) -> None:
         kind, detector, hold = rule
         evidence = detector.describe(features, self._thresholds)
         if interval is None:
-            burst = self._burst(detector)
-            since = burst.first if burst else features.time
-            interval = FaultInterval(since, features.time, kind.severity, evidence)
-        interval = on_bad_sample(interval, features.time, evidence, hold)
-        if detector.escalates and detector.escalates(interval, features, self._thresholds):
-            interval = interval._replace(severity=kind.escalated_severity)
-        return interval
+            interval = FaultInterval(self._since(detector, features), features.time, kind.severity, evidence)
+        was_raised = interval.is_raised
+        if was_raised and not interval.samples:
+            interval = interval._replace(pending_since=features.time)
+        after = on_bad_sample(interval, features.time, evidence, hold)
+        if detector.is_proven and detector.is_proven(features):
+            after = after._replace(is_raised=True)
+        severity = detector.severity(after, features, self._thresholds) if detector.severity else kind.severity
+        is_held = after.samples >= hold.samples and features.time - after.pending_since >= hold.seconds
+        if was_raised and (severity.rank > after.severity.rank or not is_held):
+            severity = after.severity
+        self._intervals[kind.name] = after._replace(severity=severity)
 
-    def _step_other_sample(self, rule: _Rule, interval: FaultInterval, level: Level, time: float) -> None:
+    def _since(self, detector: SampleDetector, features: SampleFeatures) -> float:
+        burst = self._burst(detector)
+        if burst:
+            return burst.first
+        return detector.began(features, self._thresholds) if detector.began else features.time
+
+    def _step_other_sample(self, rule: _Rule, interval: FaultInterval, level: Level, features: SampleFeatures) -> None:
         kind, detector, hold = rule
         burst = self._burst(detector)
+        time = features.time
         after = on_other_sample(interval, level, time, burst.last if burst else time)
         if after is None:
             del self._intervals[kind.name]
-        elif level is Level.GOOD and has_cleared(after, time, hold.off):
+        elif level is Level.GOOD and has_cleared(after, time, hold.off) and not self._is_cycling(kind.name):
             self._end(kind.name, after)
             if detector.counted_status is not None:
                 self._memory.bursts.pop(detector.counted_status, None)
         else:
-            self._intervals[kind.name] = after
+            self._intervals[kind.name] = after._replace(samples=0)
 
     def _burst(self, detector: SampleDetector) -> Burst | None:
         return None if detector.counted_status is None else self._memory.bursts.get(detector.counted_status)
@@ -178,10 +285,14 @@ class _Fold:
         self._past = (*self._past, make_episode(kind, interval, interval.good_since))[-MAX_EPISODES:]
 
 
-def _was_silent(readings: Readings, index: int, last_time: float, thresholds: Thresholds) -> bool:
-    """Whether the encoder was away before this sample; of the second sample nobody can say."""
-    gap = readings.time[index] - last_time
-    if gap <= thresholds.late_after:
-        return False
-    cadence = series.cadence_before(readings, index)
-    return cadence is not None and gap > series.late_limit(cadence, thresholds)
+def _copied(cycles: Mapping[str, DutyCycle]) -> dict[str, DutyCycle]:
+    return {kind: cycle.copy() for kind, cycle in cycles.items()}
+
+
+def _duty_words(duty: DutyRule, cycle: DutyCycle) -> str:
+    """How much of the time, how long each time, and how often."""
+    begun = max(cycle.since, cycle.last - LONG)
+    span, spells = max(1.0, cycle.last - begun), max(1, cycle.spells)
+    share, each = min(1.0, cycle.seconds / LONG), cycle.seconds / spells
+    often = f", {age(each)} each {age(span / (spells - 1))}" if spells > 1 else ""
+    return f"{duty.words} {share:.0%} of the last 10 min{often}"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from livedeck.monitor.detection.detect import SAMPLE_KINDS
 from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.kinds.audio import low_audio_limit
 from livedeck.monitor.kinds.kind import AlarmKind, EventCase, EventDetector
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import (
@@ -24,10 +25,11 @@ from livedeck.monitor.model.state import (
     IngestState,
     Severity,
 )
-from livedeck.monitor.model.thresholds import Curve, Thresholds
+from livedeck.monitor.model.thresholds import Curve, Expectation, Thresholds
 from livedeck.monitor.signal.analysis import SignalAnalysis
 from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS
 from livedeck.monitor.signal.series import mean_measured, missing_fields, peak_count
+from livedeck.monitor.signal.usual import Usual
 from livedeck.text.values import bits, frames
 
 _EVENT_KINDS = tuple(kind for kind in ALARM_KINDS.values() if not kind.is_of_deck)
@@ -52,10 +54,10 @@ def assess(case: EventCase, thresholds: Thresholds) -> HealthAssessment:
     if case.phase.ingest.state is not IngestState.RECEIVING:
         is_warming_up = case.phase.ingest.state is IngestState.WARMING_UP
         return HealthAssessment(Health(grade=Grade.WARM_UP if is_warming_up else Grade.NO_DATA), findings)
-    baseline = case.analysis.baseline
-    limit = None if baseline.video is None else baseline.video * thresholds.low_video
+    usual = case.analysis.usual
+    limit = None if usual.video is None else usual.video * thresholds.low_video
     health = _measure_health(case.analysis, case.quality.freshness, thresholds)
-    return HealthAssessment(health, findings, baseline.fps, baseline.video, limit)
+    return HealthAssessment(health, findings, usual.fps, usual.video, limit)
 
 
 def is_worse(before: HealthAssessment, after: HealthAssessment) -> bool:
@@ -135,21 +137,24 @@ class _Rate(NamedTuple):
 
 
 def _score_rates(analysis: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Score]:
-    """Video, audio and frame rate, each where it was measured at all. A still picture needs few bits."""
-    readings, baseline = analysis.readings, analysis.baseline
+    """Video, audio and frame rate, each where it was measured and is expected. A still picture needs few bits."""
+    readings, usual, expected = analysis.readings, analysis.usual, thresholds.profile.expectations
     start = bisect_left(readings.time, readings.time[-1] - thresholds.window) if readings.time else 0
     video, audio, fps = (_rate(column, start) for column in (readings.video, readings.audio, readings.fps))
-    if video:
-        needed = baseline.video if analysis.features and analysis.features.is_shortage else None
-        usual = f"/{bits(baseline.video)}" if baseline.video else ""
+    if video and Expectation.PICTURE in expected:
+        needed = usual.video if analysis.features and analysis.features.is_shortage else None
+        of_usual = f"/{bits(usual.video)}" if usual.video else ""
         score = _score_rate(video, needed, thresholds.dark_video, thresholds.video_curve)
-        yield _Score(score, Component.VIDEO, f"video {bits(video.shown)}{usual}")
-    if audio:
-        yield _Score(_score_audio(audio, thresholds), Component.AUDIO, f"audio {bits(audio.shown)}")
-    if fps:
-        nominal = f"/{baseline.fps:.0f}" if baseline.fps else ""
-        score = _score_rate(fps, baseline.fps, thresholds.dark_fps, thresholds.fps_curve)
-        yield _Score(score, Component.FPS, f"fps {frames(fps.shown)}{nominal}")
+        yield _Score(score, Component.VIDEO, f"video {bits(video.shown)}{of_usual}")
+    if audio and Expectation.SOUND in expected:
+        yield _Score(_score_audio(audio, usual, thresholds), Component.AUDIO, f"audio {bits(audio.shown)}")
+    if fps and Expectation.FRAMES in expected:
+        nominal = (
+            None if usual.is_variable_fps or (analysis.features and analysis.features.is_fps_pending) else usual.fps
+        )
+        of_nominal = f"/{nominal:.0f}" if nominal else ""
+        score = _score_rate(fps, nominal, thresholds.dark_fps, thresholds.fps_curve)
+        yield _Score(score, Component.FPS, f"fps {frames(fps.shown)}{of_nominal}")
 
 
 def _rate(column: array[float], start: int) -> _Rate | None:
@@ -166,10 +171,11 @@ def _score_rate(rate: _Rate, usual: float | None, dark: float, curve: Curve) -> 
     return round(_interpolate(curve, rate.mean / usual)) if usual else 100
 
 
-def _score_audio(audio: _Rate, thresholds: Thresholds) -> int:
+def _score_audio(audio: _Rate, usual: Usual, thresholds: Thresholds) -> int:
     if audio.newest == 0:
         return 0
-    return 100 if audio.mean >= thresholds.low_audio else thresholds.low_audio_score
+    limit = low_audio_limit(usual.audio, thresholds) if usual.audio and usual.is_witness else 0.0
+    return 100 if audio.mean >= limit else thresholds.low_audio_score
 
 
 def _interpolate(curve: Curve, ratio: float) -> float:

@@ -54,7 +54,7 @@ def pattern_of(
 def classify(signature: SignalSignature, thresholds: Thresholds = _DEFAULTS) -> Pattern:
     """The first row that fits, the most telling first."""
     video, audio = signature.video < _LOW_SHARE, signature.audio < _LOW_SHARE
-    fps = signature.fps < thresholds.low_fps
+    fps = signature.fps < 1 - thresholds.low_fps
     rows = (
         (signature.is_dark and signature.is_mute, Pattern.GONE),
         (signature.is_dark, Pattern.CAMERA),

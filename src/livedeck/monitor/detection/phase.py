@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from livedeck.client import Event, Stream
 from livedeck.monitor.model.state import BroadcastState, Ingest, IngestState, Phase
 from livedeck.monitor.model.thresholds import Thresholds
-from livedeck.monitor.signal.series import late_limit
 
 _DEFAULTS = Thresholds()
 
@@ -21,14 +20,14 @@ class IngestEvidence:
     """What the QoS answers prove, in server time.
 
     `as_of`: the last good answer. `newest`: the newest sample, None where the answer was empty. `run_started_at`: where
-    the present run of samples began, None where that is older than what is kept. `cadence`: seconds between samples.
-    `is_frozen`: samples come, but their time stands still.
+    the present run of samples began, None where that is older than what is kept. `is_silent`: the newest sample is
+    older than this stream's ever are. `is_frozen`: samples come, but their time stands still.
     """
 
     as_of: datetime
     newest: datetime | None = None
     run_started_at: datetime | None = None
-    cadence: float | None = None
+    is_silent: bool = False
     is_frozen: bool = False
 
 
@@ -97,7 +96,7 @@ def _ingest(evidence: IngestEvidence | None, window: float, thresholds: Threshol
     newest, run_started_at = evidence.newest, evidence.run_started_at
     if newest is None:
         return Ingest(IngestState.NONE)
-    if not evidence.is_frozen and _gap(evidence, newest) > late_limit(evidence.cadence, thresholds):
+    if not evidence.is_frozen and evidence.is_silent:
         return Ingest(IngestState.INTERRUPTED, since=newest, window_ends=newest + timedelta(seconds=window))
     is_warming_up = run_started_at is not None and (newest - run_started_at).total_seconds() < thresholds.warm_up
     return Ingest(IngestState.WARMING_UP if is_warming_up else IngestState.RECEIVING, since=run_started_at)

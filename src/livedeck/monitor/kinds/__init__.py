@@ -33,7 +33,5 @@ def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
     """Whether no SampleDetector classifies the sample as BAD: nearly all are so, and this finds it at a tenth of the
     cost."""
     return (
-        delivery.is_normal(features, thresholds)
-        and video.is_normal(features, thresholds)
-        and audio.is_normal(features, thresholds)
+        delivery.is_normal(features) and video.is_normal(features, thresholds) and audio.is_normal(features, thresholds)
     )

@@ -2,31 +2,57 @@
 
 from __future__ import annotations
 
-from livedeck.monitor.kinds.kind import AlarmKind, SampleDetector
+from math import isnan, nan
+
+from livedeck.monitor.kinds.kind import AlarmKind, DutyRule, SampleDetector
 from livedeck.monitor.model.alarm import Diagnosis
 from livedeck.monitor.model.state import Component, Pattern, Severity
-from livedeck.monitor.model.thresholds import Thresholds
-from livedeck.monitor.signal.features import SampleFeatures
-from livedeck.monitor.signal.hysteresis import Evidence, Level, classify_high, classify_low
+from livedeck.monitor.model.thresholds import Expectation, Thresholds
+from livedeck.monitor.signal.duty import SHORT
+from livedeck.monitor.signal.features import AUDIO, SampleFeatures
+from livedeck.monitor.signal.hysteresis import Evidence, Level, classify_high
 from livedeck.text.values import bits
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
     """Whether no kind of this file can be BAD."""
-    return features.audio > 0 and thresholds.low_audio <= features.audio <= thresholds.high_audio
+    return 0 < features.audio <= thresholds.high_audio and (
+        not features.usual.is_witness or features.audio >= thresholds.low_audio_rate
+    )
 
 
 def _classify_lost(features: SampleFeatures, thresholds: Thresholds) -> Level:
+    """Without a picture nobody can say that the sound is what fails, but where none is expected."""
     if features.audio > 0:
         return Level.GOOD
-    return Level.BAD if features.audio == 0 and features.video >= thresholds.dark_video else Level.DEADBAND
+    return Level.BAD if _is_mute(features, thresholds) else Level.DEADBAND
+
+
+def _is_mute(features: SampleFeatures, thresholds: Thresholds) -> bool:
+    has_picture = features.video >= thresholds.dark_video
+    is_alone = Expectation.PICTURE not in thresholds.profile.expectations
+    return features.audio == 0 and (has_picture or is_alone)
+
+
+def _mute_seconds(features: SampleFeatures, thresholds: Thresholds) -> float:
+    if _is_mute(features, thresholds):
+        return min(features.cadence, SHORT)
+    return 0.0 if features.audio >= 0 else nan
 
 
 def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Silence is AUDIO_LOST."""
-    if features.audio == 0:
+    """Silence is AUDIO_LOST; and few bits are a fault only where they are fewer than usual."""
+    if features.audio == 0 or isnan(features.audio):
         return Level.DEADBAND
-    return classify_low(features.audio, thresholds.low_audio, thresholds.low_audio * (1 + thresholds.deadband))
+    usual = features.usual
+    if usual.audio is None or not usual.is_witness:
+        return Level.GOOD
+    return Level.BAD if features.audio < low_audio_limit(usual.audio, thresholds) else Level.GOOD
+
+
+def low_audio_limit(usual: float, thresholds: Thresholds) -> float:
+    """Bit/s under which a sound of that usual rate is too little."""
+    return min(thresholds.low_audio * usual, thresholds.low_audio_rate)
 
 
 def _classify_high(features: SampleFeatures, thresholds: Thresholds) -> Level:
@@ -38,7 +64,9 @@ def _describe_lost(_features: SampleFeatures, _thresholds: Thresholds) -> Eviden
 
 
 def _describe_low(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    return Evidence(f"audio {bits(features.audio)}", f"audio over {bits(thresholds.low_audio)}")
+    usual = features.usual.audio or 0.0
+    limit = low_audio_limit(usual, thresholds)
+    return Evidence(f"audio {bits(features.audio)}", f"over {bits(limit)}, usual {bits(usual)}")
 
 
 def _describe_high(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
@@ -51,7 +79,12 @@ AUDIO_KINDS = (
         severity=Severity.CRITICAL,
         component=Component.AUDIO,
         detector=SampleDetector(
-            hold="mute_hold", classify=_classify_lost, describe=_describe_lost, excluded_from_baseline="audio"
+            hold="mute_hold",
+            classify=_classify_lost,
+            describe=_describe_lost,
+            duty=DutyRule(limits="mute_duty", bad_seconds=_mute_seconds, words="audio out"),
+            expects=Expectation.SOUND,
+            spoils=AUDIO,
         ),
         hidden_by=(),
         shared=True,
@@ -67,13 +100,13 @@ AUDIO_KINDS = (
         severity=Severity.WARNING,
         component=Component.AUDIO,
         detector=SampleDetector(
-            hold="audio_hold", classify=_classify_low, describe=_describe_low, excluded_from_baseline="audio"
+            hold="audio_hold", classify=_classify_low, describe=_describe_low, expects=Expectation.SOUND, spoils=AUDIO
         ),
         hidden_by=("AUDIO_LOST",),
         shared=False,
         explained_by=(Pattern.NETWORK, Pattern.BURSTS, Pattern.AUDIO),
         diagnosis=Diagnosis(
-            cause="The audio rate is too low for music or speech: a wrong setting, or near silence.",
+            cause="The audio rate is far below its usual: a setting was changed, or near silence.",
             viewers="Dull or broken sound.",
             advice="Set the encoder's audio to 128 kbit/s, and listen.",
         ),
@@ -83,7 +116,7 @@ AUDIO_KINDS = (
         severity=Severity.WARNING,
         component=Component.AUDIO,
         detector=SampleDetector(
-            hold="audio_hold", classify=_classify_high, describe=_describe_high, excluded_from_baseline="audio"
+            hold="audio_hold", classify=_classify_high, describe=_describe_high, expects=Expectation.SOUND
         ),
         hidden_by=(),
         shared=False,

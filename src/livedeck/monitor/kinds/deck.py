@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from math import ceil
 
@@ -13,6 +13,7 @@ from livedeck.monitor.kinds.kind import (
     DeckCase,
     DeckDetector,
     Incident,
+    IncidentCase,
     IncidentDetector,
     Observation,
 )
@@ -20,6 +21,9 @@ from livedeck.monitor.model.alarm import Alarm, Diagnosis
 from livedeck.monitor.model.state import ClockChange, Component, ConnectionProblem, ConnectionState, Severity
 from livedeck.monitor.model.thresholds import AlarmLimits, Thresholds
 from livedeck.text.values import age, safe
+
+_LEAST_LEFT = 2
+"""Inputs that still fail together: one alone is a fault of its own."""
 
 
 def _observe_blind(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -63,54 +67,47 @@ def _observe_history(case: DeckCase, _thresholds: Thresholds) -> Observation | N
     return Observation(safe(case.history_error), "a history that can be written") if case.history_error else None
 
 
-def _observe_incident(
-    previous: Collection[str], alarms: Iterable[Alarm], on_air: Collection[str], limits: AlarmLimits
-) -> Incident | None:
-    """The incident that lasts or begins: who fails soon after one of its events joins it."""
-    alarms = list(alarms)
-    failed_at = _first_faults(alarms)
-    minimum = max(limits.shared_events, ceil(limits.shared_part * len(on_air)))
-    members = _with_joining(previous, failed_at, limits) if previous else ()
-    if len(members) < minimum:
-        members = _densest(failed_at, limits)
-    if len(members) < minimum:
-        return None
-    kinds = sorted({alarm.kind for alarm in alarms if alarm.event_id in members})
-    actual = f"{len(members)} of {len(on_air)} events on air: {', '.join(kinds)}"
-    observation = Observation(actual, "faults one at a time", stage=len(members))
-    return Incident(observation, members, failed_at[members[0]])
+def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
+    """The incident that lasts or begins: a coincidence of onsets on distinct inputs.
+
+    A fault that stood before neither counts nor hides one; who fails soon after the first joins.
+    """
+    needed = max(limits.shared_events, ceil(limits.shared_part * len(set(case.inputs.values()))))
+    window, previous = timedelta(seconds=limits.shared_window), case.previous
+    recent = case.now - timedelta(seconds=limits.shared_recent)
+    newest = _densest([alarm for alarm in case.alarms if max(alarm.since, alarm.changed) > recent], window, case)
+    is_one = _input_count(newest, case) >= needed
+    if previous:
+        known = [alarm for alarm in case.alarms if abs(alarm.since - previous.since) <= window]
+        members = known + [alarm for alarm in newest if is_one and alarm not in known]
+        if _input_count(members, case) >= max(_LEAST_LEFT, needed / 2):
+            return _incident(members, previous.since, case)
+    return _incident(newest, newest[0].since, case) if is_one else None
 
 
-def _first_faults(alarms: Iterable[Alarm]) -> Mapping[str, datetime]:
-    """Event -> when its first fault began, the earliest first."""
-    failed_at: dict[str, datetime] = {}
-    for alarm in sorted(alarms, key=lambda alarm: (alarm.since, alarm.event_id)):
-        failed_at.setdefault(alarm.event_id, alarm.since)
-    return failed_at
-
-
-def _with_joining(previous: Collection[str], failed_at: Mapping[str, datetime], limits: AlarmLimits) -> tuple[str, ...]:
-    members, window = [event_id for event_id in failed_at if event_id in previous], _window(limits)
-    for event_id, since in failed_at.items():
-        if event_id not in members and any(abs(since - failed_at[member]) <= window for member in members):
-            members.append(event_id)
-    return tuple(sorted(members, key=lambda event_id: (failed_at[event_id], event_id)))
-
-
-def _densest(failed_at: Mapping[str, datetime], limits: AlarmLimits) -> tuple[str, ...]:
-    """The most events whose faults began within one window."""
-    event_ids, times, window = list(failed_at), list(failed_at.values()), _window(limits)
-    densest, end = (0, 0), 0
-    for begin, first in enumerate(times):
-        while end < len(times) and times[end] <= first + window:
+def _densest(alarms: Iterable[Alarm], window: timedelta, case: IncidentCase) -> list[Alarm]:
+    """Those that began within one window on the most inputs, the earliest first."""
+    onsets = sorted(alarms, key=lambda alarm: (alarm.since, alarm.event_id))
+    densest: list[Alarm] = []
+    end = 0
+    for begin, first in enumerate(onsets):
+        while end < len(onsets) and onsets[end].since <= first.since + window:
             end += 1
-        if end - begin > densest[1] - densest[0]:
-            densest = begin, end
-    return tuple(event_ids[slice(*densest)])
+        if _input_count(onsets[begin:end], case) > _input_count(densest, case):
+            densest = onsets[begin:end]
+    return densest
 
 
-def _window(limits: AlarmLimits) -> timedelta:
-    return timedelta(seconds=limits.shared_window)
+def _input_count(alarms: Iterable[Alarm], case: IncidentCase) -> int:
+    return len({case.inputs[alarm.event_id] for alarm in alarms})
+
+
+def _incident(members: list[Alarm], since: datetime, case: IncidentCase) -> Incident:
+    ordered = sorted(members, key=lambda alarm: (alarm.since, alarm.event_id))
+    event_ids = tuple(dict.fromkeys(alarm.event_id for alarm in ordered))
+    kinds = ", ".join(sorted({alarm.kind for alarm in members}))
+    actual = f"{len(event_ids)} of {len(case.inputs)} events on air: {kinds}"
+    return Incident(Observation(actual, "faults one at a time", stage=len(event_ids)), event_ids, since)
 
 
 def clock_change_text(change: ClockChange) -> str:

@@ -1,58 +1,86 @@
-"""The kinds of alarm about how the signal is delivered: key frames, loss, an unsteady rate, odd or missing data."""
+"""The kinds of alarm about how the signal is delivered: key frames, loss, holes, odd or missing data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from math import isnan
+from collections.abc import Collection, Iterable
+from math import isnan, nan
 
-from livedeck.monitor.kinds.kind import AlarmKind, EventCase, EventDetector, Observation, SampleDetector
+from livedeck.monitor.kinds.kind import (
+    DROPOUTS,
+    AlarmKind,
+    DutyRule,
+    EventCase,
+    EventDetector,
+    Observation,
+    SampleDetector,
+)
 from livedeck.monitor.model.alarm import Diagnosis
 from livedeck.monitor.model.readings import NO_STATUS
 from livedeck.monitor.model.state import Component, Pattern, Severity
 from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.monitor.signal.duty import SHORT
 from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS, NORMAL, SampleFeatures
-from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level, classify_high
+from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
+from livedeck.text.values import age
 
+_KEYS = frozenset({KEY_DRIFT, KEY_SEVERE})
 _DOCUMENTED = frozenset({NORMAL, KEY_DRIFT, KEY_SEVERE, LOSS})
 
 
-def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
+def is_normal(features: SampleFeatures) -> bool:
     """Whether no kind of this file can be BAD."""
     return (
         features.status == NORMAL
-        and not (features.drift_hits or features.severe_hits)
-        and not features.variation > thresholds.unstable_cv
+        and not (features.drift_hits or features.severe_hits or features.loss_hits_long)
+        and not (features.loss_hits or features.step.missing)
         and not isnan(features.video)
         and not isnan(features.fps)
     )
 
 
 def _classify_severe(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    return _classify_count(features, KEY_SEVERE, features.severe_hits >= thresholds.severe_share.hits)
+    return _classify_count(features, {KEY_SEVERE}, features.severe_hits >= thresholds.severe_share.hits)
 
 
 def _classify_drift(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    return _classify_count(features, KEY_DRIFT, features.drift_hits >= thresholds.drift_share.hits)
+    return _classify_count(features, _KEYS, features.drift_hits >= thresholds.drift_share.hits)
 
 
 def _classify_loss(features: SampleFeatures, _thresholds: Thresholds) -> Level:
-    return _classify_count(features, LOSS, features.status == LOSS)
+    return _classify_count(features, {LOSS}, features.status == LOSS)
 
 
-def _classify_count(features: SampleFeatures, status: int, is_often: bool) -> Level:
+def _classify_count(features: SampleFeatures, statuses: Collection[int], is_often: bool) -> Level:
     if is_often:
         return Level.BAD
-    return Level.DEADBAND if features.status in {status, NO_STATUS} else Level.GOOD
+    return Level.DEADBAND if features.status in statuses or features.status == NO_STATUS else Level.GOOD
 
 
-def _classify_unstable(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """A variable rate varies by design, as long as nothing suffers."""
-    if features.is_dark or isnan(features.video):
-        return Level.DEADBAND
-    if not features.is_shortage:
-        return Level.GOOD
-    limit = thresholds.unstable_cv
-    return classify_high(features.variation, limit, limit - thresholds.deadband)
+def _severe_seconds(features: SampleFeatures, _thresholds: Thresholds) -> float:
+    return _status_seconds(features, {KEY_SEVERE})
+
+
+def _drift_seconds(features: SampleFeatures, _thresholds: Thresholds) -> float:
+    return _status_seconds(features, _KEYS)
+
+
+def _loss_seconds(features: SampleFeatures, _thresholds: Thresholds) -> float:
+    return _status_seconds(features, {LOSS})
+
+
+def _status_seconds(features: SampleFeatures, statuses: Collection[int]) -> float:
+    if features.status in statuses:
+        return min(features.cadence, SHORT)
+    return nan if features.status == NO_STATUS else 0.0
+
+
+def _classify_dropouts(_features: SampleFeatures, _thresholds: Thresholds) -> Level:
+    """One hole is none of it: the duty decides."""
+    return Level.GOOD
+
+
+def _missing_seconds(features: SampleFeatures, _thresholds: Thresholds) -> float:
+    return features.step.missing
 
 
 def _classify_unknown_status(features: SampleFeatures, _thresholds: Thresholds) -> Level:
@@ -72,16 +100,23 @@ def _missing_fields(features: SampleFeatures) -> list[str]:
     return video + fps + (["status"] if features.status == NO_STATUS else [])
 
 
-def _escalates_severe(interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> bool:
-    return features.status == KEY_SEVERE and features.time - interval.since >= thresholds.severe_critical
+def _severity_severe(interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
+    is_long = features.status == KEY_SEVERE and features.time - interval.since >= thresholds.severe_critical
+    return Severity.CRITICAL if is_long and interval.is_raised else Severity.WARNING
 
 
-def _escalates_loss(_interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> bool:
-    return features.is_heavy_loss or features.loss_bursts >= thresholds.loss_bursts
+def _severity_loss(_interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
+    """A sample alone is information; a share of them is a warning, and where that lasts, critical."""
+    if features.is_heavy_loss:
+        return Severity.CRITICAL
+    is_slow = features.cadence >= thresholds.slow_cadence
+    hits = thresholds.loss_hits_slow if is_slow else thresholds.loss_share.hits
+    is_often = features.loss_hits >= hits or features.loss_hits_long >= thresholds.loss_share_long.hits
+    return Severity.WARNING if is_often else Severity.INFO
 
 
-def _escalates_missing(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> bool:
-    return isnan(features.video)
+def _severity_missing(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
+    return Severity.WARNING if isnan(features.video) else Severity.INFO
 
 
 def _describe_severe(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
@@ -99,12 +134,14 @@ def _describe_keys(limit: str, hits: int, window: int) -> Evidence:
 
 
 def _describe_loss(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    bursts = f", {features.loss_bursts} bursts in 10 min" if features.loss_bursts > 1 else ""
-    return Evidence(f"loss in {features.loss_hits} of {thresholds.loss_share.window} samples{bursts}", "no loss")
+    share = thresholds.loss_share
+    if features.loss_hits_long > features.loss_hits:
+        return Evidence(f"loss in {features.loss_hits_long} of {thresholds.loss_share_long.window} samples", "no loss")
+    return Evidence(f"loss in {features.loss_hits} of {share.window} samples", "no loss")
 
 
-def _describe_unstable(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    return Evidence(f"video varies by {features.variation:.0%}", f"under {thresholds.unstable_cv:.0%} in a minute")
+def _describe_dropouts(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
+    return Evidence(f"{age(features.step.missing)} of samples missing", "the encoder's stream without a hole")
 
 
 def _describe_unknown_status(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
@@ -131,8 +168,9 @@ DELIVERY_KINDS = (
             hold="severe_hold",
             classify=_classify_severe,
             describe=_describe_severe,
+            duty=DutyRule(limits="severe_duty", bad_seconds=_severe_seconds, words="key frames far off"),
             counted_status=KEY_SEVERE,
-            escalates=_escalates_severe,
+            severity=_severity_severe,
         ),
         hidden_by=("BLACKOUT",),
         shared=False,
@@ -148,7 +186,11 @@ DELIVERY_KINDS = (
         severity=Severity.WARNING,
         component=Component.KEY,
         detector=SampleDetector(
-            hold="drift_hold", classify=_classify_drift, describe=_describe_drift, counted_status=KEY_DRIFT
+            hold="drift_hold",
+            classify=_classify_drift,
+            describe=_describe_drift,
+            duty=DutyRule(limits="drift_duty", bad_seconds=_drift_seconds, words="key frames off"),
+            counted_status=KEY_DRIFT,
         ),
         hidden_by=("BLACKOUT", "KEYFRAME_SEVERE"),
         shared=False,
@@ -161,15 +203,17 @@ DELIVERY_KINDS = (
     ),
     AlarmKind(
         name="PACKET_LOSS",
-        severity=Severity.WARNING,
+        severity=Severity.INFO,
         component=Component.LOSS,
+        is_of_picture=True,
         detector=SampleDetector(
             hold="loss_hold",
             is_immediate=True,
             classify=_classify_loss,
             describe=_describe_loss,
+            duty=DutyRule(limits="loss_duty", bad_seconds=_loss_seconds, words="packets lost"),
             counted_status=LOSS,
-            escalates=_escalates_loss,
+            severity=_severity_loss,
         ),
         hidden_by=(),
         shared=True,
@@ -181,22 +225,23 @@ DELIVERY_KINDS = (
         ),
     ),
     AlarmKind(
-        name="BITRATE_UNSTABLE",
+        name=DROPOUTS,
         severity=Severity.WARNING,
-        component=Component.VIDEO,
+        component=Component.LOSS,
         detector=SampleDetector(
-            hold="unstable_hold",
-            classify=_classify_unstable,
-            describe=_describe_unstable,
-            excluded_from_baseline="video",
+            classify=_classify_dropouts,
+            describe=_describe_dropouts,
+            duty=DutyRule(
+                limits="gap_duty", bad_seconds=_missing_seconds, words="no samples", is_spell=True, counts_warm_up=True
+            ),
         ),
-        hidden_by=("BLACKOUT", "VIDEO_STARVED", "VIDEO_LOW", "PACKET_LOSS"),
-        shared=False,
-        explained_by=(Pattern.NETWORK, Pattern.BURSTS, Pattern.OVERLOAD, Pattern.CAMERA, Pattern.STEP),
+        hidden_by=(),
+        shared=True,
+        explained_by=(),
         diagnosis=Diagnosis(
-            cause="The video rate swings: variable-rate encoding, or a line that comes and goes.",
-            viewers="A picture that is now sharp, now soft.",
-            advice="Set the encoder to constant bit rate; test the line if it is so already.",
+            cause="The encoder comes and goes: its line, its power, or a restart again and again.",
+            viewers="A picture that freezes, ends and begins anew.",
+            advice="Check the encoder's line; take the spare line or the spare encoder.",
         ),
     ),
     AlarmKind(
@@ -219,7 +264,7 @@ DELIVERY_KINDS = (
         escalated_severity=Severity.WARNING,
         component=Component.NONE,  # the score knows by itself what was not measured
         detector=SampleDetector(
-            hold="missing_hold", classify=_classify_missing, describe=_describe_missing, escalates=_escalates_missing
+            hold="missing_hold", classify=_classify_missing, describe=_describe_missing, severity=_severity_missing
         ),
         hidden_by=(),
         shared=False,

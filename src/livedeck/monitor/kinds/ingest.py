@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from livedeck.monitor.kinds.kind import NO_INGEST, RECONNECTING, AlarmKind, EventCase, EventDetector, Observation
+from livedeck.monitor.kinds.kind import (
+    DROPOUTS,
+    NO_INGEST,
+    RECONNECTING,
+    AlarmKind,
+    EventCase,
+    EventDetector,
+    Observation,
+)
 from livedeck.monitor.model.alarm import Diagnosis
 from livedeck.monitor.model.state import BroadcastState, Component, IngestState, Pattern, Severity
 from livedeck.monitor.model.thresholds import Thresholds
@@ -56,6 +64,17 @@ def _observe_reconnecting(case: EventCase, thresholds: Thresholds) -> Iterable[O
         yield Observation(actual, "the encoder's stream", since, stage)
     elif interval and phase.tally is BroadcastState.ON_AIR:
         yield Observation(*interval.evidence, since)
+    elif case.quality.false_silence:
+        actual = f"the metrics were late by {case.quality.late_by:.0f} s, the encoder was there"
+        yield Observation(actual, "metrics as usual", case.quality.false_silence, is_withdrawn=True)
+
+
+def _observe_late_metrics(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
+    """The platform tells so late what happens that a person should know it."""
+    lag = case.quality.lag
+    if case.is_judged and lag is not None and lag > thresholds.metrics_late:
+        actual = f"metrics come {lag:.0f} s late, as a rule"
+        yield Observation(actual, f"metrics within {thresholds.metrics_late:.0f} s", None)
 
 
 def _used_share(left: datetime | None, window_ends: datetime | None, as_of: datetime) -> float:
@@ -108,7 +127,7 @@ INGEST_KINDS = (
         severity=Severity.CRITICAL,
         component=Component.NONE,
         detector=EventDetector(observe=_observe_reconnecting),
-        hidden_by=(),
+        hidden_by=(DROPOUTS,),
         shared=True,
         explained_by=(),
         diagnosis=Diagnosis(
@@ -129,6 +148,20 @@ INGEST_KINDS = (
             cause="The encoder has not been started, or sends to a wrong address or key.",
             viewers="A waiting page.",
             advice="Telephone the encoder's operator; check address and stream key.",
+        ),
+    ),
+    AlarmKind(
+        name="METRICS_LATE",
+        severity=Severity.INFO,
+        component=Component.NONE,
+        detector=EventDetector(observe=_observe_late_metrics),
+        hidden_by=(),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="The platform delivers its measurements late.",
+            viewers="Nothing; but a fault is told later by as much.",
+            advice="Watch the player too, if seconds count.",
         ),
     ),
     AlarmKind(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
@@ -18,19 +18,21 @@ from livedeck.monitor.model.state import (
     Phase,
     Severity,
 )
-from livedeck.monitor.model.thresholds import AlarmLimits, Hold, Thresholds
+from livedeck.monitor.model.thresholds import AlarmLimits, Duty, Expectation, Hold, Thresholds
 from livedeck.monitor.signal.analysis import DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.monitor.signal.features import SampleFeatures
 from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
 
-API_BLIND, PLATFORM, NO_INGEST, RECONNECTING = "API_BLIND", "PLATFORM", "NO_INGEST", "RECONNECTING"
+API_BLIND, PLATFORM, NO_INGEST = "API_BLIND", "PLATFORM", "NO_INGEST"
+RECONNECTING, DROPOUTS = "RECONNECTING", "DROPOUTS"
 """The parents whose children are a class of kinds: see `AlarmKind.parents`."""
 
 
 class Observation(NamedTuple):
     """What a detector saw of its kind; the kind makes a Finding of it. The fields are those of a Finding.
 
-    `is_escalated`: the finding has the kind's escalated severity.
+    `is_escalated`: the finding has the kind's escalated severity. `is_withdrawn`: it has proven to be no fault,
+    which is worth a word and no more.
     """
 
     actual: str
@@ -40,6 +42,28 @@ class Observation(NamedTuple):
     is_escalated: bool = False
     target: str = ""
     target_name: str = ""
+    is_withdrawn: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DutyRule:
+    """When a fault that comes and goes counts: by how much of the time it is there.
+
+    `limits`: the name of a Duty among the thresholds. `bad_seconds`: of a sample; 0 where it is good, NaN where it
+    tells nothing. `words`: what is so, as in `audio out 13 % of the last 10 min`. `is_spell`: bad seconds of a sample
+    are a spell of their own, whatever was before. `counts_warm_up`: it is counted from the first sample of a run on.
+    """
+
+    limits: str
+    bad_seconds: Callable[[SampleFeatures, Thresholds], float]
+    words: str
+    is_spell: bool = False
+    counts_warm_up: bool = False
+
+    def limits_of(self, thresholds: Thresholds) -> Duty:
+        """From how much on."""
+        limits: Duty = getattr(thresholds, self.limits)
+        return limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,18 +71,25 @@ class SampleDetector:
     """Judges each sample. The fault is raised once bad samples have held, and over once good ones have.
 
     `hold`: the name of a Hold among the thresholds; empty: raised and over at once. `is_immediate`: the first bad
-    sample raises it, and only the end takes time. `excluded_from_baseline`: the rate (video, audio, fps) that is not
-    learnt as usual while a sample is bad. `counted_status`: the QoS status of which the samples are counted: the fault
-    begins and ends with its burst. `escalates`: raises the severity, for as long as the fault lasts.
+    sample raises it, and only the end takes time. `is_proven`: raises it at once, however long it has been bad.
+    `duty`: the other way to be raised; either raises, both clear. `expects`: it is judged only where that is expected.
+    `spoils`: the rate (video, audio, fps) that is not learnt as usual while the fault stands; a new usual level ends
+    it. `counted_status`: the QoS status of which the samples are counted: the fault begins and ends with its burst.
+    `began`: when a fault that a sample shows began, where that was before. `severity`: what the samples show now; the
+    fault stays as loud as it was.
     """
 
     classify: Callable[[SampleFeatures, Thresholds], Level]
     describe: Callable[[SampleFeatures, Thresholds], Evidence]
     hold: str = ""
     is_immediate: bool = False
-    excluded_from_baseline: str = ""
+    is_proven: Callable[[SampleFeatures], bool] | None = None
+    duty: DutyRule | None = None
+    expects: Expectation | None = None
+    spoils: str = ""
     counted_status: int | None = None
-    escalates: Callable[[FaultInterval, SampleFeatures, Thresholds], bool] | None = None
+    began: Callable[[SampleFeatures, Thresholds], float] | None = None
+    severity: Callable[[FaultInterval, SampleFeatures, Thresholds], Severity] | None = None
 
     def hold_time(self, thresholds: Thresholds) -> Hold:
         """How long it must last, and its end."""
@@ -134,13 +165,24 @@ class Incident(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class IncidentDetector:
-    """Looks at ongoing alarms of a shared kind, of events on air.
+class IncidentCase:
+    """What an IncidentDetector looks at, at the instant `now` (this machine's clock).
 
-    It is given the members of the present incident, those alarms, the ids of the events on air, and the limits.
+    `alarms`: ongoing ones of a shared kind, of events on air. `inputs`: each event on air -> what feeds it. `previous`:
+    the incident that lasts, if there is one.
     """
 
-    observe: Callable[[Collection[str], Iterable[Alarm], Collection[str], AlarmLimits], Incident | None]
+    alarms: Collection[Alarm]
+    inputs: Mapping[str, Hashable]
+    now: datetime
+    previous: Alarm | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentDetector:
+    """Looks at the alarms of all events together."""
+
+    observe: Callable[[IncidentCase, AlarmLimits], Incident | None]
 
 
 Detector: TypeAlias = SampleDetector | EventDetector | DeckDetector | IncidentDetector
@@ -153,7 +195,7 @@ class AlarmKind:
     `name` stands in settings, history and JSON: it never changes. `severity`: as it begins. `component`: of the health
     score, which a fault of this kind holds down. `hidden_by`: kinds within the same event that make it no news, the
     widest first. `shared`: the platform, or the way to it, can do this to many events at once. `explained_by`: the
-    patterns whose diagnosis is better than its own.
+    patterns whose diagnosis is better than its own. `is_of_picture`: a sign of a picture fault, which has several.
     """
 
     name: str
@@ -165,6 +207,7 @@ class AlarmKind:
     shared: bool
     explained_by: tuple[Pattern, ...]
     diagnosis: Diagnosis
+    is_of_picture: bool = False
 
     @property
     def is_of_deck(self) -> bool:
@@ -181,14 +224,17 @@ class AlarmKind:
         if self.is_of_deck:
             return self.hidden_by
         incident = (PLATFORM,) if self.shared else ()
-        silence = (NO_INGEST, RECONNECTING) if isinstance(self.detector, SampleDetector) else ()
+        silence: tuple[str, ...] = (NO_INGEST, RECONNECTING) if isinstance(self.detector, SampleDetector) else ()
+        if self.name == DROPOUTS:  # it stands for the silences of which it is made
+            silence = (NO_INGEST,)
         return (API_BLIND, *incident, *silence, *self.hidden_by)
 
     def finding(self, observation: Observation) -> Finding:
         """The finding of that observation."""
+        severity = self.escalated_severity if observation.is_escalated else self.severity
         return Finding(
             self.name,
-            self.escalated_severity if observation.is_escalated else self.severity,
+            Severity.INFO if observation.is_withdrawn else severity,
             observation.actual,
             observation.expected,
             observation.since,

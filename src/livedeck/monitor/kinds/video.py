@@ -2,68 +2,164 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 
-from livedeck.monitor.kinds.kind import AlarmKind, SampleDetector
+from livedeck.monitor.kinds.kind import AlarmKind, DutyRule, SampleDetector
 from livedeck.monitor.model.alarm import Diagnosis
 from livedeck.monitor.model.state import Component, Pattern, Severity
-from livedeck.monitor.model.thresholds import Thresholds
-from livedeck.monitor.signal.features import SampleFeatures
-from livedeck.monitor.signal.hysteresis import Evidence, Level, classify_low
-from livedeck.text.values import bits, frames
+from livedeck.monitor.model.thresholds import Expectation, Thresholds
+from livedeck.monitor.signal.duty import SHORT
+from livedeck.monitor.signal.excursions import fps_tolerance
+from livedeck.monitor.signal.features import FPS, VIDEO, SampleFeatures
+from livedeck.monitor.signal.hysteresis import Evidence, Level
+from livedeck.monitor.signal.levels import fps_slack
+from livedeck.text.values import age, bits, frames
+
+_DECAY_SECONDS = 600.0
+"""What sinks slowly has done so for ten minutes at least."""
+
+_CLEAR_SLACK = 0.8
+"""Of the frames that are no fault yet: within them the frame rate is well again."""
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
-    """Whether no kind of this file can be BAD. A setting may turn the graver of two limits into the higher one."""
-    video, _, fps, _ = features.baseline
-    low_video = max(thresholds.low_video, thresholds.starved_video)
-    low_fps = max(thresholds.low_fps, thresholds.collapsed_fps)
-    return features.video >= max(thresholds.dark_video, low_video * (video or 0.0)) and features.fps >= max(
-        thresholds.dark_fps, low_fps * (fps or 0.0)
-    )
+    """Whether no kind of this file can be BAD."""
+    usual = features.usual
+    is_calm = not (features.is_fps_low or features.is_dark or features.witnesses or features.is_ragged)
+    is_settled = features.change is None and not (usual.is_below_floor or usual.is_decaying)
+    if not (is_calm and is_settled and features.video >= thresholds.dark_video):
+        return False
+    if features.dip or features.fps_charge or features.fps < thresholds.dark_fps:
+        return False
+    if usual.fps is None or usual.is_variable_fps or Expectation.FRAMES not in thresholds.profile.expectations:
+        return not isnan(features.fps)
+    collapsed = (thresholds.collapsed_fps + thresholds.deadband / 2) * usual.fps
+    return features.fps >= max(collapsed, usual.fps - fps_tolerance(usual.fps, thresholds))
 
 
 def _classify_blackout(features: SampleFeatures, thresholds: Thresholds) -> Level:
     """One of the two rates is enough to tell; both missing tell nothing."""
     if features.is_dark:
         return Level.BAD
-    margin = 1 + thresholds.deadband
-    rates = (features.video, thresholds.dark_video), (features.fps, thresholds.dark_fps)
-    levels = [classify_low(rate, limit, limit * margin) for rate, limit in rates if not isnan(rate)]
-    return Level.GOOD if levels and all(level is Level.GOOD for level in levels) else Level.DEADBAND
+    is_measured = not (isnan(features.video) and isnan(features.fps))
+    is_bright = not features.video < thresholds.dark_video * (1 + thresholds.deadband)
+    return Level.GOOD if is_measured and is_bright else Level.DEADBAND
 
 
-def _classify_video_starved(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    return _classify_video(features, thresholds.starved_video, thresholds.deadband)
+def _dark_seconds(features: SampleFeatures, _thresholds: Thresholds) -> float:
+    if features.is_dark:
+        return min(features.cadence, SHORT)
+    return nan if isnan(features.video) and isnan(features.fps) else 0.0
 
 
-def _classify_video_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    return _classify_video(features, thresholds.low_video, thresholds.deadband)
-
-
-def _classify_video(features: SampleFeatures, share: float, deadband: float) -> Level:
-    """Few bits are a fault only where they are a shortage: a still picture of a variable rate needs no more."""
-    usual = features.baseline.video
-    if usual is None or features.is_dark or isnan(features.video):
+def _classify_starved(features: SampleFeatures, thresholds: Thresholds) -> Level:
+    """Few bits are a fault only where something that was constant by habit suffers with them."""
+    usual, video = features.usual, features.window.video
+    if not _is_video_judged(features) or usual.video is None:
         return Level.DEADBAND
-    if not features.is_shortage:
+    if video < thresholds.starved_video * usual.video and features.witnesses:
+        return Level.BAD
+    is_enough = video >= (thresholds.starved_video + thresholds.deadband) * usual.video
+    is_explained = not features.witnesses and not usual.is_constant
+    return Level.GOOD if is_enough or is_explained else Level.DEADBAND
+
+
+def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
+    """Two witnesses testify to more than one; and of a constant rate a ragged fall testifies itself."""
+    usual, video = features.usual, features.window.video
+    if not _is_video_judged(features) or usual.video is None:
+        return Level.DEADBAND
+    share = (0.0, thresholds.low_video, thresholds.low_video_sure)[min(2, features.witnesses)]
+    if video < share * usual.video or features.ragged_since is not None:
+        return Level.BAD
+    is_enough = video >= (thresholds.low_video + thresholds.deadband / 2) * usual.video
+    is_explained = not features.witnesses and not features.is_ragged
+    return Level.GOOD if is_enough or is_explained else Level.DEADBAND
+
+
+def _is_video_judged(features: SampleFeatures) -> bool:
+    return features.is_warm and not features.is_dark and not isnan(features.video)
+
+
+def _is_ragged_for_long(features: SampleFeatures) -> bool:
+    return features.ragged_since is not None
+
+
+def _began_low(features: SampleFeatures, _thresholds: Thresholds) -> float:
+    return features.time if features.ragged_since is None else features.ragged_since
+
+
+def _classify_below_preset(features: SampleFeatures, _thresholds: Thresholds) -> Level:
+    return Level.BAD if features.usual.is_below_floor else Level.GOOD
+
+
+def _began_below_preset(features: SampleFeatures, thresholds: Thresholds) -> float:
+    return features.time - thresholds.frozen
+
+
+def _classify_decay(features: SampleFeatures, _thresholds: Thresholds) -> Level:
+    return Level.BAD if features.usual.is_decaying else Level.GOOD
+
+
+def _began_decay(features: SampleFeatures, _thresholds: Thresholds) -> float:
+    return features.time - _DECAY_SECONDS
+
+
+def _classify_unstable(_features: SampleFeatures, _thresholds: Thresholds) -> Level:
+    """One dip is none of it: the duty decides."""
+    return Level.GOOD
+
+
+def _dip_seconds(features: SampleFeatures, _thresholds: Thresholds) -> float:
+    return features.dip
+
+
+def _classify_change(features: SampleFeatures, _thresholds: Thresholds) -> Level:
+    return Level.BAD if features.change and not features.change.is_known else Level.GOOD
+
+
+def _began_change(features: SampleFeatures, _thresholds: Thresholds) -> float:
+    return features.change.since if features.change else features.time
+
+
+def _classify_collapse(features: SampleFeatures, thresholds: Thresholds) -> Level:
+    usual, limit = features.usual.fps, thresholds.collapsed_fps
+    if features.usual.is_variable_fps:
         return Level.GOOD
-    return classify_low(features.video, share * usual, (share + deadband) * usual)
-
-
-def _classify_fps_collapse(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    return _classify_fps(features, thresholds.collapsed_fps, thresholds.deadband)
+    if not usual or not _are_frames_judged(features):
+        return Level.DEADBAND
+    mean, newest = features.window.fps / usual, features.fps / usual
+    if mean < limit and newest < limit + thresholds.deadband / 2:
+        return Level.BAD
+    clear = limit + thresholds.deadband
+    return Level.GOOD if mean >= clear and newest >= clear else Level.DEADBAND
 
 
 def _classify_fps_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    return _classify_fps(features, thresholds.low_fps, thresholds.low_fps_deadband)
-
-
-def _classify_fps(features: SampleFeatures, share: float, deadband: float) -> Level:
-    nominal = features.baseline.fps
-    if nominal is None or features.is_dark:
+    usual = features.usual.fps
+    if features.usual.is_variable_fps:
+        return Level.GOOD
+    if usual is None or not _are_frames_judged(features):
         return Level.DEADBAND
-    return classify_low(features.fps, share * nominal, (share + deadband) * nominal)
+    if features.is_fps_low:
+        return Level.BAD
+    is_clear = features.window.fps >= usual - _CLEAR_SLACK * fps_slack(usual, thresholds)
+    return Level.GOOD if is_clear else Level.DEADBAND
+
+
+def _are_frames_judged(features: SampleFeatures) -> bool:
+    return features.is_warm and not (features.is_dark or features.is_fps_pending or isnan(features.fps))
+
+
+def _low_fps_seconds(features: SampleFeatures, thresholds: Thresholds) -> float:
+    usual = features.usual.fps
+    if features.fps_charge:
+        return features.fps_charge
+    if usual is None or features.is_dark or isnan(features.fps):
+        return nan
+    is_judged = not (features.is_fps_pending or features.usual.is_variable_fps)
+    is_low = is_judged and features.fps < usual - fps_tolerance(usual, thresholds)
+    return min(features.cadence, SHORT) if is_low else 0.0
 
 
 def _describe_blackout(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
@@ -81,12 +177,38 @@ def _describe_video_low(features: SampleFeatures, thresholds: Thresholds) -> Evi
 
 
 def _expected_video(features: SampleFeatures, share: float) -> str:
-    usual = features.baseline.video or 0.0
+    usual = features.usual.video or 0.0
     return f"over {bits(share * usual)}, usual {bits(usual)}"
 
 
+def _describe_below_preset(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
+    floor, video = features.usual.floor, features.window.video
+    hardly = ", the picture hardly changes" if video < thresholds.frozen_floor * floor else ""
+    return Evidence(f"video {bits(video)} for minutes{hardly}", f"over {bits(floor)} for the highest preset")
+
+
+def _describe_decay(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
+    return Evidence(
+        f"video sank slowly to {bits(features.window.video)}", f"as at its best, {bits(features.usual.anchor)}"
+    )
+
+
+def _describe_unstable(_features: SampleFeatures, thresholds: Thresholds) -> Evidence:
+    return Evidence("video dips and recovers", f"over {thresholds.dip_video:.0%} of the usual throughout")
+
+
+def _describe_change(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
+    change = features.change
+    if change is None:
+        return Evidence("", "")
+    shown = frames if change.rate == FPS else bits
+    lasted = age(features.time - change.since)
+    actual = f"{change.rate} now {shown(change.after)}, was {shown(change.before)}, steady for {lasted}, all else well"
+    return Evidence(actual, "usual from now on")
+
+
 def _describe_fps(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
-    return Evidence(f"fps {frames(features.fps)}", f"fps {features.baseline.fps or 0.0:.0f}")
+    return Evidence(f"fps {frames(features.window.fps)}", f"fps {features.usual.fps or 0.0:.0f}")
 
 
 VIDEO_KINDS = (
@@ -95,7 +217,11 @@ VIDEO_KINDS = (
         severity=Severity.CRITICAL,
         component=Component.VIDEO,
         detector=SampleDetector(
-            hold="dark_hold", classify=_classify_blackout, describe=_describe_blackout, excluded_from_baseline="video"
+            hold="dark_hold",
+            classify=_classify_blackout,
+            describe=_describe_blackout,
+            duty=DutyRule(limits="dark_duty", bad_seconds=_dark_seconds, words="picture out"),
+            expects=Expectation.PICTURE,
         ),
         hidden_by=(),
         shared=True,
@@ -110,11 +236,13 @@ VIDEO_KINDS = (
         name="VIDEO_STARVED",
         severity=Severity.CRITICAL,
         component=Component.VIDEO,
+        is_of_picture=True,
         detector=SampleDetector(
             hold="starved_hold",
-            classify=_classify_video_starved,
+            classify=_classify_starved,
             describe=_describe_video_starved,
-            excluded_from_baseline="video",
+            expects=Expectation.PICTURE,
+            spoils=VIDEO,
         ),
         hidden_by=("BLACKOUT",),
         shared=True,
@@ -129,8 +257,15 @@ VIDEO_KINDS = (
         name="VIDEO_LOW",
         severity=Severity.WARNING,
         component=Component.VIDEO,
+        is_of_picture=True,
         detector=SampleDetector(
-            hold="low_hold", classify=_classify_video_low, describe=_describe_video_low, excluded_from_baseline="video"
+            hold="low_hold",
+            is_proven=_is_ragged_for_long,
+            classify=_classify_low,
+            describe=_describe_video_low,
+            expects=Expectation.PICTURE,
+            spoils=VIDEO,
+            began=_began_low,
         ),
         hidden_by=("BLACKOUT", "VIDEO_STARVED"),
         shared=True,
@@ -142,11 +277,95 @@ VIDEO_KINDS = (
         ),
     ),
     AlarmKind(
+        name="VIDEO_BELOW_PRESET",
+        severity=Severity.WARNING,
+        component=Component.VIDEO,
+        is_of_picture=True,
+        detector=SampleDetector(
+            classify=_classify_below_preset,
+            describe=_describe_below_preset,
+            expects=Expectation.FLOOR,
+            began=_began_below_preset,
+        ),
+        hidden_by=("BLACKOUT", "VIDEO_STARVED", "VIDEO_LOW"),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="Too few bits for the preset: a wrong setting, a thin line, or a picture that stands still.",
+            viewers="A soft, blocky or frozen picture.",
+            advice="Look at the picture; set the encoder's bit rate, or the event's profile to slides.",
+        ),
+    ),
+    AlarmKind(
+        name="VIDEO_DECAY",
+        severity=Severity.WARNING,
+        component=Component.VIDEO,
+        is_of_picture=True,
+        detector=SampleDetector(
+            classify=_classify_decay, describe=_describe_decay, expects=Expectation.PICTURE, began=_began_decay
+        ),
+        hidden_by=("BLACKOUT", "VIDEO_STARVED", "VIDEO_LOW"),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="The video rate sinks slowly: a line that gets worse, or an encoder that gets hot.",
+            viewers="A picture that gets softer by and by.",
+            advice="Test the upload speed; compare the encoder's bit rate with what was agreed.",
+        ),
+    ),
+    AlarmKind(
+        name="BITRATE_UNSTABLE",
+        severity=Severity.WARNING,
+        component=Component.VIDEO,
+        is_of_picture=True,
+        detector=SampleDetector(
+            classify=_classify_unstable,
+            describe=_describe_unstable,
+            duty=DutyRule(limits="dip_duty", bad_seconds=_dip_seconds, words="video short", is_spell=True),
+            expects=Expectation.PICTURE,
+            spoils=VIDEO,
+        ),
+        hidden_by=("BLACKOUT", "VIDEO_STARVED", "VIDEO_LOW", "PACKET_LOSS"),
+        shared=False,
+        explained_by=(Pattern.NETWORK, Pattern.BURSTS, Pattern.OVERLOAD, Pattern.CAMERA, Pattern.STEP),
+        diagnosis=Diagnosis(
+            cause="A constant video rate dips again and again: the line comes and goes.",
+            viewers="A picture that is now sharp, now soft.",
+            advice="Test the line; lower the encoder's bit rate.",
+        ),
+    ),
+    AlarmKind(
+        name="PROFILE_CHANGE",
+        severity=Severity.INFO,
+        component=Component.NONE,
+        detector=SampleDetector(
+            hold="change_hold",
+            is_immediate=True,
+            classify=_classify_change,
+            describe=_describe_change,
+            expects=Expectation.PICTURE,
+            began=_began_change,
+        ),
+        hidden_by=(),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="A new encoder profile, a static picture, or an encoder that saves bits.",
+            viewers="A softer or sharper picture, or nothing.",
+            advice="If nobody meant it, look at the encoder; the new level is what is judged by from now on.",
+        ),
+    ),
+    AlarmKind(
         name="FPS_COLLAPSE",
         severity=Severity.CRITICAL,
         component=Component.FPS,
+        is_of_picture=True,
         detector=SampleDetector(
-            hold="collapsed_hold", classify=_classify_fps_collapse, describe=_describe_fps, excluded_from_baseline="fps"
+            hold="collapsed_hold",
+            classify=_classify_collapse,
+            describe=_describe_fps,
+            expects=Expectation.FRAMES,
+            spoils=FPS,
         ),
         hidden_by=("BLACKOUT",),
         shared=True,
@@ -161,8 +380,14 @@ VIDEO_KINDS = (
         name="FPS_LOW",
         severity=Severity.WARNING,
         component=Component.FPS,
+        is_of_picture=True,
         detector=SampleDetector(
-            hold="low_fps_hold", classify=_classify_fps_low, describe=_describe_fps, excluded_from_baseline="fps"
+            hold="low_fps_hold",
+            classify=_classify_fps_low,
+            describe=_describe_fps,
+            duty=DutyRule(limits="fps_duty", bad_seconds=_low_fps_seconds, words="frames missing"),
+            expects=Expectation.FRAMES,
+            spoils=FPS,
         ),
         hidden_by=("BLACKOUT", "VIDEO_STARVED", "FPS_COLLAPSE"),
         shared=False,

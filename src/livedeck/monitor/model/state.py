@@ -251,7 +251,8 @@ class QosState:
     `as_of`: last good answer (this machine's clock). `cadence`: seconds between samples, learnt. `error`: why the last
     try failed, or empty; `failing_since`: when the first one since `as_of` failed. `future_samples`: how many samples
     of the last answer were left out, being dated in the future; `unreadable`: field -> in how many of them it could not
-    be read.
+    be read. `lag`: how late samples come as a rule (s); None while that is not known.
+    `is_overdue`: the newest was older than that when it was last answered.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -262,6 +263,8 @@ class QosState:
     future_samples: int = 0
     failing_since: datetime | None = None
     unreadable: Mapping[str, int] = field(default_factory=dict)
+    lag: float | None = None
+    is_overdue: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,10 @@ def schedule_events(
 ) -> dict[PollKey, PollSpec]:
     """The wanted calls of the events at `now` (server time), the states being worst first."""
     states = tuple(states)
-    near = any(_is_near_start(state.phase, now, cadence) or _has_unsettled_restream(state) for state in states)
+    near = any(
+        _is_near_start(state.phase, now, cadence) or _has_unsettled_restream(state) or _is_falling_silent(state)
+        for state in states
+    )
     schedule: dict[PollKey, PollSpec] = {LIST: PollSpec(cadence.events_near if near else cadence.events, 0)}
     for state in states:
         interval = qos_interval(state.event, state.phase, now, cadence)
@@ -120,6 +123,11 @@ def _has_unsettled_restream(state: EventState) -> bool:
         for restream_id, status in statuses.items()
         if restream_id
     )
+
+
+def _is_falling_silent(state: EventState) -> bool:
+    """Whether samples are overdue: that the event was completed must be known before its encoder is missed."""
+    return state.qos.is_overdue and state.phase.ingest.state is IngestState.RECEIVING
 
 
 def _seconds_to_start(phase: Phase, now: datetime) -> float | None:

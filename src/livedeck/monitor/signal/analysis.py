@@ -12,18 +12,23 @@ from typing import NamedTuple
 
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import Episode, Freshness
-from livedeck.monitor.signal.features import Baseline, SampleFeatures, StreamMemory
+from livedeck.monitor.signal.duty import DutyCycle
+from livedeck.monitor.signal.features import SampleFeatures
 from livedeck.monitor.signal.hysteresis import FaultInterval
+from livedeck.monitor.signal.memory import StreamMemory
+from livedeck.monitor.signal.usual import Usual
 
 MAX_EPISODES = 200
 """Kept of a stream."""
 
 
 class Checkpoint(NamedTuple):
-    """The fold after so many samples; never changed once made. `features`: the newest sample in its context."""
+    """The fold after so many samples; never changed once made. `cycles`: kind -> how much of the time it is bad.
+    `features`: the newest sample in its context."""
 
     memory: StreamMemory
     intervals: Mapping[str, FaultInterval]
+    cycles: Mapping[str, DutyCycle]
     past: tuple[Episode, ...]
     features: SampleFeatures | None
     samples: int
@@ -40,12 +45,22 @@ class SignalAnalysis:
     past: tuple[Episode, ...] = ()
     features: SampleFeatures | None = None
     first_time: float | None = None
-    checkpoints: tuple[Checkpoint, ...] = (Checkpoint(StreamMemory(), {}, (), None, 0),)
+    checkpoints: tuple[Checkpoint, ...] = (Checkpoint(StreamMemory(), {}, {}, (), None, 0),)
 
     @property
-    def baseline(self) -> Baseline:
+    def usual(self) -> Usual:
         """What is usual for the stream, as the newest sample was compared with it."""
-        return self.features.baseline if self.features else Baseline()
+        return self.features.usual if self.features else Usual()
+
+    @property
+    def cadence(self) -> float | None:
+        """Seconds between samples; None where that is not known yet."""
+        return self.checkpoints[-1].memory.order.cadence
+
+    @property
+    def last_hole(self) -> float:
+        """The first sample after the newest hole (epoch s); -inf where there is none."""
+        return self.checkpoints[-1].memory.last_hole
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +85,9 @@ class DataQuality:
 
     `since`: the last good answer, or the first failure where there was none (server time). `error`: why the last try
     failed, or empty. `future_samples`: how many of its samples were left out, being dated in the future.
-    `last_empty_at`: the last good answer without any sample (server time).
+    `last_empty_at`: the last good answer without any sample (server time). `lag`: how late the last samples came,
+    all of them (s); None while that is not known. `false_silence`: since when the encoder was missed that was there all
+    the time, for a while after that came out; `late_by`: how late the samples were that proved it (s).
     """
 
     freshness: Freshness = Freshness.FRESH
@@ -78,6 +95,9 @@ class DataQuality:
     error: str = ""
     future_samples: int = 0
     last_empty_at: datetime | None = None
+    lag: float | None = None
+    false_silence: datetime | None = None
+    late_by: float = 0.0
 
 
 def make_episode(kind: str, interval: FaultInterval, until: float | None, target: str = "") -> Episode:

@@ -26,7 +26,7 @@ _FRESHNESS_ORDER = (Freshness.FRESH, Freshness.LATE, Freshness.STALE, Freshness.
 
 
 def late_limit(cadence: float | None, thresholds: Thresholds) -> float:
-    """A gap (s) longer than this is no mere pause between two samples; `cadence` None where it is not learnt yet."""
+    """Samples older than this (s) are late; `cadence` None where it is not learnt yet."""
     return max(thresholds.late_after, thresholds.late_intervals * (cadence or 0.0))
 
 
@@ -37,8 +37,12 @@ def answer_freshness(age: float | None, interval: float, thresholds: Thresholds)
     return Freshness.STALE if age > thresholds.answer_intervals * interval else Freshness.FRESH
 
 
-def sample_freshness(age: float, cadence: float | None, thresholds: Thresholds) -> Freshness:
-    """The platform's to send: by the `age` (s) of the newest sample, which no answer that repeats it refreshes."""
+def sample_freshness(age: float, cadence: float | None, thresholds: Thresholds, lag: float = 0.0) -> Freshness:
+    """The platform's to send: by the `age` (s) of the newest sample, which no answer that repeats it refreshes.
+
+    `lag`: how old samples of this stream are as a rule (s): so much older is no news.
+    """
+    age -= lag
     if age > max(thresholds.stale_after, thresholds.stale_intervals * (cadence or 0.0)):
         return Freshness.STALE
     return Freshness.LATE if age > late_limit(cadence, thresholds) else Freshness.FRESH
@@ -83,12 +87,7 @@ def head(readings: Readings, count: int) -> Readings:
 
 def cadence(readings: Readings) -> float | None:
     """Seconds between samples: the median of the last 20 deltas; None where there are fewer than two samples."""
-    return cadence_before(readings, len(readings))
-
-
-def cadence_before(readings: Readings, index: int) -> float | None:
-    """The cadence as it was learnt before the sample of that index came."""
-    recent = readings.time[max(0, index - _CADENCE_DELTAS - 1) : index]
+    recent = readings.time[-_CADENCE_DELTAS - 1 :]
     deltas = [later - earlier for earlier, later in pairwise(recent)]
     return median(deltas) if deltas else None
 

@@ -1,0 +1,95 @@
+"""How much of the time a condition is bad: faults that come and go are told by that (monitoring.md, "Duty cycles")."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import NamedTuple
+
+from livedeck.monitor.model.thresholds import Duty
+
+SHORT, LONG = 60.0, 600.0
+"""The seconds over which a Duty counts."""
+
+_SLOT = 10.0
+_SHORT_SLOTS, _LONG_SLOTS = round(SHORT / _SLOT), round(LONG / _SLOT)
+
+_PERIODS, _LEAST_QUIET, _MOST_QUIET = 3, 60.0, 300.0
+"""It is over after so many of its own periods without it, within these seconds."""
+
+
+class _Slot(NamedTuple):
+    number: int
+    seconds: float
+    spells: int
+
+
+@dataclass(slots=True)
+class DutyCycle:
+    """The bad seconds and spells of the last ten minutes. Times in epoch s, server clock.
+
+    `since`: when the first of those that are counted began; `last`: the newest bad sample.
+    """
+
+    slots: deque[_Slot] = field(default_factory=deque)
+    is_raised: bool = False
+    was_bad: bool = False
+    since: float = -inf
+    last: float = -inf
+
+    def copy(self) -> DutyCycle:
+        """An independent copy."""
+        return replace(self, slots=self.slots.copy())
+
+    @property
+    def seconds(self) -> float:
+        """Bad seconds in the last ten minutes."""
+        return sum(slot.seconds for slot in self.slots)
+
+    @property
+    def spells(self) -> int:
+        """Runs of bad in the last ten minutes."""
+        return sum(slot.spells for slot in self.slots)
+
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether nothing of it is left to count."""
+        return not self.slots and not self.is_raised
+
+    def add_bad(self, time: float, seconds: float, limits: Duty) -> None:
+        """So many bad seconds ended at that time; they go on with those before, if no good sample came between."""
+        number = self._forget(time)
+        spells = 0 if self.was_bad else 1
+        if not self.slots and not self.is_raised:
+            self.since = time - seconds
+        if self.slots and self.slots[-1].number == number:
+            slot = self.slots.pop()
+            self.slots.append(_Slot(number, slot.seconds + seconds, slot.spells + spells))
+        else:
+            self.slots.append(_Slot(number, seconds, spells))
+        self.was_bad, self.last = True, time
+        self.is_raised = self.is_raised or self._is_enough(number, limits)
+
+    def add_good(self, time: float) -> None:
+        """A good sample: the spell is over, and after a quiet time so is the cycle."""
+        self._forget(time)
+        self.was_bad = False
+        if self.is_raised and time - self.last >= self._quiet_seconds():
+            self.is_raised = False
+
+    def _forget(self, time: float) -> int:
+        number = int(time // _SLOT)
+        while self.slots and self.slots[0].number <= number - _LONG_SLOTS:
+            self.slots.popleft()
+        return number
+
+    def _is_enough(self, number: int, limits: Duty) -> bool:
+        if self.seconds >= limits.long_seconds and self.spells >= limits.long_spells:
+            return True
+        recent = [slot for slot in self.slots if slot.number > number - _SHORT_SLOTS]
+        seconds, spells = sum(slot.seconds for slot in recent), sum(slot.spells for slot in recent)
+        return seconds >= limits.short_seconds and spells >= limits.short_spells
+
+    def _quiet_seconds(self) -> float:
+        return max(_LEAST_QUIET, min(_MOST_QUIET, _PERIODS * LONG / max(1, self.spells)))

@@ -1,0 +1,202 @@
+"""How a stream's rates stand to what is usual, and when another level becomes that (monitoring.md, "Change points")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from livedeck.monitor.model.thresholds import Expectation, Thresholds
+from livedeck.monitor.signal.duty import DutyCycle
+from livedeck.monitor.signal.excursions import FpsExcursion, VideoExcursion, fps_tolerance, is_out
+from livedeck.monitor.signal.features import AUDIO, FPS, VIDEO, ProfileChange
+from livedeck.monitor.signal.usual import Rates, Usual, UsualMemory
+
+
+class Standing(NamedTuple):
+    """What a sample tells of the rates; the fields are those of SampleFeatures."""
+
+    is_fps_low: bool = False
+    witnesses: int = 0
+    fps_charge: float = 0.0
+    dip: float = 0.0
+    change: ProfileChange | None = None
+
+
+class LevelSample(NamedTuple):
+    """A sample whose rates are judged: what it measured, the newest seconds, and whether loss is reported in them."""
+
+    time: float
+    rates: Rates
+    window: Rates
+    videos: tuple[float, ...]
+    cadence: float
+    is_lossy: bool
+
+
+@dataclass(slots=True)
+class Levels:
+    """What is usual, and the present times away from it. `above`: what a constant rate spends above the usual.
+    `sound_short_since`: since when the sound testifies that few bits are too few (epoch s)."""
+
+    usual: UsualMemory = field(default_factory=UsualMemory)
+    fps_away: FpsExcursion | None = None
+    video_away: VideoExcursion | None = None
+    above: DutyCycle = field(default_factory=DutyCycle)
+    sound_short_since: float | None = None
+
+    def copy(self) -> Levels:
+        """An independent copy."""
+        return replace(
+            self,
+            usual=self.usual.copy(),
+            fps_away=self.fps_away and self.fps_away.copy(),
+            video_away=self.video_away and self.video_away.copy(),
+            above=self.above.copy(),
+        )
+
+    def start_run(self) -> None:
+        """After a silence what was under way begins anew."""
+        self.usual.start_run()
+        self.fps_away = self.video_away = self.sound_short_since = None
+
+    @property
+    def is_fps_pending(self) -> bool:
+        """Whether the frame rate may have been changed on purpose."""
+        return self.fps_away is not None and self.fps_away.is_pending
+
+    def held(self, time: float, thresholds: Thresholds) -> frozenset[str]:
+        """The rates that are away, so that nothing is to be learnt of them; of the sound not for ever."""
+        held = {FPS} if self.fps_away else set()
+        if self.video_away or self.is_fps_pending:
+            held.add(VIDEO)
+        if self.sound_short_since is not None and time - self.sound_short_since < thresholds.dirty:
+            held.add(AUDIO)
+        return frozenset(held)
+
+    def add_sample(self, sample: LevelSample, thresholds: Thresholds) -> Standing:
+        """Follow the rates, all of which were measured or stand for what was."""
+        fps_charge, fps_change = self._follow_fps(sample, thresholds)
+        usual = self.usual.usual
+        is_fps_low = not self.is_fps_pending and _is_fps_low(sample, usual, thresholds)
+        is_sound_short = _is_sound_short(sample.window.audio, usual, thresholds)
+        if not is_sound_short:
+            self.sound_short_since = None
+        elif self.sound_short_since is None:
+            self.sound_short_since = sample.time
+        witnesses = is_fps_low + is_sound_short + sample.is_lossy
+        dip, video_change = self._follow_video(sample, witnesses, thresholds)
+        return Standing(is_fps_low, witnesses, fps_charge, dip, fps_change or video_change)
+
+    def take_as_usual(self, window: Rates, videos: tuple[float, ...], time: float, thresholds: Thresholds) -> None:
+        """What is now is usual, by a person's word."""
+        if videos:
+            self.usual.accept_fps(window.fps)
+            self.usual.accept_audio(window.audio, thresholds)
+            self.usual.accept_video(videos, time, thresholds, is_sure=True)
+            self.usual.waive_floor()
+        self.fps_away = self.video_away = None
+
+    def _follow_fps(self, sample: LevelSample, thresholds: Thresholds) -> tuple[float, ProfileChange | None]:
+        """Seconds away that are over with this sample, and the frame rate that is usual from it on."""
+        usual, fps = self.usual.usual, sample.rates.fps
+        if usual.fps is None or usual.is_variable_fps or Expectation.FRAMES not in thresholds.profile.expectations:
+            self.fps_away = None
+            return 0.0, None
+        is_away = abs(fps - usual.fps) > fps_tolerance(usual.fps, thresholds)
+        away = self.fps_away
+        if away is None:
+            if not is_away:
+                return 0.0, None
+            away = self.fps_away = FpsExcursion(sample.time, fps, fps, sample.time, sample.time)
+        if not is_away:
+            return self._return_fps(away, usual.fps, sample.cadence), None
+        away.add_away(sample.time, fps, is_lossy=sample.is_lossy)
+        away.settle(fps, usual.fps, self.usual.levels, thresholds)
+        accepted = away.accepted(sample.time, thresholds)
+        if accepted is None:
+            return 0.0, None
+        self.fps_away = None
+        self.usual.accept_fps(accepted)
+        if self.video_away is None and usual.video is not None:
+            self.usual.accept_video(sample.videos, sample.time, thresholds, is_sure=True)
+        return 0.0, ProfileChange(FPS, usual.fps, accepted, away.began)
+
+    def _return_fps(self, away: FpsExcursion, usual: float, cadence: float) -> float:
+        """What looked like a decision and came back was none: all of it was a fault."""
+        if not away.add_back():
+            return 0.0
+        self.fps_away = None
+        is_charged = away.is_pending and away.high < usual
+        return away.last_away - away.began + cadence if is_charged else 0.0
+
+    def _follow_video(
+        self, sample: LevelSample, witnesses: int, thresholds: Thresholds
+    ) -> tuple[float, ProfileChange | None]:
+        """Seconds of a dip that is over with this sample, and the video rate that is usual from it on."""
+        usual, time, video = self.usual.usual, sample.time, sample.rates.video
+        if not usual.is_constant or usual.video is None:
+            self.video_away = None
+            return 0.0, None
+        away = self.video_away
+        if not is_out(video, usual.video, usual.noise, thresholds):
+            self.above.add_good(time)
+            if away is None or not away.add_back():
+                return 0.0, None
+            self.video_away = None
+            return away.dip_seconds(time, sample.cadence, thresholds), None
+        if away is None:
+            away = self.video_away = VideoExcursion(time)
+        away.add_away(video, usual.video, thresholds)
+        away.judge(time, sample.window.video, usual.video, usual.noise, thresholds)
+        self._note_above(sample, usual.video, witnesses, thresholds)
+        if witnesses or self.is_fps_pending:
+            return 0.0, None
+        return 0.0, self._accept_video(away, sample, thresholds)
+
+    def _note_above(self, sample: LevelSample, usual: float, witnesses: int, thresholds: Thresholds) -> None:
+        """Bits above the usual cannot be a fault, so they prove that the rate is variable."""
+        if sample.rates.video < usual or witnesses:
+            self.above.add_good(sample.time)
+            return
+        self.above.add_bad(sample.time, sample.cadence, thresholds.above_duty)
+        if self.above.is_raised:
+            self.usual.show_variable(sample.time, thresholds)
+
+    def _accept_video(self, away: VideoExcursion, sample: LevelSample, thresholds: Thresholds) -> ProfileChange | None:
+        usual = self.usual.usual
+        assert usual.video is not None, "a constant rate is known"
+        if not away.has_lasted(sample.time, thresholds.steady, thresholds):
+            return None
+        is_steady = away.is_steady(usual.video, usual.noise, sample.cadence, thresholds)
+        if not is_steady and not away.has_lasted(sample.time, thresholds.dirty, thresholds):
+            return None
+        rates = away.newest(sample.cadence, thresholds)
+        is_new = self.usual.accept_video(rates, sample.time, thresholds, is_sure=is_steady)
+        self.usual.note_step(sample.time, thresholds)
+        if not is_steady:
+            self.usual.show_variable(sample.time, thresholds)
+        self.video_away = None
+        after = self.usual.usual.video or 0.0
+        return ProfileChange(VIDEO, usual.video, after, away.began, is_known=not is_new)
+
+
+def fps_slack(usual: float, thresholds: Thresholds) -> float:
+    """Frames/s under the usual that are no fault yet."""
+    if usual < thresholds.slow_fps:
+        return thresholds.slow_fps_frames
+    return max(thresholds.low_fps_frames, thresholds.low_fps * usual)
+
+
+def _is_fps_low(sample: LevelSample, usual: Usual, thresholds: Thresholds) -> bool:
+    is_expected = Expectation.FRAMES in thresholds.profile.expectations
+    if usual.fps is None or usual.is_variable_fps or not is_expected:
+        return False
+    slack = fps_slack(usual.fps, thresholds)
+    return sample.window.fps < usual.fps - slack and sample.rates.fps < usual.fps - slack / 2
+
+
+def _is_sound_short(audio: float, usual: Usual, thresholds: Thresholds) -> bool:
+    """Whether sound that was constant by habit has fallen; silence is another matter."""
+    if usual.audio is None or not usual.is_witness or Expectation.SOUND not in thresholds.profile.expectations:
+        return False
+    return 0 < audio < min(thresholds.witness_share * usual.audio, thresholds.witness_low * usual.audio_low)

@@ -1,0 +1,198 @@
+"""What is remembered of a stream from sample to sample."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from math import inf, isnan
+
+from livedeck.monitor.model.readings import Readings
+from livedeck.monitor.model.thresholds import Expectation, Share, Thresholds
+from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS, NORMAL, SampleFeatures
+from livedeck.monitor.signal.levels import Levels, LevelSample, Standing
+from livedeck.monitor.signal.order import SampleOrder, Step
+from livedeck.monitor.signal.usual import Rates
+
+_LEAST_WINDOW, _MOST_WINDOW = 3, 10
+"""Samples by which a rate is judged, however many fill the seconds of the window."""
+
+_NO_NEW_FRAME = 2.0
+"""Times the dark rate: with so many bits a screen share without a new frame is no dark picture."""
+
+_NOTHING = Standing()
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Samples of one status that are less than a pause apart: the first and the last of them (epoch s)."""
+
+    first: float
+    last: float
+
+
+@dataclass(slots=True)
+class StreamMemory:
+    """Changed by each sample, in order. Times in epoch s, server clock.
+
+    `first_time` of the stream; `run_start`: of the present run, since the last silence; `last_time`: the newest sample.
+    `last_hole`: the first sample after the newest hole. `recent`: the rates of the newest samples, a missing one as it
+    was before. `hit_bits`: status -> whether each of the last samples had it, the newest the lowest bit. `bursts`:
+    status -> the present one. `heavy_loss_since`: since when loss is over its share.
+    """
+
+    levels: Levels = field(default_factory=Levels)
+    order: SampleOrder = field(default_factory=SampleOrder)
+    first_time: float | None = None
+    run_start: float = -inf
+    last_time: float = -inf
+    last_hole: float = -inf
+    recent: deque[Rates] = field(default_factory=lambda: deque(maxlen=_MOST_WINDOW))
+    hit_bits: dict[int, int] = field(default_factory=dict)
+    bursts: dict[int, Burst] = field(default_factory=dict)
+    heavy_loss_since: float | None = None
+
+    def copy(self) -> StreamMemory:
+        """An independent copy."""
+        return replace(
+            self,
+            levels=self.levels.copy(),
+            order=self.order.copy(),
+            recent=self.recent.copy(),
+            hit_bits=self.hit_bits.copy(),
+            bursts=self.bursts.copy(),
+        )
+
+    def step_to(self, time: float, thresholds: Thresholds) -> Step:
+        """How a sample of that time follows the newest; after a silence a new run begins."""
+        if self.first_time is None:
+            self.first_time = self.run_start = time
+            return Step()
+        step = self.order.add(time - self.last_time, thresholds)
+        if step.missing:
+            self.last_hole = time
+        if step.is_silence:
+            self.run_start, self.heavy_loss_since = time, None
+            self.hit_bits.clear()
+            self.recent.clear()
+            self.levels.start_run()
+        return step
+
+    def close_slot(self, time: float, spoilt: frozenset[str], floor: float, thresholds: Thresholds) -> None:
+        """Learn from what lies before that time, but for the `spoilt` rates, that a fault holds."""
+        self.levels.usual.close_slot(time, spoilt | self.levels.held(time, thresholds), floor, thresholds)
+
+    def add_sample(self, readings: Readings, index: int, step: Step, thresholds: Thresholds) -> SampleFeatures:
+        """Remember that sample and give it in its context. While a run warms up, nothing is counted."""
+        time, status = readings.time[index], readings.status[index]
+        measured = Rates(readings.video[index], readings.audio[index], readings.fps[index])
+        rates = self._completed(measured)
+        self.recent.append(rates)
+        self.last_time = time
+        is_warm = time - self.run_start >= thresholds.warm_up
+        is_dark = _is_dark(measured, thresholds)
+        standing = _NOTHING
+        window, videos = self._window(thresholds)
+        if is_warm:
+            self._count_status(time, status, thresholds)
+            if not is_dark and Expectation.PICTURE in thresholds.profile.expectations:
+                sample = LevelSample(time, rates, window, videos, self.order.cadence or 0.0, self._is_lossy(thresholds))
+                standing = self.levels.add_sample(sample, thresholds)
+                if not isnan(measured.video):
+                    self.levels.usual.add(rates, is_normal=status == NORMAL)
+        levels, heavy_since = self.levels, self.heavy_loss_since
+        video_away = levels.video_away
+        is_ragged = video_away is not None and video_away.is_ragged
+        return SampleFeatures(
+            time,
+            *measured,
+            status,
+            levels.usual.usual,
+            step,
+            self.order.cadence or 0.0,
+            is_warm,
+            is_dark,
+            window,
+            self._hits(KEY_DRIFT, thresholds.drift_share),
+            self._hits(KEY_SEVERE, thresholds.severe_share),
+            self._hits(LOSS, thresholds.loss_share),
+            self._hits(LOSS, thresholds.loss_share_long),
+            heavy_since is not None and time - heavy_since >= thresholds.loss_hold.seconds,
+            standing.is_fps_low,
+            levels.is_fps_pending,
+            standing.witnesses,
+            is_ragged,
+            video_away.ragged_for_long(time, thresholds) if video_away is not None else None,
+            standing.fps_charge,
+            standing.dip,
+            standing.change,
+        )
+
+    def take_as_usual(self, thresholds: Thresholds) -> None:
+        """What the newest samples show is usual, by a person's word."""
+        window, videos = self._window(thresholds)
+        self.levels.take_as_usual(window, videos, self.last_time, thresholds)
+
+    def _completed(self, measured: Rates) -> Rates:
+        """The rates, what is missing as it was before."""
+        video, audio, fps = measured
+        if video == video and audio == audio and fps == fps:  # noqa: PLR0124  NaN is the one value unlike itself
+            return measured
+        before = self.recent[-1] if self.recent else Rates(0.0, 0.0, 0.0)
+        return Rates(*(old if isnan(new) else new for new, old in zip(measured, before, strict=True)))
+
+    def _window(self, thresholds: Thresholds) -> tuple[Rates, tuple[float, ...]]:
+        """The rates of the newest seconds together, and their video rates."""
+        cadence = self.order.cadence or thresholds.window
+        count = max(_LEAST_WINDOW, min(_MOST_WINDOW, int(thresholds.window / cadence + 0.5)))
+        rows = list(self.recent)[-count:]
+        if not rows:
+            return Rates(0.0, 0.0, 0.0), ()
+        videos, audios, rates = zip(*rows, strict=True)
+        count = len(rows)
+        return Rates(sorted(videos)[(count - 1) // 2], sum(audios) / count, sum(rates) / count), videos
+
+    def _is_lossy(self, thresholds: Thresholds) -> bool:
+        short, long = thresholds.loss_witness, thresholds.loss_witness_long
+        return self._hits(LOSS, short) >= short.hits or self._hits(LOSS, long) >= long.hits
+
+    def _count_status(self, time: float, status: int, thresholds: Thresholds) -> None:
+        if status == NORMAL and not self.hit_bits:
+            return
+        for counted, share in _counted_statuses(thresholds):
+            is_hit = status == counted or (counted == KEY_DRIFT and status == KEY_SEVERE)
+            bits = (self.hit_bits.pop(counted, 0) << 1 | is_hit) & ((1 << share.window) - 1)
+            if bits:
+                self.hit_bits[counted] = bits
+            if is_hit:
+                burst = self.bursts.get(counted)
+                is_same = burst is not None and time - burst.last <= thresholds.memory
+                self.bursts[counted] = Burst(burst.first if burst and is_same else time, time)
+        if self._hits(LOSS, thresholds.loss_share) < thresholds.loss_share.hits:
+            self.heavy_loss_since = None
+        elif self.heavy_loss_since is None:
+            self.heavy_loss_since = time
+
+    def _hits(self, status: int, share: Share) -> int:
+        bits = self.hit_bits.get(status)
+        return (bits & ((1 << share.window) - 1)).bit_count() if bits else 0
+
+
+def _counted_statuses(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:
+    """Each with the longest of its windows."""
+    return (
+        (KEY_DRIFT, thresholds.drift_share),
+        (KEY_SEVERE, thresholds.severe_share),
+        (LOSS, max(thresholds.loss_share, thresholds.loss_share_long, key=lambda share: share.window)),
+    )
+
+
+def _is_dark(rates: Rates, thresholds: Thresholds) -> bool:
+    """Whether no picture moves. A share or a sound alone shows none for a while by design."""
+    expectations = thresholds.profile.expectations
+    if Expectation.PICTURE not in expectations:
+        return False
+    if rates.video < thresholds.dark_video:
+        return True
+    if Expectation.FRAMES in expectations:
+        return rates.fps < thresholds.dark_fps
+    return rates.fps == 0 and rates.video < _NO_NEW_FRAME * thresholds.dark_video

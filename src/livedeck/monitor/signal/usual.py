@@ -1,0 +1,357 @@
+"""What is usual for a stream, learnt from its own samples (monitoring.md, "Usual values").
+
+Values are medians of slots of ten seconds, so that half of what is learnt may be rubbish; slots close on sample time,
+so that it makes no difference how many samples come at once.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from math import inf
+from typing import NamedTuple
+
+from livedeck.monitor.model.thresholds import Expectation, Thresholds
+
+_TOP_SLOTS = 120
+"""Slots whose highest rate is remembered: 20 min."""
+
+_FROZEN_SLOTS = 18
+_FLOOR_SLOTS, _RISING_SLOTS = 30, 6
+"""Slots by which a rate is held against its floor, if it is constant; and the newest, that show whether it rises."""
+
+_RISING = 1.08
+"""The newest minute over the two before: a rate that rises is on its way."""
+
+_CAPABLE = 1.1
+"""Of the floor: a stream that was above it lately can do better than it does."""
+
+_CAPABLE_SECONDS = 3600.0
+_CAPABLE_CONSTANT_SECONDS = 600.0
+_DECAY_SLOTS = 12
+_NOISE_WEIGHT = 0.1
+_DEVIATIONS = 1.5  # times the median absolute deviation: about one standard deviation
+_MAX_LEVELS = 4
+_YOUNG_SLOTS = 12
+_VARIABLE_ALWAYS = 0.9  # of all slots later than the first ten minutes: an alarm must not keep the class unlearnt
+_VARIABLE_RANGE, _VARIABLE_FRAMES = 0.3, 3.0
+
+
+class Rates(NamedTuple):
+    """Of a sample, or of several: bit/s, bit/s, frames/s."""
+
+    video: float
+    audio: float
+    fps: float
+
+
+class Usual(NamedTuple):
+    """What is usual: `video` and `audio` in bit/s, `fps` in frames/s; None where too little was seen to say.
+
+    `audio_low`: the ordinary pauses of the programme. `noise`: deviation of the video rate within ten seconds (bit/s).
+    `is_constant`: the video rate is constant by habit, so few bits are a fault. `is_witness`: the sound is, so its fall
+    is evidence. `is_variable_fps`: frames come as the picture changes. `floor`: the least that fits the highest preset;
+    `is_below_floor`: for minutes it was less. `is_decaying`: the rate has sunk slowly. `anchor`: the best two minutes
+    of video since the last new level.
+    """
+
+    video: float | None = None
+    audio: float | None = None
+    fps: float | None = None
+    audio_low: float = 0.0
+    noise: float = 0.0
+    is_constant: bool = False
+    is_witness: bool = False
+    is_variable_fps: bool = False
+    floor: float = 0.0
+    is_below_floor: bool = False
+    is_decaying: bool = False
+    anchor: float = 0.0
+
+
+class Level(NamedTuple):
+    """A video rate (bit/s) and a frame rate that were usual once."""
+
+    video: float
+    fps: float
+
+
+class _Frames(NamedTuple):
+    """Frame rates of a slot."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(slots=True)
+class UsualMemory:
+    """The slots, oldest first, and what follows from them. Times in epoch s, server clock.
+
+    `tops`: the highest rate of each slot. `learnt`: how many slots taught the video rate since the last new level.
+    `levels`: those that were usual before. `steps`: when the video rate alone last went to a new one. `variable_until`,
+    `variable_fps_until`: how long it counts as shown that a rate is none of a constant one.
+    """
+
+    video_slots: deque[float] = field(default_factory=deque)
+    audio_slots: deque[float] = field(default_factory=deque)
+    frame_slots: deque[_Frames] = field(default_factory=deque)
+    all_frame_slots: deque[_Frames] = field(default_factory=deque)
+    tops: deque[float] = field(default_factory=lambda: deque(maxlen=_TOP_SLOTS))
+    rows: list[tuple[Rates, bool]] = field(default_factory=list)
+    slot: int | None = None
+    learnt: int = 0
+    spread: float = 1.0
+    levels: tuple[Level, ...] = ()
+    steps: tuple[float, ...] = ()
+    variable_until: float = -inf
+    variable_fps_until: float = -inf
+    capable_at: float = -inf
+    is_floor_waived: bool = False
+    usual: Usual = field(default_factory=Usual)
+
+    def copy(self) -> UsualMemory:
+        """An independent copy."""
+        return replace(
+            self,
+            video_slots=self.video_slots.copy(),
+            audio_slots=self.audio_slots.copy(),
+            frame_slots=self.frame_slots.copy(),
+            all_frame_slots=self.all_frame_slots.copy(),
+            tops=self.tops.copy(),
+            rows=self.rows.copy(),
+        )
+
+    def start_run(self) -> None:
+        """After a silence the slot begins anew; what is usual stays, for the same encoder comes back as a rule."""
+        self.rows, self.slot = [], None
+
+    def add(self, rates: Rates, *, is_normal: bool) -> None:
+        """A sample with a picture teaches."""
+        self.rows.append((rates, is_normal))
+
+    def is_slot_over(self, time: float, cadence: float | None, thresholds: Thresholds) -> bool:
+        """Whether a sample of that time begins another slot; asked once for each sample."""
+        slot = int(time // max(thresholds.usual_slot, cadence or 0.0))
+        is_over = self.slot is not None and slot != self.slot and bool(self.rows)
+        self.slot = slot
+        return is_over
+
+    def close_slot(self, time: float, spoilt: frozenset[str], floor: float, thresholds: Thresholds) -> None:
+        """Learn from the slot, but not the `spoilt` rates (video, audio, fps), that a fault or an excursion holds."""
+        rows, self.rows = self.rows, []
+        normal = [rates for rates, is_normal in rows if is_normal]
+        if normal:
+            self.tops.append(max(rates.video for rates in normal))
+            if "video" not in spoilt:
+                self._learn_video([rates.video for rates in normal])
+            if "audio" not in spoilt:
+                self.audio_slots.append(sum(rates.audio for rates in normal) / len(normal))
+        fps = sorted(rates.fps for rates, _ in rows)
+        frames = _Frames(median_of(fps), fps[0], fps[-1])
+        self.all_frame_slots.append(frames)
+        if "fps" not in spoilt:
+            self.frame_slots.append(frames)
+        self._forget(thresholds.usual_slots)
+        self._measure_video(thresholds)
+        self._measure_audio(thresholds)
+        self._measure_frames(time, may_learn="fps" not in spoilt, thresholds=thresholds)
+        self.refresh(time, thresholds)
+        self._measure_floor(time, floor, thresholds)
+        self._measure_decay(thresholds)
+
+    def refresh(self, time: float, thresholds: Thresholds) -> None:
+        """Say anew whether the video rate is constant by habit."""
+        video = self.usual.video
+        since = time - thresholds.class_memory
+        is_stepping = sum(step > since for step in self.steps) >= thresholds.steps_variable
+        is_constant = (
+            video is not None
+            and self.learnt >= thresholds.usual_sure
+            and self.spread < thresholds.constant_spread
+            and self.usual.noise < thresholds.constant_noise * video
+            and not is_stepping
+            and time > self.variable_until
+        )
+        self.usual = self.usual._replace(is_constant=is_constant)
+
+    def show_variable(self, time: float, thresholds: Thresholds) -> None:
+        """The video rate has shown that it is not constant."""
+        self.variable_until = time + thresholds.class_memory
+        self.refresh(time, thresholds)
+
+    def accept_audio(self, audio: float, thresholds: Thresholds) -> None:
+        """That sound is usual from now on."""
+        self.audio_slots.clear()
+        self.audio_slots.extend([audio] * thresholds.usual_least)
+        self._measure_audio(thresholds)
+
+    def waive_floor(self) -> None:
+        """Whatever the preset is, the rate is what it should be; until it was over the floor again."""
+        self.is_floor_waived = True
+        self.usual = self.usual._replace(is_below_floor=False)
+
+    def accept_fps(self, fps: float) -> None:
+        """That frame rate is usual from now on."""
+        self._remember_level()
+        self.frame_slots.clear()
+        self.usual = self.usual._replace(fps=fps)
+
+    def accept_video(self, rates: Sequence[float], time: float, thresholds: Thresholds, *, is_sure: bool) -> bool:
+        """The middle of these rates is usual from now on; whether that is another level than those before."""
+        level = median_of(sorted(rates))
+        is_new = all(abs(level - known.video) > thresholds.out_video * known.video for known in self.levels)
+        self._remember_level()
+        self.video_slots.clear()
+        self.video_slots.extend([level] * thresholds.usual_least)
+        self.learnt = min(self.learnt, thresholds.usual_sure - thresholds.usual_anew) if is_sure else 0
+        self.spread = 0.0 if is_sure else 1.0
+        self.usual = self.usual._replace(video=level, anchor=level, is_decaying=False)
+        self.refresh(time, thresholds)
+        return is_new
+
+    def note_step(self, time: float, thresholds: Thresholds) -> None:
+        """The video rate alone went to a new level."""
+        self.steps = (*self.steps, time)[-thresholds.steps_variable :]
+
+    def _remember_level(self) -> None:
+        if self.usual.video is not None:
+            self.levels = (*self.levels, Level(self.usual.video, self.usual.fps or 0.0))[-_MAX_LEVELS:]
+
+    def _learn_video(self, rates: list[float]) -> None:
+        rates = sorted(rates)
+        middle = median_of(rates)
+        self.video_slots.append(middle)
+        self.learnt += 1
+        if len(rates) >= 3:
+            deviation = _DEVIATIONS * median_of(sorted(abs(rate - middle) for rate in rates))
+        else:
+            deviation = abs(middle - (self.usual.video or middle))
+        noise = self.usual.noise
+        noise = noise + _NOISE_WEIGHT * (deviation - noise) if noise else deviation
+        self.usual = self.usual._replace(noise=noise)
+
+    def _forget(self, kept: int) -> None:
+        for slots in (self.video_slots, self.audio_slots, self.frame_slots, self.all_frame_slots):
+            while len(slots) > kept:
+                slots.popleft()
+
+    def _measure_video(self, thresholds: Thresholds) -> None:
+        if len(self.video_slots) >= thresholds.usual_least:
+            rates = sorted(self.video_slots)
+            self.usual = self.usual._replace(video=median_of(rates))
+            self.spread = spread_of(rates)
+
+    def _measure_audio(self, thresholds: Thresholds) -> None:
+        if len(self.audio_slots) >= thresholds.usual_least:
+            rates = sorted(self.audio_slots)
+            self.usual = self.usual._replace(
+                audio=median_of(rates),
+                audio_low=percentile_of(rates, 0.03),
+                is_witness=spread_of(rates) < thresholds.witness_spread,
+            )
+
+    def _measure_frames(self, time: float, thresholds: Thresholds, *, may_learn: bool) -> None:
+        if len(self.frame_slots) < thresholds.usual_least:
+            return
+        medians = sorted(slot.median for slot in self.frame_slots)
+        middle = median_of(medians)
+        reach = percentile_of(medians, 0.9) - percentile_of(medians, 0.1)
+        if self._is_fps_variable(thresholds) or reach > max(_VARIABLE_FRAMES, _VARIABLE_RANGE * middle):
+            self.variable_fps_until = time + thresholds.class_memory
+        is_open = self.usual.fps is None or (self.learnt < thresholds.usual_sure and may_learn)
+        self.usual = self.usual._replace(
+            fps=middle if is_open else self.usual.fps, is_variable_fps=time < self.variable_fps_until
+        )
+
+    def _is_fps_variable(self, thresholds: Thresholds) -> bool:
+        limit = thresholds.variable_fps_slots
+        if _share_of_wide(self.frame_slots, thresholds) > limit:
+            return True
+        is_young = _YOUNG_SLOTS <= len(self.all_frame_slots) < thresholds.usual_slots
+        return _share_of_wide(self.all_frame_slots, thresholds) > (limit if is_young else _VARIABLE_ALWAYS)
+
+    def _measure_floor(self, time: float, floor: float, thresholds: Thresholds) -> None:
+        is_expected = floor > 0 and Expectation.FLOOR in thresholds.profile.expectations
+        if self.tops and self.tops[-1] > _CAPABLE * floor:
+            self.capable_at, self.is_floor_waived = time, False
+        if not is_expected or self.is_floor_waived or self.usual.is_variable_fps or len(self.tops) < _YOUNG_SLOTS - 3:
+            self.usual = self.usual._replace(floor=floor, is_below_floor=False)
+            return
+        recent = sorted(_newest(self.tops, _FROZEN_SLOTS))
+        is_below = not self._is_rising() and (
+            self._is_stuck(time, floor, thresholds) or _is_frozen(recent, floor, thresholds)
+        )
+        is_clear = (
+            percentile_of(recent, 0.9) >= floor
+            or percentile_of(self._floor_span(thresholds), 0.9) > thresholds.floor_clear * floor
+        )
+        is_below = is_below or (self.usual.is_below_floor and not is_clear)
+        self.usual = self.usual._replace(floor=floor, is_below_floor=is_below)
+
+    def _floor_span(self, thresholds: Thresholds) -> list[float]:
+        is_short = self.learnt < thresholds.usual_sure or self.usual.is_constant
+        return sorted(_newest(self.tops, _FLOOR_SLOTS if is_short else _TOP_SLOTS))
+
+    def _is_stuck(self, time: float, floor: float, thresholds: Thresholds) -> bool:
+        """A rate that stays under the floor, and is as flat as no still picture is."""
+        span = self._floor_span(thresholds)
+        patience = _CAPABLE_CONSTANT_SECONDS if self.usual.is_constant else _CAPABLE_SECONDS
+        if len(span) < _FLOOR_SLOTS or time - self.capable_at <= patience:
+            return False
+        high = percentile_of(span, 0.9)
+        return high < floor and high < thresholds.floor_flat * median_of(span)
+
+    def _is_rising(self) -> bool:
+        if len(self.tops) < 2 * _RISING_SLOTS:
+            return False
+        newest, before = _newest(self.tops, _RISING_SLOTS), _newest(self.tops, _FROZEN_SLOTS)[:-_RISING_SLOTS]
+        return median_of(sorted(newest)) > _RISING * median_of(sorted(before))
+
+    def _measure_decay(self, thresholds: Thresholds) -> None:
+        usual = self.usual
+        if not usual.is_constant:
+            self.usual = usual._replace(is_decaying=False)
+        if not usual.is_constant or len(self.video_slots) < thresholds.usual_sure:
+            return
+        now = median_of(sorted(_newest(self.video_slots, _DECAY_SLOTS)))
+        anchor = max(usual.anchor, now)
+        limit = min(thresholds.decay_video, thresholds.decay_video_noisy - 3 * usual.noise / anchor)
+        limit += thresholds.decay_clear if usual.is_decaying else 0.0
+        self.usual = usual._replace(anchor=anchor, is_decaying=now < limit * anchor)
+
+
+def median_of(ordered: Sequence[float]) -> float:
+    """The middle of ascending numbers, the lower of two."""
+    return ordered[(len(ordered) - 1) // 2]
+
+
+def percentile_of(ordered: Sequence[float], share: float) -> float:
+    """The number under which that share of the ascending numbers lies."""
+    return ordered[int((len(ordered) - 1) * share)]
+
+
+def spread_of(ordered: Sequence[float]) -> float:
+    """What lies between the 10th and the 90th of 100 ascending numbers, as a share of their middle; 0 of zeros."""
+    middle = median_of(ordered)
+    return (percentile_of(ordered, 0.9) - percentile_of(ordered, 0.1)) / middle if middle else 0.0
+
+
+def _newest(values: deque[float], count: int) -> list[float]:
+    return list(islice(values, max(0, len(values) - count), None))
+
+
+def _share_of_wide(slots: Iterable[_Frames], thresholds: Thresholds) -> float:
+    wide = [
+        slot.high - slot.low > max(thresholds.variable_fps_frames, thresholds.variable_fps * slot.median)
+        for slot in slots
+    ]
+    return sum(wide) / len(wide) if wide else 0.0
+
+
+def _is_frozen(recent: list[float], floor: float, thresholds: Thresholds) -> bool:
+    """No moving picture of that size has so few bits for minutes."""
+    is_long = len(recent) * thresholds.usual_slot >= thresholds.frozen
+    return is_long and recent[-1] < min(thresholds.frozen_floor * floor, thresholds.floor_flat * median_of(recent))

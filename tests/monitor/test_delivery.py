@@ -1,0 +1,98 @@
+"""How late samples come is learnt from those that left no hole: a delay is no fault, and a fault is no delay."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.detection import play
+from bench.families import Chance, Maker, Show
+from livedeck.monitor import Thresholds
+from livedeck.monitor.detection.delivery import Delivery, usual_lag
+
+T = Thresholds()
+CADENCE = 2.0
+
+
+def delivered(lag: float, answers: int = 10, *, is_proof: bool = True, begun: Delivery | None = None) -> Delivery:
+    """After so many answers, each 5 s, of samples that are so late."""
+    delivery = begun or Delivery()
+    start = delivery.asked + 5 if begun else 0.0
+    for index in range(answers):
+        at = start + 5.0 * index
+        delivery = delivery.after_answer(at, at - lag, T, is_proof=is_proof)
+    return delivery
+
+
+def stalled(delivery: Delivery, seconds: float) -> Delivery:
+    """After so many seconds of answers without news."""
+    for _ in range(int(seconds / 5)):
+        delivery = delivery.after_answer(delivery.asked + 5, delivery.newest, T, is_proof=True)
+    return delivery
+
+
+@pytest.mark.parametrize("lag", [2.0, 20.0, 40.0, 120.0])
+def test_samples_that_are_steadily_late_are_no_silence(lag: float) -> None:
+    delivery = delivered(lag)
+    assert not delivery.is_silent(CADENCE, None, T)
+    assert delivery.lag(T) == lag + 5
+    assert not stalled(delivery, 5).is_silent(CADENCE, None, T)
+    assert stalled(delivery, 15).is_silent(CADENCE, None, T)
+
+
+def test_samples_that_left_a_hole_teach_nothing() -> None:
+    delivery = delivered(2.0)
+    assert delivered(60.0, is_proof=False, begun=delivery).lag(T) == delivery.lag(T)
+
+
+def test_a_fault_is_told_after_three_minutes_however_late_samples_are() -> None:
+    delivery = delivered(300.0)
+    assert delivery.late_limit(CADENCE, None, T) == T.missed_most
+
+
+def test_before_it_is_learnt_movement_counts_and_not_age() -> None:
+    first = Delivery().after_answer(0.0, -60.0, T, is_proof=True)
+    assert not stalled(first, 70).is_silent(CADENCE, None, T)
+    assert stalled(first, 80).is_silent(CADENCE, None, T)
+    assert stalled(first, 20).is_silent(CADENCE, 5.0, T), "others of the workspace have shown what is usual"
+    gone = Delivery().after_answer(0.0, -200.0, T, is_proof=True)
+    assert gone.is_silent(CADENCE, None, T), "no delivery is as late as that"
+
+
+def test_two_silences_that_were_late_metrics_are_believed_for_half_an_hour() -> None:
+    """A path that stalls each two minutes must not ring each time."""
+    delivery = delivered(2.0, 40)
+    for _ in range(2):
+        late = stalled(delivery, 25)
+        assert late.is_silent(CADENCE, None, T)
+        delivery = delivered(2.0, 40, begun=late)
+    assert not stalled(delivery, 25).is_silent(CADENCE, None, T)
+
+
+def test_a_workspace_has_a_delay_when_two_streams_have_shown_theirs() -> None:
+    assert usual_lag([5.0], []) is None
+    assert usual_lag([5.0, 40.0, None, 41.0], [1.0, 1.0, 1.0, 1.0]) == 40.0
+
+
+def test_at_first_sight_the_samples_of_the_others_tell_how_late_they_come() -> None:
+    assert usual_lag([None] * 3, [1.0, 140.0, 2.0]) == 2.0
+    assert usual_lag([None] * 3, [41.0, 40.0, 42.0]) == 41.0
+    assert usual_lag([None] * 2, [1.0, 140.0]) is None
+
+
+@pytest.mark.parametrize("lag", [20.0, 40.0])
+def test_an_event_whose_samples_are_late_is_not_reconnecting(lag: float) -> None:
+    """Through the whole monitor, from the answers to the alarms."""
+    source = Maker(Chance("late", 1)).source(600.0, lag=lambda _: lag)
+    assert play(Show((source,), lasts=600.0)).told == []
+
+
+def test_a_stall_of_the_metrics_is_withdrawn_and_an_encoder_that_was_away_is_not() -> None:
+    def told(*, is_away: bool) -> list[tuple[str, str]]:
+        maker = Maker(Chance("stall", 1))
+        if is_away:
+            maker.sends = lambda at: not 300 <= at < 340
+        source = maker.source(500.0, lag=lambda at: max(1.0, 340 - at) if 300 <= at < 340 else 1.0)
+        return [(alarm.kind, alarm.ended_as) for alarm in play(Show((source,), lasts=500.0)).told]
+
+    assert told(is_away=False) == [("RECONNECTING", "info")]
+    assert told(is_away=True) == [("RECONNECTING", "critical")]
