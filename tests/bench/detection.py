@@ -306,4 +306,5 @@ def main(seeds: int = 10, first: int = 1000, names: Iterable[str] = ()) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:3]), names=sys.argv[3:])
+    count, begin, *chosen = [*sys.argv[1:], *("10", "1000")[len(sys.argv) - 1 :]]
+    main(int(count), int(begin), chosen)

@@ -15,12 +15,14 @@ _KEYS_AND_LOSS = {"KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS"}
 _SLOW = {
     "API_BLIND": 30.0,  # monitoring.md, "Freshness"
     "QOS_STALE": 30.0,
+    "VIDEO_BELOW_PRESET": 200.0,  # three minutes (monitoring.md, "Floors")
+    "VIDEO_LOW": 20.0,
     "VIDEO_STARVED": 20.0,  # ten seconds of samples are bad for ten seconds (monitoring.md, "Alarm kinds")
     "FPS_COLLAPSE": 20.0,
     "FPS_LOW": 25.0,
     "PROFILE_CHANGE": 45.0,  # steady for so long (monitoring.md, "Change points")
     "DROPOUTS": 80.0,  # the second time (monitoring.md, "Duty cycles")
-    "BITRATE_UNSTABLE": 120.0,  # the third
+    "BITRATE_UNSTABLE": 150.0,  # the third or fourth
 }
 _LISTED = {"RESTREAM_DOWN"}  # seen in one event list, and still so in another
 
@@ -32,7 +34,7 @@ def detection(kind: str) -> float:
 
 def clearing(kind: str) -> float:
     """Seconds of stream time from the end of the fault to the end of its alarm, at most."""
-    if kind in {"PACKET_LOSS", "BITRATE_UNSTABLE"}:  # what comes and goes is over after some of its periods (monitoring.md, "Duty cycles")
+    if kind in {"PACKET_LOSS", "BITRATE_UNSTABLE"}:  # over after some of its periods (monitoring.md, "Duty cycles")
         return 300.0
     return 60.0 if kind in _KEYS_AND_LOSS | {"PROFILE_CHANGE"} else 30.0
 

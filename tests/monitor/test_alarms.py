@@ -500,17 +500,10 @@ def test_a_fault_that_stood_before_neither_counts_nor_is_hidden() -> None:
     watcher = Watcher()
     watcher.look(*old, gone("event-2"), after=1)
     assert sorted(kinds(watcher.shown)) == ["PACKET_LOSS", "PACKET_LOSS", "RECONNECTING"]
-    both = [
-        state(
-            critical("PACKET_LOSS", since=NOW - timedelta(minutes=9)),
-            critical("RECONNECTING", since=NOW),
-            name=name,
-            tally=BroadcastState.RECONNECTING,
-        )
-        for name in names(2)
-    ]
-    watcher.look(*both, gone("event-2"), after=5)
-    assert sorted(kinds(watcher.shown)) == ["PACKET_LOSS", "PACKET_LOSS", "PLATFORM"]
+    loss = critical("PACKET_LOSS", since=NOW - timedelta(minutes=9))
+    dark = critical("BLACKOUT", since=NOW)
+    watcher.look(*(state(loss, dark, name=name) for name in names(2)), state(dark, name="event-2"), after=5)
+    assert sorted(kinds(watcher.shown)) == ["PACKET_LOSS", "PACKET_LOSS", "PLATFORM", "RECONNECTING"]
 
 
 def test_events_of_one_encoder_are_one_input() -> None:

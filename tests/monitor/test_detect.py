@@ -213,8 +213,10 @@ def test_a_key_frame_now_and_then_is_no_pattern(counted: tuple[int, int], kind: 
 
 
 def test_severe_key_frames_are_critical_after_a_minute() -> None:
-    assert analyze(stretch(30, status=4)).intervals["KEYFRAME_SEVERE"].severity is Severity.WARNING
-    assert analyze(stretch(31, status=4)).intervals["KEYFRAME_SEVERE"].severity is Severity.CRITICAL
+    assert analyze(stretch(31, status=4)).intervals["KEYFRAME_SEVERE"].severity is Severity.WARNING
+    assert analyze(stretch(32, status=4)).intervals["KEYFRAME_SEVERE"].severity is Severity.CRITICAL
+    spells = [*stretch(7, status=4), *stretch(18)] * 10
+    assert analyze(spells).intervals["KEYFRAME_SEVERE"].severity is Severity.WARNING, "each of them is short"
 
 
 def test_a_sample_with_loss_is_information_a_share_of_them_a_warning_and_critical_where_it_lasts() -> None:

@@ -101,8 +101,9 @@ def _missing_fields(features: SampleFeatures) -> list[str]:
 
 
 def _severity_severe(interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
-    is_long = features.status == KEY_SEVERE and features.time - interval.since >= thresholds.severe_critical
-    return Severity.CRITICAL if is_long and interval.is_raised else Severity.WARNING
+    """Of one run of bad samples: what comes and goes is no graver for having begun long ago."""
+    is_long = features.time - interval.pending_since >= thresholds.severe_critical
+    return Severity.CRITICAL if features.status == KEY_SEVERE and is_long else Severity.WARNING
 
 
 def _severity_loss(_interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:

@@ -234,7 +234,7 @@ class Thresholds:
     low_audio_rate: float = 32_000.0  # bit/s; above this it is sound yet
     high_audio: float = 320_000.0  # bit/s; more than any common profile: the encoder is set wrongly
     audio_hold: Hold = Hold(3, 15.0, 30.0)
-    gap_duty: Duty = Duty(16.0, 2, 30.0, 3, 60.0)  # s of missing samples: an encoder that comes and goes
+    gap_duty: Duty = Duty(16.0, 2, 30.0, 3, 45.0)  # s without samples; two reconnects are critical, as each was
     drift_share: Share = Share(3, 10)
     drift_hold: Hold = Hold(1, 30.0, 60.0)  # a scene cut shifts a key frame or two; half a minute of it is a setting
     drift_duty: Duty = Duty(20.0, 3, 36.0, 5)  # status 3 and 4 together

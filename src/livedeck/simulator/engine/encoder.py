@@ -103,6 +103,8 @@ SHAPES = {
     "static-picture": Shape(video=1_300_000, noise=0.13),
     "starvation": Shape(video=1_700_000, audio=96_000, fps=26),
     "bitrate-cliff": Shape(video=2_900_000),
+    "video-low": Shape(video=2_900_000, audio=92_000),
+    "frozen-picture": Shape(video=120_000),
     "loss-bursts": Shape(
         bursts=(Burst(period=50, chance=1, duration=4, status=LOSS, video=0.8, audio=0.95, fps=0.95),)
     ),
@@ -114,7 +116,7 @@ SHAPES = {
     "audio-lost": Shape(audio=0),
     "audio-low": Shape(audio=20_000),
     "audio-high": Shape(audio=400_000),
-    "unstable-rate": Shape(bursts=(Burst(period=4, chance=1, duration=2, video=0.4),)),
+    "unstable-rate": Shape(bursts=(Burst(period=30, chance=1, duration=12, video=0.5),)),
     "unknown-status": Shape(bursts=(Burst(period=10, chance=1, duration=10, status=UNKNOWN),)),
     "silent": Shape(connected=0, disconnected=1),
     "camera-lost": Shape(video=30_000, fps=0, jitter=0),
