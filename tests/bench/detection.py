@@ -30,7 +30,7 @@ from livedeck.monitor.polling.poller import EventList, PollResult
 from livedeck.monitor.polling.schedule import LIST
 from livedeck.monitor.signal.analysis import SignalAnalysis
 from livedeck.monitor.signal.series import merge
-from livedeck.monitor.tracker import ClockReading, WorldTracker
+from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POLL, LISTED = 5.0, 15.0
@@ -99,7 +99,7 @@ class Deck:
             answer = PollResult(event.id, at.wall, at.monotonic, _answer(source, seen))
             results.append(answer)
             await self._world.ingest(answer)
-        await self._world.evaluate_all(tuple(results), at)
+        await self._world.evaluate_all(tuple(results), at, LinkMeasure())
         changes, _ = self._engine.step(MonitorState(self._world.states, self._world.status, at.wall))
         for change in changes:
             alarm = change.alarm

@@ -221,7 +221,8 @@ class EventTracker:
             return
         listed_at = server_time(status, self._listed_at.wall)
         phase = derive(self.event, self._evidence(status), listed_at, self._thresholds)
-        is_well = phase.tally is BroadcastState.ON_AIR and phase.ingest.state is IngestState.RECEIVING
+        is_fresh = self._sample_freshness(listed_at) is Freshness.FRESH
+        is_well = is_fresh and phase.tally is BroadcastState.ON_AIR and phase.ingest.state is IngestState.RECEIVING
         on_air_since = (self._run_started_at or self._readings.time[0]) if is_well else None
         self._restreams = restreams.update(
             self._restreams, self.event, listed_at.timestamp(), on_air_since, self._thresholds
