@@ -88,7 +88,13 @@ def show_profiles(deck: Terminal) -> None:
 
 def copy_all(deck: Terminal) -> None:
     """An event as JSON, as its id and as a request."""
-    press(deck, "y", "j", "y", "i", "y", "c")
+    for key in "jic":
+        deck.press("y")
+        deck.until("Copy of")
+        deck.pause(LOOK)
+        deck.press(key)
+        deck.until("copied")
+        deck.pause(LOOK)
 
 
 def leaks(home: Path, deck: Terminal) -> list[str]:

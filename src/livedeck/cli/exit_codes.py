@@ -38,7 +38,11 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
         return INTERRUPTED
     except BrokenPipeError:
         return end_broken_pipe()
-    except Exception as error:  # noqa: BLE001  the top of the process; printed masked
+    except Exception as error:
+        import click
+
+        if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort):
+            raise  # click's own, which it prints by itself
         from livedeck.cli.output import echo
         from livedeck.client import ApiError
         from livedeck.settings import SettingsError
