@@ -23,7 +23,6 @@ from structlog.testing import capture_logs
 from cli.commands import called
 from livedeck.atomic_file import replace_file
 from livedeck.cli.screenshots import EVENING, FixedClock
-from livedeck.cli.token import TokenRefresh, with_token_refresh
 from livedeck.cli.wall_server import SvgPublisher, listen, serve_wall
 from livedeck.cli.wallboard import parse_terms, with_deck_acknowledgements
 from livedeck.cli.wiring import make_api, make_monitor
@@ -375,7 +374,7 @@ async def test_a_token_that_was_renewed_in_its_file_is_taken_without_a_restart(t
     async def watch() -> Snapshot:
         async with make_api(settings, clock=clock, mount=platform.app) as api:
             monitor = make_monitor(api, clock)
-            async for snapshot in with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh)):
+            async for snapshot in monitor.snapshots():
                 refused.append(snapshot.link.is_unauthorized)
                 if len(refused) == 20:
                     file.write_text(f"{platform.simulator.token}\n")
@@ -400,7 +399,7 @@ async def test_a_new_token_that_cannot_be_read_is_told_on_the_wall(tmp_path: Pat
         told: Snapshot | None = None
         async with make_api(settings, clock=clock, mount=platform.app) as api:
             monitor = make_monitor(api, clock)
-            async for snapshot in with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh)):
+            async for snapshot in monitor.snapshots():
                 if snapshot.link.is_unauthorized and told is None:
                     file.write_text(f"{platform.simulator.token}\n")
                     file.chmod(0o644)
@@ -432,7 +431,7 @@ async def test_a_wall_that_ends_leaves_no_call_behind() -> None:
         before = asyncio.all_tasks()
         async with make_api(settings, clock=clock, mount=silent) as api:
             monitor = make_monitor(api, clock)
-            snapshots = with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh))
+            snapshots = monitor.snapshots()
             while (await anext(snapshots)).seq < 2 or asyncio.all_tasks() == before:
                 pass
             await snapshots.aclose()
@@ -451,7 +450,7 @@ async def test_an_hour_without_the_platform_is_shown_as_that_and_is_over_when_it
     async def watch() -> Snapshot:
         async with make_api(settings, clock=clock, mount=platform.app) as api:
             monitor = make_monitor(api, clock)
-            async for snapshot in with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh)):
+            async for snapshot in monitor.snapshots():
                 platform.dead = dies <= clock.now() < returns
                 away = (min(clock.now(), returns) - dies).total_seconds()
                 if platform.dead and away > 40 and snapshot.seq % 10 == 0:

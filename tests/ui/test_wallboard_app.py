@@ -18,7 +18,6 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 
 from livedeck.cli.screenshots import EVENING, FixedClock
-from livedeck.cli.token import TokenRefresh, with_token_refresh
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import ReadOnly
 from livedeck.monitor import Snapshot
@@ -197,9 +196,7 @@ async def test_a_thousand_keys_and_clicks_send_nothing_but_reads() -> None:
     clock, random = FixedClock(), Random(1)
     async with make_api(settings, clock=clock, mount=counted) as api:
         monitor = make_monitor(api, clock)
-        app = Wallboard(
-            with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh)), clock, STILL, theme="dark"
-        )
+        app = Wallboard(monitor.snapshots(), clock, STILL, theme="dark")
         async with app.run_test(size=(80, 24)) as pilot:
             await mistreat(app, pilot, random, 1000)
             assert app.is_running

@@ -125,7 +125,8 @@ class QosFollower:
                 report(f"{error}; trying again")
             steps = self._cadence.backoff
             retry_after = error.retry_after if isinstance(error, Rejected) else None
-            return max(retry_after or 0.0, steps[min(self._failures, len(steps)) - 1])
+            step = min(steps[min(self._failures, len(steps)) - 1], self._cadence.probe)  # it asks as little as a probe
+            return max(retry_after or 0.0, step)
         if self._failures:
             report("the platform answers again")
         self._failures = 0

@@ -5,19 +5,12 @@ from __future__ import annotations
 import asyncio
 import stat
 import subprocess
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
-from dataclasses import replace
 from errno import EINVAL, EISDIR, ENXIO
 from pathlib import Path
-from typing import Any
-
-import structlog
 
 from livedeck.atomic_file import owner_fault, read_regular
-from livedeck.client import Api, Misconfigured
+from livedeck.client import Misconfigured, Secret
 from livedeck.environment import child_variables, config_path, expand_user
-from livedeck.monitor import Clock, Monitor, Snapshot
 from livedeck.settings import Settings, SettingsError
 from livedeck.text.secrets import register_secret
 
@@ -115,60 +108,26 @@ def _from_keyring(entry: str) -> str:
     return text
 
 
-REFRESH_PAUSE = 5.0
-"""Seconds between two reads of the token's source: it may be a program that asks another machine."""
+class SettingsTokenSource:
+    """The source of the token that the settings name, and no other. `advice`: what to do where it is refused."""
 
-_log: Any = structlog.get_logger("livedeck.token")
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.advice = _advice(settings)
 
-
-async def with_token_refresh(monitor: Monitor, refresh: TokenRefresh) -> AsyncGenerator[Snapshot, None]:
-    """The monitor's snapshots; whenever the platform refuses the token its source is read again."""
-    try:
-        async with aclosing(monitor.snapshots()) as snapshots:
-            async for snapshot in snapshots:
-                refresh.start_if_refused(snapshot)
-                yield refresh.explain(snapshot)
-    finally:
-        await refresh.close()
-
-
-class TokenRefresh:
-    """Gives `api` the token that its source has now. `on_new_token` is called when that is another one."""
-
-    def __init__(self, api: Api, settings: Settings, clock: Clock, on_new_token: Callable[[], None]) -> None:
-        self._api, self._settings, self._clock, self._on_new_token = api, settings, clock, on_new_token
-        self._token, self._error = "", ""
-        self._task: asyncio.Task[None] | None = None
-
-    def start_if_refused(self, snapshot: Snapshot) -> None:
-        """Begin to read the source, where the token is refused and nobody is reading it yet."""
-        if snapshot.link.is_unauthorized and (self._task is None or self._task.done()):
-            self._task = asyncio.create_task(self._read())
-
-    def explain(self, snapshot: Snapshot) -> Snapshot:
-        """The snapshot; while the token is refused and its source gives none, with what to do about the source."""
-        if not snapshot.link.is_unauthorized or not self._error:
-            return snapshot
-        return replace(snapshot, link=replace(snapshot.link, reason=self._error))
-
-    async def close(self) -> None:
-        """Read no more."""
-        if self._task:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _read(self) -> None:
-        """In a thread, for a program may take its time; then rest. A source that fails is tried again."""
+    async def read(self) -> Secret:
+        """The token that it has now; in a thread, for a program may take its time. Raises Misconfigured."""
         try:
-            token = await asyncio.to_thread(read_token, self._settings)
-            if token != self._token:
-                self._api.set_token(token)
-                self._token = token
-                _log.info("the platform refused the token, its source was read again")
-                self._on_new_token()
-            self._error = ""
-        except (SettingsError, Misconfigured) as error:
-            if str(error) != self._error:
-                self._error = str(error)
-                _log.warning("the token cannot be refreshed", reason=self._error)
-        await self._clock.sleep(REFRESH_PAUSE)
+            return Secret(await asyncio.to_thread(read_token, self._settings))
+        except SettingsError as error:
+            raise Misconfigured(str(error)) from None
+
+
+def _advice(settings: Settings) -> str:
+    if settings.token is not None and settings.token.get_secret_value():
+        return "LIVEDECK_TOKEN: set another token and start again"
+    if settings.token_file is not None:
+        return f"token_file {settings.token_file}: write another token there; it is read again by itself"
+    if settings.token_command:
+        return f"token_command {settings.token_command[0]}: see that it gives another token; it is run again by itself"
+    return f"token_keyring {settings.token_keyring}: put another token there; it is read again by itself"

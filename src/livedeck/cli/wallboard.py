@@ -16,7 +16,6 @@ from livedeck.cli.imports import lasting_imports
 from livedeck.cli.options import appearance, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.signals import end_on_signals
-from livedeck.cli.token import TokenRefresh, with_token_refresh
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
 from livedeck.environment import log_path, no_screen_reason
 from livedeck.monitor import Alarm, AlarmLimits, Clock, HistoryReader, Snapshot, sync_acknowledgements
@@ -138,7 +137,7 @@ async def watch_platform(settings: Settings) -> AsyncIterator[tuple[AsyncGenerat
     clock = SystemClock()
     async with make_api(settings.model_copy(update={"read_only": True}), clock=clock) as api:
         monitor = make_monitor(api, clock, settings=settings)
-        snapshots = with_token_refresh(monitor, TokenRefresh(api, settings, clock, monitor.refresh))
+        snapshots = monitor.snapshots()
         path = settings.history_file()
         limits = settings.thresholds_of().attention
         if path:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from livedeck.cli.token import read_token
+from livedeck.cli.token import SettingsTokenSource, read_token
 from livedeck.client import Api
 from livedeck.environment import expand_user
 from livedeck.monitor import Clock, History, Monitor
@@ -53,6 +53,7 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
         base_url=settings.base_url,
         upload_url=settings.upload_url or None,
         token=token,
+        token_source=SettingsTokenSource(settings),
         read_only=settings.read_only,
         meet_segment=settings.meet_segment,
         platforms=settings.platforms,

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from livedeck.client.http.errors import Misconfigured
+from livedeck.client.http.renewal import TokenSource
 from livedeck.client.http.request import ResponseTiming, check_base_url
 from livedeck.client.http.route import Route
 from livedeck.client.http.secrets import Secret
@@ -59,6 +60,7 @@ class Api:
     counts bit rates in, a second (platform-api.md, "Units"); samples always come in bit/s.
 
     `now`: the wall clock, aware. `timer`: seconds that never run backwards. `sleep`, `jitter` (0 up to 1): the waits.
+    `token_source`: is read again when the platform refuses the token, and a read is then tried once more.
     `mount`: an ASGI app to talk to in place of a socket. `run_in_thread`: for responses that take long to decode.
     Raises Misconfigured for what cannot be used.
     """
@@ -86,6 +88,7 @@ class Api:
         timer: Callable[[], float] = perf_counter,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random,
+        token_source: TokenSource | None = None,
         mount: TransportFactory | None = None,
         run_in_thread: RunInThread = asyncio.to_thread,
     ) -> None:
@@ -107,6 +110,7 @@ class Api:
                 Path(client_cert) if client_cert is not None else None,
                 use_environment,
             ),
+            token_source=token_source,
             mount=mount,
             http2=http2,
             run_in_thread=run_in_thread,

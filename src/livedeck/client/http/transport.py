@@ -44,12 +44,14 @@ from livedeck.client.http.errors import (
     RateLimited,
     ReadOnly,
     Rejected,
+    Unauthorized,
     Unknown,
     Unreachable,
     Unreadable,
 )
 from livedeck.client.http.network import AsyncioBackend, stopping_at_answer
 from livedeck.client.http.reach import LinkGuard, check_tunnel, guarding
+from livedeck.client.http.renewal import TokenRenewal, TokenSource
 from livedeck.client.http.request import BaseUrl, Request, ResponseTiming, StreamedResponse, is_https_or_loopback
 from livedeck.client.http.response import LONG_BODY, Response, unpack
 from livedeck.client.http.route import Proxy, Route
@@ -117,6 +119,7 @@ class Transport:
         read_only: bool,
         timing: ClientTiming,
         route: Route,
+        token_source: TokenSource | None = None,
         mount: TransportFactory | None = None,
         http2: bool = False,
         run_in_thread: RunInThread = asyncio.to_thread,
@@ -135,6 +138,7 @@ class Transport:
         self._route = route
         self._loops: list[asyncio.AbstractEventLoop] = []  # where the connections live: one for all that share them
         self._connections = _make_connections(mount, route, http2=http2)
+        self._renewal = TokenRenewal(token_source, token, timing.timer)
         self._client = _make_client(token, timing.timeout, self._connections)
 
     def without_retry(self) -> Transport:
@@ -226,6 +230,7 @@ class Transport:
     def set_token(self, token: Secret) -> None:
         """Send that token from now on. Raises Misconfigured for one that no header can carry."""
         self._client.headers["Authorization"] = f"Bearer {bearer(token)}"
+        self._renewal.token = token
 
     def url(self, request: Request) -> str:
         """Where that request goes."""
@@ -240,6 +245,21 @@ class Transport:
             await self._client.aclose()
 
     async def _with_retry(self, request: Request, attempt: Callable[[], Awaitable[T]]) -> T:
+        """A refused token is read again from its source; a read then has another try, a change the next person's."""
+        token = self._renewal.token
+        try:
+            return await self._with_passing_retry(request, attempt)
+        except Unauthorized as error:
+            if request.signed_link:
+                raise
+            if not await self._renewal.renew(token):
+                raise self._renewal.explain(error) from error
+            self.set_token(self._renewal.token)
+            if not request.is_read:
+                raise
+        return await self._with_passing_retry(request, attempt)
+
+    async def _with_passing_retry(self, request: Request, attempt: Callable[[], Awaitable[T]]) -> T:
         if not request.is_read:
             self.check_may_change(request.summary)
         self._check_loop(request.summary)

@@ -1,0 +1,136 @@
+"""A token that is replaced in its file is taken by whatever runs, over real HTTP; no other source is ever asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from livedeck.cli.wiring import make_api, make_monitor
+from livedeck.client import Api, Unauthorized
+from livedeck.monitor import ConnectionState
+from livedeck.settings import Settings
+
+OLD, NEW, OTHER = "the-token-of-monday", "the-token-of-tuesday", "the-token-of-another-platform"
+
+
+class Gate:
+    """A platform that accepts one token. `seen`: method and token of every request."""
+
+    def __init__(self) -> None:
+        self.token, self.seen = OLD, list[tuple[str, str]]()
+
+    @asynccontextmanager
+    async def serve(self) -> AsyncIterator[str]:
+        """Its address."""
+        server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        try:
+            yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        finally:
+            server.close()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            method, target, _ = head.split(" ", 2)
+            token = head.lower().partition("authorization: bearer ")[2].partition("\r\n")[0]
+            self.seen.append((method, token))
+            status = 200 if token == self.token else 401
+            page = {"meta": {"pagination": {"page": 1, "per_page": 100, "total": 0}}, "data": []}
+            body = json.dumps({"data": []} if target.endswith("qos") else page).encode()
+            writer.write(b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n" % (status, len(body)))
+            writer.write(b"Connection: close\r\n\r\n" + body)
+            await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+
+def replace_token(file: Path, token: str) -> None:
+    """As a rotation does it: a new file in the place of the old one."""
+    fresh = file.with_suffix(".new")
+    fresh.touch(mode=0o600)
+    fresh.write_text(f"{token}\n")
+    fresh.replace(file)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    replace_token(tmp_path / "token", OLD)
+    return tmp_path / "token"
+
+
+async def _list(api: Api) -> None:
+    await api.events.list()
+
+
+async def _poll(api: Api) -> None:
+    await api.without_retry().qos.get("event")
+
+
+@pytest.mark.parametrize("read", [_list, _poll])
+async def test_a_read_that_meets_the_new_token_is_answered(file: Path, read: Callable[[Api], Awaitable[None]]) -> None:
+    gate = Gate()
+    async with gate.serve() as address, make_api(Settings(base_url=address, token_file=file)) as api:
+        await read(api)
+        gate.token = NEW
+        replace_token(file, NEW)
+        await read(api)
+        await read(api)
+    assert [token for _, token in gate.seen] == [OLD, OLD, NEW, NEW]
+
+
+async def test_a_monitor_goes_on_with_the_new_token_and_never_says_that_it_was_refused(file: Path) -> None:
+    """The deck, the wall and `alarms --follow` show what it says."""
+    gate = Gate()
+    async with gate.serve() as address, make_api(Settings(base_url=address, token_file=file)) as api:
+        monitor = make_monitor(api)
+        await monitor.wait_ready()
+        gate.token = NEW
+        replace_token(file, NEW)
+        snapshot = await make_monitor(api).wait_ready()
+    assert snapshot.link.state is ConnectionState.OK
+    assert {token for _, token in gate.seen} == {OLD, NEW}
+
+
+async def test_a_change_that_meets_the_new_token_is_sent_once_and_the_next_one_goes_through(file: Path) -> None:
+    gate = Gate()
+    async with gate.serve() as address, make_api(Settings(base_url=address, token_file=file)) as api:
+        gate.token = NEW
+        replace_token(file, NEW)
+        with pytest.raises(Unauthorized):
+            await api.events.delete("event")
+        assert gate.seen == [("DELETE", OLD)]
+        await api.events.list()
+    assert gate.seen[1:] == [("GET", NEW)]
+
+
+async def test_a_token_that_stays_refused_says_which_file_and_what_to_do(file: Path) -> None:
+    gate = Gate()
+    gate.token = NEW
+    async with gate.serve() as address, make_api(Settings(base_url=address, token_file=file)) as api:
+        with pytest.raises(Unauthorized) as refusal:
+            await api.events.list()
+        assert str(refusal.value).startswith(
+            f"token_file {file}: write another token there; it is read again by itself"
+        )
+    assert OLD not in str(refusal.value)
+
+
+async def test_the_token_of_the_environment_is_not_exchanged_for_that_of_a_file(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate()
+    gate.token = NEW
+    replace_token(file, OTHER)
+    monkeypatch.setenv("LIVEDECK_TOKEN_FILE", str(file))
+    async with gate.serve() as address, make_api(Settings(base_url=address, token=SecretStr(OLD))) as api:
+        with pytest.raises(Unauthorized, match="LIVEDECK_TOKEN: set another token and start again"):
+            await api.events.list()
+    assert {token for _, token in gate.seen} == {OLD}
