@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from pwd import getpwuid
+from socket import gethostname
 
 import platformdirs
 
@@ -62,6 +64,15 @@ def history_path(profile: str, base_url: str) -> Path:
 def state_folder() -> Path:
     """Where the preferences of the deck are kept. Raises SettingsError."""
     return _absolute(platformdirs.user_state_path, "XDG_STATE_HOME")
+
+
+def this_process() -> str:
+    """Who acts, and by which process: `user@host:pid`; the number of an account that has no name."""
+    try:
+        user = getpwuid(os.getuid()).pw_name
+    except KeyError:
+        user = str(os.getuid())
+    return f"{user}@{gethostname()}:{os.getpid()}"
 
 
 def expand_user(path: str) -> Path:

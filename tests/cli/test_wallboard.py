@@ -8,8 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
-from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, MutableMapping
 from datetime import timedelta
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -22,20 +21,11 @@ from structlog.testing import capture_logs
 
 from cli.commands import called
 from livedeck.atomic_file import replace_file
-from livedeck.cli.screenshots import EVENING, FixedClock
+from livedeck.cli.screenshots import EVENING
 from livedeck.cli.wall_server import SvgPublisher, listen, serve_wall
-from livedeck.cli.wallboard import parse_terms, with_deck_acknowledgements
+from livedeck.cli.wallboard import parse_terms
 from livedeck.cli.wiring import make_api, make_monitor
-from livedeck.monitor import (
-    AlarmChange,
-    AlarmLimits,
-    AlarmState,
-    AlarmTransition,
-    ConnectionState,
-    History,
-    HistoryReader,
-    Snapshot,
-)
+from livedeck.monitor import ConnectionState, Snapshot
 from livedeck.presentation.filtering import Term
 from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import Settings
@@ -43,7 +33,7 @@ from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.text.segments import StyleRole
 from livedeck.ui.kit import themes
 from livedeck.ui.wallboard.app import Picture
-from livedeck.ui.wallboard.model import unacknowledged_events, wall_model
+from livedeck.ui.wallboard.model import wall_model
 from ui.wall_stage import evening, lines, text
 from virtual_clock import VirtualClock
 
@@ -324,25 +314,6 @@ def test_without_a_terminal_it_prints_the_status_and_says_so(tmp_path: Path) -> 
     done = called(tmp_path, "wallboard", env=env)
     assert done.returncode == 4
     assert "printing the status instead" in done.stderr
-
-
-async def test_what_a_deck_on_this_machine_acknowledged_no_longer_pins_the_wall(tmp_path: Path) -> None:
-    """The deck writes its history, the wall reads it after a snapshot and tells it with the next one."""
-    file, known = tmp_path / "history.sqlite", await evening()
-    done = [replace(alarm, state=AlarmState.ACKNOWLEDGED, changed=EVENING, needs_ack=False) for alarm in known.alarms]
-    history = await History.open(file, EVENING)
-    changes = tuple(AlarmChange(EVENING, AlarmTransition.ACKNOWLEDGED, alarm) for alarm in done)
-    await history.append(replace(known, alarms=tuple(done), changes=changes))
-    await history.close()
-
-    async def twice() -> AsyncGenerator[Snapshot, None]:
-        yield known
-        yield known
-
-    told = [one async for one in with_deck_acknowledgements(twice(), HistoryReader(file), FixedClock(), AlarmLimits())]
-    pinned = [unacknowledged_events(wall_model(one, RenderTime.from_snapshot(one, EVENING))) for one in told]
-    assert pinned[0]
-    assert not pinned[1]
 
 
 class Platform:

@@ -13,6 +13,7 @@ import pytest
 from livedeck.client import Api
 from livedeck.monitor import (
     Alarm,
+    AlarmAnswer,
     AlarmKey,
     AlarmRefused,
     AlarmState,
@@ -319,6 +320,13 @@ class Log:
     async def append(self, snapshot: Snapshot) -> None:
         """Keep it."""
         self.given.append(snapshot)
+
+    async def new_answers(self) -> tuple[AlarmAnswer, ...]:
+        """None: there is no other deck."""
+        return ()
+
+    def record_answer(self, answer: AlarmAnswer) -> None:
+        """Needed by nobody."""
 
 
 async def test_a_listener_that_is_cancelled_loses_nothing_of_what_the_history_keeps(deck: Raise) -> None:

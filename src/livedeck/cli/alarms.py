@@ -11,18 +11,18 @@ from livedeck.cli.exit_codes import DONE, code_of_link, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.status import TIMEOUT, summary
-from livedeck.cli.wiring import SystemClock, make_api, make_monitor
-from livedeck.monitor import ConnectionState, ConnectionStatus, Monitor, Snapshot
-from livedeck.presentation.alarms import HIDDEN_TRANSITIONS, alarm_text, change_text
+from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
+from livedeck.monitor import AlarmAnswer, ConnectionState, ConnectionStatus, Monitor, Snapshot
+from livedeck.presentation.alarms import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text
 from livedeck.presentation.connection import loss_text
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.serialization import alarms_object, change_object
+from livedeck.presentation.serialization import alarms_object, answer_object, change_object
 from livedeck.settings import load
 
 
 @click.command
 @click.option("--follow", is_flag=True, help="Print what becomes of alarms as it happens, until ctrl-c.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object; with --follow one line a change.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object; with --follow one line a change or answer.")
 @click.option(
     "--all", "include_quiet", is_flag=True, help="Also what is shelved, suppressed, out of service or just over."
 )
@@ -31,14 +31,15 @@ from livedeck.settings import load
 def command(ctx: click.Context, /, *, follow: bool, as_json: bool, include_quiet: bool, **flags: Any) -> None:
     """Print what is wrong, most urgent first: its state, since when, why, what viewers see, what to do.
 
-    Judged anew from the samples that the platform keeps: what was acknowledged or shelved in a deck is not known here.
+    Judged anew from the samples that the platform keeps; what was acknowledged, shelved or noted at a deck of this
+    machine counts here too.
     An alarm is no fault of this command: its exit code tells only whether the platform could be asked.
     """
 
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
         async with make_api(settings) as api:
-            monitor = make_monitor(api, settings=settings)
+            monitor = make_monitor(api, settings=settings, answers=read_answers(settings))
             if follow:
                 return await follow_alarms(monitor, as_json=as_json, include_quiet=include_quiet)
             snapshot = await monitor.wait_ready(TIMEOUT)
@@ -66,6 +67,9 @@ async def follow_alarms(monitor: Monitor, *, as_json: bool, include_quiet: bool)
     reported = ConnectionState.OK
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
+            for answer in snapshot.answers:
+                text = answer_text(answer, _subject(snapshot, answer))
+                echo_json(answer_object(answer)) if as_json else echo(text)
             for change in snapshot.changes:
                 if include_quiet or change.transition not in HIDDEN_TRANSITIONS:
                     echo_json(change_object(change)) if as_json else echo(change_text(change))
@@ -75,6 +79,12 @@ async def follow_alarms(monitor: Monitor, *, as_json: bool, include_quiet: bool)
                 reported = state
                 _print_connection(snapshot.link)
     return DONE
+
+
+def _subject(snapshot: Snapshot, answer: AlarmAnswer) -> str:
+    """Whose alarm was answered, as the alarm says it; its id where it is not listed any more."""
+    alarms = (*snapshot.alarms, *snapshot.quiet)
+    return next((alarm.subject for alarm in alarms if alarm.key == answer.key), answer.key.event_id or "platform")
 
 
 def _print_connection(link: ConnectionStatus) -> None:

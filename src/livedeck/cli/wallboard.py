@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,9 @@ from livedeck.cli.imports import lasting_imports
 from livedeck.cli.options import appearance, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.signals import end_on_signals
-from livedeck.cli.wiring import SystemClock, make_api, make_monitor
+from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
 from livedeck.environment import log_path, no_screen_reason
-from livedeck.monitor import Alarm, AlarmLimits, Clock, HistoryReader, Snapshot, sync_acknowledgements
+from livedeck.monitor import Clock, Snapshot
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.filtering import FilterError, Term, parse
 from livedeck.settings import Settings, SettingsError, load
@@ -136,33 +136,8 @@ async def watch_platform(settings: Settings) -> AsyncIterator[tuple[AsyncGenerat
     """The snapshots of that platform, through a client that can only read."""
     clock = SystemClock()
     async with make_api(settings.model_copy(update={"read_only": True}), clock=clock) as api:
-        monitor = make_monitor(api, clock, settings=settings)
-        snapshots = monitor.snapshots()
-        path = settings.history_file()
-        limits = settings.thresholds_of().attention
-        if path:
-            snapshots = with_deck_acknowledgements(snapshots, HistoryReader(path), clock, limits)
-        yield snapshots, monitor.clock
-
-
-ACK_SYNC_SECONDS = 2.0
-"""Least time between two reads of the deck's history."""
-
-
-async def with_deck_acknowledgements(
-    snapshots: AsyncGenerator[Snapshot, None], history: HistoryReader, clock: Clock, limits: AlarmLimits
-) -> AsyncGenerator[Snapshot, None]:
-    """The snapshots, with alarms acknowledged or shelved as a deck on this machine has them in its history.
-
-    No snapshot waits for the file: it is read after one was shown.
-    """
-    deck_alarms, due = tuple[Alarm, ...](), clock.monotonic()
-    async with aclosing(snapshots):
-        async for snapshot in snapshots:
-            yield sync_acknowledgements(snapshot, deck_alarms, limits)
-            if clock.monotonic() >= due:
-                deck_alarms = await history.alarms()
-                due = clock.monotonic() + ACK_SYNC_SECONDS
+        monitor = make_monitor(api, clock, settings=settings, answers=read_answers(settings))
+        yield monitor.snapshots(), monitor.clock
 
 
 async def _run_app(app: Wallboard, publisher: SvgPublisher | None, outputs: WallOutputs, *, headless: bool) -> int:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.cli.token import SettingsTokenSource, read_token
 from livedeck.client import Api
-from livedeck.environment import expand_user
-from livedeck.monitor import Clock, History, Monitor
+from livedeck.environment import expand_user, this_process
+from livedeck.monitor import Clock, History, HistoryReader, Monitor
 from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
 from livedeck.text.secrets import register_address
 
@@ -96,8 +96,19 @@ async def make_history(settings: Settings, clock: Clock | None = None) -> AsyncI
         await history.close()
 
 
+def read_answers(settings: Settings) -> HistoryReader | None:
+    """What persons answer to alarms at the decks of this machine, for a command that keeps no history."""
+    path = settings.history_file()
+    return HistoryReader(path) if path else None
+
+
 def make_monitor(
-    api: Api, clock: Clock | None = None, *, settings: Settings | None = None, history: History | None = None
+    api: Api,
+    clock: Clock | None = None,
+    *,
+    settings: Settings | None = None,
+    history: History | None = None,
+    answers: HistoryReader | None = None,
 ) -> Monitor:
     """A monitor of that platform by those settings (None: the defaults) and on that clock (None: this machine's)."""
     settings = settings or Settings()
@@ -108,4 +119,6 @@ def make_monitor(
         cadence=settings.polling_cadence(),
         overrides=settings.event_thresholds(),
         history=history,
+        answers=answers,
+        actor=this_process(),
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from livedeck.monitor.alarms.ack_sync import sync_acknowledgements
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.kinds.deck import clock_change_text
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, AlarmTransition, Diagnosis
+from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind, person
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
 from livedeck.monitor.model.records import (
     ActionRecord,
@@ -63,6 +63,7 @@ __all__ = [
     "ROOM_LIST",
     "ActionRecord",
     "Alarm",
+    "AlarmAnswer",
     "AlarmChange",
     "AlarmKey",
     "AlarmLimits",
@@ -70,6 +71,7 @@ __all__ = [
     "AlarmRefused",
     "AlarmState",
     "AlarmTransition",
+    "AnswerKind",
     "AuditOutcome",
     "BroadcastState",
     "Buckets",
@@ -120,8 +122,8 @@ __all__ = [
     "diagnose",
     "is_stale",
     "known_streams",
+    "person",
     "recordings_key",
     "remembered_streams",
-    "sync_acknowledgements",
     "with_overrides",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from math import inf
 from random import Random
@@ -19,8 +19,9 @@ from livedeck.monitor.alarms import operator
 from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.ranking import worst_first
-from livedeck.monitor.history import History
+from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
+from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock, ClockChange, ConnectionState
@@ -39,6 +40,9 @@ _MIN_REST = 0.01
 _RESTORE_SECONDS = 10.0
 """Until a history that could not be read is asked again: each time it may be waited for."""
 
+_ANSWER_SECONDS = 1.0
+"""Between two looks for what other decks answered: each sees it within two seconds (monitoring.md, "Shared alarms")."""
+
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
 
 T = TypeVar("T")
@@ -50,8 +54,9 @@ class Monitor:
     """Watches every event of the workspace. `random` spreads the calls in time; `api` is closed by its owner.
 
     `overrides`: thresholds of single events, by id. `history` keeps what is seen and gives back, after a restart, what
-    was; its owner closes it. `on_demand`: the lists that are polled while somebody looks at them. One listener at a
-    time: `snapshots()` and `wait_ready()` both poll the platform. What a person does to an alarm makes a new snapshot
+    was; its owner closes it. `answers`: the history of the decks beside this one, where this one keeps none. `actor`:
+    who acts here, `user@host:pid`. `on_demand`: the lists that are polled while somebody looks at them. One listener at
+    a time: `snapshots()` and `wait_ready()` both poll the platform. What a person does to an alarm makes a new snapshot
     at once, without polling; AlarmRefused says why not. `clock`: that of every time it tells, without the steps of the
     one passed in.
     """
@@ -66,6 +71,8 @@ class Monitor:
         random: Random | None = None,
         overrides: Mapping[str, Thresholds] = _NO_OVERRIDES,
         history: History | None = None,
+        answers: HistoryReader | None = None,
+        actor: str = "",
     ) -> None:
         self.clock = self._clock = clock = SteadyClock(clock)
         self._timings = api.timings
@@ -77,7 +84,10 @@ class Monitor:
         self._poller = Poller(self._fetch, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
         self._focus: str | None = None
-        self._alarms = AlarmEngine(self._thresholds)
+        self._alarms, self._actor = AlarmEngine(self._thresholds), actor
+        self._shared: History | HistoryReader | None = history or answers
+        self._answers: list[AlarmAnswer] = []  # since the last snapshot
+        self._are_answers_known = False  # those from before this monitor
         self._is_report = False  # one snapshot, after which nothing is asked again
         self._is_step_known = False  # an open step of the clock: all was asked anew
         self._restore_at = -inf  # when the alarms of the deck before are asked for (monotonic s)
@@ -91,12 +101,15 @@ class Monitor:
 
         Never ends by itself; cancelling it cancels the calls in flight. No error of the platform's is raised.
         """
+        following = asyncio.create_task(self._follow_answers(self._shared)) if self._shared else None
         try:
             yield self._last
             while True:
                 yield await self._round()
                 await self._rest()
         finally:
+            if following:
+                following.cancel()
             await self._poller.close()
 
     async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  counted on the clock passed in
@@ -144,36 +157,59 @@ class Monitor:
 
     def acknowledge(self, key: AlarmKey) -> bool:
         """Promise to act: silent until it is over or the promise runs out. False where it needed none."""
-        return self._change_alarm(key, lambda alarm: operator.acknowledge(alarm, self._clock.now(), self._limits))
+        return self._answer(key, AnswerKind.ACKNOWLEDGE, partial(operator.acknowledge, limits=self._limits))
 
     def shelve(self, key: AlarmKey, minutes: float | None, reason: str) -> None:
         """Put that alarm out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
-        now, on_air = self._clock.now(), key.event_id in ids_on_air(self._world.states)
-        self._change_alarm(
-            key, lambda alarm: operator.shelve(alarm, minutes, reason, now, on_air=on_air, limits=self._limits)
+        on_air, limits = key.event_id in ids_on_air(self._world.states), self._limits
+        self._answer(
+            key,
+            AnswerKind.SHELVE,
+            lambda alarm, at: operator.shelve(alarm, minutes, reason, at, on_air=on_air, limits=limits),
         )
 
     def unshelve(self, key: AlarmKey) -> None:
         """Bring that alarm back in sight. Raises AlarmRefused."""
-        self._change_alarm(key, lambda alarm: operator.unshelve(alarm, self._clock.now()))
+        self._answer(key, AnswerKind.UNSHELVE, operator.unshelve)
 
     def out_of_service(self, key: AlarmKey, reason: str) -> None:
         """Put that alarm out of sight until it is put in service again. Raises AlarmRefused."""
-        self._change_alarm(key, lambda alarm: operator.take_out_of_service(alarm, reason, self._clock.now()))
+        self._answer(key, AnswerKind.OUT_OF_SERVICE, lambda alarm, at: operator.take_out_of_service(alarm, reason, at))
 
     def in_service(self, key: AlarmKey) -> None:
         """End that. Raises AlarmRefused."""
-        self._change_alarm(key, lambda alarm: operator.put_in_service(alarm, self._clock.now()))
+        self._answer(key, AnswerKind.IN_SERVICE, operator.put_in_service)
 
     def note(self, key: AlarmKey, text: str) -> None:
         """Keep these words beside that alarm. Raises AlarmRefused."""
-        self._change_alarm(key, lambda alarm: operator.add_note(alarm, text))
+        self._answer(key, AnswerKind.NOTE, lambda alarm, _: operator.add_note(alarm, text))
 
-    def _change_alarm(self, key: AlarmKey, change: Callable[[Alarm], Alarm | None]) -> bool:
-        is_changed = self._alarms.handle(key, change, self._clock.now())
-        if is_changed:
+    def _answer(self, key: AlarmKey, kind: AnswerKind, action: Callable[[Alarm, datetime], Alarm | None]) -> bool:
+        """Do it, and have the other decks know it without waiting for the end of the round."""
+        answer = self._alarms.answer(key, kind, action, self._clock.now(), self._actor)
+        if answer is None:
+            return False
+        self._answers.append(answer)
+        if self._history:
+            self._history.record_answer(answer.moved(self._clock.offset))  # its reader has no steps of ours
+        self._interrupt.set()
+        return True
+
+    async def _follow_answers(self, shared: History | HistoryReader) -> None:
+        """Heed what other decks answer, as long as somebody listens here."""
+        while True:
+            await self._clock.sleep(_ANSWER_SECONDS)
+            if self._are_answers_known:
+                await self._take_answers(shared)
+
+    async def _take_answers(self, shared: History | HistoryReader) -> None:
+        """Heed what was answered since the last look; what was answered before this monitor began is no news."""
+        answers = await shared.new_answers()
+        news = self._alarms.take(answer.moved(-self._clock.offset) for answer in answers)
+        if news and self._are_answers_known:
+            self._answers += news
             self._interrupt.set()
-        return is_changed
+        self._are_answers_known = True
 
     async def _poll_until_ready(self) -> None:
         while not self._is_ready(await self._round()):
@@ -194,6 +230,8 @@ class Monitor:
         if self._history:
             await self._restore_alarms(self._history)
             await self._world.preload(self._history, self._clock.now())
+        elif self._shared and not self._are_answers_known:
+            await self._take_answers(self._shared)
         self._debounce.begin()
         begun = self._watch_clock()
         results = await self._poller.round(
@@ -218,6 +256,7 @@ class Monitor:
         if alarms is not None:
             self._restore_at = inf
             self._alarms.restore(alarms, self._clock.now())
+            await self._take_answers(history)
 
     async def _fetch(self, key: PollKey) -> PollPayload:
         try:
@@ -335,6 +374,7 @@ class Monitor:
         changes, alert_count = self._alarms.step(state)
         wait = self._poller.seconds_to_retry(self._schedule())
         alarms = self._alarms.ordered(state.events)
+        answers, self._answers = tuple(self._answers), []
         return Snapshot(
             seq=self._last.seq + 1,
             at=at.wall,
@@ -343,6 +383,7 @@ class Monitor:
             alarms=tuple(alarm for alarm in alarms if alarm.active),
             quiet=self._alarms.inactive(at.wall),
             changes=changes,
+            answers=answers,
             bells=alert_count,
             flood=self._alarms.is_flood(at.wall),
             lists=self.on_demand.lists,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from livedeck.monitor import Alarm, AlarmChange, AlarmState, AlarmTransition, Severity, Snapshot
+from livedeck.monitor import Alarm, AlarmAnswer, AlarmChange, AlarmState, AlarmTransition, Severity, Snapshot, person
 from livedeck.presentation.badges import ALARM_STATE_BADGES, SEVERITY_BADGES, SEVERITY_RANKS
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.render_time import RenderTime
@@ -160,6 +160,7 @@ def alarm_text(alarm: Alarm, render_time: RenderTime) -> list[str]:
         "cause": alarm.diagnosis.cause,
         "viewers": alarm.diagnosis.viewers,
         "do": alarm.diagnosis.advice,
+        "by": answered_by(alarm),
         "note": alarm.note,
         "affects": ", ".join(alarm.affects),
     }
@@ -170,6 +171,27 @@ def change_text(change: AlarmChange) -> str:
     """A transition of an alarm, on one line."""
     alarm, transition = change.alarm, change.transition.value
     return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {transition:<16}  {_severity_text(alarm)}  {_fault_text(alarm)}"
+
+
+def answer_text(answer: AlarmAnswer, subject: str) -> str:
+    """What a person answered to an alarm, on one line."""
+    until = f" until {answer.until:%H:%M:%S}Z" if answer.until else ""
+    reason = f" ({safe(answer.reason)})" if answer.reason else ""
+    return (
+        f"{answer.at:%Y-%m-%d %H:%M:%S}Z  {answer.kind.value:<16}  by {safe(person(answer.actor), 80)}{until}  "
+        f"{safe(subject, 80)}: {answer.key.kind}{reason}"
+    )
+
+
+def answered_by(alarm: Alarm) -> str:
+    """Who answered for it, and when: `anna@regie 21:04:11Z`; empty where nobody did, or it asks again."""
+    is_answered = alarm.state in _ANSWERED or (alarm.state is AlarmState.SUPPRESSED and alarm.acknowledged_at)
+    if not is_answered or not alarm.answered_by or alarm.answered_at is None:
+        return ""
+    return f"{safe(person(alarm.answered_by), 60)} {alarm.answered_at:%H:%M:%S}Z"
+
+
+_ANSWERED = {AlarmState.ACKNOWLEDGED, AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE, AlarmState.CLEARED}
 
 
 def _fault_text(alarm: Alarm) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from livedeck.monitor import Alarm, AlarmChange, ConnectionStatus, EventState, Reading, Snapshot
+from livedeck.monitor import Alarm, AlarmAnswer, AlarmChange, ConnectionStatus, EventState, Reading, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.outside import escaped_json
@@ -132,6 +132,8 @@ def alarm_object(alarm: Alarm) -> dict[str, Any]:
         "advice": alarm.diagnosis.advice or None,
         "acknowledged_until": isoformat_utc(alarm.acknowledged_until),
         "shelved_until": isoformat_utc(alarm.shelved_until),
+        "answered_by": alarm.answered_by or None,
+        "answered_at": isoformat_utc(alarm.answered_at),
         "reason": alarm.reason or None,
         "note": alarm.note or None,
         "parent": alarm.parent or None,
@@ -145,6 +147,21 @@ def alarm_object(alarm: Alarm) -> dict[str, Any]:
 def change_object(change: AlarmChange) -> dict[str, Any]:
     """One transition of an alarm, and the alarm after it."""
     return {"at": isoformat_utc(change.at), "change": change.transition.value, **alarm_object(change.alarm)}
+
+
+def answer_object(answer: AlarmAnswer) -> dict[str, Any]:
+    """What a person answered to an alarm. `since`: of the fault that was answered."""
+    return {
+        "at": isoformat_utc(answer.at),
+        "answer": answer.kind.value,
+        "event_id": answer.key.event_id or None,
+        "kind": answer.key.kind,
+        "target": answer.key.target or None,
+        "since": isoformat_utc(answer.since),
+        "by": answer.actor,
+        "until": isoformat_utc(answer.until),
+        "reason": answer.reason or None,
+    }
 
 
 def to_json(value: object) -> str:

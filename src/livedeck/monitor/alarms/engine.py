@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from uuid import uuid4
 
-from livedeck.monitor.alarms import faults, lifecycle
+from livedeck.monitor.alarms import answers, faults, lifecycle
+from livedeck.monitor.alarms.answers import Answers
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.inputs import distinct_inputs
-from livedeck.monitor.alarms.operator import AlarmRefused, bring_back
+from livedeck.monitor.alarms.operator import AlarmRefused, acknowledged_until, bring_back
 from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.monitor.alarms.suppression import hidden_by, priority
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import IncidentCase, IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState
+from livedeck.monitor.model.answer import PROMISES, AlarmAnswer, AnswerKind
 from livedeck.monitor.model.state import EventState, Severity
 from livedeck.monitor.model.thresholds import Thresholds
 
@@ -37,6 +40,7 @@ class AlarmEngine:
         self._activated_at: tuple[datetime, ...] = ()  # when the newest alarms came, as many as make a flood
         self._newest_samples: Mapping[str, datetime] = {}  # by event id, at the last step (server clock)
         self._changes: list[AlarmChange] = []  # by a person, since the last step
+        self._answers: Mapping[AlarmKey, Answers] = {}
 
     def restore(self, alarms: Iterable[Alarm], now: datetime) -> None:
         """Go on from the alarms of a deck that ran before: how they stood counts, not what was found meanwhile.
@@ -47,6 +51,56 @@ class AlarmEngine:
         activated_at = sorted(at for alarm in restored.values() for at in alarm.activations)
         self._activated_at = tuple(activated_at[-self._limits.flood_count - 1 :])
         self.alarms = {**self.alarms, **restored}
+
+    def take(self, given: Iterable[AlarmAnswer]) -> tuple[AlarmAnswer, ...]:
+        """Heed these answers from the next step on, wherever they were given, in whatever order they come. Returns
+        those that were not known."""
+        news = tuple(answer for answer in given if answer not in self._answers.get(answer.key, Answers()))
+        self._answers = answers.merge(self._answers, news) if news else self._answers
+        return news
+
+    def answer(
+        self,
+        key: AlarmKey,
+        kind: AnswerKind,
+        action: Callable[[Alarm, datetime], Alarm | None],
+        now: datetime,
+        actor: str = "",
+    ) -> AlarmAnswer | None:
+        """Do what a person does to an alarm, and have it counted after all that was known to be answered; None where it
+        changes nothing. Raises AlarmRefused."""
+        at = self._answers[key].next_moment(now) if key in self._answers else now
+        is_note = kind is AnswerKind.NOTE
+
+        def act(alarm: Alarm) -> Alarm | None:
+            after = action(alarm, at)
+            return after and (after if is_note else replace(after, answered_by=actor, answered_at=at))
+
+        if not self.handle(key, act, at):
+            return None
+        alarm = self.alarms[key]
+        if kind is AnswerKind.ACKNOWLEDGE and not alarm.is_ongoing:
+            kind = AnswerKind.CLOSE
+        if kind in PROMISES:
+            until = acknowledged_until(alarm, at, self._limits)
+        elif kind in {AnswerKind.UNSHELVE, AnswerKind.IN_SERVICE}:
+            until = None if alarm.is_ongoing else at
+        else:
+            until = None if is_note else alarm.shelved_until
+        given = AlarmAnswer(
+            uuid4().hex,
+            key,
+            alarm.since,
+            kind,
+            at,
+            actor,
+            alarm.severity,
+            alarm.stage,
+            until,
+            alarm.note if is_note else alarm.reason,
+        )
+        self.take([given])
+        return given
 
     def handle(self, key: AlarmKey, action: Callable[[Alarm], Alarm | None], now: datetime) -> bool:
         """Do what a person does to an alarm; False where it changes nothing. Raises AlarmRefused."""
@@ -71,9 +125,12 @@ class AlarmEngine:
         after |= self._incidents(after, state)
         on_air = ids_on_air(state.events)
         for key in sorted(after, key=lambda key: priority(key.kind)):
-            alarm, parent = after[key], hidden_by(after[key], after, now, self._limits)
+            alarm, is_on_air = after[key], key.event_id in on_air
+            if key in self._answers:
+                alarm = answers.apply(alarm, self._answers[key], now, on_air=is_on_air, limits=self._limits)
+            parent = hidden_by(alarm, after, now, self._limits)
             after[key] = lifecycle.apply_suppression(
-                before.get(key), alarm, parent, now, on_air=key.event_id in on_air, limits=self._limits
+                before.get(key), alarm, parent, now, on_air=is_on_air, limits=self._limits
             )
         after = self._bounded(after, state)
         pairs = [(before.get(key), alarm) for key, alarm in after.items()]

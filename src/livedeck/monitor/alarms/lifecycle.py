@@ -103,7 +103,8 @@ def _reactivate(alarm: Alarm, fault: ActiveFault, limits: AlarmLimits) -> Alarm:
         alarm = count_activation(alarm, fault.since, limits)
     if was_flapping:
         return _continue(alarm, fault)
-    return _describe(replace(alarm, since=fault.since, needs_ack=True, acknowledged_until=None), fault)
+    alarm = replace(alarm, since=fault.since, needs_ack=True, acknowledged_until=None, acknowledged_at=None)
+    return _describe(replace(alarm, answered_by="", answered_at=None), fault)
 
 
 def _continue(alarm: Alarm, fault: ActiveFault) -> Alarm:

@@ -27,11 +27,16 @@ def acknowledge(alarm: Alarm, now: datetime, limits: AlarmLimits) -> Alarm | Non
         return None
     if not alarm.is_ongoing:
         return replace(alarm, state=AlarmState.CLEARED, changed=now, needs_ack=False)
-    until = None
-    if alarm.severity is not Severity.INFO:
-        is_critical = alarm.severity is Severity.CRITICAL
-        until = now + timedelta(seconds=limits.acknowledged_critical if is_critical else limits.acknowledged_warning)
+    until = acknowledged_until(alarm, now, limits)
     return replace(alarm, state=AlarmState.ACKNOWLEDGED, changed=now, needs_ack=False, acknowledged_until=until)
+
+
+def acknowledged_until(alarm: Alarm, now: datetime, limits: AlarmLimits) -> datetime | None:
+    """When an acknowledgement that is given now runs out; None: an info's does not."""
+    if alarm.severity is Severity.INFO:
+        return None
+    is_critical = alarm.severity is Severity.CRITICAL
+    return now + timedelta(seconds=limits.acknowledged_critical if is_critical else limits.acknowledged_warning)
 
 
 def shelve(
@@ -47,7 +52,7 @@ def shelve(
     if on_air and minutes is not None and minutes > maximum:
         raise AlarmRefused(f"on air at most {maximum:.0f} min")
     until = _after_minutes(now, minutes) if minutes is not None else None
-    return _put_away(alarm, AlarmState.SHELVED, _cleaned_reason(reason), now, until)
+    return put_away(alarm, AlarmState.SHELVED, _cleaned_reason(reason), now, until)
 
 
 def unshelve(alarm: Alarm, now: datetime) -> Alarm:
@@ -60,7 +65,7 @@ def unshelve(alarm: Alarm, now: datetime) -> Alarm:
 def take_out_of_service(alarm: Alarm, reason: str, now: datetime) -> Alarm:
     """Out of sight until it is put in service again. Raises AlarmRefused."""
     _refuse_out_of_service(alarm)
-    return _put_away(alarm, AlarmState.OUT_OF_SERVICE, _cleaned_reason(reason), now, None)
+    return put_away(alarm, AlarmState.OUT_OF_SERVICE, _cleaned_reason(reason), now, None)
 
 
 def put_in_service(alarm: Alarm, now: datetime) -> Alarm:
@@ -86,7 +91,8 @@ def _refuse_out_of_service(alarm: Alarm) -> None:
         raise AlarmRefused(f"{alarm.kind} is out of service: put it in service first")
 
 
-def _put_away(alarm: Alarm, state: AlarmState, reason: str, now: datetime, until: datetime | None) -> Alarm:
+def put_away(alarm: Alarm, state: AlarmState, reason: str, now: datetime, until: datetime | None) -> Alarm:
+    """Out of sight, shelved or out of service, since `now`."""
     return replace(
         alarm,
         state=state,

@@ -51,6 +51,16 @@ CREATE INDEX journal_by_kind ON journal (kind, at);
 CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL);
 """
 
+_ANSWERS = """
+CREATE TABLE IF NOT EXISTS answer (  -- what a person did to an alarm; times in microseconds since the epoch
+    id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE,
+    event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since INTEGER NOT NULL,
+    answer TEXT NOT NULL, at INTEGER NOT NULL, actor TEXT NOT NULL, severity TEXT NOT NULL, stage INTEGER NOT NULL,
+    until INTEGER, reason TEXT NOT NULL
+)
+"""
+"""Younger than the other tables, which need it not: a file without it is given it."""
+
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full: free some space, or lower retention_days",
     sqlite3.SQLITE_BUSY: "another program has it locked: close that one",
@@ -80,7 +90,7 @@ class Database:
     """One connection; one thread at a time. Every failure is a StorageError.
 
     `reads`: it only reads a file that another connection has made, and writes not even its log into it. `limit`: bytes
-    that the file may take.
+    that the file may take. `inode`: which file it is, 0 in memory: another one may be put in its place.
     """
 
     def __init__(self, path: Path | None, *, reads: bool = False, limit: int | None = None) -> None:
@@ -88,7 +98,7 @@ class Database:
         with self._named():
             if path and not reads:
                 _make_private(path)
-            self._inode = path.stat().st_ino if path else 0  # before: another deck may set it aside from now on
+            self.inode = path.stat().st_ino if path else 0  # before: another deck may set it aside from now on
             self._db = _connect(path, reads=reads)
             try:
                 self._prepare(reads=reads, limit=limit)
@@ -100,7 +110,7 @@ class Database:
     def in_place(self) -> bool:
         """Whether the path still leads to the file that was opened: another deck may have set it aside."""
         with suppress(OSError):
-            return self.path is None or self.path.stat().st_ino == self._inode
+            return self.path is None or self.path.stat().st_ino == self.inode
         return False
 
     def rows(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
@@ -165,6 +175,8 @@ class Database:
             db.execute("PRAGMA journal_mode = WAL")
             if schema == 0:
                 _create_tables(db)
+            elif not _has_answers(db):
+                db.execute(_ANSWERS)
         page = _number(db, "page_size")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(f"PRAGMA cache_size = -{_CACHE}")
@@ -214,11 +226,15 @@ def _create_tables(db: sqlite3.Connection) -> None:
     """Make the tables of a new file; another deck may do so in the meantime."""
     db.execute("BEGIN IMMEDIATE")
     if _number(db, "user_version") == 0:
-        for statement in _TABLES.split(";\n"):
+        for statement in (*_TABLES.split(";\n"), _ANSWERS):
             db.execute(statement)
     db.execute(f"PRAGMA application_id = {_APPLICATION}")
     db.execute(f"PRAGMA user_version = {_SCHEMA}")
     db.execute("COMMIT")
+
+
+def _has_answers(db: sqlite3.Connection) -> bool:
+    return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'answer'").fetchone())
 
 
 def _number(db: sqlite3.Connection, pragma: str) -> int:

@@ -7,16 +7,17 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
 from livedeck.monitor.history import journal, queries, samples
+from livedeck.monitor.history.answers import AnswerCursor
 from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.history.writer import Batch, HistoryQueue, HistoryWriter
-from livedeck.monitor.model.alarm import Alarm, AlarmKey, AlarmState
+from livedeck.monitor.model.alarm import Alarm
+from livedeck.monitor.model.answer import AlarmAnswer
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.records import (
     ActionRecord,
@@ -46,6 +47,7 @@ class History:
 
     _queue: HistoryQueue
     _last: Snapshot | None = field(default=None, init=False)
+    _cursor: AnswerCursor = field(default_factory=AnswerCursor, init=False)
     _is_unrestored: bool = field(default=False, init=False)  # the alarms of the deck before were asked for in vain
 
     @classmethod
@@ -79,6 +81,14 @@ class History:
         self._queue.now = snapshot.at
         batch = _batch(before, snapshot)
         self._queue.put(replace(batch, alarms=None) if self._is_unrestored else batch)
+
+    def record_answer(self, answer: AlarmAnswer) -> None:
+        """Keep what a person answered to an alarm. Returns at once."""
+        self._queue.put(Batch(answers=(answer,)))
+
+    async def new_answers(self) -> tuple[AlarmAnswer, ...]:
+        """What was answered since the last time, by whichever deck, in the order in which it was written."""
+        return await self._queue.read(self._cursor.read, ())
 
     async def record_intent(self, record: IntentRecord) -> None:
         """Keep what is about to be sent."""
@@ -199,27 +209,15 @@ def _readings_by_stream(snapshot: Snapshot) -> dict[StreamKey, Readings]:
     }
 
 
-MAX_CLEARED = 1000
-"""Cleared alarms that are remembered: a wall stays up for weeks."""
-
-
 class HistoryReader:
     """Read-only history of another process: one file, which may come, go and be set aside at any time."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._cleared: dict[AlarmKey, Alarm] = {}
+        self._path, self._cursor = path, AnswerCursor()
 
-    async def alarms(self) -> tuple[Alarm, ...]:
-        """How they stood there last; none where there is no file that can be read. Read off the event loop.
-
-        One that was cleared is so, though the deck lists it no more, until it comes again; the newest are remembered.
-        """
-        alarms = self._cleared | {alarm.key: alarm for alarm in await asyncio.to_thread(self._query, journal.alarms)}
-        cleared = [alarm for alarm in alarms.values() if alarm.state is AlarmState.CLEARED]
-        newest = sorted(cleared, key=attrgetter("changed"))[-MAX_CLEARED:]
-        self._cleared = {alarm.key: alarm for alarm in newest}
-        return tuple(alarms.values())
+    async def new_answers(self) -> tuple[AlarmAnswer, ...]:
+        """What was answered to alarms since the last time; none where there is no file that can be read."""
+        return await asyncio.to_thread(self._query, self._cursor.read)
 
     async def open_changes(self) -> tuple[OpenChange, ...]:
         """The changes that were sent and have no end; none where there is no file that can be read."""

@@ -18,11 +18,12 @@ from typing import TypeVar
 
 import structlog
 
-from livedeck.monitor.history import journal, samples
+from livedeck.monitor.history import answers, journal, samples
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.samples import FPS_SCALE, SLOT, Row, Stream, StreamKey, prune
 from livedeck.monitor.model.alarm import Alarm
+from livedeck.monitor.model.answer import AlarmAnswer
 from livedeck.monitor.model.readings import NO_STATUS, Readings
 
 _LARGEST = 2**62
@@ -169,9 +170,10 @@ class Batch:
     samples: Mapping[StreamKey, Readings] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
     alarms: tuple[Alarm, ...] | None = None
+    answers: tuple[AlarmAnswer, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.samples or self.entries or self.alarms is not None)
+        return bool(self.samples or self.entries or self.answers or self.alarms is not None)
 
     def then(self, later: Batch) -> Batch:
         """Both, the later one winning; of too many entries the oldest are lost."""
@@ -179,6 +181,7 @@ class Batch:
             {**self.samples, **later.samples},
             (*self.entries, *later.entries)[-_WAITING:],
             self.alarms if later.alarms is None else later.alarms,
+            (*self.answers, *later.answers)[-_WAITING:],
         )
 
 
@@ -218,9 +221,10 @@ class HistoryWriter:
         if batch.samples:
             writer.write(batch.samples)
             writer.forget_all_but(batch.samples)
-        if not batch.entries and batch.alarms is None:
+        if not batch.entries and not batch.answers and batch.alarms is None:
             return
         with writer.db.transaction():
+            answers.write(writer.db, batch.answers)
             journal.write(writer.db, batch.entries)
             if batch.alarms is not None:
                 journal.keep(writer.db, batch.alarms)

@@ -61,11 +61,12 @@ class Alarm:
     """Something that is or was wrong. `event_id` is empty for the deck's own.
 
     `since`: when the fault began as far as the data tell; `changed`: when `state` began. `present`: whether the fault
-    is there now; `needs_ack`: whether it awaits an acknowledgement. `acknowledged_until`: when that runs out.
-    `shelved_until`: None unless shelved for a time. `reason`: why it is shelved or out of service. `parent`: kind of
-    the alarm that hides it. `activations`: when it came in the last 10 min; `flapping`: too often to ring each time;
-    `escalated`: so often that even a warning is critical. `stage` grows when an ongoing fault deserves attention again.
-    `affects`: ids of the events of a PLATFORM incident.
+    is there now; `needs_ack`: whether it awaits an acknowledgement. `acknowledged_until`: when that runs out;
+    `acknowledged_at`: when this occurrence was. `answered_by`, `answered_at`: who acknowledged it last, put it away or
+    brought it back, and when. `shelved_until`: None unless shelved for a time. `reason`: why it is shelved or out of
+    service. `parent`: kind of the alarm that hides it. `activations`: when it came in the last 10 min; `flapping`: too
+    often to ring each time; `escalated`: so often that even a warning is critical. `stage` grows when an ongoing fault
+    deserves attention again. `affects`: ids of the events of a PLATFORM incident.
     """
 
     event_id: str
@@ -82,6 +83,9 @@ class Alarm:
     present: bool = True
     needs_ack: Annotated[bool, Field(alias="owed")] = True  # by its name in the history
     acknowledged_until: datetime | None = None
+    acknowledged_at: datetime | None = None
+    answered_by: str = ""
+    answered_at: datetime | None = None
     shelved_until: datetime | None = None
     reason: str = ""
     note: str = ""

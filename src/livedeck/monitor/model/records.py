@@ -15,10 +15,21 @@ from livedeck.monitor.model.alarm import AlarmChange, AlarmState, AlarmTransitio
 from livedeck.monitor.model.state import ConnectionProblem, ConnectionState, ConnectionStatus, Severity
 from livedeck.text.secrets import masked_line
 
+_BY_PERSON = frozenset(
+    {
+        AlarmTransition.ACKNOWLEDGED,
+        AlarmTransition.CLEARED,
+        AlarmTransition.SHELVED,
+        AlarmTransition.UNSHELVED,
+        AlarmTransition.OUT_OF_SERVICE,
+        AlarmTransition.IN_SERVICE,
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class AlarmRecord:
-    """One turn in the life of an alarm, and how the alarm was after it."""
+    """One turn in the life of an alarm, and how the alarm was after it. `actor`: who answered for it, or empty."""
 
     at: datetime
     turn: AlarmTransition
@@ -35,6 +46,7 @@ class AlarmRecord:
     reason: str = ""
     note: str = ""
     cause: str = ""
+    actor: str = ""
 
     def __post_init__(self) -> None:
         _mask(self, "subject", "target_name", "actual", "expected", "reason", "note")
@@ -57,6 +69,7 @@ class AlarmRecord:
             alarm.reason,
             alarm.note,
             alarm.diagnosis.cause,
+            alarm.answered_by if change.transition in _BY_PERSON else "",
         )
 
 

@@ -13,8 +13,9 @@ from livedeck.monitor import (
     AlarmTransition,
     LinkRecord,
     NotificationRecord,
+    person,
 )
-from livedeck.presentation.alarms import subject_cell
+from livedeck.presentation.alarms import answered_by, subject_cell
 from livedeck.presentation.badges import ALARM_STATE_BADGES, CONNECTION_BADGES, OUTCOME_BADGES, SEVERITY_BADGES
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema
@@ -40,6 +41,7 @@ def detail(alarm: Alarm, render_time: RenderTime) -> list[Line]:
             *subject_cell(alarm, render_time),
             (f"   {state} for {age(render_time.seconds_since(alarm.changed))}", state_role),
             (_until(alarm, render_time), StyleRole.DIM),
+            (_by(alarm), StyleRole.DIM),
         ],
         *(_fact(label, text) for label, text in facts.items() if text),
         _fact("actual", alarm.actual, f"expected {alarm.expected}" if alarm.expected else ""),
@@ -52,6 +54,12 @@ def detail(alarm: Alarm, render_time: RenderTime) -> list[Line]:
             f"{alarm.episodes} times in the last 10 min" if alarm.episodes > 1 else "",
         ),
     ]
+
+
+def _by(alarm: Alarm) -> str:
+    """Who answered for it, and when."""
+    by = answered_by(alarm)
+    return f"  by {by}" if by else ""
 
 
 def _until(alarm: Alarm, render_time: RenderTime) -> str:
@@ -95,7 +103,8 @@ def _alarm(record: AlarmRecord) -> Line:
     glyph, word, role = SEVERITY_BADGES[record.severity]
     loud = record.turn in {AlarmTransition.RAISED, AlarmTransition.SEVERITY, AlarmTransition.LAPSED}
     target = f" / {safe(record.target_name, 40)}" if record.target_name else ""
-    words = " ".join(safe(text, 200) for text in (record.reason, record.note) if text)
+    by = f"by {safe(person(record.actor), 60)}" if record.actor else ""
+    words = " ".join(text for text in (by, safe(record.reason, 200), safe(record.note, 200)) if text)
     return [
         *_time(record.at),
         *fit([(f"{glyph} {word} ", role if loud else StyleRole.DIM)], 8),

@@ -1,0 +1,163 @@
+"""What persons answered to alarms, at whichever deck, applied to the alarms of this one (monitoring.md, "Shared
+alarms").
+
+Every process has the same rows, in whatever order they came, and makes the same of them: of two the later one counts,
+and which answer holds follows from the alarm, the answers and the time. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from operator import attrgetter
+
+from livedeck.monitor.alarms import lifecycle
+from livedeck.monitor.alarms.faults import SAME_OCCURRENCE
+from livedeck.monitor.alarms.operator import bring_back, put_away
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.kinds.ingest import QOS_STALE
+from livedeck.monitor.kinds.kind import DeckDetector
+from livedeck.monitor.model.alarm import Alarm, AlarmKey, AlarmState
+from livedeck.monitor.model.answer import PLACES, PROMISES, AlarmAnswer, AnswerKind
+from livedeck.monitor.model.thresholds import AlarmLimits
+
+_KEPT = 4
+"""The newest answers of a kind that are kept for each alarm: they may be about different occurrences of its fault."""
+
+_MAX_ALARMS = 2000
+"""Alarms of which answers are kept, the newest: a deck stays up for weeks."""
+
+_SAME_ONSET = timedelta(seconds=5)
+"""How far apart two decks may date one onset: each corrects the platform's clock by what it measured itself."""
+
+_NOTE_LASTS = timedelta(hours=1)
+
+_SEEN_APART = timedelta(seconds=60)
+"""How far apart two decks may see the same trouble of the connection begin."""
+
+_SEEN_BY_DECK = frozenset(kind.name for kind in ALARM_KINDS.values() if isinstance(kind.detector, DeckDetector)) | {
+    QOS_STALE
+}
+"""Kinds that begin when a deck notices; others begin when the samples say so, for all decks alike."""
+
+_AWAY = {AnswerKind.SHELVE: AlarmState.SHELVED, AnswerKind.OUT_OF_SERVICE: AlarmState.OUT_OF_SERVICE}
+
+_order = attrgetter("order")
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The newest answers to one alarm, the oldest first."""
+
+    promises: tuple[AlarmAnswer, ...] = ()
+    places: tuple[AlarmAnswer, ...] = ()
+    notes: tuple[AlarmAnswer, ...] = ()
+
+    def including(self, answers: Iterable[AlarmAnswer]) -> Answers:
+        """These and those: the same in whatever order, and however often, they come."""
+        known = {answer.uid: answer for answer in (*self.promises, *self.places, *self.notes, *answers)}
+        ordered = sorted(known.values(), key=_order)
+        return Answers(
+            tuple(answer for answer in ordered if answer.kind in PROMISES)[-_KEPT:],
+            tuple(answer for answer in ordered if answer.kind in PLACES)[-_KEPT:],
+            tuple(answer for answer in ordered if answer.kind is AnswerKind.NOTE)[-_KEPT:],
+        )
+
+    def __contains__(self, answer: AlarmAnswer) -> bool:
+        return any(answer.uid == known.uid for known in (*self.promises, *self.places, *self.notes))
+
+    def next_moment(self, now: datetime) -> datetime:
+        """When an answer is given `now`: later than those that its giver knew, unless a clock was set back."""
+        later = self.newest + timedelta(microseconds=1)
+        return later if now < later <= now + SAME_OCCURRENCE else now
+
+    @property
+    def newest(self) -> datetime:
+        """When the last of them was given."""
+        return max(answer.at for answer in (*self.promises[-1:], *self.places[-1:], *self.notes[-1:]))
+
+
+def merge(known: Mapping[AlarmKey, Answers], answers: Iterable[AlarmAnswer]) -> dict[AlarmKey, Answers]:
+    """All of them by alarm; of too many alarms those that were answered last."""
+    by_key: defaultdict[AlarmKey, list[AlarmAnswer]] = defaultdict(list)
+    for answer in answers:
+        by_key[answer.key].append(answer)
+    merged = {**known, **{key: known.get(key, Answers()).including(new) for key, new in by_key.items()}}
+    excess = len(merged) - _MAX_ALARMS
+    for key in sorted(merged, key=lambda key: (merged[key].newest, key))[: max(0, excess)]:
+        del merged[key]
+    return merged
+
+
+def apply(alarm: Alarm, answers: Answers, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
+    """The alarm as persons answered it. What is dated in the future does not count yet: a clock was set back."""
+    limit = now + SAME_OCCURRENCE
+    place = next((answer for answer in reversed(answers.places) if answer.at <= limit), None)
+    note = next((answer for answer in reversed(answers.notes) if answer.at <= limit), None)
+    promises = [answer for answer in answers.promises if answer.at <= limit and (not place or answer.at > place.at)]
+    alarm = _with_note(alarm, note, now) if note else alarm
+    if place:
+        alarm = _in_place(alarm, place, now, on_air=on_air, limits=limits)
+    if alarm.state in _AWAY.values():
+        return alarm
+    promise = next((answer for answer in reversed(promises) if _holds(answer, alarm, now)), None)
+    return _with_promise(alarm, promise) if promise else alarm
+
+
+def _with_note(alarm: Alarm, note: AlarmAnswer, now: datetime) -> Alarm:
+    """A note is beside its occurrence, and beside those that follow within the hour."""
+    text = note.reason if _is_of(note, alarm) or now - note.at < _NOTE_LASTS else ""
+    return alarm if alarm.note == text else replace(alarm, note=text)
+
+
+def _in_place(alarm: Alarm, place: AlarmAnswer, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
+    """The alarm put away or in sight, as the last answer says and for as long as that holds."""
+    state = _AWAY.get(place.kind)
+    if state:
+        away = put_away(alarm, state, place.reason, place.at, place.until)
+        is_meant = state is AlarmState.OUT_OF_SERVICE or place.until is not None or _is_of(place, alarm)
+        is_over = lifecycle.has_shelf_ended(away, now, on_air=on_air, limits=limits)
+        if is_meant and (state is AlarmState.OUT_OF_SERVICE or not is_over):
+            return _as_known(alarm, replace(away, answered_by=place.actor, answered_at=place.at))
+    if alarm.state not in _AWAY.values():
+        is_done = not state and place.until is not None and not alarm.is_ongoing and _is_of(place, alarm)
+        if not (is_done and alarm.needs_ack):
+            return alarm
+        return replace(alarm, needs_ack=False, answered_by=place.actor, answered_at=place.at)
+    alarm = bring_back(alarm, now)
+    return alarm if state else replace(alarm, answered_by=place.actor, answered_at=place.at)
+
+
+def _as_known(alarm: Alarm, after: Alarm) -> Alarm:
+    """The very object where nothing is new."""
+    return alarm if alarm == after else after
+
+
+def _with_promise(alarm: Alarm, promise: AlarmAnswer) -> Alarm:
+    """Silent; done, if it is over. Applied once: what becomes worse afterwards asks again."""
+    known = alarm.acknowledged_at
+    if known and (known > promise.at or (known == promise.at and alarm.answered_by == promise.actor)):
+        return alarm
+    return replace(
+        alarm,
+        needs_ack=False,
+        acknowledged_until=promise.until if alarm.is_ongoing else None,
+        answered_by=promise.actor,
+        answered_at=promise.at,
+        acknowledged_at=promise.at,
+    )
+
+
+def _holds(promise: AlarmAnswer, alarm: Alarm, now: datetime) -> bool:
+    """Whether it was given for this occurrence, no worse than it was then, and had not run out when that ended."""
+    is_over = alarm.state in {AlarmState.RETURNED, AlarmState.CLEARED}
+    until = alarm.changed if is_over else now
+    is_worse = alarm.severity.rank < promise.severity.rank or alarm.stage > promise.stage
+    return not is_worse and _is_of(promise, alarm) and (promise.until is None or promise.until > until)
+
+
+def _is_of(answer: AlarmAnswer, alarm: Alarm) -> bool:
+    """Whether that occurrence of the fault was answered."""
+    return abs(answer.since - alarm.since) <= (_SEEN_APART if alarm.kind in _SEEN_BY_DECK else _SAME_ONSET)

@@ -1,0 +1,115 @@
+"""What persons answered to alarms: one row each. Every process appends, none changes what another has written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from livedeck.monitor.history.database import Database
+from livedeck.monitor.model.alarm import AlarmKey
+from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind
+from livedeck.monitor.model.state import Severity
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+_COLUMNS = "uid, event, kind, target, since, answer, at, actor, severity, stage, until, reason"
+_INSERT = f"INSERT OR IGNORE INTO answer ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608  constants
+_READ = f"SELECT id, {_COLUMNS} FROM answer WHERE id > ? ORDER BY id"  # noqa: S608  constants
+
+_KINDS = frozenset(AnswerKind)
+_SEVERITIES = frozenset(Severity)
+
+_OLD = """
+DELETE FROM answer WHERE id IN (
+    SELECT id FROM answer WHERE at < :before AND NOT (answer = 'out of service' AND NOT EXISTS (
+        SELECT 1 FROM answer AS later WHERE later.answer IN ('shelve', 'unshelve', 'out of service', 'in service')
+        AND (later.event, later.kind, later.target) = (answer.event, answer.kind, answer.target)
+        AND (later.at, later.uid) > (answer.at, answer.uid)
+    )) LIMIT :step
+) RETURNING id
+"""
+
+
+def write(db: Database, answers: Iterable[AlarmAnswer]) -> None:
+    """Append these, each once however often it is given; in a transaction of the caller's. Raises StorageError."""
+    db.run_many(_INSERT, [_row(answer) for answer in answers])
+
+
+def read(db: Database, after: int) -> tuple[int, tuple[AlarmAnswer, ...]]:
+    """The answers behind row `after`, in the order in which they were written, and the last row.
+
+    Rows of another version are left out. Raises StorageError.
+    """
+    rows = db.rows(_READ, [after])
+    answers = tuple(_answer(*row[1:]) for row in rows if row[6] in _KINDS and row[9] in _SEVERITIES)
+    return rows[-1][0] if rows else after, answers
+
+
+class AnswerCursor:
+    """Reads on from where it stopped; where the file is another by now, from its beginning."""
+
+    def __init__(self) -> None:
+        self._db: Database | None = None
+        self._version, self._last = -1, 0
+        self._inode = 0
+
+    def read(self, db: Database) -> tuple[AlarmAnswer, ...]:
+        """What others, and this process, appended since the last time. Raises StorageError."""
+        version = db.version()
+        if db is self._db and version == self._version:
+            return ()
+        if db.inode != self._inode:
+            self._inode, self._last = db.inode, 0
+        self._last, answers = read(db, self._last)
+        self._db, self._version = db, version
+        return answers
+
+
+def prune(db: Database, before: int, step: int) -> bool:
+    """Delete `step` answers at most that are older than `before` (epoch ms); whether there were any.
+
+    What took an alarm out of service stays for as long as nothing took its place: it has no end of its own.
+    """
+    return bool(db.rows(_OLD, {"before": before * 1000, "step": step}))
+
+
+def _row(answer: AlarmAnswer) -> tuple[object, ...]:
+    return (
+        answer.uid,
+        *answer.key,
+        _microseconds(answer.since),
+        answer.kind.value,
+        _microseconds(answer.at),
+        answer.actor,
+        answer.severity.value,
+        answer.stage,
+        None if answer.until is None else _microseconds(answer.until),
+        answer.reason,
+    )
+
+
+def _answer(uid: str, *columns: Any) -> AlarmAnswer:
+    event, kind, target, since, answer, at, actor, severity, stage, until, reason = columns
+    return AlarmAnswer(
+        uid,
+        AlarmKey(event, kind, target),
+        _moment(since),
+        AnswerKind(answer),
+        _moment(at),
+        actor,
+        Severity(severity),
+        stage,
+        None if until is None else _moment(until),
+        reason,
+    )
+
+
+def _microseconds(at: datetime) -> int:
+    """Since the epoch, exactly: who wrote an answer and who reads it must order it alike."""
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def _moment(microseconds: int) -> datetime:
+    return _EPOCH + microseconds * _MICROSECOND

@@ -1,0 +1,71 @@
+"""What a person answered to an alarm: one row each, appended and never changed (monitoring.md, "Shared alarms")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from livedeck.monitor.model.alarm import AlarmKey
+from livedeck.monitor.model.state import Severity
+from livedeck.text.secrets import masked_line
+
+
+class AnswerKind(StrEnum):
+    """What was answered. CLOSE: acknowledged when it was over."""
+
+    ACKNOWLEDGE = "acknowledge"
+    CLOSE = "close"
+    SHELVE = "shelve"
+    UNSHELVE = "unshelve"
+    OUT_OF_SERVICE = "out of service"
+    IN_SERVICE = "in service"
+    NOTE = "note"
+
+
+PROMISES = frozenset({AnswerKind.ACKNOWLEDGE, AnswerKind.CLOSE})
+PLACES = frozenset({AnswerKind.SHELVE, AnswerKind.UNSHELVE, AnswerKind.OUT_OF_SERVICE, AnswerKind.IN_SERVICE})
+"""The kinds that take each other's place: a promise to act, where the alarm is kept; a note is by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmAnswer:
+    """One answer. `since`, `severity`, `stage`: of the alarm as it was answered.
+
+    `at`, `until`: this machine's clock; `until`: when the promise or the shelf runs out, None where it has no time; of
+    what was brought back when it was over, that moment. `actor`: `user@host:pid`. `reason`: why it was put away, or the
+    note. `uid`: no two have the same.
+    """
+
+    uid: str
+    key: AlarmKey
+    since: datetime
+    kind: AnswerKind
+    at: datetime
+    actor: str
+    severity: Severity
+    stage: int = 0
+    until: datetime | None = None
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", masked_line(self.reason))
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        """The later of two answers is the one that counts; `uid` decides between two of one moment."""
+        return self.at, self.uid
+
+    def moved(self, seconds: float) -> AlarmAnswer:
+        """The same by a clock that is so much ahead."""
+        if not seconds:
+            return self
+        ahead = timedelta(seconds=seconds)
+        until = self.until and self.until + ahead
+        return replace(self, since=self.since + ahead, at=self.at + ahead, until=until)
+
+
+def person(actor: str) -> str:
+    """The actor without the process: `anna@regie`."""
+    name, _, process = actor.rpartition(":")
+    return name if name and process.isdigit() else actor

@@ -1,0 +1,263 @@
+"""What persons answer to alarms at several decks: every deck makes the same of the same answers, and none is lost."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from livedeck.monitor import (
+    Alarm,
+    AlarmAnswer,
+    AlarmKey,
+    AlarmRefused,
+    AlarmState,
+    AnswerKind,
+    EventState,
+    History,
+    HistoryReader,
+    Severity,
+    person,
+)
+from livedeck.monitor.alarms import operator
+from monitor.alarm_stage import RULES, Watcher, critical, finding, state
+from monitor.recordings import locked
+from monitor.stage import NOW
+
+KEY = AlarmKey("one", "BLACKOUT")
+ACTIONS: dict[AnswerKind, Callable[[Alarm, datetime], Alarm | None]] = {
+    AnswerKind.ACKNOWLEDGE: lambda alarm, at: operator.acknowledge(alarm, at, RULES),
+    AnswerKind.SHELVE: lambda alarm, at: operator.shelve(alarm, 5, "known", at, on_air=True, limits=RULES),
+    AnswerKind.UNSHELVE: operator.unshelve,
+    AnswerKind.OUT_OF_SERVICE: lambda alarm, at: operator.take_out_of_service(alarm, "no camera", at),
+    AnswerKind.IN_SERVICE: operator.put_in_service,
+    AnswerKind.NOTE: lambda alarm, at: operator.add_note(alarm, f"seen at {at:%H:%M:%S}"),
+}
+
+
+class Deck(Watcher):
+    """A watcher at which persons answer; what they answered is kept, to be carried to other decks."""
+
+    def __init__(self, actor: str, now: datetime = NOW) -> None:
+        super().__init__(now=now)
+        self.actor, self.given = actor, list[AlarmAnswer]()
+
+    def answer(self, kind: AnswerKind, key: AlarmKey = KEY) -> AlarmAnswer | None:
+        """What a person does here; None where it cannot be done or changes nothing."""
+        with suppress(AlarmRefused):
+            answer = self.engine.answer(key, kind, ACTIONS[kind], self.now, self.actor)
+            self.given += [answer] if answer else []
+            return answer
+        return None
+
+    def shows(self) -> list[tuple[object, ...]]:
+        """All that a person sees of every alarm here."""
+        return sorted(
+            (
+                *alarm.key,
+                alarm.state,
+                alarm.needs_ack,
+                alarm.acknowledged_until,
+                alarm.shelved_until,
+                alarm.answered_by,
+                alarm.answered_at,
+                alarm.reason,
+                alarm.note,
+            )
+            for alarm in self.engine.alarms.values()
+        )
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Some seconds pass, faults stand, one deck answers, and some decks hear of what others answered."""
+
+    after: float
+    faulty: frozenset[str]
+    deck: int
+    kind: AnswerKind
+    event: str
+    hearing: frozenset[int]
+    restarted: int
+
+
+EVENTS, DECKS = ("one", "two"), (0, 1, 2)
+MOMENTS = st.builds(
+    Moment,
+    st.sampled_from((0.0, 0.0, 4.0, 60.0, 400.0)),
+    st.frozensets(st.sampled_from(EVENTS)),
+    st.sampled_from(DECKS),
+    st.sampled_from(tuple(ACTIONS)),
+    st.sampled_from(EVENTS),
+    st.frozensets(st.sampled_from(DECKS)),
+    st.sampled_from((*DECKS, 9, 9, 9)),
+)
+
+
+def faults(moment: Moment, began: dict[str, datetime], now: datetime) -> list[EventState]:
+    """The events as every deck sees them: what fails does so since one moment for all."""
+    for name in EVENTS:
+        began[name] = began.get(name, now) if name in moment.faulty else datetime.max.replace(tzinfo=now.tzinfo)
+        if name not in moment.faulty:
+            del began[name]
+    return [state(*([critical(since=began[name])] if name in began else ()), name=name) for name in EVENTS]
+
+
+def restarted(deck: Deck) -> Deck:
+    """Another process with the alarms as they were left, and without the answers."""
+    again = Deck(deck.actor, deck.now)
+    again.engine.restore(deck.engine.alarms.values(), deck.now)
+    return again
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(MOMENTS, max_size=10), st.randoms(use_true_random=False))
+def test_every_deck_makes_the_same_of_the_same_answers(moments: list[Moment], random: Random) -> None:
+    """In whatever order they hear of them within some seconds, and whichever was restarted meanwhile."""
+    decks = [Deck(f"person{number}@regie:{number}") for number in DECKS]
+    began: dict[str, datetime] = {}
+    given: list[AlarmAnswer] = []
+    for moment in moments:
+        states = faults(moment, began, decks[0].now + timedelta(seconds=moment.after / 4))
+        for number, deck in enumerate(decks):
+            if number == moment.restarted:
+                decks[number] = restarted(deck)
+            if number in moment.hearing or number == moment.restarted or moment.after:
+                decks[number].engine.take(random.sample(given, len(given)))
+            for _ in range(4 if moment.after else 1):
+                decks[number].look(*states, after=moment.after / 4)
+        answer = decks[moment.deck].answer(moment.kind, AlarmKey(moment.event, "BLACKOUT"))
+        given += [answer] if answer else []
+    for deck in decks:
+        deck.engine.take(random.sample(given, len(given)))
+        deck.look(*deck.states)
+    assert decks[0].shows() == decks[1].shows() == decks[2].shows()
+
+
+def test_an_acknowledgement_is_shown_by_whom_and_does_not_hold_for_what_has_got_worse() -> None:
+    anna, bert = Deck("anna@regie:1"), Deck("bert@regie:2")
+    for deck in (anna, bert):
+        deck.look(state(finding("BLACKOUT")))
+    bert.engine.take([given for given in [anna.answer(AnswerKind.ACKNOWLEDGE)] if given])
+    bert.look(*bert.states, after=1)
+    alarm = bert.alarm("BLACKOUT")
+    assert (alarm.state, person(alarm.answered_by), alarm.answered_at) == (AlarmState.ACKNOWLEDGED, "anna@regie", NOW)
+    bert.look(state(critical()), after=1)
+    assert bert.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
+    late = Deck("carl@regie:3", bert.now)
+    late.engine.take(anna.given)
+    late.look(state(critical(since=NOW)))
+    assert late.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
+
+
+def test_what_came_again_after_it_was_answered_asks_again_though_it_began_before_the_answer() -> None:
+    """Samples come late: nobody had seen that it was back."""
+    anna = Deck("anna@regie:1")
+    anna.look(state(critical(since=NOW)))
+    anna.look(state(), after=20)
+    anna.answer(AnswerKind.ACKNOWLEDGE)
+    anna.look(state(critical(since=NOW + timedelta(seconds=15))), after=5)
+    assert anna.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
+
+
+def test_an_older_answer_never_undoes_a_newer_one_and_one_from_the_future_waits() -> None:
+    anna, bert = Deck("anna@regie:1"), Deck("bert@regie:2")
+    for deck in (anna, bert):
+        deck.look(state(critical(since=NOW)))
+    shelf, back = anna.answer(AnswerKind.SHELVE), anna.answer(AnswerKind.UNSHELVE)
+    assert shelf
+    assert back
+    bert.engine.take([back])
+    bert.engine.take([shelf])
+    bert.look(*bert.states)
+    assert bert.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
+    bert.engine.take([replace(shelf, uid="later", at=NOW + timedelta(hours=1))])
+    bert.look(*bert.states)
+    assert bert.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
+    assert bert.answer(AnswerKind.ACKNOWLEDGE)
+
+
+def answer(number: int, **fields: Any) -> AlarmAnswer:
+    """An acknowledgement of its own."""
+    at = NOW + timedelta(microseconds=number)
+    plain = AlarmAnswer(f"uid-{number}", KEY, NOW, AnswerKind.ACKNOWLEDGE, at, "anna@regie:1", Severity.CRITICAL)
+    return replace(plain, **fields)
+
+
+def is_there(path: Path) -> bool:
+    """Whether somebody made it."""
+    return path.exists()
+
+
+async def test_every_reader_of_a_file_gets_every_answer_once_and_as_it_was_given(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    reader = HistoryReader(path)
+    assert await reader.new_answers() == ()
+    assert not is_there(path), "who only reads makes nothing"
+    decks = [await History.open(path, NOW) for _ in range(2)]
+    given = [answer(number, until=NOW, reason="“known”") for number in range(40)]
+    for number, row in enumerate(given):
+        decks[number % 2].record_answer(row)
+    for deck in decks:
+        await deck.flush()
+    for read in (*(deck.new_answers for deck in decks), reader.new_answers):
+        assert sorted(await read(), key=lambda row: row.order) == given
+        assert await read() == ()
+    decks[0].record_answer(given[0])
+    decks[0].record_answer(answer(41))
+    await decks[0].flush()
+    assert await decks[1].new_answers() == await reader.new_answers() == (answer(41),)
+    for deck in decks:
+        await deck.close()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE answer SET answer = 'of another version' WHERE uid = 'uid-3'")
+    assert len(await HistoryReader(path).new_answers()) == 40
+
+
+async def test_what_cannot_be_written_at_once_is_written_later(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    await (await History.open(path, NOW)).close()
+    with locked(path):
+        history = await History.open(path, NOW)
+        history.record_answer(answer(1))
+        await history.flush()
+        assert history.fault
+    history.record_answer(answer(2))
+    await history.flush()
+    await history.close()
+    assert await HistoryReader(path).new_answers() == (answer(1), answer(2))
+
+
+async def test_old_answers_are_pruned_but_for_what_is_still_out_of_service(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    other = KEY._replace(event_id="two")
+    kept = answer(3, key=other, kind=AnswerKind.OUT_OF_SERVICE)
+    history = await History.open(path, NOW)
+    for row in (answer(1), answer(2, kind=AnswerKind.OUT_OF_SERVICE), answer(4, kind=AnswerKind.IN_SERVICE), kept):
+        history.record_answer(row)
+    await history.close()
+    later = await History.open(path, NOW + timedelta(days=31))
+    for number in range(10):
+        later.record_answer(answer(10 + number, at=NOW + timedelta(days=31)))
+        await later.flush()
+    await later.close()
+    old = [row for row in await HistoryReader(path).new_answers() if row.at < NOW + timedelta(days=1)]
+    assert old == [kept]
+
+
+async def test_no_secret_that_a_person_typed_is_kept_or_shown(tmp_path: Path) -> None:
+    given = answer(1, kind=AnswerKind.NOTE, reason="moved to rtmp://ingest.example/live/sk-1234567890abcdef")
+    assert "sk-1234567890abcdef" not in given.reason
+    history = await History.open(tmp_path / "history.sqlite", NOW)
+    history.record_answer(given)
+    await history.close()
+    assert b"sk-1234567890abcdef" not in (tmp_path / "history.sqlite").read_bytes()
+    assert await HistoryReader(tmp_path / "history.sqlite").new_answers() == (given,)
