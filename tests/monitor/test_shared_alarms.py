@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -183,6 +184,52 @@ def test_an_older_answer_never_undoes_a_newer_one_and_one_from_the_future_waits(
     bert.look(*bert.states)
     assert bert.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
     assert bert.answer(AnswerKind.ACKNOWLEDGE)
+
+
+OUTAGE = [f"event{number}" for number in range(40)]
+PLATFORM = AlarmKey("", "PLATFORM")
+
+
+def outage(began: datetime, down: int = len(OUTAGE)) -> list[EventState]:
+    """So many of forty encoders are gone since then, the others came back."""
+    gone = critical("RECONNECTING", since=began)
+    return [state(*([gone] if place < down else []), name=name) for place, name in enumerate(OUTAGE)]
+
+
+def owed(deck: Deck) -> list[AlarmKey]:
+    """The alarms that await an acknowledgement."""
+    return [alarm.key for alarm in deck.shown if alarm.needs_ack]
+
+
+@pytest.mark.parametrize("kind", [None, AnswerKind.ACKNOWLEDGE, AnswerKind.SHELVE])
+def test_forty_encoders_that_fail_at_once_and_come_back_are_one_alarm_to_answer(kind: AnswerKind | None) -> None:
+    """At the deck where it is answered and at another, by whatever key; and unanswered nothing else is owed."""
+    anna, bert = decks = Deck("anna@regie:1"), Deck("bert@regie:2")
+    for deck in decks:
+        deck.look(*outage(NOW, 2))
+        deck.look(*outage(NOW), after=5)
+        assert owed(deck) == [PLATFORM]
+    given = [anna.answer(kind, PLATFORM), anna.answer(AnswerKind.NOTE, PLATFORM)] if kind else []
+    bert.engine.take([answer for answer in given if answer])
+    for deck in decks:
+        deck.look(*deck.states, after=1)
+        assert owed(deck) == ([] if kind else [PLATFORM])
+        assert {alarm.note for alarm in deck.inactive} == ({"seen at 12:00:05"} if kind else {""})
+        for down in (30, 15, 3, 0):
+            deck.look(*outage(NOW, down), after=3)
+        deck.every(5, 12, *deck.states)
+        assert owed(deck) == ([] if kind else [PLATFORM])
+    anna.answer(AnswerKind.ACKNOWLEDGE, PLATFORM)
+    assert owed(anna) == []
+
+
+def test_a_member_that_stays_down_after_its_incident_asks_again() -> None:
+    anna = Deck("anna@regie:1")
+    anna.look(*outage(NOW))
+    anna.answer(AnswerKind.ACKNOWLEDGE, PLATFORM)
+    anna.look(*anna.states, after=1)
+    anna.every(5, 24, *outage(NOW, 1))
+    assert owed(anna) == [AlarmKey(OUTAGE[0], "RECONNECTING")]
 
 
 def answer(number: int, **fields: Any) -> AlarmAnswer:

@@ -106,6 +106,18 @@ def apply(alarm: Alarm, answers: Answers, now: datetime, *, on_air: bool, limits
     return _with_promise(alarm, promise) if promise else alarm
 
 
+def follow(alarm: Alarm, incident: Alarm) -> Alarm:
+    """A member as its incident was answered: one key answers for all. What is over with it owes nothing of its own;
+    what still stands when the incident is over asks again."""
+    note = alarm.note or incident.note
+    is_owed = alarm.needs_ack and alarm.is_ongoing and incident.needs_ack
+    if (is_owed, note) == (alarm.needs_ack, alarm.note):
+        return alarm
+    return replace(
+        alarm, needs_ack=is_owed, note=note, answered_by=incident.answered_by, answered_at=incident.answered_at
+    )
+
+
 def _with_note(alarm: Alarm, note: AlarmAnswer, now: datetime) -> Alarm:
     """A note is beside its occurrence, and beside those that follow within the hour."""
     text = note.reason if _is_of(note, alarm) or now - note.at < _NOTE_LASTS else ""

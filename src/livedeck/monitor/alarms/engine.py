@@ -13,7 +13,7 @@ from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.inputs import distinct_inputs
 from livedeck.monitor.alarms.operator import AlarmRefused, acknowledged_until, bring_back
 from livedeck.monitor.alarms.ranking import urgent_first
-from livedeck.monitor.alarms.suppression import hidden_by, priority
+from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import IncidentCase, IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState
@@ -128,6 +128,8 @@ class AlarmEngine:
             alarm, is_on_air = after[key], key.event_id in on_air
             if key in self._answers:
                 alarm = answers.apply(alarm, self._answers[key], now, on_air=is_on_air, limits=self._limits)
+            if incident := incident_of(alarm, after):
+                alarm = answers.follow(alarm, incident)
             parent = hidden_by(alarm, after, now, self._limits)
             after[key] = lifecycle.apply_suppression(
                 before.get(key), alarm, parent, now, on_air=is_on_air, limits=self._limits

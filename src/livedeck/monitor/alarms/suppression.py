@@ -22,8 +22,9 @@ def hidden_by(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, lim
     """The kind of the alarm that hides this one, the widest first; empty where none does.
 
     An incident hides what began with it or later; what stood before has another cause. Information hides nothing, and
-    nor does a parent that is shelved or out of service: to silence one alarm is not to silence all below it. What a
-    parent hid stays hidden a little longer than the parent stands, for the signs of one fault do not end together.
+    nor does a parent that is shelved or out of service: to silence one alarm is not to silence all below it; but an
+    incident that is shelved is so with its members. What a parent hid stays hidden a little longer than the parent
+    stands, for the signs of one fault do not end together.
     """
     parents = _parents(alarm.kind, alarm.event_id)
     parent = next((parent for parent in parents if _hides(parent, alarm, alarms)), "")
@@ -46,11 +47,27 @@ def _parents(kind: str, event_id: str) -> tuple[str, ...]:
 
 def _hides(parent: str, alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> bool:
     other = alarms.get(AlarmKey(DECK if parent in _OF_DECK else alarm.event_id, parent))
-    if other is None or not other.is_ongoing or other.state in _PUT_AWAY or other.severity is Severity.INFO:
+    if other is None or not other.is_ongoing or _is_silenced_alone(other) or other.severity is Severity.INFO:
         return False
     if not other.affects:
         return True
     return alarm.event_id in other.affects and alarm.since >= other.since - SAME_OCCURRENCE
+
+
+def _is_silenced_alone(parent: Alarm) -> bool:
+    return parent.state in _PUT_AWAY and not (parent.affects and parent.state is AlarmState.SHELVED)
+
+
+def incident_of(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> Alarm | None:
+    """The incident that speaks for this alarm, while it lasts and for what it still hides."""
+    for kind in _parents(alarm.kind, alarm.event_id):
+        incident = alarms.get(AlarmKey(DECK, kind))
+        if incident is None or alarm.event_id not in incident.affects or _is_silenced_alone(incident):
+            continue
+        is_present = incident.is_ongoing or alarm.parent == kind
+        if is_present and alarm.since >= incident.since - SAME_OCCURRENCE:
+            return incident
+    return None
 
 
 def _graver_of_picture(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], limits: AlarmLimits) -> str:
@@ -76,7 +93,7 @@ def _is_parent_just_over(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: da
     if alarm.state is not AlarmState.SUPPRESSED or alarm.parent == API_BLIND:
         return False
     parent = alarms.get(AlarmKey(DECK if alarm.parent in _OF_DECK else alarm.event_id, alarm.parent))
-    if parent is None or parent.is_ongoing or parent.state in _PUT_AWAY:
+    if parent is None or parent.is_ongoing or _is_silenced_alone(parent):
         return False
     return now - parent.changed <= timedelta(seconds=limits.hidden_after)
 
