@@ -327,7 +327,7 @@ class EventTracker:
         newest = self._readings.last
         if newest is None:
             return Freshness.FRESH
-        lag = self.lag or self._workspace_lag or 0.0
+        lag = 0.0 if self._is_frozen else self.lag or self._workspace_lag or 0.0  # a time that stands still is no delay
         return series.sample_freshness(now.timestamp() - newest.time, self._analysis.cadence, self._thresholds, lag)
 
     def _is_blind(self, status: ConnectionStatus, at: ClockReading) -> bool:
