@@ -503,7 +503,10 @@ def test_a_fault_that_stood_before_neither_counts_nor_is_hidden() -> None:
     loss = critical("PACKET_LOSS", since=NOW - timedelta(minutes=9))
     dark = critical("BLACKOUT", since=NOW)
     watcher.look(*(state(loss, dark, name=name) for name in names(2)), state(dark, name="event-2"), after=5)
-    assert sorted(kinds(watcher.shown)) == ["PACKET_LOSS", "PACKET_LOSS", "PLATFORM", "RECONNECTING"]
+    assert sorted(kinds(watcher.shown)) == ["PACKET_LOSS", "PACKET_LOSS", "PLATFORM"]
+    assert watcher.alarm("RECONNECTING", "event-2").state is AlarmState.CLEARED, (
+        "it is over, and its incident speaks for it"
+    )
 
 
 def test_events_of_one_encoder_are_one_input() -> None:
