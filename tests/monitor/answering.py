@@ -1,0 +1,54 @@
+"""One of several processes that share a history of alarms: a deck, a wall or a follower.
+
+Run as `answering.py FILE NAME deck|reader`: prints `ready`, then each answer that it has heard of as `uid`, a line
+each. A deck answers one alarm for each line that it reads: it prints `+uid` once the answer is safe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from livedeck.monitor import AlarmAnswer, AlarmKey, AnswerKind, History, HistoryReader, Severity
+
+SHARE_SECONDS = 0.2
+"""Between two looks here: a deck looks each second, and a test has no time for that."""
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+async def _follow(shared: History | HistoryReader) -> None:
+    while True:
+        for answer in await shared.new_answers():
+            _say(answer.uid)
+        await asyncio.sleep(SHARE_SECONDS)
+
+
+async def _give(history: History, name: str) -> None:
+    kinds = tuple(AnswerKind)
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        now, number = datetime.now(UTC), int(line)
+        key, kind = AlarmKey(f"event{number % 7}", "BLACKOUT"), kinds[number % len(kinds)]
+        answer = AlarmAnswer(f"{name}-{number}", key, now, kind, now, f"{name}@regie:1", Severity.CRITICAL)
+        history.record_answer(answer)
+        await history.flush()
+        _say(f"+{answer.uid}")
+
+
+async def _run(path: Path, name: str, role: str) -> None:
+    if role == "reader":
+        _say("ready")
+        await _follow(HistoryReader(path))
+        return
+    history = await History.open(path, datetime.now(UTC))
+    _say("ready")
+    await asyncio.gather(_follow(history), _give(history, name))
+
+
+if __name__ == "__main__":
+    asyncio.run(_run(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))

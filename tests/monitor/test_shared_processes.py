@@ -1,0 +1,72 @@
+"""Answers of several processes in one file: none that was said to be safe is lost, whoever is killed, and all hear of
+it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from queue import Queue
+from random import Random
+from threading import Thread
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DEADLINE = 30
+"""Seconds after which silence is a failure; nothing is measured."""
+
+
+class Process:
+    """A deck or a reader in a process of its own, and what it has said."""
+
+    def __init__(self, path: Path, name: str, role: str) -> None:
+        self.name, self.role, self.heard = name, role, set[str]()
+        env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT / 'tests'}"}
+        command = [sys.executable, "-m", "monitor.answering", str(path), name, role]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+        self._lines: Queue[str] = Queue()
+        Thread(target=self._read, daemon=True).start()
+        self.wait("ready")
+
+    def _read(self) -> None:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            self._lines.put(line.strip())
+
+    def wait(self, *lines: str) -> None:
+        """Return once it has said these."""
+        while not self.heard.issuperset(lines):
+            self.heard.add(self._lines.get(timeout=DEADLINE))
+
+    def answer(self, number: int) -> str:
+        """Have it answer an alarm. Returns the answer's id, once that is safe."""
+        assert self._process.stdin
+        self._process.stdin.write(f"{number}\n")
+        self._process.stdin.flush()
+        self.wait(f"+{self.name}-{number}")
+        return f"{self.name}-{number}"
+
+    def kill(self) -> None:
+        """End it as the kernel does."""
+        self._process.kill()
+        self._process.communicate()
+
+
+@pytest.mark.parametrize("restarts", [2, pytest.param(20, marks=pytest.mark.slow)])
+def test_no_answer_is_lost_whoever_is_killed_and_all_hear_of_each(tmp_path: Path, restarts: int) -> None:
+    path, random, safe = tmp_path / "history.sqlite", Random(restarts), list[str]()
+    roles = {"anna": "deck", "bert": "deck", "wall": "reader", "follow": "reader"}
+    running = {name: Process(path, name, role) for name, role in roles.items()}
+    try:
+        for number in range(restarts):
+            safe += [running[name].answer(number) for name in ("anna", "bert")]
+            name = random.choice(list(roles))
+            running[name].kill()
+            running[name] = Process(path, name, roles[name])
+            for process in running.values():
+                process.wait(*safe)
+    finally:
+        for process in running.values():
+            process.kill()
