@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from livedeck.client import Api
-from livedeck.monitor import AlarmKey, AlarmState, History, Monitor, Severity, Snapshot
+from livedeck.monitor import AlarmKey, AlarmState, History, HistoryReader, Monitor, Severity, Snapshot
 from monitor.recordings import everything, locked
 from monitor.stage import NOW, Stage, event
 from virtual_clock import VirtualClock
@@ -184,3 +184,24 @@ async def test_the_alarm_ends_when_all_that_waited_is_written(tmp_path: Path) ->
         await history.flush()
         assert kinds(await monitor.wait_ready())["HISTORY_FAILED"] is AlarmState.RETURNED
         assert len(await everything(history)) == 301
+
+
+async def test_what_is_answered_at_one_deck_is_so_at_another_and_at_a_wall(tmp_path: Path) -> None:
+    """With nobody's poll waited for: the row is written at once, and the others look for rows each second."""
+    path, key = tmp_path / "deck.sqlite", AlarmKey("one", "RECONNECTING")
+    stage, clock = Newest(240, 3600, event("one"), event("two")), MovedClock(240)
+    stage.silent_from = 0.0
+    api = Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=stage)
+    async with run(path, stage, 240) as (anna, _), run(path, stage, 240) as (bert, _), api:
+        wall = Monitor(api, clock, random=Random(1), answers=HistoryReader(path))
+        for monitor in (anna, bert, wall):
+            assert kinds(await monitor.wait_ready())["RECONNECTING"] is AlarmState.UNACKNOWLEDGED
+        assert anna.acknowledge(key)
+        async with asyncio.timeout(20):
+            for other in (bert, wall):
+                async with aclosing(other.snapshots()) as snapshots:
+                    async for snapshot in snapshots:
+                        if [answer.key for answer in snapshot.answers] == [key]:
+                            (alarm,) = (alarm for alarm in snapshot.alarms if alarm.key == key)
+                            assert alarm.state is AlarmState.ACKNOWLEDGED
+                            break
