@@ -28,6 +28,7 @@ from livedeck.ui.chat.view import SILENT_SECONDS, WIDE_BAR_CELLS, Keys
 from livedeck.ui.general.leave import LeaveDialog
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
+from livedeck.ui.kit.driver import INTERRUPTED
 from presentation.test_events import FRESH
 from ui.deck_stage import Stage, deck_stage
 from ui.stage import act, known, running, steady
@@ -273,7 +274,7 @@ async def test_leaving_asks_about_an_export_and_leaves_nothing_of_it(tmp_path: P
         assert stage.shows(LeaveDialog)
         await stage.press(*again.split())
         await stage.pilot.pause()
-    assert stage.deck.return_value == 0
+    assert stage.deck.return_value == INTERRUPTED
     assert not files(tmp_path)
 
 

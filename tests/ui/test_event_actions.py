@@ -70,7 +70,7 @@ async def test_the_longest_form_leaves_the_link_and_the_alarms_in_sight() -> Non
         await stage.act("event.edit")
         assert stage.shows(Form)
         assert "link ok" in text_of(stage.deck)
-        assert "✖ 5" in text_of(stage.deck)
+        assert "✖ 4" in text_of(stage.deck)
 
 
 async def test_restreams_are_added_changed_and_removed_and_no_key_is_shown() -> None:

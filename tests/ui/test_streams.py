@@ -54,7 +54,9 @@ def test_how_much_of_the_window_is_gone(gone: float, window: int | None, share: 
     """Of as much of it as the phase counts: of a year at most."""
     event = state(reconnect_window=window, stream={"id": "s", "status": "live"}).event
     left = NOW - timedelta(seconds=gone)
-    known_state = replace(state(), event=event, phase=derive(event, IngestEvidence(NOW, newest=left), NOW))
+    known_state = replace(
+        state(), event=event, phase=derive(event, IngestEvidence(NOW, newest=left, is_silent=True), NOW)
+    )
     assert known_state.phase.ingest.state is IngestState.INTERRUPTED
     assert window_used(known_state, FRESH) == share
 

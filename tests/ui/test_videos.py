@@ -78,7 +78,7 @@ async def test_until_somebody_chooses_a_video_the_first_row_is_selected_whatever
         await recorded(stage, "Town hall, main")
         assert ">Harbour webcam" in stage.text()
         await stage.act("part.next")
-        assert "Harbour webcam" in stage.text().split("\n")[2]
+        assert "Harbour webcam" in stage.text().split("\n")[3]  # below the banner
 
 
 async def test_any_video_is_opened_by_its_id_and_what_is_none_is_said_with_what_was_typed() -> None:

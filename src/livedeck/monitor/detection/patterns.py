@@ -23,6 +23,7 @@ _NEWEST_SAMPLES = 5  # tell what the signal is like now: one odd one must not
 _BURST_SECONDS = 300.0  # in which bursts are counted
 _MIN_BURSTS = 3  # so many, with calm between them, are a saw-tooth
 _LOW_SHARE = 0.85  # of the usual, above any level of alarm: beyond what a scene does to a steady encoder
+_LOW_FPS_SHARE = 0.95
 _AUDIO_STEP = 10  # every tenth sample of an hour tells the usual sound
 
 
@@ -48,13 +49,13 @@ def pattern_of(
     """The pattern that an event's signal shows now."""
     if phase.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED, IngestState.UNKNOWN} or not len(readings):
         return Pattern.GONE
-    return classify(_signature(readings, assessment, thresholds), thresholds)
+    return classify(_signature(readings, assessment, thresholds))
 
 
-def classify(signature: SignalSignature, thresholds: Thresholds = _DEFAULTS) -> Pattern:
+def classify(signature: SignalSignature) -> Pattern:
     """The first row that fits, the most telling first."""
     video, audio = signature.video < _LOW_SHARE, signature.audio < _LOW_SHARE
-    fps = signature.fps < 1 - thresholds.low_fps
+    fps = signature.fps < _LOW_FPS_SHARE
     rows = (
         (signature.is_dark and signature.is_mute, Pattern.GONE),
         (signature.is_dark, Pattern.CAMERA),
