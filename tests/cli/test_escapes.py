@@ -51,6 +51,8 @@ LOOK = 0.7
 
 def open_form(deck: Terminal) -> None:
     """The form of an event, and the refusal of what was changed in it."""
+    deck.press("\x1b[B")  # nothing is done to an event that nobody chose
+    deck.pause(LOOK)
     deck.press("e")
     deck.until("ctrl-s")
     deck.pause(LOOK)

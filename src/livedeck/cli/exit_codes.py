@@ -41,8 +41,8 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
     except Exception as error:
         import click
 
-        if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort):
-            raise  # click's own, which it prints by itself
+        if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort | OSError):
+            raise  # click's own, which it prints by itself; of a stream or a file `run_command` tells in a line
         from livedeck.cli.output import echo
         from livedeck.client import ApiError
         from livedeck.settings import SettingsError

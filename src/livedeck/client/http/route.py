@@ -91,7 +91,7 @@ def _environment_proxy() -> Proxy | None:
 
 def _parse_proxy(name: str, address: str) -> Proxy:
     if not _PROXY.fullmatch(address):
-        raise Misconfigured(f"{name} should be http:// or https://, a host and a port; other proxies are not spoken to")
+        raise Misconfigured(f"{name} should be http or https, a host and a port; other proxies are not spoken to")
     try:
         parts = urlsplit(address)
         port = parts.port
