@@ -14,6 +14,9 @@ from cli.commands import LIVEDECK, TIMEOUT, served
 from cli.crashing import SECRET
 from cli.terminals import RESTORED, terminal
 
+LOOK = 0.7
+"""Seconds of a person before the next key."""
+
 LEAVING = 5
 """Seconds in which the process is gone, whatever ended it."""
 
@@ -138,7 +141,9 @@ def test_a_deck_whose_platform_stops_says_so_answers_keys_and_recovers_by_itself
             deck.until(r"NO ANSWER since .*data from")
             deck.press("?")
             deck.until("SCREENS")
+            deck.pause(LOOK)  # a key that is pressed before the help is drawn goes nowhere
             deck.press("q")
+            deck.pause(LOOK)
             with served(tmp_path, "--port", port):
                 deck.press("r")
                 deck.until("link ok")

@@ -27,7 +27,6 @@ class HelpScreen(Modal[None]):
     """Any of its closing keys leads back to where it was opened."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,enter,q", "dismiss", "close")]
-    TAKES_TYPED_AHEAD = True
 
     def __init__(self, registry: ActionRegistry) -> None:
         super().__init__()
