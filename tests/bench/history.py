@@ -205,8 +205,8 @@ async def ticks(folder: Path, report: Report) -> None:
         more=f"slowest {slowest:.2f}",
     )
     recorder = HistoryWriter(folder / "ticks.sqlite", START, timedelta(days=30), None)
-    recorder.write(_batch(None, snapshot(streams, START)), START)
-    stored = [once(partial(recorder.write, _batch(None, snapshot(streams, START)), START)) for _ in range(TICKS)]
+    recorder.write(_batch(None, snapshot(streams, START), ""), START)
+    stored = [once(partial(recorder.write, _batch(None, snapshot(streams, START), ""), START)) for _ in range(TICKS)]
     usual, every = middle_of(stored), [took.processor for took in stored]
     recorder.close()
     naive = Naive(folder / "naive-ticks.sqlite")

@@ -255,7 +255,8 @@ class Monitor:
         alarms = await history.restored()
         if alarms is not None:
             self._restore_at = inf
-            self._alarms.restore(alarms, self._clock.now())
+            offset = self._clock.offset
+            self._alarms.restore([alarm.moved(-offset) for alarm in alarms], self._clock.now())
             await self._take_answers(history)
 
     async def _fetch(self, key: PollKey) -> PollPayload:

@@ -16,9 +16,7 @@ from operator import attrgetter
 from livedeck.monitor.alarms import lifecycle
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE
 from livedeck.monitor.alarms.operator import bring_back, put_away
-from livedeck.monitor.kinds import ALARM_KINDS
-from livedeck.monitor.kinds.ingest import QOS_STALE
-from livedeck.monitor.kinds.kind import DeckDetector
+from livedeck.monitor.kinds import onset_tolerance
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, AlarmState
 from livedeck.monitor.model.answer import PLACES, PROMISES, AlarmAnswer, AnswerKind
 from livedeck.monitor.model.thresholds import AlarmLimits
@@ -29,18 +27,7 @@ _KEPT = 4
 _MAX_ALARMS = 2000
 """Alarms of which answers are kept, the newest: a deck stays up for weeks."""
 
-_SAME_ONSET = timedelta(seconds=5)
-"""How far apart two decks may date one onset: each corrects the platform's clock by what it measured itself."""
-
 _NOTE_LASTS = timedelta(hours=1)
-
-_SEEN_APART = timedelta(seconds=60)
-"""How far apart two decks may see the same trouble of the connection begin."""
-
-_SEEN_BY_DECK = frozenset(kind.name for kind in ALARM_KINDS.values() if isinstance(kind.detector, DeckDetector)) | {
-    QOS_STALE
-}
-"""Kinds that begin when a deck notices; others begin when the samples say so, for all decks alike."""
 
 _AWAY = {AnswerKind.SHELVE: AlarmState.SHELVED, AnswerKind.OUT_OF_SERVICE: AlarmState.OUT_OF_SERVICE}
 
@@ -172,4 +159,4 @@ def _holds(promise: AlarmAnswer, alarm: Alarm, now: datetime) -> bool:
 
 def _is_of(answer: AlarmAnswer, alarm: Alarm) -> bool:
     """Whether that occurrence of the fault was answered."""
-    return abs(answer.since - alarm.since) <= (_SEEN_APART if alarm.kind in _SEEN_BY_DECK else _SAME_ONSET)
+    return abs(answer.since - alarm.since) <= onset_tolerance(alarm.kind)

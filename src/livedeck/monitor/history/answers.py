@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from livedeck.monitor.history.database import Database
+from livedeck.monitor.history.database import Database, microseconds, moment
 from livedeck.monitor.model.alarm import AlarmKey
 from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind
 from livedeck.monitor.model.state import Severity
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 _COLUMNS = "uid, event, kind, target, since, answer, at, actor, severity, stage, until, reason"
 _INSERT = f"INSERT OR IGNORE INTO answer ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608  constants
@@ -79,13 +75,13 @@ def _row(answer: AlarmAnswer) -> tuple[object, ...]:
     return (
         answer.uid,
         *answer.key,
-        _microseconds(answer.since),
+        microseconds(answer.since),
         answer.kind.value,
-        _microseconds(answer.at),
+        microseconds(answer.at),
         answer.actor,
         answer.severity.value,
         answer.stage,
-        None if answer.until is None else _microseconds(answer.until),
+        None if answer.until is None else microseconds(answer.until),
         answer.reason,
     )
 
@@ -95,21 +91,12 @@ def _answer(uid: str, *columns: Any) -> AlarmAnswer:
     return AlarmAnswer(
         uid,
         AlarmKey(event, kind, target),
-        _moment(since),
+        moment(since),
         AnswerKind(answer),
-        _moment(at),
+        moment(at),
         actor,
         Severity(severity),
         stage,
-        None if until is None else _moment(until),
+        None if until is None else moment(until),
         reason,
     )
-
-
-def _microseconds(at: datetime) -> int:
-    """Since the epoch, exactly: who wrote an answer and who reads it must order it alike."""
-    return (at - _EPOCH) // _MICROSECOND
-
-
-def _moment(microseconds: int) -> datetime:
-    return _EPOCH + microseconds * _MICROSECOND

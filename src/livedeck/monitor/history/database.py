@@ -6,7 +6,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,7 +15,9 @@ from livedeck.atomic_file import open_private
 Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
 _APPLICATION = 0x6C646869  # "ldhi", in the header of our files
-_SCHEMA = 3
+_SCHEMA = 4
+_UPGRADED = 3
+"""The oldest schema that is made into ours; what is older is set aside."""
 
 _BUSY_TIMEOUT = 0.5
 """Seconds that a statement waits for another deck's transaction."""
@@ -48,18 +50,31 @@ CREATE TABLE rollup (  -- a minute of samples a row, and what they come to
 ) WITHOUT ROWID;
 CREATE TABLE journal (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, at INTEGER NOT NULL, topic TEXT, body TEXT NOT NULL);
 CREATE INDEX journal_by_kind ON journal (kind, at);
-CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL);
 """
 
-_ANSWERS = """
+_OF_ALARMS = """
 CREATE TABLE IF NOT EXISTS answer (  -- what a person did to an alarm; times in microseconds since the epoch
     id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE,
     event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since INTEGER NOT NULL,
     answer TEXT NOT NULL, at INTEGER NOT NULL, actor TEXT NOT NULL, severity TEXT NOT NULL, stage INTEGER NOT NULL,
     until INTEGER, reason TEXT NOT NULL
-)
+);
+CREATE TABLE alarm (  -- one occurrence of a fault; times in microseconds since the epoch
+    event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since INTEGER NOT NULL,
+    state TEXT NOT NULL, changed INTEGER NOT NULL, is_over INTEGER NOT NULL, body TEXT NOT NULL,
+    UNIQUE (event, kind, target, since)
+);
 """
-"""Younger than the other tables, which need it not: a file without it is given it."""
+
+_UPGRADE = """
+INSERT INTO alarm SELECT json_extract(value, '$.event_id'), json_extract(value, '$.kind'),
+    json_extract(value, '$.target'), strftime('%s', json_extract(value, '$.since')) * 1000000,
+    json_extract(value, '$.state'), strftime('%s', json_extract(value, '$.changed')) * 1000000,
+    NOT (json_extract(value, '$.present') OR json_extract(value, '$.flapping')), value
+    FROM kept, json_each(CASE WHEN json_valid(alarms) THEN alarms ELSE '[]' END);
+DROP TABLE kept;
+"""
+"""From schema 3, where all alarms were one text."""
 
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full: free some space, or lower retention_days",
@@ -123,7 +138,7 @@ class Database:
         with self._named():
             self._db.execute(statement, values)
 
-    def run_many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+    def run_many(self, statement: str, rows: Iterable[Values]) -> None:
         """One change a row."""
         with self._named():
             self._db.executemany(statement, rows)
@@ -166,17 +181,15 @@ class Database:
         application, schema = (_number(db, name) for name in ("application_id", "user_version"))
         if not fresh and application != _APPLICATION:
             raise StorageError(self.path, "it belongs to another program: set `history` to another file")
-        if 0 < schema < _SCHEMA:
+        if 0 < schema < _UPGRADED:
             raise StorageError(self.path, "an older livedeck made it", aside="older")
         if schema > _SCHEMA:
             raise StorageError(self.path, "a newer livedeck made it: set `history` to another file")
         db.execute(f"PRAGMA page_size = {_PAGE}")
         if not reads:
             db.execute("PRAGMA journal_mode = WAL")
-            if schema == 0:
-                _create_tables(db)
-            elif not _has_answers(db):
-                db.execute(_ANSWERS)
+            if schema < _SCHEMA:
+                _make_tables(db)
         page = _number(db, "page_size")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(f"PRAGMA cache_size = -{_CACHE}")
@@ -222,20 +235,30 @@ def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
     )
 
 
-def _create_tables(db: sqlite3.Connection) -> None:
-    """Make the tables of a new file; another deck may do so in the meantime."""
+def _make_tables(db: sqlite3.Connection) -> None:
+    """Make the tables of a new file, or of an older one ours; another deck may do so in the meantime."""
     db.execute("BEGIN IMMEDIATE")
-    if _number(db, "user_version") == 0:
-        for statement in (*_TABLES.split(";\n"), _ANSWERS):
-            db.execute(statement)
+    statements = {0: _TABLES + _OF_ALARMS, _UPGRADED: _OF_ALARMS + _UPGRADE}.get(_number(db, "user_version"), "")
+    for statement in statements.split(";\n"):
+        db.execute(statement)
     db.execute(f"PRAGMA application_id = {_APPLICATION}")
     db.execute(f"PRAGMA user_version = {_SCHEMA}")
     db.execute("COMMIT")
 
 
-def _has_answers(db: sqlite3.Connection) -> bool:
-    return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'answer'").fetchone())
-
-
 def _number(db: sqlite3.Connection, pragma: str) -> int:
     return int(db.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(at: datetime) -> int:
+    """Since the epoch, exactly: who wrote a moment and who reads it must order it alike."""
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def moment(microseconds: int) -> datetime:
+    """That time since the epoch."""
+    return _EPOCH + microseconds * _MICROSECOND

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
+from uuid import uuid4
 
-from livedeck.monitor.history import journal, queries, samples
+from livedeck.monitor.history import alarms, journal, queries, samples
 from livedeck.monitor.history.answers import AnswerCursor
 from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.history.writer import Batch, HistoryQueue, HistoryWriter
-from livedeck.monitor.model.alarm import Alarm
+from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.answer import AlarmAnswer
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.records import (
@@ -48,6 +49,8 @@ class History:
     _queue: HistoryQueue
     _last: Snapshot | None = field(default=None, init=False)
     _cursor: AnswerCursor = field(default_factory=AnswerCursor, init=False)
+    _process: str = field(default_factory=lambda: uuid4().hex, init=False)
+    _alarms: Mapping[AlarmKey, Alarm] = field(default_factory=dict, init=False)  # as they were last written
     _is_unrestored: bool = field(default=False, init=False)  # the alarms of the deck before were asked for in vain
 
     @classmethod
@@ -79,8 +82,18 @@ class History:
         """Keep what a snapshot brought: new samples, what became of alarms, the link's changes. Returns at once."""
         before, self._last = self._last, snapshot
         self._queue.now = snapshot.at
-        batch = _batch(before, snapshot)
-        self._queue.put(replace(batch, alarms=None) if self._is_unrestored else batch)
+        batch = _batch(before, snapshot, self._process)
+        if not self._is_unrestored:
+            batch = replace(batch, alarms=self._changed_alarms(snapshot))
+        self._queue.put(batch)
+
+    def _changed_alarms(self, snapshot: Snapshot) -> dict[tuple[AlarmKey, datetime], Alarm]:
+        """Those that stand otherwise than they were last written, by the clock of this machine."""
+        before = self._alarms
+        self._alarms = {alarm.key: alarm for alarm in (*snapshot.alarms, *snapshot.quiet)}
+        offset = snapshot.link.clock_offset
+        changed = (alarm for key, alarm in self._alarms.items() if _stands_otherwise(before.get(key), alarm))
+        return {(alarm.key, alarm.since): alarm.moved(offset) for alarm in changed}
 
     def record_answer(self, answer: AlarmAnswer) -> None:
         """Keep what a person answered to an alarm. Returns at once."""
@@ -179,25 +192,32 @@ class History:
         def read(db: Database) -> tuple[Alarm, ...]:
             nonlocal lost
             try:
-                return journal.alarms(db)
+                return alarms.standing(db, self._queue.now)
             except StorageError as error:
                 lost = bool(error.aside)
                 raise
 
-        alarms = await self._queue.read(read, None)
-        self._is_unrestored = alarms is None and not lost
-        return () if lost else alarms
+        restored = await self._queue.read(read, None)
+        self._is_unrestored = restored is None and not lost
+        return () if lost else restored
 
 
-def _batch(before: Snapshot | None, now: Snapshot) -> Batch:
-    entries = [journal.entry(AlarmRecord.of(change), change.at, change.alarm.event_id) for change in now.changes]
+def _stands_otherwise(before: Alarm | None, alarm: Alarm) -> bool:
+    """Whether more has changed than the words and figures of the moment."""
+    if before is None or before is alarm:
+        return before is None
+    return replace(before, actual=alarm.actual, expected=alarm.expected, diagnosis=alarm.diagnosis) != alarm
+
+
+def _batch(before: Snapshot | None, now: Snapshot, process: str) -> Batch:
+    records = [AlarmRecord.of(change, process, now.link.clock_offset) for change in now.changes]
+    entries = [journal.entry(record, record.at, record.event_id) for record in records]
     if before is None or (before.link.state, before.link.problem) != (now.link.state, now.link.problem):
         entries.append(journal.entry(LinkRecord.of(now.link), now.at, ""))
-    alarms = (*now.alarms, *now.quiet) if now.changes else None
     current = _readings_by_stream(now)
     last = _readings_by_stream(before) if before else {}
     has_changed = current.keys() != last.keys() or any(last[key] is not readings for key, readings in current.items())
-    return Batch(current if has_changed else {}, tuple(entries), alarms)
+    return Batch(current if has_changed else {}, tuple(entries))
 
 
 def _readings_by_stream(snapshot: Snapshot) -> dict[StreamKey, Readings]:

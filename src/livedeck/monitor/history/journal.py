@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import from_json
 
-from livedeck.monitor.history.database import CORRUPT, Database, StorageError
-from livedeck.monitor.model.alarm import Alarm
+from livedeck.monitor.history.database import Database
 from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
@@ -24,7 +21,6 @@ from livedeck.monitor.model.records import (
     NotificationRecord,
     OpenChange,
 )
-from livedeck.text.secrets import masked_line
 
 T = TypeVar("T")
 
@@ -61,7 +57,7 @@ def entry(record: object, at: datetime, topic: str) -> Entry:
 
 def write(db: Database, entries: Iterable[Entry]) -> None:
     """Store them, in a transaction of the caller's. Raises StorageError."""
-    rows = [(entry.kind, entry.at, entry.topic, _json(entry.record)) for entry in entries]
+    rows = [(entry.kind, entry.at, entry.topic, dump(entry.record)) for entry in entries]
     db.run_many("INSERT INTO journal (kind, at, topic, body) VALUES (?, ?, ?, ?)", rows)
 
 
@@ -72,8 +68,7 @@ def read(db: Database, kind: type[T], since: datetime | None = None, topic: str 
         "SELECT body FROM journal WHERE kind = ? AND at >= ? AND topic = coalesce(?, topic) ORDER BY at, id",
         (KINDS[kind], -(2**62) if since is None else milliseconds(since), topic),
     )
-    record_type: Any = kind
-    return tuple(_valid(_adapter(record_type).validate_json, (body for (body,) in rows)))
+    return parse(kind, (body for (body,) in rows))
 
 
 def materials(db: Database, video_id: str) -> tuple[MaterialRecord, ...]:
@@ -95,48 +90,27 @@ def _open_change(intent: IntentRecord, news: ActionRecord | None) -> OpenChange:
     return OpenChange(intent, news.detail, news.watched_until) if news else OpenChange(intent)
 
 
-def keep(db: Database, alarms: tuple[Alarm, ...]) -> None:
-    """Store how the alarms stand, in place of how they stood. Raises StorageError."""
-    body = _adapter(tuple[Alarm, ...]).dump_json(tuple(map(_without_secrets, alarms)), by_alias=True).decode()
-    db.run("INSERT OR REPLACE INTO kept VALUES (1, ?)", [body])
-
-
-def alarms(db: Database) -> tuple[Alarm, ...]:
-    """How the alarms last stood; one of another version is left out. Raises StorageError."""
-    rows = db.rows("SELECT alarms FROM kept")
-    try:
-        items = from_json(rows[0][0]) if rows else []
-    except ValueError as error:
-        raise StorageError(db.path, f"alarms that cannot be read ({error})", aside=CORRUPT) from error
-    return tuple(_valid(_adapter(Alarm).validate_python, items))
-
-
 def milliseconds(at: datetime) -> int:
     """Since the epoch."""
     return round(at.timestamp() * 1000)
 
 
-def _json(record: object) -> str:
+def dump(record: object) -> str:
+    """A record as a line of JSON."""
     kind: Any = type(record)
-    return _adapter(kind).dump_json(record).decode()
+    return _adapter(kind).dump_json(record, by_alias=True).decode()
 
 
-def _without_secrets(alarm: Alarm) -> Alarm:
-    return replace(
-        alarm,
-        subject=masked_line(alarm.subject),
-        target_name=masked_line(alarm.target_name),
-        actual=masked_line(alarm.actual),
-        expected=masked_line(alarm.expected),
-        reason=masked_line(alarm.reason),
-        note=masked_line(alarm.note),
-    )
+def parse(kind: type[T], lines: Iterable[str]) -> tuple[T, ...]:
+    """The records in these lines; one of another version, or that has rotted, is left out."""
+    record_type: Any = kind
+    return tuple(_valid(_adapter(record_type), lines))
 
 
-def _valid(validate: Callable[[Any], Any], items: Iterable[object]) -> Iterator[Any]:
-    for item in items:
+def _valid(adapter: TypeAdapter[T], lines: Iterable[str]) -> Iterator[T]:
+    for line in lines:
         try:
-            yield validate(item)
+            yield adapter.validate_json(line)
         except ValidationError:
             continue
 

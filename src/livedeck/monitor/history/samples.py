@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from livedeck.monitor.history import answers
+from livedeck.monitor.history import alarms, answers
 from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.journal import LASTING
 from livedeck.monitor.model.readings import MISSING, NO_STATUS, Readings
@@ -155,5 +155,5 @@ def prune(db: Database, before: int) -> Iterator[None]:
     while db.rows("SELECT 1 FROM journal WHERE at < ? AND kind NOT IN (?, ?) LIMIT 1", (before, *LASTING)):
         db.run(_OLD_ENTRIES, (before, *LASTING, _STEP))
         yield
-    while answers.prune(db, before, _STEP):
+    while answers.prune(db, before, _STEP) or alarms.prune(db, before, _STEP):
         yield

@@ -18,11 +18,11 @@ from typing import TypeVar
 
 import structlog
 
-from livedeck.monitor.history import answers, journal, samples
+from livedeck.monitor.history import alarms, answers, journal, samples
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.samples import FPS_SCALE, SLOT, Row, Stream, StreamKey, prune
-from livedeck.monitor.model.alarm import Alarm
+from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.answer import AlarmAnswer
 from livedeck.monitor.model.readings import NO_STATUS, Readings
 
@@ -165,22 +165,23 @@ _log = structlog.get_logger("livedeck.history")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What waits to be written: entries, how the alarms stand, and every present stream as the monitor knows it now."""
+    """What waits to be written: entries, how alarms that changed stand (by key and onset), what was answered to alarms,
+    and every present stream as the monitor knows it now."""
 
     samples: Mapping[StreamKey, Readings] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
-    alarms: tuple[Alarm, ...] | None = None
+    alarms: Mapping[tuple[AlarmKey, datetime], Alarm] = field(default_factory=dict)
     answers: tuple[AlarmAnswer, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.samples or self.entries or self.answers or self.alarms is not None)
+        return bool(self.samples or self.entries or self.answers or self.alarms)
 
     def then(self, later: Batch) -> Batch:
         """Both, the later one winning; of too many entries the oldest are lost."""
         return Batch(
             {**self.samples, **later.samples},
             (*self.entries, *later.entries)[-_WAITING:],
-            self.alarms if later.alarms is None else later.alarms,
+            dict([*self.alarms.items(), *later.alarms.items()][-_WAITING:]),
             (*self.answers, *later.answers)[-_WAITING:],
         )
 
@@ -221,13 +222,12 @@ class HistoryWriter:
         if batch.samples:
             writer.write(batch.samples)
             writer.forget_all_but(batch.samples)
-        if not batch.entries and not batch.answers and batch.alarms is None:
+        if not (batch.entries or batch.answers or batch.alarms):
             return
         with writer.db.transaction():
             answers.write(writer.db, batch.answers)
-            journal.write(writer.db, batch.entries)
-            if batch.alarms is not None:
-                journal.keep(writer.db, batch.alarms)
+            journal.write(writer.db, alarms.untold(writer.db, batch.entries))
+            alarms.keep(writer.db, batch.alarms.values())
 
     def _open(self) -> SampleWriter:
         if self._samples is None or not self._samples.db.in_place:

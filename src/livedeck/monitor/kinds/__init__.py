@@ -7,13 +7,14 @@ samples read the table. Its order is the order of an event's findings of one sev
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from types import MappingProxyType
 
 from livedeck.monitor.kinds import audio, delivery, video
 from livedeck.monitor.kinds.audio import AUDIO_KINDS
 from livedeck.monitor.kinds.deck import DECK_KINDS
 from livedeck.monitor.kinds.delivery import DELIVERY_KINDS
-from livedeck.monitor.kinds.ingest import INGEST_KINDS
+from livedeck.monitor.kinds.ingest import INGEST_KINDS, QOS_STALE
 from livedeck.monitor.kinds.kind import AlarmKind
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.kinds.video import VIDEO_KINDS
@@ -27,6 +28,19 @@ ALARM_KINDS: Mapping[str, AlarmKind] = MappingProxyType(
     }
 )
 """By name."""
+
+_DATED_APART = timedelta(seconds=5)
+"""Of what the samples tell: each deck corrects the platform's clock by what it measured itself."""
+
+_NOTICED_APART = timedelta(seconds=60)
+"""Of what begins when a deck notices, or is made of what does."""
+
+_NOTICED = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck) | {QOS_STALE}
+
+
+def onset_tolerance(kind: str) -> timedelta:
+    """How far apart two decks may date the onset of one fault of that kind."""
+    return _NOTICED_APART if kind in _NOTICED else _DATED_APART
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:

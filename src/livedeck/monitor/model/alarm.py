@@ -5,8 +5,8 @@ The states are those of ISA-18.2. All times are by this machine's clock.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, NamedTuple
 
@@ -116,6 +116,22 @@ class Alarm:
     def episodes(self) -> int:
         """How often it came in the last 10 min."""
         return len(self.activations)
+
+    def moved(self, seconds: float) -> Alarm:
+        """The same by a clock that is so much ahead."""
+        if not seconds:
+            return self
+        ahead = timedelta(seconds=seconds)
+        return replace(
+            self,
+            since=self.since + ahead,
+            changed=self.changed + ahead,
+            acknowledged_until=self.acknowledged_until and self.acknowledged_until + ahead,
+            acknowledged_at=self.acknowledged_at and self.acknowledged_at + ahead,
+            answered_at=self.answered_at and self.answered_at + ahead,
+            shelved_until=self.shelved_until and self.shelved_until + ahead,
+            activations=tuple(at + ahead for at in self.activations),
+        )
 
 
 class AlarmTransition(StrEnum):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from livedeck.monitor.model.alarm import AlarmChange, AlarmState, AlarmTransition
@@ -29,7 +29,8 @@ _BY_PERSON = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class AlarmRecord:
-    """One turn in the life of an alarm, and how the alarm was after it. `actor`: who answered for it, or empty."""
+    """One turn in the life of an alarm, and how the alarm was after it. `actor`: who answered for it, or empty;
+    `process`: the one that tells of it."""
 
     at: datetime
     turn: AlarmTransition
@@ -47,16 +48,17 @@ class AlarmRecord:
     note: str = ""
     cause: str = ""
     actor: str = ""
+    process: str = ""
 
     def __post_init__(self) -> None:
         _mask(self, "subject", "target_name", "actual", "expected", "reason", "note")
 
     @classmethod
-    def of(cls, change: AlarmChange) -> AlarmRecord:
-        """The record of that change."""
-        alarm = change.alarm
+    def of(cls, change: AlarmChange, process: str = "", ahead: float = 0.0) -> AlarmRecord:
+        """The record of that change, by a clock that is so many seconds ahead."""
+        alarm = change.alarm.moved(ahead)
         return cls(
-            change.at,
+            change.at + timedelta(seconds=ahead),
             change.transition,
             *alarm.key,
             alarm.severity,
@@ -70,6 +72,7 @@ class AlarmRecord:
             alarm.note,
             alarm.diagnosis.cause,
             alarm.answered_by if change.transition in _BY_PERSON else "",
+            process,
         )
 
 
