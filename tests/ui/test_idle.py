@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
 import pytest
+from rich.cells import cell_len
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
@@ -127,3 +128,52 @@ async def test_an_idle_deck_sends_what_time_changes_and_nothing_else(mode: str) 
         await Wire.came.wait()
         await pilot.pause()
         assert {"✖"} <= set("".join(pieces())) <= {"✖", "▲"}
+
+
+def drawn(sent: str) -> dict[tuple[int, int], str]:
+    """The cells that those bytes draw, by row and column."""
+    cells: dict[tuple[int, int], str] = {}
+    for row, column, text in re.findall(r"\x1b\[(\d+);(\d+)H([^\x1b]*(?:\x1b\[[0-9;]*m[^\x1b]*)*)", sent):
+        start = int(column)
+        for letter in re.sub(r"\x1b\[[0-9;]*m", "", text):
+            cells[int(row), start] = letter
+            start += cell_len(letter)
+    return cells
+
+
+async def test_under_an_open_dialog_what_changed_is_sent_and_nothing_else() -> None:
+    """Each change once, whatever changed before; and the screen shows what a new drawing of all of it would."""
+    async with idle("events") as (deck, pilot, clock):
+
+        async def pass_second() -> str:
+            forget()
+            clock.at += timedelta(seconds=1)
+            deck.snapshot_signal.publish(None)
+            await Wire.came.wait()
+            await settle()
+            return Wire.sent
+
+        async def settle() -> None:
+            for _ in range(3):  # a screen behind another one is drawn by way of that
+                await pilot.pause()
+
+        uncovered = len(await pass_second())
+        await pilot.press("question_mark")
+        await settle()
+        seconds = [await pass_second() for _ in range(3)]
+        assert max(map(len, seconds)) <= uncovered
+
+        forget()
+        await pilot.press("f")  # a key that does nothing there
+        deck.snapshot_signal.publish(None)
+        await settle()
+        assert Wire.sent == ""
+
+        deck.refresh()
+        await Wire.came.wait()
+        await settle()
+        whole = drawn(Wire.sent)
+        assert len(whole) > 0.9 * SIZE[0] * SIZE[1]
+        changed = drawn("".join(seconds))
+        assert changed
+        assert {place: whole[place] for place in changed} == changed

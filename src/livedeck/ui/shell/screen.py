@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 from textual.app import ComposeResult
 from textual.geometry import Size
-from textual.screen import Screen
 from textual.widget import Widget
 
 from livedeck.monitor import Alarm, AlarmState, EventState, Snapshot
@@ -19,6 +18,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line, StyleRole, clip, plain
 from livedeck.text.values import safe
+from livedeck.ui.kit.layers import LayeredScreen
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.context import Context
@@ -44,7 +44,7 @@ class Listing(NamedTuple):
     rows: Sequence[Any]
 
 
-class BaseScreen(Screen[None], inherit_bindings=False):
+class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     """Header, banner, body, alarms, keys. A hidden screen is not painted; it catches up when it is shown.
 
     `NAME`: the title of its tab. `MODE`: its name for actions and preferences. `SCHEMA`: its table, where it has one

@@ -15,6 +15,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
 from livedeck.ui.kit.driver import TerminalApp
+from livedeck.ui.kit.layers import LayeredScreen
 from livedeck.ui.kit.text_field import TextField
 
 R = TypeVar("R")
@@ -38,7 +39,7 @@ class Settled(Message):
         self.rounds, self.key = rounds, key
 
 
-class Modal(ModalScreen[R], Generic[R]):
+class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
     """A screen that returns a value once.
 
     Keys that come in one burst are in the queues of its widgets before the first of them is acted on. The rest of them

@@ -1,0 +1,193 @@
+"""A platform of another house: the API's document over the standard library's server, in real time, with whims."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from random import Random
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+TOKEN = "token-of-another-house"
+PORTAL = b"<!doctype html><html><title>Hotel Wi-Fi</title><form action=/accept>Please accept our terms</form></html>"
+
+CADENCE = 2
+"""Seconds between two samples."""
+
+KEPT = 300
+"""Samples that an answer holds: ten minutes."""
+
+
+def timestamp(epoch: float) -> str:
+    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+class ForeignPlatform(ThreadingHTTPServer):
+    """Events with a steady encoder each; what else happens is set by the test while it serves.
+
+    `lost`: the share of requests that are answered 503. `delay`: seconds before each answer. `portal`: every request is
+    sent to a login page ("redirect"), or gets one ("page"). `unlisted`: ids that the lists leave out, for so many of
+    them. `lag`: seconds that samples come late. `change`: what is done to each sample before it is sent. `token`: the
+    one that is accepted. `away`: every request is answered 502. `silent`: ids whose samples never come.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, count: int = 4, seed: int = 1) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.random, self.lock = Random(seed), threading.Lock()
+        self.started_at = time.time() - 1800
+        self.events = [self._event(number) for number in range(count)]
+        self.lost, self.delay, self.lag = 0.0, 0.0, 0.0
+        self.portal, self.token, self.away = "", TOKEN, False
+        self.unlisted: dict[str, int] = {}
+        self.silent: set[str] = set()
+        self.change: Callable[[dict[str, Any]], dict[str, Any]] = lambda sample: sample
+        self.requests: list[tuple[float, str, int]] = []  # when (monotonic s), path, status
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def _event(self, number: int) -> dict[str, Any]:
+        event_id = f"7f1c9a30-0000-4000-8000-{number:012d}"
+        stream_id = f"7f1c9a30-1111-4000-8000-{number:012d}"
+        return {
+            "id": event_id,
+            "workspace_id": "7f1c9a30-2222-4000-8000-000000000000",
+            "parent_id": None,
+            "name": f"Hall {number + 1}",
+            "subtitle": "",
+            "type": "one-time",
+            "streamkey": f"key-of-hall-{number}",
+            "auto_start": False,
+            "protected": False,
+            "time_shift": False,
+            "reconnect_window": 600,
+            "record": {"parent_id": None},
+            "video": {"presets": ["1080p", "720p"]},
+            "audio": {"channel_mapping": None},
+            "restreams": [],
+            "play_link": f"https://play.example.com/{event_id}",
+            "rtmp_link": "rtmp://ingest.example.com/live",
+            "scheduled": {"time": timestamp(self.started_at)},
+            "stream": {
+                "id": stream_id,
+                "event_id": event_id,
+                "status": "live",
+                "started_at": timestamp(self.started_at),
+                "finished_at": None,
+            },
+            "latency_mode": "standard",
+            "moderators": None,
+            "poster": {},
+            "created_at": timestamp(self.started_at - 86_400),
+            "updated_at": None,
+        }
+
+    def samples(self, event_id: str) -> list[dict[str, Any]]:
+        """The newest of that event's stream, oldest first."""
+        if event_id in self.silent:
+            return []
+        newest = int(time.time() - self.lag) // CADENCE * CADENCE
+        return [self._sample(event_id, at) for at in range(newest - CADENCE * (KEPT - 1), newest + 1, CADENCE)]
+
+    def _sample(self, event_id: str, at: int) -> dict[str, Any]:
+        noise = Random(f"{event_id} {at}").uniform(-1, 1)
+        return self.change(
+            {
+                "bitrate_video": round(4_500_000 + 90_000 * noise),
+                "bitrate_audio": round(128_000 + 900 * noise),
+                "frame_rate": 30,
+                "status": 0,
+                "time": timestamp(at + 0.25),
+            }
+        )
+
+    def listed(self) -> list[dict[str, Any]]:
+        """The events of one list."""
+        with self.lock:
+            missing = {event_id for event_id, count in self.unlisted.items() if count > 0}
+            self.unlisted = {event_id: count - 1 for event_id, count in self.unlisted.items()}
+        return [event for event in self.events if event["id"] not in missing]
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection, kept alive."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: ForeignPlatform
+
+    def do_GET(self) -> None:
+        platform, url = self.server, urlsplit(self.path)
+        time.sleep(platform.delay)
+        with platform.lock:
+            is_lost = platform.random.random() < platform.lost
+        if platform.portal and url.path == "/login":
+            return self._send(200, PORTAL, "text/html; charset=utf-8")
+        if platform.portal == "redirect":
+            return self._send(302, b"", "text/html", Location=f"{platform.address}/login?to={url.path}")
+        if platform.portal:
+            return self._send(200, PORTAL, "text/html; charset=utf-8")
+        if platform.away:
+            return self._send(502, b"<html><h1>502 Bad Gateway</h1></html>", "text/html")
+        if is_lost:
+            return self._send(503, b'{"error": {"code": 503503, "message": "overloaded"}}')
+        if self.headers.get("Authorization") != f"Bearer {platform.token}":
+            return self._send(401, b'{"error": {"code": 401401, "message": "unauthorized"}}')
+        return self._answer(url.path, parse_qs(url.query))
+
+    def _answer(self, path: str, query: dict[str, list[str]]) -> None:
+        parts = path.strip("/").split("/")
+        if path == "/v2/live/events":
+            page, per_page = (
+                int(query.get(name, [default])[0]) for name, default in (("page", "1"), ("per_page", "20"))
+            )
+            events = self.server.listed()
+            pagination = {"page": page, "per_page": per_page, "total": len(events)}
+            meta = {"pagination": pagination, "order": {"created_at": "desc", "name": "asc"}}
+            return self._json({"meta": meta, "data": events[(page - 1) * per_page : page * per_page]})
+        event = next((event for event in self.server.events if event["id"] in parts), None)
+        if event is None:
+            return self._send(400, b'{"error": {"code": 400404, "message": "not found"}}')
+        if parts[-1] == "qos":
+            return self._json({"data": self.server.samples(event["id"])})
+        if parts[-1] == event["id"]:
+            return self._json({"data": event})
+        meta = {"pagination": {"page": 1, "per_page": 20, "total": 0}, "order": {"created_at": "asc"}}
+        return self._json({"meta": meta, "data": []})
+
+    def _json(self, value: object) -> None:
+        self._send(200, json.dumps(value).encode())
+
+    def _send(self, status: int, body: bytes, media_type: str = "application/json", **headers: str) -> None:
+        self.server.requests.append((time.monotonic(), self.path, status))
+        self.send_response(status)
+        self.send_header("Content-Type", media_type)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the base's own name
+        """To nobody."""
+
+
+@contextmanager
+def foreign_platform(count: int = 4, seed: int = 1) -> Iterator[ForeignPlatform]:
+    """One that serves on a thread of its own."""
+    with ForeignPlatform(count, seed) as platform:
+        thread = threading.Thread(target=platform.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        try:
+            yield platform
+        finally:
+            platform.shutdown()
+            thread.join()
