@@ -129,19 +129,18 @@ class Handler(BaseHTTPRequestHandler):
         time.sleep(platform.delay)
         with platform.lock:
             is_lost = platform.random.random() < platform.lost
-        if platform.portal and url.path == "/login":
-            return self._send(200, PORTAL, "text/html; charset=utf-8")
-        if platform.portal == "redirect":
-            return self._send(302, b"", "text/html", Location=f"{platform.address}/login?to={url.path}")
-        if platform.portal:
-            return self._send(200, PORTAL, "text/html; charset=utf-8")
-        if platform.away:
-            return self._send(502, b"<html><h1>502 Bad Gateway</h1></html>", "text/html")
-        if is_lost:
-            return self._send(503, b'{"error": {"code": 503503, "message": "overloaded"}}')
-        if self.headers.get("Authorization") != f"Bearer {platform.token}":
-            return self._send(401, b'{"error": {"code": 401401, "message": "unauthorized"}}')
-        return self._answer(url.path, parse_qs(url.query))
+        if platform.portal == "redirect" and url.path != "/login":
+            self._send(302, b"", "text/html", Location=f"{platform.address}/login?to={url.path}")
+        elif platform.portal:
+            self._send(200, PORTAL, "text/html; charset=utf-8")
+        elif platform.away:
+            self._send(502, b"<html><h1>502 Bad Gateway</h1></html>", "text/html")
+        elif is_lost:
+            self._send(503, b'{"error": {"code": 503503, "message": "overloaded"}}')
+        elif self.headers.get("Authorization") != f"Bearer {platform.token}":
+            self._send(401, b'{"error": {"code": 401401, "message": "unauthorized"}}')
+        else:
+            self._answer(url.path, parse_qs(url.query))
 
     def _answer(self, path: str, query: dict[str, list[str]]) -> None:
         parts = path.strip("/").split("/")

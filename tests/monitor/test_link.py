@@ -113,6 +113,7 @@ async def test_one_lost_round_is_failing_and_counts(deck: Raise) -> None:
         (401, "TOKEN REFUSED"),
         (403, "TOKEN REFUSED"),
         (429, "RATE LIMITED"),
+        (302, "SENT ELSEWHERE"),
         (404, "REQUEST REFUSED"),
         (503, "PLATFORM FAILING"),
     ],

@@ -8,7 +8,7 @@ from livedeck.monitor import AlarmTransition, ConnectionProblem, ConnectionState
 from monitor.stage import NOW, event
 from monitor.wire import Platform, WallClock, run, watch
 
-MORE = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 12)]
+MORE = [pytest.param(seed, f"event-{seed % 6}", marks=pytest.mark.slow) for seed in range(2, 12)]
 
 
 def seconds(snapshot: Snapshot) -> float:
@@ -16,9 +16,13 @@ def seconds(snapshot: Snapshot) -> float:
 
 
 def event_criticals(snapshots: list[Snapshot]) -> set[tuple[str, str]]:
-    """What was ever critical of an event, hidden or not."""
+    """What was ever critical of an event, as an alarm, hidden or not, or beside the event."""
     alarms = [alarm for snapshot in snapshots for alarm in (*snapshot.alarms, *snapshot.quiet)]
-    return {(alarm.event_id, alarm.kind) for alarm in alarms if alarm.event_id and alarm.severity is Severity.CRITICAL}
+    found = [(state.id, finding) for s in snapshots for state in s.events for finding in state.assessment.findings]
+    return {
+        *((alarm.event_id, alarm.kind) for alarm in alarms if alarm.event_id and alarm.severity is Severity.CRITICAL),
+        *((event_id, finding.kind) for event_id, finding in found if finding.severity is Severity.CRITICAL),
+    }
 
 
 def six_events(seed: int = 1) -> Platform:
@@ -26,8 +30,10 @@ def six_events(seed: int = 1) -> Platform:
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3])
-@pytest.mark.parametrize("seed", [1, *MORE])
-def test_answers_that_are_lost_make_a_poor_link_and_no_alarm_of_an_event(share: float, seed: int) -> None:
+@pytest.mark.parametrize(("seed", "focus"), [(1, None), (1, "event-0"), *MORE])
+def test_answers_that_are_lost_make_a_poor_link_and_no_alarm_of_an_event(
+    share: float, seed: int, focus: str | None
+) -> None:
     """A third of them is a 503, a third breaks off, a third never comes."""
     platform = six_events(seed)
 
@@ -37,7 +43,7 @@ def test_answers_that_are_lost_make_a_poor_link_and_no_alarm_of_an_event(share: 
     def stop(_: WallClock) -> None:
         platform.lost = 0.0
 
-    snapshots = run(watch(platform, 330, (30, lose), (210, stop)))
+    snapshots = run(watch(platform, 330, (30, lose), (210, stop), focus=focus))
     assert event_criticals(snapshots) == set()
     during = [snapshot.link for snapshot in snapshots if 90 <= seconds(snapshot) < 210]
     poor = [link for link in during if link.state is ConnectionState.POOR]
@@ -46,33 +52,39 @@ def test_answers_that_are_lost_make_a_poor_link_and_no_alarm_of_an_event(share: 
     assert snapshots[-1].link.state is ConnectionState.OK
 
 
-def test_three_seconds_of_latency_are_no_fault_of_any_of_twenty_events() -> None:
+@pytest.mark.parametrize("focus", [None, "event-0"])
+def test_three_seconds_of_latency_are_no_fault_of_any_of_twenty_events(focus: str | None) -> None:
     """Eight calls at once bring three answers a second: each event is asked less often, and that is known."""
     platform = Platform(*(event(f"event-{number}") for number in range(20)))
 
     def slow(_: WallClock) -> None:
         platform.delay = 3.0
 
-    snapshots = run(watch(platform, 120, (10, slow)))
+    snapshots = run(watch(platform, 120, (10, slow), focus=focus))
     assert event_criticals(snapshots) == set()
     last = snapshots[-1]
     assert last.link.state is ConnectionState.OK
     assert {state.assessment.health.grade for state in last.events} == {Grade.GOOD}
 
 
-def test_a_captive_portal_is_an_unreadable_platform_and_no_fault_of_an_event() -> None:
+@pytest.mark.parametrize(
+    ("portal", "problem"), [("portal", ConnectionProblem.UNREADABLE), ("redirect", ConnectionProblem.REDIRECTED)]
+)
+def test_a_captive_portal_is_the_connections_fault_and_none_of_an_event(
+    portal: str, problem: ConnectionProblem
+) -> None:
     platform = six_events()
 
     def close(_: WallClock) -> None:
-        platform.portal = True
+        setattr(platform, portal, True)
 
     def accept(_: WallClock) -> None:
-        platform.portal = False
+        setattr(platform, portal, False)
 
-    snapshots = run(watch(platform, 180, (30, close), (100, accept)))
+    snapshots = run(watch(platform, 180, (30, close), (100, accept), focus="event-0"))
     assert event_criticals(snapshots) == set()
     during = [snapshot.link for snapshot in snapshots if 45 <= seconds(snapshot) < 100]
-    assert {link.problem for link in during} == {ConnectionProblem.UNREADABLE}
+    assert {link.problem for link in during} == {problem}
     raised = [
         change.alarm.kind for s in snapshots for change in s.changes if change.transition is AlarmTransition.RAISED
     ]

@@ -50,12 +50,12 @@ class TrueClock(WallClock):
 
 class Platform(Stage):
     """The stage behind a socket. `lost`: the share of answers that never come whole; `delay`: s before each;
-    `portal`: every request is answered 200 with a page of a hotel."""
+    `portal`: every request is answered 200 with a page of a hotel; `redirect`: it is sent to that page."""
 
     def __init__(self, *events: dict[str, Any], seed: int = 1) -> None:
         self.true_clock = TrueClock()
         super().__init__(self.true_clock, *events)
-        self.lost, self.delay, self.portal = 0.0, 0.0, False
+        self.lost, self.delay, self.portal, self.redirect = 0.0, 0.0, False, False
         self._random = Random(seed)
         self._tasks = set[asyncio.Task[Any]]()
 
@@ -89,6 +89,9 @@ class Platform(Stage):
     async def _respond(self, target: bytes, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; False where the connection is of no use any more."""
         await asyncio.sleep(self.delay)
+        if self.redirect:
+            writer.write(b"HTTP/1.1 302 Found\r\nLocation: http://login.example.com/\r\nContent-Length: 0\r\n\r\n")
+            return True
         if self.portal:
             await _send(writer, 200, b"text/html", PORTAL)
             return True
@@ -132,14 +135,17 @@ async def watch(
     seconds: float,
     *steps: tuple[float, Callable[[WallClock], None]],
     see: Callable[[Snapshot], None] = lambda _: None,
+    focus: str | None = None,
 ) -> list[Snapshot]:
     """Every snapshot of that many seconds by the platform's clock. `steps`: what happens when, to this machine's
-    clock or whatever the test likes; `see`: called with each snapshot as it comes."""
+    clock or whatever the test likes; `see`: called with each snapshot as it comes; `focus`: the event that somebody
+    looks at."""
     clock, snapshots = WallClock(), list[Snapshot]()
     for when, step in steps:
         asyncio.get_running_loop().call_later(when, step, clock)
     async with platform.serve() as address, _api(address, clock) as api:
         monitor = Monitor(api, clock, random=Random(1))
+        monitor.set_focus(focus)
         async with aclosing(monitor.snapshots()) as coming:
             async for snapshot in coming:
                 snapshots.append(snapshot)

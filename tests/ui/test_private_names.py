@@ -1,6 +1,6 @@
 """What the deck takes of Textual besides its public names: which of it another Textual no longer has, and what then.
 
-All of it stands in `ui/kit/terminal.py`.
+All of it stands in `ui/kit/terminal.py` and `ui/kit/layers.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import pytest
 from textual import _compositor, message_pump
 from textual.app import App
 from textual.drivers.headless_driver import HeadlessDriver
+from textual.screen import Screen
+from textual.widget import Widget
 
 from livedeck.cli.screenshots import still_deck
 from livedeck.ui.kit import terminal
@@ -46,6 +48,16 @@ def test_every_update_goes_through_one_method_of_the_app() -> None:
         "App._display is called otherwise: exact updates and copying through tmux are off"
     )
     assert terminal.has_exact_updates()
+
+
+def test_a_screen_behind_another_one_hands_on_what_changed_by_one_method() -> None:
+    assert [*signature(Screen._compositor_refresh).parameters] == ["self"], (
+        "a covered screen hands on what changed otherwise: look at the bytes under an open dialog"
+    )
+    assert "self._set_dirty(*self._compositor._dirty_regions)" in getsource(Screen._compositor_refresh), (
+        "it no longer repaints what it has handed on: layers.py can go"
+    )
+    assert [*signature(Widget._exchange_repaint_regions).parameters] == ["self"]
 
 
 def test_a_crash_of_the_app_comes_by_one_method_within_the_handling_of_its_error() -> None:

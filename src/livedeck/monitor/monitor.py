@@ -17,7 +17,7 @@ import structlog
 from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, collect
 from livedeck.monitor.alarms import operator
 from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
-from livedeck.monitor.alarms.faults import MonitorState
+from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.alarms.ranking import worst_first
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
@@ -372,6 +372,7 @@ class Monitor:
         await asyncio.sleep(0)  # evaluating, stepping the alarms and listing: a turn of the loop each
         fault = self._history.fault if self._history else ""
         state = MonitorState(self._world.states, self._world.status, at.wall, fault, self._is_report)
+        state = replace(state, events=drop_unproven(state, self._thresholds))
         changes, alert_count = self._alarms.step(state)
         wait = self._poller.seconds_to_retry(self._schedule())
         alarms = self._alarms.ordered(state.events)

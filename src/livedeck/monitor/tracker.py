@@ -301,6 +301,7 @@ class EventTracker:
             future_samples=self._future_samples if is_polled else 0,
             failing_since=self._failing_since.wall if self._failing_since else None,
             unreadable=self._unreadable,
+            is_frozen=self._is_frozen,
         )
 
     def _last_news(self, status: ConnectionStatus) -> datetime | None:

@@ -15,6 +15,7 @@ from livedeck.client.http.errors import (
     Forbidden,
     NotFound,
     RateLimited,
+    Redirected,
     Rejected,
     RelayRunning,
     ServerFault,
@@ -110,6 +111,8 @@ def _error_type(status: int, code: int | None) -> type[Rejected]:
     implied = _implied_status(status, code)
     if code is not None and code in _BY_CODE:
         return _BY_CODE[code]
+    if 300 <= implied < 400:
+        return Redirected
     return ServerFault if 500 <= implied < 600 else _BY_STATUS.get(implied, Rejected)
 
 
@@ -130,7 +133,7 @@ def _redirect(location: str) -> str:
         parts = urlsplit("")
     host = parts.netloc.rpartition("@")[2]
     target = f"{parts.scheme}://{host}" if host else "another path"
-    return f"the platform points to {target}, which is not followed; check the address"
+    return f"the platform points to {target}, which is not followed"
 
 
 def _wait(seconds: float | None) -> str:

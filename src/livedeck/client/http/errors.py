@@ -11,6 +11,7 @@
     ├── Unreadable               an answer came, and it is not what the document describes
     ├── Unknown                  a change was sent and its answer was lost: done or not done
     └── Rejected                 the platform said no, or pointed elsewhere
+        ├── Redirected           3xx; not followed: it may be a network that wants a login first
         ├── Unauthorized         401
         ├── Forbidden            403
         ├── NotFound             404, and 400 with code 400404
@@ -136,6 +137,12 @@ class Rejected(ApiError):
         self.detail = detail
         self.invalid_params = invalid_params
         self.retry_after = retry_after
+
+
+class Redirected(Rejected):
+    """The answer points to another address, which is not followed: the token is not that one's business."""
+
+    advice = "check the address, and whether this network wants a login first"
 
 
 class Unauthorized(Rejected):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -65,17 +65,31 @@ class ActiveFault(NamedTuple):
 
 
 def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
-    """Every fault that is there now. While the connection is in trouble, the silence of an event is no fault of its
-    own."""
+    """Every fault that is there now."""
     case = DeckCase(state.connection, state.history_error)
     faults = {AlarmKey(DECK, finding.kind): _deck_fault(finding, state) for finding in _find_deck(case, thresholds)}
-    is_connection_to_blame = _is_connection_to_blame(state, thresholds.recovery)
-    for event in state.events:
+    for event in drop_unproven(state, thresholds):
         for finding in event.assessment.findings:
-            is_unproven = is_connection_to_blame or _is_unproven(event, state, thresholds)
-            if finding.kind != QOS_STALE or not is_unproven:
-                faults[AlarmKey(event.id, finding.kind, finding.target)] = _event_fault(finding, event, state)
+            faults[AlarmKey(event.id, finding.kind, finding.target)] = _event_fault(finding, event, state)
     return faults
+
+
+def drop_unproven(state: MonitorState, thresholds: Thresholds) -> tuple[EventState, ...]:
+    """The events without findings that nothing proves yet. While the connection is in trouble, the silence of an event
+    is no fault of its own."""
+    is_connection_to_blame = _is_connection_to_blame(state, thresholds.recovery)
+
+    def is_proven(event: EventState) -> bool:
+        return not is_connection_to_blame and not _is_unproven(event, state, thresholds)
+
+    def proven(event: EventState) -> EventState:
+        findings = event.assessment.findings
+        if all(finding.kind != QOS_STALE for finding in findings) or is_proven(event):
+            return event
+        findings = tuple(finding for finding in findings if finding.kind != QOS_STALE)
+        return replace(event, assessment=replace(event.assessment, findings=findings))
+
+    return tuple(map(proven, state.events))
 
 
 def ended_faults(
@@ -176,7 +190,7 @@ def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds)
     since = event.qos.as_of or failing_since
     patience = thresholds.unanswered_poor if connection.lost_share else thresholds.unanswered
     if since and not state.is_last and state.now - since < timedelta(seconds=patience):
-        return event.qos.as_of is None or state.now - event.qos.as_of > timedelta(seconds=thresholds.recovery)
+        return not event.qos.is_frozen
     return failing_since is not None and (connection.as_of is None or connection.as_of < failing_since - _SAME_ROUND)
 
 

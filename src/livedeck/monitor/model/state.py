@@ -88,6 +88,7 @@ class ConnectionProblem(StrEnum):
     NONE = ""
     UNAUTHORIZED = "TOKEN REFUSED"
     RATE_LIMITED = "RATE LIMITED"
+    REDIRECTED = "SENT ELSEWHERE"
     REQUEST_REFUSED = "REQUEST REFUSED"
     PLATFORM_FAILING = "PLATFORM FAILING"
     UNREADABLE = "ANSWER UNREADABLE"
@@ -252,7 +253,8 @@ class QosState:
     try failed, or empty; `failing_since`: when the first one since `as_of` failed. `future_samples`: how many samples
     of the last answer were left out, being dated in the future; `unreadable`: field -> in how many of them it could not
     be read. `lag`: how late samples come as a rule (s); None while that is not known.
-    `is_overdue`: the newest was older than that when it was last answered.
+    `is_overdue`: the newest was older than that when it was last answered. `is_frozen`: they come, their time stands
+    still.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -265,6 +267,7 @@ class QosState:
     unreadable: Mapping[str, int] = field(default_factory=dict)
     lag: float | None = None
     is_overdue: bool = False
+    is_frozen: bool = False
 
 
 @dataclass(frozen=True, slots=True)

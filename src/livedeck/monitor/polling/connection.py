@@ -11,6 +11,7 @@ from livedeck.client import (
     ApiError,
     Forbidden,
     RateLimited,
+    Redirected,
     Rejected,
     ResponseTiming,
     ServerFault,
@@ -27,6 +28,7 @@ _CAUSES: tuple[tuple[type[ApiError], ConnectionProblem], ...] = (
     (Forbidden, ConnectionProblem.UNAUTHORIZED),
     (RateLimited, ConnectionProblem.RATE_LIMITED),
     (ServerFault, ConnectionProblem.PLATFORM_FAILING),
+    (Redirected, ConnectionProblem.REDIRECTED),
     (Rejected, ConnectionProblem.REQUEST_REFUSED),
     (Unreadable, ConnectionProblem.UNREADABLE),
 )
