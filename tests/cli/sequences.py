@@ -32,21 +32,21 @@ def _controls(text: str) -> Iterator[str]:
 
 
 def _sequences(text: str, size: tuple[int, int], copied: str) -> Iterator[str]:
+    ends = {whole.end() for whole in _WHOLE_OSC.finditer(text)}
     for escape in re.finditer("\x1b", text):
-        following = text[escape.end() : escape.end() + 200_000]
-        if following[:1] == "\\" and re.search(r"\x1b\][^\x07\x1b]*\Z", text[: escape.start()][-100_000:]):
+        if text.startswith("\\", escape.end()) and escape.end() + 1 in ends:
             continue  # the end of a control string that was judged at its beginning
-        if not _is_own(following, size, copied):
-            yield f"ESC {following[:40]!r}"
+        if not _is_own(text, escape.end(), size, copied):
+            yield f"ESC {text[escape.end() : escape.end() + 40]!r}"
 
 
-def _is_own(following: str, size: tuple[int, int], copied: str) -> bool:
-    if match := _OSC.match(following):
+def _is_own(text: str, start: int, size: tuple[int, int], copied: str) -> bool:
+    if match := _OSC.match(text, start):
         number, content = match.groups()
         if number == "52":
             return bool(copied) and copied in b64decode(content.partition(";")[2]).decode()
         return number == "22" and content.replace("-", "").isalpha()
-    match = _CSI.match(following)
+    match = _CSI.match(text, start)
     return match is not None and _is_own_csi(*match.groups(), size=size)
 
 

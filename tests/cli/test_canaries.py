@@ -7,9 +7,7 @@ screen, reveals a key, and takes out each mask in turn; the small form is one sc
 from __future__ import annotations
 
 import base64
-import json
 import re
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands import LIVEDECK, environment
+from cli.altered import altered
+from cli.commands import LIVEDECK
 from cli.secretive import CANARY, spellings
 from cli.terminals import Terminal, terminal
 from cli.unmasked import MASKS
@@ -35,16 +34,10 @@ COPIED = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)")
 @contextmanager
 def secretive(home: Path) -> Iterator[str]:
     """The platform; its address. The token is in a file, where no process has it in its variables."""
-    command = [sys.executable, str(HERE / "secretive.py")]
-    with subprocess.Popen(command, env=environment(home), stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            found = json.loads(process.stdout.readline())
-            (home / "token").write_text(found["token"])
-            (home / "token").chmod(0o600)
-            yield found["base_url"]
-        finally:
-            process.kill()
+    with altered(home, "secretive.py") as found:
+        (home / "token").write_text(found["token"])
+        (home / "token").chmod(0o600)
+        yield found["base_url"]
 
 
 @contextmanager

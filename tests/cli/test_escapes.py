@@ -6,17 +6,14 @@ that has a key, at two sizes; the small form opens one screen and its form.
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from cli.commands import environment
+from cli.altered import altered
 from cli.sequences import foreign
 from cli.terminals import Terminal, terminal
 from livedeck.ui.features import FEATURES
@@ -33,16 +30,10 @@ LEAVING = {"app.quit", "app.leave", "app.suspend", "app.interrupt"}
 
 
 @contextmanager
-def hostile(home: Path) -> Iterator[dict[str, Any]]:
+def hostile(home: Path) -> Iterator[dict[str, str]]:
     """The platform; what a command has to be told to find it."""
-    command = [sys.executable, str(HERE / "hostile.py")]
-    with subprocess.Popen(command, env=environment(home), stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            found = json.loads(process.stdout.readline())
-            yield {"LIVEDECK_BASE_URL": found["base_url"], "LIVEDECK_TOKEN": found["token"]}
-        finally:
-            process.kill()
+    with altered(home, "hostile.py") as found:
+        yield {"LIVEDECK_BASE_URL": found["base_url"], "LIVEDECK_TOKEN": found["token"]}
 
 
 LOOK = 0.7
