@@ -8,9 +8,9 @@ import pytest
 
 from golden.log import Log
 from golden.player import play
+from golden.plays import SEEDS
 from livedeck.monitor import ConnectionState, Freshness, Grade, Snapshot, is_stale
 
-SEEDS = (1, 2, 3)
 BEGIN, END = 30.0, 150.0
 """When the faults of these scenarios strike, and when they end."""
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 import pytest
 
 from golden.player import play
-
-SEEDS = (1, 2, 3)
+from golden.plays import SEEDS
 
 
 @pytest.mark.parametrize("seed", SEEDS)
