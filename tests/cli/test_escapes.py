@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ LEAVING = {"app.quit", "app.leave", "app.suspend", "app.interrupt"}
 
 
 @contextmanager
-def hostile(home: Path) -> Iterator[dict[str, str]]:
+def hostile(home: Path) -> Iterator[dict[str, Any]]:
     """The platform; what a command has to be told to find it."""
     with altered(home, "hostile.py") as found:
         yield {"LIVEDECK_BASE_URL": found["base_url"], "LIVEDECK_TOKEN": found["token"]}
