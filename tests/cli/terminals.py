@@ -53,6 +53,14 @@ class Terminal:
     def press(self, keys: str) -> None:
         os.write(self._master, keys.encode())
 
+    def press_until(self, keys: str, pattern: str) -> None:
+        """Press that until it is taken: a dialog takes no answer in its first moments, however slow the machine is."""
+        start, end = len(self.written), monotonic() + TIMEOUT
+        while not re.search(pattern, _words(self.written[start:])):
+            assert monotonic() < end, f"{pattern!r} never came: {_words(self.written[start:])[-2000:]}"
+            self.press(keys)
+            self.pause(2.0)
+
     def resize(self, columns: int, rows: int) -> None:
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process.send_signal(signal.SIGWINCH)

@@ -1,7 +1,8 @@
 """A whole session shows and keeps no secret: screens, forms, refusals, copies, the log, the history and `/proc`.
 
 With any one of the masks taken out the same session is caught. `pytest -m slow tests/cli/test_canaries.py` opens every
-screen, reveals a key, and takes out each mask in turn; the small form is one screen with its form, refusal and copies.
+screen, reveals a key, runs the commands, lets the deck fail with every secret in the error, and takes out each mask in
+turn; the small form is one screen with its form, refusal and copies.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from cli.altered import altered
 from cli.commands import LIVEDECK
 from cli.secretive import CANARY, spellings
 from cli.terminals import Terminal, terminal
-from cli.unmasked import MASKS
 
 HERE = Path(__file__).parent
 LOOK = 0.7
@@ -41,16 +41,22 @@ def secretive(home: Path) -> Iterator[str]:
 
 
 @contextmanager
-def session(home: Path, program: Sequence[str] = LIVEDECK) -> Iterator[Terminal]:
-    """A deck on it, with its first events shown."""
+def settled(home: Path) -> Iterator[None]:
+    """That platform, and settings that name it."""
     with secretive(home) as address:
         config = home / ".config" / "livedeck" / "config.toml"
         config.parent.mkdir(parents=True)
         config.write_text(f'base_url = "{address}"\ntoken_file = "{home / "token"}"\nprofile = "default"\n')
-        with terminal(home, size=(120, 40), program=program) as deck:
-            deck.until("Morning service")
-            deck.pause(LOOK)
-            yield deck
+        yield
+
+
+@contextmanager
+def session(home: Path, program: Sequence[str] = LIVEDECK) -> Iterator[Terminal]:
+    """A deck on it, with its first events shown."""
+    with settled(home), terminal(home, size=(120, 40), program=program) as deck:
+        deck.until("Morning service")
+        deck.pause(LOOK)
+        yield deck
 
 
 def press(deck: Terminal, *keys: str) -> None:
@@ -137,7 +143,73 @@ def test_a_walk_over_all_screens_shows_none_and_a_key_is_gone_after_ten_seconds(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mask", MASKS)
+def test_what_commands_print_and_write_holds_none(tmp_path: Path) -> None:
+    """Every command that asks the platform, an export of a chat and of samples, and the wall with its picture."""
+    commands = (
+        ("status",),
+        ("status", "--json"),
+        ("alarms", "--all"),
+        ("alarms", "--json"),
+        ("doctor",),
+        ("config", "show"),
+        ("qos", "Morning service", "--json"),
+        ("qos", "Morning service", "--csv"),
+        ("chat", "export", "Morning service", "-o", str(tmp_path / "chat.json")),
+        ("chat", "export", "Morning service", "--all", "--format", "xlsx", "-o", str(tmp_path / "chats")),
+        ("wallboard", "--svg", str(tmp_path / "wall.svg")),
+    )
+    (tmp_path / "chats").mkdir()
+    with settled(tmp_path):
+        for arguments in commands:
+            with terminal(tmp_path, *arguments) as command:
+                if "--svg" in arguments:
+                    command.until("Morning service")
+                    command.press("q")
+                assert command.ended() == 0, arguments
+                assert command.written
+                assert leaks(tmp_path, command) == [], arguments
+    assert {"chat.json", "wall.svg"} <= {path.name for path in tmp_path.iterdir()}
+
+
+FAULTS = {"crash": "ended with", "action": "ended by a fault", "note": "", "audit": "", "notice": "•"}
+"""Each with what is seen of it."""
+
+
+def fail(deck: Terminal, fault: str) -> None:
+    """Copy something: the fault comes with that."""
+    deck.until_raw(b"CRIT")
+    press(deck, "\x1b[B")
+    deck.press("y")
+    deck.until("Copy of")
+    deck.pause(LOOK)
+    deck.press("j")
+    deck.until(FAULTS[fault])
+    deck.pause(2 * LOOK)
+    if fault != "crash":
+        press(deck, "7", "\x1b[B", "\x1b[A", "q")
+    deck.ended()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_that_quotes_every_secret_shows_and_keeps_none(tmp_path: Path, fault: str) -> None:
+    with session(tmp_path, [sys.executable, str(HERE / "unmasked.py"), fault]) as deck:
+        fail(deck, fault)
+        assert leaks(tmp_path, deck) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mask", "fault"), [("log", "crash"), ("history", "audit"), ("answers", "note"), ("notices", "notice")]
+)
+def test_without_the_mask_of_a_place_a_fault_that_quotes_them_is_caught(tmp_path: Path, mask: str, fault: str) -> None:
+    with session(tmp_path, [sys.executable, str(HERE / "unmasked.py"), f"{mask},{fault}"]) as deck:
+        fail(deck, fault)
+        assert leaks(tmp_path, deck)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mask", ["addresses", "register", "type", "json"])
 def test_without_any_one_of_its_masks_it_is_caught(tmp_path: Path, mask: str) -> None:
     with session(tmp_path, [sys.executable, str(HERE / "unmasked.py"), mask]) as deck:
         show_profiles(deck)

@@ -7,7 +7,7 @@ that has a key, at two sizes; the small form opens one screen and its form.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,26 @@ KEYS = {"question_mark": "?", "slash": "/", "colon": ":", "enter": "\r", "space"
 """What a terminal sends for keys that are not named by what they send."""
 
 REGISTRY = ActionRegistry(FEATURES)
+DOWN = "\x1b[B"
+PART = ("1", "6", "\x1b", "\x1b", DOWN, "\r")
+"""From anywhere to the first part of a video."""
+
+WAYS: dict[str, tuple[Sequence[str], bytes]] = {
+    "events": (["1"], rb"1 Events"),
+    "streams": (["2"], rb"\[2 Streams"),
+    "qos": (["1", DOWN, "3"], rb"\[3 QoS"),
+    "chat": (["1", DOWN, "4"], rb"\[4 Chat"),
+    "rooms": (["5"], rb"\[5 Rooms"),
+    "videos": (["6", "\x1b", "\x1b"], rb"\[6 Videos"),
+    "alarms": (["7"], rb"\[7 Alarms"),
+    "posters": (PART, rb"\[posters"),
+    "subtitles": ([*PART, "]"], rb"\[subtitles"),
+    "cues": ([*PART, "]", DOWN, "\r"], rb"BEGINS"),
+    "annotations": ([*PART, "]", "]"], rb"\[annotations"),
+    "materials": ([*PART, "]", "]", "]"], rb"\[materials"),
+}
+"""The keys from anywhere to each screen, and what stands there then."""
+
 LEAVING = {"app.quit", "app.leave", "app.suspend", "app.interrupt"}
 
 
@@ -62,15 +82,27 @@ def open_form(deck: Terminal) -> None:
 
 
 def open_all(deck: Terminal, mode: str) -> None:
-    """Whatever a key opens on that screen."""
-    screen = str([*REGISTRY.screens].index(mode) + 1)
+    """Whatever a key opens on that screen; what can be done on every screen is opened on the first."""
+    way, sign = WAYS[mode]
+    follow(deck, way)
+    deck.until_raw(sign)
+    everywhere = set.intersection(*({action.name for action in REGISTRY.on_screen(screen)} for screen in WAYS))
     for action in REGISTRY.on_screen(mode):
         keys = [KEYS.get(key, key) for key in REGISTRY.keys_of(action)]
-        if action.name in LEAVING or not keys or len(keys[0]) > 1:
+        is_elsewhere = action.name in everywhere and mode != "events"
+        if action.name in LEAVING or is_elsewhere or not keys or len(keys[0]) > 1:
             continue
-        for pressed in (screen, keys[0], "\x1b", "\t\r"):  # the last where it asks whether it is left
+        follow(deck, way)
+        for pressed in (keys[0], "\x1b", "\t\r"):  # the last where it asks whether it is left
             deck.press(pressed)
             deck.pause(LOOK)
+
+
+def follow(deck: Terminal, way: Sequence[str]) -> None:
+    """Press the keys that lead there."""
+    for key in way:
+        deck.press(key)
+        deck.pause(0.3)
 
 
 def leave(deck: Terminal) -> None:
@@ -105,7 +137,7 @@ def test_no_payload_passes_a_screen_and_its_form(tmp_path: Path, program: list[s
 @pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
-@pytest.mark.parametrize("mode", REGISTRY.screens)
+@pytest.mark.parametrize("mode", WAYS)
 def test_no_payload_passes_anything_that_a_key_opens(
     tmp_path: Path, program: list[str], size: tuple[int, int], mode: str
 ) -> None:
@@ -135,6 +167,10 @@ def test_no_payload_passes_what_is_printed(tmp_path: Path) -> None:
                 command.ended()
                 assert not foreign(command.written, (120, 40)), arguments
                 assert command.written
+
+
+def test_every_screen_is_on_the_way() -> None:
+    assert set(WAYS) == set(REGISTRY.screens)
 
 
 def test_every_command_prints_by_one_function() -> None:

@@ -1,10 +1,21 @@
-"""The command without one of its masks: `unmasked.py addresses|register|log|... ARGUMENTS...`"""
+"""The command without some of its masks, or with a fault that quotes every secret it knows.
+
+    unmasked.py addresses|register|log|...[,crash|action|note|audit|notice] ARGUMENTS...
+
+A fault comes with whatever is copied.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from livedeck.operations.executor import audit_local
+from livedeck.operations.operation import Target
+
+if TYPE_CHECKING:
+    from livedeck.ui.app import Deck
 
 
 def without_addresses() -> None:
@@ -44,15 +55,111 @@ def without_json() -> None:
     setattr(secrets, "mask_secrets", str)  # noqa: B010
 
 
+def without_log() -> None:
+    """The log has whatever it is given."""
+    from livedeck.cli import log_file
+
+    setattr(log_file, "mask_value", as_it_is)  # noqa: B010
+
+
+def without_history() -> None:
+    """Records, which the history keeps, have whatever they are made of."""
+    from livedeck.monitor.model import records
+
+    setattr(records, "masked_line", as_it_is)  # noqa: B010
+
+
+def without_answers() -> None:
+    """What a person answers to an alarm stays as it was typed."""
+    from livedeck.monitor.model import answer
+
+    setattr(answer, "masked_line", as_it_is)  # noqa: B010
+
+
+def without_notices() -> None:
+    """Notices say whatever they are given."""
+    from livedeck.ui import app
+
+    setattr(app, "masked", as_it_is)  # noqa: B010
+
+
+def as_it_is(value: Any, *_: object) -> Any:
+    """The same, unmasked."""
+    return value
+
+
 MASKS: dict[str, Callable[[], None]] = {
     "addresses": without_addresses,
     "register": without_register,
     "type": without_secret_type,
     "json": without_json,
+    "log": without_log,
+    "history": without_history,
+    "answers": without_answers,
+    "notices": without_notices,
 }
 
+
+def secrets(most: int = 10_000) -> str:
+    """Those that the process has met first."""
+    from livedeck.text.secrets import REGISTER
+
+    return " ".join([*REGISTER._secrets][:most])
+
+
+def crash(deck: Deck) -> None:
+    """The deck itself ends by it."""
+
+    def fail() -> None:
+        raise RuntimeError(f"no way to show {secrets()}")
+
+    deck.call_later(fail)
+
+
+def fail_action(_: Deck) -> None:
+    """The action ends by it, the deck goes on."""
+    raise RuntimeError(f"no way to copy {secrets()}")
+
+
+def note(deck: Deck) -> None:
+    """A person writes them beside an alarm."""
+    assert deck.snapshot is not None
+    deck.monitor.note(deck.snapshot.alarms[0].key, secrets(most=5))
+
+
+def audit(deck: Deck) -> None:
+    """The audit has them as what a person gave as a reason."""
+    target = Target("event", "-", "-")
+    deck.run_worker(audit_local(deck.history, deck.clock.now(), "shelve alarm", target, secrets()))
+
+
+def notice(deck: Deck) -> None:
+    """The deck says them."""
+    deck.announce(secrets())
+
+
+FAULTS: dict[str, Callable[[Deck], None]] = {
+    "crash": crash,
+    "action": fail_action,
+    "note": note,
+    "audit": audit,
+    "notice": notice,
+}
+
+
+def with_fault(name: str) -> None:
+    """It happens when something is copied."""
+    from livedeck.ui.app import Deck
+
+    def copy(deck: Deck, *_: object, **__: object) -> None:
+        FAULTS[name](deck)
+
+    setattr(Deck, "copy", copy)  # noqa: B010
+
+
 if __name__ == "__main__":
-    MASKS[sys.argv.pop(1)]()
+    for name in sys.argv.pop(1).split(","):
+        with_fault(name) if name in FAULTS else MASKS[name]()
     from livedeck.cli import main
 
     main()

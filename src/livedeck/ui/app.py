@@ -264,7 +264,7 @@ class Deck(ExactApp):
             work = action.run(self, argument)
         except Exception as error:
             log.exception("an action failed", action=name)
-            self._announce_fault(action, error)
+            self._announce_fault(f":{action.name}", error)
             return
         if work is not None:
             self.run_worker(self._finish(action, work), name=name, group="actions", exit_on_error=False)
@@ -274,11 +274,11 @@ class Deck(ExactApp):
             await work
         except Exception as error:
             log.exception("an action failed", action=action.name)
-            self._announce_fault(action, error)
+            self._announce_fault(f":{action.name}", error)
 
-    def _announce_fault(self, action: Action, error: Exception) -> None:
+    def _announce_fault(self, what: str, error: Exception) -> None:
         where = f"{type(error).__name__}; see {self._log_file or 'the log'}"
-        self.announce(f":{action.name} ended by a fault of the deck: {where}", Severity.CRITICAL)
+        self.announce(f"{what} ended by a fault of the deck: {where}", Severity.CRITICAL)
 
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
         """See `Context`."""
@@ -323,8 +323,17 @@ class Deck(ExactApp):
         return await self.push_screen_wait(dialog)
 
     def open(self, dialog: Screen[R], then: Callable[[R | None], None] | None = None) -> None:
-        """See `Context`."""
-        self.push_screen(dialog, then)
+        """See `Context`. A fault of what takes the result is told, as that of an action: the deck goes on."""
+
+        def take(result: R | None) -> None:
+            try:
+                if then is not None:
+                    then(result)
+            except Exception as error:
+                log.exception("an answer could not be taken", dialog=type(dialog).__name__)
+                self._announce_fault(type(dialog).__name__, error)
+
+        self.push_screen(dialog, take)
 
     def start(self, work: Awaitable[None], name: str) -> Worker[None]:
         """See `Context`."""

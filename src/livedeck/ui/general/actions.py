@@ -19,6 +19,7 @@ from livedeck.ui.shell.preferences import Displayed
 from livedeck.ui.shell.screen import BaseScreen, Listing
 
 if TYPE_CHECKING:
+    from livedeck.monitor import EventState
     from livedeck.ui.shell.context import Context
 
 
@@ -148,31 +149,31 @@ def copy_texts(event: Event, address: str) -> Mapping[str, str]:
     }
 
 
-def copy_event(ctx: Context, argument: str) -> None:
+def copy_event(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Copy the selected event in the format that is named, or chosen."""
     state = ctx.selected_event()
     if state is None:
-        return
-    texts = copy_texts(state.event, ctx.api.events.address(state.id) if ctx.api else "")
-    if argument and argument not in texts:
-        ctx.announce(f"there is no form {argument}: {', '.join(texts)}", Severity.WARNING)
-        return
+        return None
+    if argument and argument not in COPY_FORMATS:
+        ctx.announce(f"there is no form {argument}: {', '.join(COPY_FORMATS)}", Severity.WARNING)
+        return None
+    return _copy_event(ctx, state, argument)
 
-    def copy(choice: str | None) -> None:
-        if choice == "link" and texts[choice]:
-            ctx.start(_copy_link(ctx, state.event, texts[choice]), "copy")
-        elif choice is not None and texts[choice]:
-            ctx.copy(texts[choice], f"{COPY_FORMATS[choice]} of {name(state)}")
-        elif choice is not None:
-            ctx.announce(f"{name(state)} has no {COPY_FORMATS[choice]}", Severity.WARNING)
 
-    if argument:
-        copy(argument)
-        return
+async def _copy_event(ctx: Context, state: EventState, format_name: str) -> None:
     from livedeck.ui.kit.dialogs.choice import ChoiceScreen
 
     options = [(choice[0], choice, label) for choice, label in COPY_FORMATS.items()]
-    ctx.open(ChoiceScreen(f"Copy of {name(state)}", options), copy)
+    choice: str | None = format_name or await ctx.ask(ChoiceScreen(f"Copy of {name(state)}", options))
+    if choice is None:
+        return
+    text = copy_texts(state.event, ctx.api.events.address(state.id) if ctx.api else "")[choice]
+    if not text:
+        ctx.announce(f"{name(state)} has no {COPY_FORMATS[choice]}", Severity.WARNING)
+    elif choice == "link":
+        await _copy_link(ctx, state.event, text)
+    else:
+        ctx.copy(text, f"{COPY_FORMATS[choice]} of {name(state)}")
 
 
 async def _copy_link(ctx: Context, event: Event, link: str) -> None:
