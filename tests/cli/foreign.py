@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -30,29 +31,35 @@ def timestamp(epoch: float) -> str:
 class ForeignPlatform(ThreadingHTTPServer):
     """Events with a steady encoder each; what else happens is set by the test while it serves.
 
-    `lost`: the share of requests that are answered 503. `delay`: seconds before each answer. `portal`: every request is
-    sent to a login page ("redirect"), or gets one ("page"). `unlisted`: ids that the lists leave out, for so many of
-    them. `lag`: seconds that samples come late. `change`: what is done to each sample before it is sent. `token`: the
-    one that is accepted. `away`: every request is answered 502. `silent`: ids whose samples never come.
+    `lost`: the share of requests that are answered 503, the same ones of each path for a seed. `delay`: seconds before
+    each answer. `portal`: every request is sent to a login page ("redirect"), or gets one ("page"). `unlisted`: ids
+    that the lists leave out, for so many of them. `lag`: seconds by which the samples of that event come late.
+    `change`: what is done to each sample of an event before it is sent. `token`: the one that is accepted. `away`:
+    every request is answered 502. `silent`: ids whose samples never come. `ahead`: seconds that its clock is ahead of
+    this machine's: while that slept.
     """
 
     daemon_threads = True
 
     def __init__(self, count: int = 4, seed: int = 1) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.random, self.lock = Random(seed), threading.Lock()
-        self.started_at = time.time() - 1800
+        self.seed, self.lock, self.asked = seed, threading.Lock(), Counter[str]()
+        self.ahead, self.started_at = 0.0, time.time() - 1800
         self.events = [self._event(number) for number in range(count)]
-        self.lost, self.delay, self.lag = 0.0, 0.0, 0.0
+        self.lost, self.delay, self.lag = 0.0, 0.0, dict[str, float]()
         self.portal, self.token, self.away = "", TOKEN, False
         self.unlisted: dict[str, int] = {}
         self.silent: set[str] = set()
-        self.change: Callable[[dict[str, Any]], dict[str, Any]] = lambda sample: sample
+        self.change: Callable[[str, dict[str, Any]], dict[str, Any]] = lambda _, sample: sample
         self.requests: list[tuple[float, str, int]] = []  # when (monotonic s), path, status
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def now(self) -> float:
+        """Its clock (epoch s)."""
+        return time.time() + self.ahead
 
     def _event(self, number: int) -> dict[str, Any]:
         event_id = f"7f1c9a30-0000-4000-8000-{number:012d}"
@@ -94,20 +101,31 @@ class ForeignPlatform(ThreadingHTTPServer):
         """The newest of that event's stream, oldest first."""
         if event_id in self.silent:
             return []
-        newest = int(time.time() - self.lag) // CADENCE * CADENCE
+        newest = int(self.now() - self.lag.get(event_id, 0.0)) // CADENCE * CADENCE
         return [self._sample(event_id, at) for at in range(newest - CADENCE * (KEPT - 1), newest + 1, CADENCE)]
 
     def _sample(self, event_id: str, at: int) -> dict[str, Any]:
         noise = Random(f"{event_id} {at}").uniform(-1, 1)
         return self.change(
+            event_id,
             {
                 "bitrate_video": round(4_500_000 + 90_000 * noise),
                 "bitrate_audio": round(128_000 + 900 * noise),
                 "frame_rate": 30,
                 "status": 0,
                 "time": timestamp(at + 0.25),
-            }
+            },
         )
+
+    def number(self, event_id: str) -> int:
+        """Which of the halls that is, from 0 on."""
+        return [event["id"] for event in self.events].index(event_id)
+
+    def loses(self, path: str) -> bool:
+        """Whether this request is answered 503."""
+        with self.lock:
+            self.asked[path] += 1
+            return Random(f"{self.seed} {path} {self.asked[path]}").random() < self.lost
 
     def listed(self) -> list[dict[str, Any]]:
         """The events of one list."""
@@ -127,15 +145,13 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         platform, url = self.server, urlsplit(self.path)
         time.sleep(platform.delay)
-        with platform.lock:
-            is_lost = platform.random.random() < platform.lost
         if platform.portal == "redirect" and url.path != "/login":
             self._send(302, b"", "text/html", Location=f"{platform.address}/login?to={url.path}")
         elif platform.portal:
             self._send(200, PORTAL, "text/html; charset=utf-8")
         elif platform.away:
             self._send(502, b"<html><h1>502 Bad Gateway</h1></html>", "text/html")
-        elif is_lost:
+        elif platform.loses(url.path):
             self._send(503, b'{"error": {"code": 503503, "message": "overloaded"}}')
         elif self.headers.get("Authorization") != f"Bearer {platform.token}":
             self._send(401, b'{"error": {"code": 401401, "message": "unauthorized"}}')
@@ -174,6 +190,10 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """The `Date` of an answer."""
+        return super().date_time_string(self.server.now() if timestamp is None else timestamp)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the base's own name
         """To nobody."""

@@ -29,7 +29,7 @@ async def test_one_list_without_an_event_removes_nothing_and_a_second_one_does(d
     one.stage.events = one.stage.events[:1]
     snapshot = await one.until(one.clock.monotonic() + 25)
     assert [state.id for state in snapshot.events] == ["one"]
-    assert banner(snapshot).startswith("● two is no longer listed, and was on air, at 12:00:")
+    assert banner(snapshot).startswith("● two was on air, and is not listed since 12:00:")
     assert not any(alarm.severity is Severity.CRITICAL for alarm in snapshot.alarms)
 
 
@@ -39,7 +39,7 @@ async def test_an_empty_list_is_doubted_for_half_a_minute(deck: Raise) -> None:
     listed, one.stage.events = one.stage.events, []
     snapshot = await one.until(35)
     assert [state.phase.tally for state in snapshot.events] == [BroadcastState.ON_AIR] * 2
-    assert banner(snapshot) == "▲ the platform lists no events; there were 2"
+    assert banner(snapshot) == "▲ the platform lists no events; there were 2, kept until that is certain"
     assert snapshot.alarms == ()
     one.stage.events = listed
     snapshot = await one.until(60)

@@ -99,7 +99,8 @@ def summary(snapshot: Snapshot) -> str:
 
 def _row(state: EventState, render_time: RenderTime) -> list[Line]:
     findings = [f"{finding.kind} {finding.actual}" for finding in state.assessment.findings]
-    wrong = "; ".join([*findings, *(f"unread {fault}" for fault in events.faults(state))])
+    unlisted = [] if state.is_listed else [events.UNLISTED]
+    wrong = "; ".join([*unlisted, *findings, *(f"unread {fault}" for fault in events.faults(state))])
     return [
         [(plain(events.tally(state, render_time)).strip(), StyleRole.TEXT)],
         events.ingest(state, render_time),

@@ -278,14 +278,16 @@ class Monitor:
         return await self._read(LIST, partial(fetch, page=page, per_page=MAX_PER_PAGE))
 
     async def _read(self, key: PollKey, read: Callable[[], Awaitable[T]]) -> T:
-        """What is read; tried once more where the answer was lost in passing. In a back-off the next turn is that."""
-        try:
-            return await self._count(key, read)
-        except ApiError as error:
-            if self._poller.is_backing_off or not is_passing(error):
-                raise
-        await self._clock.sleep(self._cadence.quick_retry)
-        self._poller.spend()
+        """What is read; tried once more where the answer was lost in passing, and the samples of an event a few times
+        for a report, which has no next turn. In a back-off the next turn is that."""
+        for _ in range(self._cadence.report_retries if self._is_report and key != LIST else 1):
+            try:
+                return await self._count(key, read)
+            except ApiError as error:
+                if self._poller.is_backing_off or not is_passing(error):
+                    raise
+            await self._clock.sleep(self._cadence.quick_retry)
+            self._poller.spend()
         return await self._count(key, read)
 
     async def _count(self, key: PollKey, read: Callable[[], Awaitable[T]]) -> T:

@@ -496,7 +496,7 @@ class WorldTracker:
                 thresholds = self._overrides.get(event.id, self._thresholds)
                 tracker = EventTracker(event, at, thresholds, tracker.state if tracker else None)
             if _is_sending(tracker.state) and event.stream and _is_finished(event.stream):
-                self._note_end(tracker, "was completed while on air", at)
+                self._note_end(tracker, "was completed while on air, at", at)
             tracker.update_event(event, self.status, at)
             trackers[event.id] = tracker
         missing = {key: tracker for key, tracker in self._trackers.items() if key not in trackers}
@@ -507,7 +507,7 @@ class WorldTracker:
             if is_first or listed.unreadable or at.monotonic - since.monotonic < doubt:
                 trackers[event_id] = tracker
             elif _is_sending(tracker.state):
-                self._note_end(tracker, "is no longer listed, and was on air", at)
+                self._note_end(tracker, "was on air, and is not listed since", at)
         self._trackers = trackers
 
     def _note_end(self, tracker: EventTracker, how: str, at: ClockReading) -> None:

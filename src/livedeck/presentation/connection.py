@@ -63,9 +63,9 @@ def _doubt_line(snapshot: Snapshot, render_time: RenderTime, data: str) -> Line:
     if render_time.stale and connection.as_of is not None:
         text = f"▒ STALE  {data}, {age(render_time.seconds_since(connection.as_of))} old"
     elif snapshot.events and not any(state.is_listed for state in snapshot.events):
-        text = f"▲ the platform lists no events; there were {len(snapshot.events)}"
+        text = f"▲ the platform lists no events; there were {len(snapshot.events)}, kept until that is certain"
     elif snapshot.ended:
-        text = f"● {snapshot.ended[-1].name} {snapshot.ended[-1].how}, at {snapshot.ended[-1].at:%H:%M:%S}Z"
+        text = f"● {snapshot.ended[-1].name} {snapshot.ended[-1].how} {snapshot.ended[-1].at:%H:%M:%S}Z"
     elif connection.clock_change:
         text = f"● {clock_change_text(connection.clock_change)}"
     elif connection.state is ConnectionState.POOR:

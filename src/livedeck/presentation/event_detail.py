@@ -25,6 +25,7 @@ def detail_lines(state: EventState, render_time: RenderTime, width: int) -> list
     event = state.event
     panel: list[tuple[str, Line]] = [
         *[("wrong", _finding_line(finding, render_time)) for finding in state.assessment.findings],
+        *([] if state.is_listed else [("list", [(events.UNLISTED, StyleRole.WARNING)])]),
         *[("unread", line) for line in _unread(state)],
         ("signal", _signal(state, render_time, width - LABEL_CELLS)),
         ("restreams", _restreams(state, render_time)),

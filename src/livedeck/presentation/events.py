@@ -43,8 +43,11 @@ def faults(state: EventState) -> tuple[FieldFault, ...]:
         FieldFault(f"qos.{field}", _SAMPLE_DEMANDS.get(field, "should be a number"), f"something else ({count}x)")
         for field, count in state.qos.unreadable.items()
     )
-    listed = [] if state.is_listed else [FieldFault("last list", "should hold this event", "a list without it")]
-    return (*listed, *state.event.faults, *samples)
+    return (*state.event.faults, *samples)
+
+
+UNLISTED = "the last list lacks this event: it is asked for again"
+"""What the detail says of an event that is not in the last list."""
 
 
 def name_cell(state: EventState, _: RenderTime) -> Line:
@@ -53,9 +56,9 @@ def name_cell(state: EventState, _: RenderTime) -> Line:
 
 
 def odd_sign(state: EventState) -> Line:
-    """`≠ odd` where fields could not be read, `≠ not in the list` where the last list lacks the event."""
+    """`≠ odd` where fields could not be read, `≠ unlisted` where the last list lacks the event."""
     if not state.is_listed:
-        return [("≠ not in the list ", StyleRole.WARNING)]
+        return [("≠ unlisted ", StyleRole.WARNING)]
     return [("≠ odd ", StyleRole.WARNING)] if faults(state) else []
 
 

@@ -75,6 +75,7 @@ def event_object(state: EventState, render_time: RenderTime) -> dict[str, Any]:
         "id": state.id,
         "name": state.event.name,
         "as_of": isoformat_utc(state.as_of),
+        "listed": state.is_listed,
         "tally": phase.tally.value,
         "mark": isoformat_utc(phase.reference_time),
         "ingest": {

@@ -111,11 +111,13 @@ def _incident(members: list[Alarm], since: datetime, case: IncidentCase) -> Inci
 
 
 def clock_change_text(change: ClockChange) -> str:
-    """`this machine's clock was set 01:00:00 forward at 12:10:05Z`, or for how long it slept, until when."""
+    """`this machine's clock was set 01:00:00 forward at 12:10:05Z: ages stay right`, or its sleep."""
     at, length = f"{change.at:%H:%M:%S}Z", age(round(abs(change.seconds)))
     if change.is_sleep:
         return f"this machine slept {length}, until {at}: nothing was watched"
-    return f"this machine's clock was set {length} {'forward' if change.seconds > 0 else 'back'} at {at}"
+    return (
+        f"this machine's clock was set {length} {'forward' if change.seconds > 0 else 'back'} at {at}: ages stay right"
+    )
 
 
 DECK_KINDS = (

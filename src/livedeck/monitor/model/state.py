@@ -300,7 +300,7 @@ class EventState:
 
 @dataclass(frozen=True, slots=True)
 class EndedEvent:
-    """An event that ended while it was on air and its encoder sent: `how` in words, `at` the answer that told it."""
+    """An event that ended while on air, its encoder sending: `how` in words, up to its time; `at`: of the answer."""
 
     name: str
     how: str

@@ -296,6 +296,9 @@ class Cadence:
     at_once: int = 8  # calls in flight: a deck is a guest on the platform
     budget: float = 50.0  # requests/s of all polling together: 200 events on air need 40
     quick_retry: float = 0.5  # s until a read that failed in passing is tried once more, before its event is doubted
+    report_retries: int = (
+        4  # quick retries for a report: of thirty lost answers in a hundred that leaves 1 event in 400
+    )
     probe: float = 4.5  # s between two looks, in a back-off, whether the platform is back: known within 5 s
     give_up: int = 2  # failed rounds in a row after which a one-off report is made without the platform
 

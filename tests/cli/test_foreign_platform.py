@@ -1,0 +1,117 @@
+"""The real programs on a platform of another house (monitoring.md, "Lost answers", "Missing events", "Connection").
+
+Each lives through the same trouble in real time. No event is blamed for what is the platform's or the link's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.commands import called
+from cli.foreign import ForeignPlatform, foreign_platform
+from cli.programs import programs, settings, words
+
+TROUBLE_SECONDS = 75
+"""More than an event goes unanswered on a poor link before it is doubted."""
+
+
+def lose(share: float) -> Callable[[ForeignPlatform], None]:
+    return lambda platform: setattr(platform, "lost", share)
+
+
+def delay(platform: ForeignPlatform) -> None:
+    platform.delay = 3.0
+
+
+def portal(kind: str) -> Callable[[ForeignPlatform], None]:
+    return lambda platform: setattr(platform, "portal", kind)
+
+
+def unlist(*numbers: int, lists: int) -> Callable[[ForeignPlatform], None]:
+    return lambda platform: platform.unlisted.update({platform.events[number]["id"]: lists for number in numbers})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("trouble", "is_told_as", "kinds"),
+    [
+        (lose(0.1), "LINK POOR since", set()),
+        (lose(0.3), "LINK POOR since", set()),
+        (delay, "rtt 30", set()),
+        (portal("redirect"), "SENT ELSEWHERE since", {"API_BLIND"}),
+        (portal("page"), "ANSWER UNREADABLE since", {"API_BLIND"}),
+        (unlist(0, 1, 2, 3, lists=2), "the platform lists no events; there were 4, kept", set()),
+        (unlist(1, lists=1), "", set()),
+    ],
+    ids=["lost-10", "lost-30", "latency", "redirect", "portal", "empty-list", "one-list-without-an-event"],
+)
+def test_no_event_is_blamed_for_the_link(
+    tmp_path: Path, trouble: Callable[[ForeignPlatform], None], is_told_as: str, kinds: set[str]
+) -> None:
+    with foreign_platform() as platform, programs(tmp_path, platform) as running:
+        running.live(5)
+        trouble(platform)
+        running.live(TROUBLE_SECONDS)
+        platform.lost, platform.delay, platform.portal = 0.0, 0.0, ""
+        running.live(20)
+        assert running.event_criticals() == []
+        assert running.kinds_shown() <= kinds
+        assert is_told_as in words(running.deck.written)
+        report = json.loads(called(tmp_path, "status", "--json", env=settings(platform)).stdout)
+        assert {event["health"]["grade"] for event in report["events"]} == {"GOOD"}
+        assert len(report["events"]) == 4
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_a_report_on_a_poor_link_blames_no_event(tmp_path: Path, seed: int) -> None:
+    """Thirty of a hundred requests are lost; it has one look, and asks a few times for what it lacks."""
+    with foreign_platform(count=8, seed=seed) as platform:
+        platform.lost = 0.3
+        report = json.loads(called(tmp_path, "status", "--json", env=settings(platform)).stdout)
+    assert max(platform.asked.values()) > 2
+    assert [finding for event in report["events"] for finding in event["findings"]] == []
+    assert len(report["events"]) == 8
+
+
+def omit_fields(platform: ForeignPlatform) -> None:
+    """Hall 1 has no video rate, Hall 2 no audio rate and a renamed frame rate."""
+
+    def change(event_id: str, sample: dict[str, Any]) -> dict[str, Any]:
+        number = platform.number(event_id)
+        if number == 0:
+            return {**sample, "bitrate_video": None}
+        if number == 1:
+            return {"fps": sample.pop("frame_rate"), **sample, "bitrate_audio": None}
+        return sample
+
+    platform.change = change
+
+
+def findings(home: Path, platform: ForeignPlatform) -> set[tuple[str, str, str]]:
+    """Event, kind and severity of all that a report says."""
+    report = json.loads(called(home, "status", "--json", env=settings(platform)).stdout)
+    return {
+        (event["name"], finding["kind"], finding["severity"])
+        for event in report["events"]
+        for finding in event["findings"]
+    }
+
+
+def test_samples_that_lack_fields_are_told_as_that(tmp_path: Path) -> None:
+    with foreign_platform() as platform:
+        omit_fields(platform)
+        assert findings(tmp_path, platform) == {
+            ("Hall 1", "UNKNOWN_DATA", "warning"),
+            ("Hall 2", "UNKNOWN_DATA", "info"),
+        }
+
+
+def test_a_platform_whose_samples_come_late_has_no_event_that_is_gone(tmp_path: Path) -> None:
+    with foreign_platform() as platform:
+        platform.lag = {event["id"]: 40.0 for event in platform.events}
+        assert findings(tmp_path, platform) == set()
