@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from math import inf
+from random import Random
 
 import pytest
 
@@ -32,7 +34,7 @@ from monitor.alarm_stage import BLIND, RULES, WELL, Watcher, critical, finding, 
 from monitor.stage import NOW, model, samples
 
 QOS_STALE = Finding("QOS_STALE", Severity.CRITICAL, "no new sample", "an answer every few seconds")
-ACKNOWLEDGED, UNACKNOWLEDGED = AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED
+ACKNOWLEDGED, UNACKNOWLEDGED, CLEARED = AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED, AlarmState.CLEARED
 
 
 def acknowledge(watcher: Watcher, kind: str, event: str = "one") -> None:
@@ -364,6 +366,17 @@ def test_more_than_ten_alarms_in_ten_minutes_are_a_flood() -> None:
     assert not watcher.engine.is_flood(watcher.now + timedelta(minutes=10))
 
 
+def test_one_alarm_that_comes_and_goes_and_an_incident_of_forty_are_no_flood() -> None:
+    watcher = Watcher()
+    for _ in range(15):
+        watcher.look(state(finding("FPS_LOW")), after=20)
+        watcher.look(state(), after=20)
+        assert not watcher.engine.is_flood(watcher.now)
+    watcher.look(*(gone(name) if name < "event-2" else state(name=name) for name in names(40)), after=5)
+    watcher.every(2, 60, *(gone(name) for name in names(40)))
+    assert not watcher.engine.is_flood(watcher.now)
+
+
 # Parents
 
 
@@ -470,13 +483,80 @@ def test_less_than_that_is_none(bad: int, calm: int, apart: float) -> None:
     assert kinds(shown) == ["RECONNECTING"] * bad
 
 
-def test_who_fails_soon_after_joins_the_incident_and_it_asks_again() -> None:
+def test_who_fails_soon_after_joins_the_incident_and_that_is_no_news() -> None:
     watcher = Watcher()
     bad = [gone(name, 6.0 * index) for index, name in enumerate(names(5))]
     watcher.look(*bad[:3], state(name="event-3"), state(name="event-4"), after=60)
     acknowledge(watcher, "PLATFORM", "")
     (alarm,) = watcher.look(*bad, after=40)
-    assert (len(alarm.affects), alarm.state) == (5, UNACKNOWLEDGED)
+    assert (len(alarm.affects), alarm.state, watcher.alert_count) == (5, ACKNOWLEDGED, 1)
+
+
+def test_a_second_coincidence_joins_the_incident_and_it_asks_again() -> None:
+    """Its members are the incident's from then on, and alone they are not even that."""
+    watcher = Watcher()
+    first, spared = [gone(name) for name in names(4)], [state(name=f"late-{number}") for number in range(4)]
+    watcher.look(*first, *spared, after=1)
+    acknowledge(watcher, "PLATFORM", "")
+    two = [gone(f"late-{number}", 100) for number in range(2)]
+    shown = watcher.look(*first, *two, *spared[2:], after=110)
+    assert sorted(kinds(shown)) == ["PLATFORM", "RECONNECTING", "RECONNECTING"]
+    assert (shown[-1].kind, shown[-1].state) == ("PLATFORM", ACKNOWLEDGED)
+    all_gone = *first, *two, gone("late-2", 105), gone("late-3", 105)
+    (alarm,) = watcher.look(*all_gone, after=4)
+    assert (len(alarm.affects), alarm.state, watcher.alert_count) == (8, UNACKNOWLEDGED, 2)
+    watcher.every(30, 20, *all_gone)
+    assert (kinds(watcher.shown), watcher.alert_count) == (["PLATFORM"], 2)
+
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_no_bell_of_a_member_is_rung_before_the_incident_is_known(count: int) -> None:
+    """However they come in, one after the other or at once, within the five seconds in which each is asked."""
+    for seed in range(20):
+        random, watcher = Random(seed), Watcher()
+        heard = {name: random.uniform(0, 4.9) for name in names(count)}
+        for moment in (0.0, *sorted(heard.values()), 4.95, 5.0, 5.5, 10.0, 60.0):
+            after = max(0.0, moment - (watcher.now - NOW).total_seconds())
+            watcher.look(*(gone(name) if at <= moment else state(name=name) for name, at in heard.items()), after=after)
+        assert (kinds(watcher.shown), watcher.alert_count) == (["PLATFORM"], 1)
+
+
+def test_a_bell_that_waits_rings_once_if_no_incident_comes_and_not_if_somebody_answered() -> None:
+    calm = [state(name=name) for name in names(3)[1:]]
+    watcher = Watcher()
+    watcher.look(gone("event-0"), *calm)
+    assert (watcher.alert_count, watcher.engine.seconds_to_bell(watcher.now)) == (0, 5.0)
+    watcher.every(1, 10, gone("event-0"), *calm)
+    assert (watcher.alert_count, watcher.engine.seconds_to_bell(watcher.now)) == (1, inf)
+    quick = Watcher()
+    quick.look(gone("event-0"), *calm)
+    quick.do(lambda alarm: operator.acknowledge(alarm, quick.now, RULES), "RECONNECTING", "event-0")
+    quick.every(1, 10, gone("event-0"), *calm)
+    assert quick.alert_count == 0
+    alone = Watcher()
+    alone.look(gone("event-0"), *calm[:1])
+    assert alone.alert_count == 1, "two events make no incident: nothing is waited for"
+
+
+def test_an_incident_rings_again_when_its_acknowledgement_runs_out_and_at_no_other_time() -> None:
+    watcher = Watcher()
+    bad = [gone(name) for name in names(5)]
+    watcher.look(*bad)
+    watcher.every(10, 40, *bad)
+    assert watcher.alert_count == 1
+    acknowledge(watcher, "PLATFORM", "")
+    watcher.every(10, 29, *bad)
+    assert watcher.alert_count == 1
+    watcher.every(10, 3, *bad)
+    assert (watcher.alert_count, watcher.alarm("PLATFORM", "").state) == (2, UNACKNOWLEDGED)
+
+
+def test_a_member_that_came_back_while_its_incident_lasts_owes_nothing() -> None:
+    watcher = Watcher()
+    watcher.look(gone("event-0"), *(state(name=name) for name in names(9)[1:]))
+    watcher.look(*(gone(name) for name in names(9)), after=3)
+    watcher.look(state(name="event-0"), *(gone(name) for name in names(9)[1:]), after=30)
+    assert (kinds(watcher.shown), watcher.alarm("RECONNECTING", "event-0").state) == (["PLATFORM"], CLEARED)
 
 
 def test_an_incident_hides_nothing_of_the_events_that_it_does_not_list() -> None:

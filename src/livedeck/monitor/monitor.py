@@ -316,7 +316,8 @@ class Monitor:
 
     async def _rest(self) -> None:
         """Until a call is due, one that was slow is done, somebody asks, or time alone has changed the picture."""
-        waits = [self._cadence.tick, self._poller.wait(self._schedule())]
+        to_bell = self._alarms.seconds_to_bell(self._clock.now())
+        waits = [self._cadence.tick, self._poller.wait(self._schedule()), to_bell]
         if self._last.link.state is not ConnectionState.BLIND:
             waits.append(self._world.blind_at - self._clock.monotonic())
         due = self._watch_clock() + min(waits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from math import inf
 from uuid import uuid4
 
 from livedeck.monitor.alarms import answers, faults, lifecycle
@@ -37,7 +38,8 @@ class AlarmEngine:
     def __init__(self, thresholds: Thresholds) -> None:
         self.alarms: Mapping[AlarmKey, Alarm] = {}
         self._thresholds, self._limits = thresholds, thresholds.attention
-        self._activated_at: tuple[datetime, ...] = ()  # when the newest alarms came, as many as make a flood
+        self._bells_due: Mapping[AlarmKey, datetime] = {}  # of what may be part of an incident that is not known yet
+        self._rung_at: Mapping[AlarmKey, datetime] = {}  # in the last 10 min
         self._newest_samples: Mapping[str, datetime] = {}  # by event id, at the last step (server clock)
         self._changes: list[AlarmChange] = []  # by a person, since the last step
         self._answers: Mapping[AlarmKey, Answers] = {}
@@ -48,8 +50,7 @@ class AlarmEngine:
         A shelf from the future is no shelf.
         """
         restored = {alarm.key: _without_future_shelf(alarm, now) for alarm in alarms}
-        activated_at = sorted(at for alarm in restored.values() for at in alarm.activations)
-        self._activated_at = tuple(activated_at[-self._limits.flood_count - 1 :])
+        self._rung_at = {key: alarm.activations[-1] for key, alarm in restored.items() if alarm.activations}
         self.alarms = {**self.alarms, **restored}
 
     def take(self, given: Iterable[AlarmAnswer]) -> tuple[AlarmAnswer, ...]:
@@ -136,14 +137,34 @@ class AlarmEngine:
             )
         after = self._bounded(after, state)
         pairs = [(before.get(key), alarm) for key, alarm in after.items()]
-        came = [now for previous, alarm in pairs if alarm.active and _has_come(previous, alarm)]
         changes = [lifecycle.change_between(previous, alarm, now) for previous, alarm in pairs]
         changes_by_person, self._changes = self._changes, []
         self.alarms = after
-        self._activated_at = (*self._activated_at, *came)[-self._limits.flood_count - 1 :]
         self._newest_samples = faults.newest_samples(state, self._newest_samples)
-        alert_count = sum(lifecycle.is_audible(previous, alarm) for previous, alarm in pairs)
-        return (*changes_by_person, *(change for change in changes if change)), alert_count
+        audible = [alarm.key for previous, alarm in pairs if lifecycle.is_audible(previous, alarm)]
+        return (*changes_by_person, *(change for change in changes if change)), self._ring(audible, state)
+
+    def seconds_to_bell(self, now: datetime) -> float:
+        """Until a bell that waits is due."""
+        return min(((at - now).total_seconds() for at in self._bells_due.values()), default=inf)
+
+    def _ring(self, audible: Iterable[AlarmKey], state: MonitorState) -> int:
+        """How often to ring now: for these, but for what may be part of an incident; that waits a little for the
+        others, and rings then if nothing has answered or hidden it."""
+        now, held = state.now, timedelta(seconds=self._limits.shared_hold)
+        may_coincide = len(ids_on_air(state.events) - {DECK}) >= self._limits.shared_events
+        due = {key: now + held if may_coincide and key.kind in _SHARED else now for key in audible}
+        due = {key: at for key, at in {**due, **self._bells_due}.items() if self._asks(key)}
+        rung = {key: now for key, at in due.items() if at <= now}
+        self._bells_due = {key: at for key, at in due.items() if key not in rung}
+        window = timedelta(seconds=self._limits.flood_window)
+        self._rung_at = {key: at for key, at in {**self._rung_at, **rung}.items() if now - at < window}
+        return len(rung)
+
+    def _asks(self, key: AlarmKey) -> bool:
+        """Whether that alarm asks a person to answer, now."""
+        alarm = self.alarms.get(key)
+        return alarm is not None and alarm.needs_ack and alarm.active
 
     def ordered(self, events: Iterable[EventState]) -> tuple[Alarm, ...]:
         """All of them, the most urgent first."""
@@ -159,9 +180,9 @@ class AlarmEngine:
         return tuple(sorted(alarms, key=lambda alarm: (now - alarm.changed, alarm.key)))
 
     def is_flood(self, now: datetime) -> bool:
-        """Whether more alarms came in the last 10 min than a person can follow."""
+        """Whether more alarms rang in the last 10 min than a person can follow: one that comes and goes is one."""
         window = timedelta(seconds=self._limits.flood_window)
-        return sum(now - at < window for at in self._activated_at) > self._limits.flood_count
+        return sum(now - at < window for at in self._rung_at.values()) > self._limits.flood_count
 
     def _with_faults(self, state: MonitorState) -> dict[AlarmKey, Alarm]:
         """Every alarm with its fault, but for incidents."""
@@ -233,8 +254,3 @@ def _without_future_shelf(alarm: Alarm, now: datetime) -> Alarm:
 
 def _may_be_shared(alarm: Alarm) -> bool:
     return alarm.is_ongoing and alarm.kind in _SHARED and alarm.severity is not Severity.INFO
-
-
-def _has_come(before: Alarm | None, after: Alarm) -> bool:
-    """Whether it is one more that a person has to follow."""
-    return after.present and not (before and before.present) and after.severity is not Severity.INFO

@@ -62,10 +62,10 @@ def incident_of(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> Alarm | None:
     """The incident that speaks for this alarm, while it lasts and for what it still hides."""
     for kind in _parents(alarm.kind, alarm.event_id):
         incident = alarms.get(AlarmKey(DECK, kind))
-        if incident is None or alarm.event_id not in incident.affects or _is_silenced_alone(incident):
+        if incident is None or not incident.affects or _is_silenced_alone(incident):
             continue
-        is_present = incident.is_ongoing or alarm.parent == kind
-        if is_present and alarm.since >= incident.since - SAME_OCCURRENCE:
+        is_member = alarm.parent == kind or (incident.is_ongoing and alarm.event_id in incident.affects)
+        if is_member and alarm.since >= incident.since - SAME_OCCURRENCE:
             return incident
     return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from math import ceil
 
@@ -70,19 +70,36 @@ def _observe_history(case: DeckCase, _thresholds: Thresholds) -> Observation | N
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
     """The incident that lasts or begins: a coincidence of onsets on distinct inputs.
 
-    A fault that stood before neither counts nor hides one; who fails soon after the first joins.
+    A fault that stood before neither counts nor hides one; who fails soon after the first joins, and so does a second
+    coincidence, on the inputs that had none: that is its next stage.
     """
-    needed = max(limits.shared_events, ceil(limits.shared_part * len(set(case.inputs.values()))))
     window, previous = timedelta(seconds=limits.shared_window), case.previous
     recent = case.now - timedelta(seconds=limits.shared_recent)
-    newest = _densest([alarm for alarm in case.alarms if max(alarm.since, alarm.changed) > recent], window, case)
-    is_one = _input_count(newest, case) >= needed
-    if previous:
-        known = [alarm for alarm in case.alarms if abs(alarm.since - previous.since) <= window]
-        members = known + [alarm for alarm in newest if is_one and alarm not in known]
-        if _input_count(members, case) >= max(_LEAST_LEFT, needed / 2):
-            return _incident(members, previous.since, case)
-    return _incident(newest, newest[0].since, case) if is_one else None
+    known = _members(case, previous.since, previous.affects, window) if previous else []
+    others = [alarm for alarm in case.alarms if alarm not in known and max(alarm.since, alarm.changed) > recent]
+    newest = _densest(others, window, case)
+    spared = set(case.inputs.values()) - {case.inputs[alarm.event_id] for alarm in known}
+    joined = newest if _input_count(newest, case) >= _needed(len(spared), limits) else []
+    least = max(_LEAST_LEFT, _needed(len(set(case.inputs.values())), limits) / 2)
+    if previous and _input_count(known + joined, case) >= least:
+        since, members, stage = previous.since, known + joined, previous.stage + bool(joined)
+    elif joined:
+        since, members, stage = joined[0].since, joined, 0
+    else:
+        return None
+    event_ids = {alarm.event_id for alarm in members}
+    return _incident(_members(case, since, event_ids, window), since, stage, case)
+
+
+def _needed(input_count: int, limits: AlarmLimits) -> int:
+    """How many of so many inputs must fail together."""
+    return max(limits.shared_events, ceil(limits.shared_part * input_count))
+
+
+def _members(case: IncidentCase, since: datetime, event_ids: Collection[str], window: timedelta) -> list[Alarm]:
+    """What began with the incident, and on its events what began after it."""
+    listed = {alarm.event_id for alarm in case.alarms if abs(alarm.since - since) <= window}.union(event_ids)
+    return [alarm for alarm in case.alarms if alarm.event_id in listed and alarm.since >= since - window]
 
 
 def _densest(alarms: Iterable[Alarm], window: timedelta, case: IncidentCase) -> list[Alarm]:
@@ -102,12 +119,12 @@ def _input_count(alarms: Iterable[Alarm], case: IncidentCase) -> int:
     return len({case.inputs[alarm.event_id] for alarm in alarms})
 
 
-def _incident(members: list[Alarm], since: datetime, case: IncidentCase) -> Incident:
+def _incident(members: list[Alarm], since: datetime, stage: int, case: IncidentCase) -> Incident:
     ordered = sorted(members, key=lambda alarm: (alarm.since, alarm.event_id))
     event_ids = tuple(dict.fromkeys(alarm.event_id for alarm in ordered))
     kinds = ", ".join(sorted({alarm.kind for alarm in members}))
     actual = f"{len(event_ids)} of {len(case.inputs)} events on air: {kinds}"
-    return Incident(Observation(actual, "faults one at a time", stage=len(event_ids)), event_ids, since)
+    return Incident(Observation(actual, "faults one at a time", stage=stage), event_ids, since)
 
 
 def clock_change_text(change: ClockChange) -> str:

@@ -23,13 +23,14 @@ class AlarmLimits:
     flap_count: int = 3  # the third time in two minutes tells nothing that the second did not
     habit_window: float = 600.0  # s; in which episodes are counted
     habit_count: int = 4  # a warning that comes back four times in ten minutes is what viewers complain of
-    flood_window: float = 600.0  # s; in which alarms are counted
+    flood_window: float = 600.0  # s; in which the alarms that rang are counted
     flood_count: int = 10  # a person follows one alarm a minute, not more (ISA-18.2)
 
     shared_window: float = 30.0  # s; faults that begin this close together have one cause
     shared_recent: float = 300.0  # s; older faults are no news that could coincide
     shared_events: int = 3  # inputs; two may be chance
     shared_part: float = 0.5  # of the inputs on air
+    shared_hold: float = 5.0  # s that a bell waits for what may fail with it: each event is asked within that
     picture_window: float = 60.0  # s; kinds of one picture fault that begin this close together ring once
     hidden_after: float = 20.0  # s that an alarm stays hidden when its parent is over: signs of one fault end in turn
 
