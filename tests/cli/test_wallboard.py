@@ -1,16 +1,12 @@
-"""`livedeck wallboard` from outside: its page, its file, its token, its way through an outage."""
+"""`livedeck wallboard` from outside: its file, its token, its way through an outage."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import re
-import shutil
 import socket
-import subprocess
 from collections.abc import Awaitable, Callable, MutableMapping
 from datetime import timedelta
-from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -22,7 +18,8 @@ from structlog.testing import capture_logs
 from cli.commands import called
 from livedeck.atomic_file import replace_file
 from livedeck.cli.screenshots import EVENING
-from livedeck.cli.wall_server import SvgPublisher, listen, serve_wall
+from livedeck.cli.wall_exposure import Exposure
+from livedeck.cli.wall_picture import SvgPublisher
 from livedeck.cli.wallboard import parse_terms
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import ConnectionState, Snapshot
@@ -38,119 +35,10 @@ from ui.wall_stage import evening, lines, text
 from virtual_clock import VirtualClock
 
 Message = MutableMapping[str, Any]
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
 
 
 def _picture(said: str) -> Picture:
     return Picture(([(said, StyleRole.TEXT)],), (40, 1), themes.PALETTES["dark"], dim=False)
-
-
-class Outlet:
-    """A page on a free port, and what it answers."""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-        self.port = int(address.rstrip("/").rpartition(":")[2])
-
-    async def ask(self, method: str, path: str, **headers: str) -> tuple[HTTPResponse, str]:
-        """One request from another thread; the loop serves it meanwhile."""
-        return await asyncio.to_thread(self._ask, method, path, headers)
-
-    def _ask(self, method: str, path: str, headers: dict[str, str]) -> tuple[HTTPResponse, str]:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        connection.request(method, path, headers=named)
-        answer = connection.getresponse()
-        body = answer.read().decode()
-        connection.close()
-        return answer, body
-
-
-async def test_the_picture_has_a_tag_and_who_knows_it_gets_nothing_twice() -> None:
-    publisher = SvgPublisher()
-    with listen(0) as listener:
-        async with serve_wall(listener, publisher.svg) as address:
-            outlet = Outlet(address)
-            early, _ = await outlet.ask("GET", "/wall.svg")
-            publisher.publish(_picture("one"))
-            first, body = await outlet.ask("GET", "/wall.svg")
-            tag = first.headers["ETag"]
-            again, nothing = await outlet.ask("GET", "/wall.svg", If_None_Match=tag)
-            publisher.publish(_picture("two"))
-            changed, other = await outlet.ask("GET", "/wall.svg", If_None_Match=tag)
-    assert (early.status, first.status, again.status, changed.status) == (503, 200, 304, 200)
-    assert "one" in body
-    assert not nothing
-    assert "two" in other
-    assert first.headers["Content-Type"] == "image/svg+xml"
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-async def test_the_page_can_be_read_and_nothing_else(method: str) -> None:
-    with listen(0) as listener:
-        async with serve_wall(listener, SvgPublisher().svg) as address:
-            refused, _ = await Outlet(address).ask(method, "/wall.svg")
-    assert refused.status == 405
-
-
-async def test_a_foreign_name_for_this_machine_is_refused() -> None:
-    """A page of elsewhere whose name is made to point to loopback must not read the wall."""
-    with listen(0) as listener:
-        async with serve_wall(listener, SvgPublisher().svg) as address:
-            refused, _ = await Outlet(address).ask("GET", "/", Host="evil.example")
-    assert refused.status == 400
-
-
-async def test_the_page_names_nothing_of_elsewhere_and_its_policy_allows_nothing() -> None:
-    with listen(0) as listener:
-        async with serve_wall(listener, SvgPublisher().svg) as address:
-            answer, page = await Outlet(address).ask("GET", "/")
-            assert listener.getsockname()[0] == "127.0.0.1"
-    assert not re.findall(r"https?:|//[a-z]", page)
-    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
-    assert "<noscript><meta http-equiv" in page
-
-
-def _dom(address: str, home: Path, budget: int) -> str:
-    assert CHROMIUM is not None
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
-    quiet = ["--disable-background-networking", "--disable-component-update", f"--user-data-dir={home}"]
-    seen = [f"--virtual-time-budget={budget}", "--dump-dom", address]
-    return subprocess.run([*command, *quiet, *seen], capture_output=True, text=True, timeout=120, check=True).stdout
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: the page is not seen in a real browser")
-async def test_a_browser_shows_the_picture_and_the_next_one_within_three_seconds(tmp_path: Path) -> None:
-    """Three seconds of the browser's own time: the second picture comes when the page asks for the second time."""
-    publisher, asked = SvgPublisher(), list[int]()
-
-    async def svg() -> bytes | None:
-        asked.append(1)
-        publisher.publish(_picture(f"picture-{len(asked)}"))
-        return await publisher.svg()
-
-    with listen(0) as listener:
-        async with serve_wall(listener, svg) as address:
-            dom = await asyncio.to_thread(_dom, address, tmp_path, 3000)
-    (number,) = re.findall(r"picture-(\d+)", dom)
-    assert int(number) >= 2
-    assert '<div id="lost" hidden="">' in dom
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: the page is not seen in a real browser")
-async def test_a_browser_whose_wall_is_gone_says_so(tmp_path: Path) -> None:
-    """Frozen is not fine, in a browser either."""
-    asked = list[int]()
-
-    async def svg() -> bytes | None:
-        asked.append(1)
-        return (_picture("alive").svg()).encode() if len(asked) < 2 else None
-
-    with listen(0) as listener:
-        async with serve_wall(listener, svg) as address:
-            dom = await asyncio.to_thread(_dom, address, tmp_path, 9000)
-    assert re.search(r"NO PICTURE for \d+ s", dom)
-    assert 'class="old"' in dom
 
 
 async def test_the_file_is_whole_at_any_moment_and_follows_the_wall(tmp_path: Path) -> None:
@@ -301,12 +189,19 @@ async def test_a_project_is_told_by_its_whole_id_beside_a_filter() -> None:
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
-    with listen(0) as listener:
+    with Exposure(0).listen() as listener:
         port = str(listener.getsockname()[1])
         env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t" * 20}
         done = called(tmp_path, "wallboard", "--http", port, env=env)
     assert done.returncode == 1
-    assert f"port {port} of this machine" in done.stderr
+    assert f"port {port} of this machine: Address already in use" in done.stderr
+
+
+@pytest.mark.parametrize("origin", ["*", "https:", "https://desk.example/page", "'none'; script-src *", "a b"])
+def test_what_is_no_origin_is_refused_as_an_ancestor(tmp_path: Path, origin: str) -> None:
+    done = called(tmp_path, "wallboard", "--http", "0", "--frame-ancestors", origin)
+    assert done.returncode == 2
+    assert f"{origin!r} is no origin" in done.stderr
 
 
 def test_without_a_terminal_it_prints_the_status_and_says_so(tmp_path: Path) -> None:

@@ -1,206 +1,262 @@
-"""The wall besides the terminal: a picture file, and a page on loopback that asks for the picture every second."""
+"""The wall as a page: what is served, to whom, and for how long a peer is waited for."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import socket
-from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from hashlib import blake2b, sha256
-from pathlib import Path
-from tempfile import TemporaryFile
-from typing import Any
+from hashlib import blake2b
+from importlib.resources import files
 
-import structlog
+import h11
 import uvicorn
+from msgspec import json
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from livedeck.atomic_file import replace_file
-from livedeck.ui.wallboard.app import Picture
+from livedeck.cli.wall_exposure import Exposure
+from livedeck.cli.wall_posters import Posters
+from livedeck.ui.wallboard.layout import Wall
+from livedeck.ui.wallboard.model import WallModel
+from livedeck.ui.wallboard.page import Page, Update, page, update_since
+from livedeck.ui.wallboard.page_style import page_stylesheet
+from livedeck.ui.wallboard.tiles import DrawCache
 
-_log: Any = structlog.get_logger("livedeck.wallboard")
+MAX_VIEWERS = 32
+"""Browsers that are kept up to date at a time."""
 
+MAX_CONNECTIONS = 4 * MAX_VIEWERS
 
-class SvgPublisher:
-    """Takes each picture as it is made; draws it when somebody asks for it, once, and in a thread."""
+HEAD_SECONDS, SENDING_SECONDS = 10, 30
+"""How long a peer may take for the head of a request, and to take any of what it is sent."""
 
-    def __init__(self) -> None:
-        self._picture: Picture | None = None
-        self._drawn: tuple[Picture, bytes] | None = None
-        self._drawing = asyncio.Lock()
-        self._changed, self._is_ending = asyncio.Event(), False
+SILENT_SECONDS = 5.0
+"""After so long without a new picture a comment is sent: who has left is noticed by that."""
 
-    def publish(self, picture: Picture) -> None:
-        """This is on the wall now."""
-        self._picture = picture
-        self._changed.set()
-
-    async def svg(self) -> bytes | None:
-        """The newest picture; None before the first."""
-        async with self._drawing:
-            picture = self._picture
-            if picture and (self._drawn is None or self._drawn[0] is not picture):
-                self._drawn = picture, (await asyncio.to_thread(picture.svg)).encode()
-        return self._drawn[1] if self._drawn else None
-
-    @asynccontextmanager
-    async def write_to(self, target: Path) -> AsyncIterator[None]:
-        """Write each picture to that file while the block runs, and the last one at its end; whole or not at all."""
-        task = asyncio.create_task(self._write_each(target))
-        try:
-            yield
-        finally:
-            self._is_ending = True
-            self._changed.set()
-            await task
-
-    async def _write_each(self, target: Path) -> None:
-        last_error = ""
-        while self._changed.is_set() or not self._is_ending:
-            await self._changed.wait()
-            self._changed.clear()
-            last_error = await self._write(target, last_error)
-
-    async def _write(self, target: Path, last_error: str) -> str:
-        """Write the newest picture. Returns why it could not be, or nothing; `last_error`: what that was last time."""
-        try:
-            svg = await self.svg()
-            if svg:
-                await asyncio.to_thread(replace_file, target, svg)
-            reason = ""
-        except Exception as error:  # noqa: BLE001  the top of a task; logged once, not at every picture
-            reason = getattr(error, "strerror", None) or repr(error)
-            if reason != last_error:
-                _log.warning("the picture cannot be written", path=str(target), reason=reason, exc_info=True)
-        if last_error and not reason:
-            _log.info("the picture is written again", path=str(target))
-        return reason
-
-
-def check_folder(target: Path) -> None:
-    """Raises OSError where no file can be made beside that one."""
-    with TemporaryFile(dir=target.resolve().parent):
-        pass
-
-
-LOOPBACK = "127.0.0.1"
-
-_SCRIPT = """
-const wall = document.getElementById("wall"), lost = document.getElementById("lost");
-let last = "", seen = Date.now();
-async function look() {
-  try {
-    const answer = await fetch("wall.svg", {cache: "no-cache", signal: AbortSignal.timeout(4000)});
-    const text = answer.ok ? await answer.text() : "";
-    if (text) { seen = Date.now(); if (text !== last) { wall.innerHTML = last = text; } }
-  } catch (none) {}
-  const away = Math.floor((Date.now() - seen) / 1000);
-  lost.hidden = away < 5;
-  wall.className = away < 5 ? "" : "old";
-  lost.textContent = "\\u2716 NO PICTURE for " + away + " s: the wallboard does not answer";
-  setTimeout(look, 1000);
+_ASSETS = {
+    "": ("index.html", "text/html"),
+    "wall.css": ("wall.css", "text/css"),
+    "wall.js": ("wall.js", "text/javascript"),
+    "icon.svg": ("icon.svg", "image/svg+xml"),
 }
-look();
-"""
-
-_STYLE = """
-html, body { margin: 0; height: 100%; background: #0e1216; overflow: hidden; cursor: none; }
-#wall, #wall svg { width: 100%; height: 100%; display: block; overflow: visible; }
-#wall.old { opacity: 0.3; }
-#lost { position: fixed; top: 40%; left: 0; right: 0; padding: 0.5em; text-align: center;
-        font: bold 4vw monospace; color: #000; background: #d55e00; }
-"""
-
-PAGE = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>livedeck wallboard</title>
-<style>{_STYLE}</style></head>
-<body><div id="wall"></div><div id="lost" hidden></div>
-<noscript><meta http-equiv="refresh" content="2"><img src="wall.svg" width="100%" height="100%" alt=""></noscript>
-<script>{_SCRIPT}</script></body></html>
-"""
+"""By the path: the file, and its type."""
 
 
-def _csp_hash(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+class PagePublisher:
+    """Takes the model of each moment; makes a page of it when somebody looks, once, and in a thread."""
+
+    def __init__(self, wall: Wall) -> None:
+        self._wall, self._cache = wall, DrawCache()
+        self._model: WallModel | None = None
+        self._number = 0
+        self._made: tuple[WallModel, Page] | None = None
+        self._making = asyncio.Lock()
+        self._changed, self._is_ended = asyncio.Event(), False
+
+    def publish(self, model: WallModel) -> None:
+        """This is on the wall now."""
+        self._model = model
+        self._number += 1
+        self._wake()
+
+    def end(self) -> None:
+        """Nothing more will be published."""
+        self._is_ended = True
+        self._wake()
+
+    def _wake(self) -> None:
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    async def page(self) -> Page | None:
+        """The newest page; None before the first."""
+        async with self._making:
+            model = self._model
+            if model and (self._made is None or self._made[0] is not model):
+                self._made = model, await asyncio.to_thread(page, model, self._wall, self._cache)
+        return self._made[1] if self._made else None
+
+    async def updates(self) -> AsyncGenerator[tuple[int, Update] | None, None]:
+        """All of the newest page with its number, then what changes, until the end; None where nothing came for long.
+
+        Whoever takes them slowly is given the newest, not each.
+        """
+        shown: Page | None = None
+        while True:
+            changed, number, newest = self._changed, self._number, await self.page()
+            if newest is not None and newest is not shown:
+                yield number, update_since(shown, newest)
+                shown = newest
+            if self._is_ended:
+                return
+            try:
+                await asyncio.wait_for(changed.wait(), SILENT_SECONDS)
+            except TimeoutError:
+                yield None
 
 
-_CONTENT_SECURITY_POLICY = (
-    f"default-src 'none'; script-src {_csp_hash(_SCRIPT)}; style-src {_csp_hash(_STYLE)}; connect-src 'self'; "
-    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+class WallPages:
+    """What each address answers with. `theme`: of the page, as long as its reader names no other."""
+
+    def __init__(self, publisher: PagePublisher, posters: Posters, exposure: Exposure, theme: str) -> None:
+        self._publisher, self._posters = publisher, posters
+        self._viewers = 0
+        assets = files("livedeck.ui.wallboard") / "assets"
+        self._files = {path: ((assets / name).read_bytes(), kind) for path, (name, kind) in _ASSETS.items()}
+        self._files["colours.css"] = page_stylesheet(theme).encode(), "text/css"
+        self._version = _digest(b"".join(content for content, _ in self._files.values()))
+        ancestors = " ".join(exposure.frame_ancestors) or "'none'"
+        self._headers = {
+            "Content-Security-Policy": f"{_POLICY}; frame-ancestors {ancestors}",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+            "Cache-Control": "no-cache",
+        }
+
+    def app(self, exposure: Exposure) -> ASGIApp:
+        """The app: to be read and nothing else, and under no other name than this machine's."""
+        routes = [
+            *(Route(f"/{path}", self._file) for path in self._files),
+            Route("/updates", self._updates),
+            Route("/posters/{key}", self._poster),
+        ]
+        return Starlette(routes=routes, middleware=[Middleware(_OwnName, exposure=exposure)])
+
+    async def _file(self, request: Request) -> Response:
+        """A file of the page, or 304 to whoever has it already."""
+        content, media_type = self._files[request.url.path.rpartition("/")[2]]
+        tag = f'"{_digest(content)}"'
+        headers = {**self._headers, "ETag": tag}
+        cached = {item.strip().removeprefix("W/") for item in request.headers.get("if-none-match", "").split(",")}
+        if tag in cached or "*" in cached:
+            return Response(status_code=304, headers=headers)
+        return Response(content, headers=headers, media_type=media_type)
+
+    async def _updates(self, request: Request) -> Response:
+        """Server-sent events, until either side leaves."""
+        headers = {**self._headers, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        if request.method == "HEAD":
+            return Response(headers=headers, media_type="text/event-stream")
+        if self._viewers >= MAX_VIEWERS:
+            text = f"{MAX_VIEWERS} browsers show this wall already\n"
+            return PlainTextResponse(text, 503, {**headers, "Retry-After": "10"})
+        return StreamingResponse(self._stream(), headers=headers, media_type="text/event-stream")
+
+    async def _stream(self) -> AsyncGenerator[bytes, None]:
+        self._viewers += 1
+        try:
+            yield b"retry: 2000\n\n"
+            async with contextlib.aclosing(self._publisher.updates()) as updates:
+                async for numbered in updates:
+                    yield self._event(*numbered) if numbered else b": nothing new\n\n"
+        finally:
+            self._viewers -= 1
+
+    def _event(self, number: int, update: Update) -> bytes:
+        """The id tells which script it is for, and an old picture from a new one."""
+        return f"id: {self._version}-{number}\ndata: ".encode() + json.encode(update) + b"\n\n"
+
+    async def _poster(self, request: Request) -> Response:
+        """The picture of an event on the wall; of nothing else."""
+        key = f"posters/{request.path_params['key']}"
+        newest = await self._publisher.page()
+        link = newest.posters.get(key) if newest else None
+        picture = await self._posters.get(key, link) if link else None
+        if picture is None:
+            return PlainTextResponse("no picture\n", 404, {**self._headers, "Cache-Control": "no-store"})
+        headers = {**self._headers, "Cache-Control": "private, max-age=3600"}
+        return Response(picture.content, headers=headers, media_type=picture.media_type)
+
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'"
 )
 
-_HEADERS = {
-    "Content-Security-Policy": _CONTENT_SECURITY_POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-cache",
-}
+
+def _digest(content: bytes) -> str:
+    return blake2b(content, digest_size=12).hexdigest()
 
 
-def wall_app(svg: Callable[[], Awaitable[bytes | None]]) -> Starlette:
-    """The app: `/` and `/wall.svg`, to be read and nothing else, and under no other name than this machine's."""
+class _OwnName:
+    """Refuses what was asked of another name."""
 
-    async def page(request: Request) -> Response:
-        return _tagged(request, PAGE.encode(), "text/html; charset=utf-8")
+    def __init__(self, app: ASGIApp, exposure: Exposure) -> None:
+        self._app, self._exposure = app, exposure
 
-    async def picture(request: Request) -> Response:
-        content = await svg()
-        if content is None:
-            return Response("no picture yet\n", 503, {**_HEADERS, "Retry-After": "1"}, "text/plain")
-        return _tagged(request, content, "image/svg+xml")
-
-    this_machine = Middleware(TrustedHostMiddleware, allowed_hosts=[LOOPBACK, "localhost"])
-    return Starlette(routes=[Route("/", page), Route("/wall.svg", picture)], middleware=[this_machine])
-
-
-def _tagged(request: Request, content: bytes, media_type: str) -> Response:
-    """The content, or 304 to whoever has it already."""
-    tag = f'"{blake2b(content, digest_size=12).hexdigest()}"'
-    headers = {**_HEADERS, "ETag": tag}
-    cached = {item.strip().removeprefix("W/") for item in request.headers.get("if-none-match", "").split(",")}
-    if tag in cached or "*" in cached:
-        return Response(status_code=304, headers=headers)
-    return Response(content, headers=headers, media_type=media_type)
-
-
-def listen(port: int) -> socket.socket:
-    """A listening socket on loopback; port 0 takes any free one. Raises OSError for one that is taken."""
-    return socket.create_server((LOOPBACK, port))
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        names = [value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"host"]
+        if len(names) == 1 and self._exposure.allows(names[0]):
+            await self._app(scope, receive, send)
+        else:
+            refusal = "this is no name of this wall; start it with --http-host, or have the proxy name its address\n"
+            await PlainTextResponse(refusal, 400)(scope, receive, send)
 
 
 @asynccontextmanager
-async def serve_wall(listener: socket.socket, svg: Callable[[], Awaitable[bytes | None]]) -> AsyncIterator[str]:
+async def serve_wall(
+    listener: socket.socket, publisher: PagePublisher, posters: Posters, exposure: Exposure, *, theme: str = ""
+) -> AsyncIterator[str]:
     """Serve the page there while the block runs; its address."""
     server = _Server(
         uvicorn.Config(
-            wall_app(svg),
+            WallPages(publisher, posters, exposure, theme).app(exposure),
+            http=_Connection,
             ws="none",
             lifespan="off",
             log_config=None,
             access_log=False,
             proxy_headers=False,
             server_header=False,
+            limit_concurrency=MAX_CONNECTIONS,
             timeout_graceful_shutdown=1,
         )
     )
     task = asyncio.create_task(server.serve(sockets=[listener]))
+    host, port, *_ = listener.getsockname()
     try:
-        yield f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
+        yield f"http://{f'[{host}]' if ':' in host else host}:{port}/"
     finally:
+        publisher.end()
         server.should_exit = True
         await task
 
 
 class _Server(uvicorn.Server):
-    """uvicorn that takes no signals: the wall ends it."""
+    """uvicorn that takes no signals, for the wall ends it, and waits for no peer without an end."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second."""
+        for connection in [*self.server_state.connections]:
+            if isinstance(connection, _Connection):
+                connection.end_overdue(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
+
+
+class _Connection(H11Protocol):
+    """HTTP by h11, cut where the peer neither asks nor takes what it asked for."""
+
+    _owed: tuple[object, ...] = ()
+    _owed_since = 0.0
+
+    def end_overdue(self, now: float) -> None:
+        """Cut it where the peer has owed us the same for too long; uvicorn sees to what is idle between requests."""
+        unsent = self.transport.get_write_buffer_size()
+        is_asking = self.conn.their_state is h11.IDLE and self.timeout_keep_alive_task is None
+        owed = (self.cycle, unsent) if unsent or is_asking else ()
+        if owed != self._owed:
+            self._owed, self._owed_since = owed, now
+        elif owed and now - self._owed_since >= (SENDING_SECONDS if unsent else HEAD_SECONDS):
+            self.transport.abort()  # a close would wait for the peer to take what is left

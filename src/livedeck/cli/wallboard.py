@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -16,7 +16,9 @@ from livedeck.cli.imports import lasting_imports
 from livedeck.cli.options import appearance, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.signals import end_on_signals
+from livedeck.cli.wall_exposure import LOOPBACK, ORIGIN, Exposure
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
+from livedeck.client import Api
 from livedeck.environment import log_path, no_screen_reason
 from livedeck.monitor import Clock, Snapshot
 from livedeck.presentation.events import EVENTS
@@ -26,8 +28,8 @@ from livedeck.ui.wallboard.glyphs import MAX_SCALE, PLAIN
 from livedeck.ui.wallboard.layout import MAX_TILES, Wall
 
 if TYPE_CHECKING:
-    from livedeck.cli.wall_server import SvgPublisher
-    from livedeck.ui.wallboard.app import Wallboard
+    from livedeck.ui.wallboard.app import Picture
+    from livedeck.ui.wallboard.model import WallModel
 
 
 HEADLESS_SIZE = (160, 45)
@@ -36,13 +38,21 @@ HEADLESS_SIZE = (160, 45)
 
 @dataclass(frozen=True, slots=True)
 class WallOutputs:
-    """Where the picture goes besides the terminal: a file, a port of loopback."""
+    """Where the wall goes besides the terminal: a picture file, a page at an address of this machine."""
 
     svg: Path | None = None
-    port: int | None = None
+    exposure: Exposure | None = None
 
     def __bool__(self) -> bool:
-        return self.svg is not None or self.port is not None
+        return self.svg is not None or self.exposure is not None
+
+
+def frame_ancestors(_ctx: click.Context, _parameter: click.Parameter, origins: tuple[str, ...]) -> tuple[str, ...]:
+    """The origins of --frame-ancestors. Raises BadParameter for what is none."""
+    for origin in origins:
+        if not ORIGIN.fullmatch(origin):
+            raise click.BadParameter(f"{origin!r} is no origin; write https://desk.example, or 'self'")
+    return origins
 
 
 @click.command
@@ -54,7 +64,22 @@ class WallOutputs:
 )
 @click.option("--scale", type=click.IntRange(PLAIN, MAX_SCALE), help="Size of the letters. [default: as large as fits]")
 @click.option("--svg", type=click.Path(path_type=Path), help="Write the picture there, each time anew.")
-@click.option("--http", "port", metavar="PORT", type=click.IntRange(0, 65535), help="Show it to a browser on loopback.")
+@click.option("--http", "port", metavar="PORT", type=click.IntRange(0, 65535), help="Show it to browsers, as a page.")
+@click.option(
+    "--http-host",
+    "host",
+    metavar="ADDRESS",
+    default=LOOPBACK,
+    show_default=True,
+    help="Address or name to serve the page at; whoever reaches it can read the wall.",
+)
+@click.option(
+    "--frame-ancestors",
+    multiple=True,
+    metavar="ORIGIN",
+    callback=frame_ancestors,
+    help="A site that may hold the page in a frame: https://desk.example; may be repeated. [default: none]",
+)
 @platform
 @appearance
 @click.pass_context
@@ -69,6 +94,8 @@ def command(
     scale: int | None,
     svg: Path | None,
     port: int | None,
+    host: str,
+    frame_ancestors: tuple[str, ...],
     **flags: Any,
 ) -> None:
     """A screen for the wall: what is on air, what is wrong, what is next. Asks nothing, changes nothing.
@@ -77,9 +104,10 @@ def command(
     """
     terms = parse_terms(filter_text, project)
     wall = Wall(tiles, scale or 0, page_seconds=page_seconds)
+    exposure = None if port is None else Exposure(port, host, frame_ancestors)
 
     async def work() -> int:
-        return await run_wallboard(load(**merge_flags(ctx, flags)), wall, terms, WallOutputs(svg, port))
+        return await run_wallboard(load(**merge_flags(ctx, flags)), wall, terms, WallOutputs(svg, exposure))
 
     ctx.exit(run(work, is_screen=True))
 
@@ -106,60 +134,78 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
 
         echo(f"livedeck wallboard: {reason}; printing the status instead", err=True)
         return await print_status(settings, as_json=False)
-    publisher = None
     with lasting_imports():
         from livedeck.ui.kit.driver import terminal_guard
         from livedeck.ui.wallboard.app import Wallboard
 
-        if outputs:
-            from livedeck.cli.wall_server import SvgPublisher
-
-            publisher = SvgPublisher()
-    async with watch_platform(settings) as (snapshots, clock):
+    async with watch_platform(settings) as platform_watch, AsyncExitStack() as stack:
+        try:
+            opened = await _open_outputs(outputs, stack, wall, platform_watch, settings.theme)
+        except OSError as error:
+            echo(f"livedeck wallboard: {error.filename}: {error.strerror}", err=True)
+            return FAULT
         app = Wallboard(
-            snapshots,
-            clock,
+            platform_watch.snapshots,
+            platform_watch.clock,
             replace(wall, scale=PLAIN) if settings.ascii else wall,
             terms=terms,
             theme=settings.theme,
             ascii_only=settings.ascii,
             unseen=bool(reason),
-            published=publisher.publish if publisher else None,
+            published=opened.publish_picture,
+            modelled=opened.publish_model,
             log_file=log_path(),
         )
+        if reason and opened.address:
+            echo(f"livedeck wallboard: {opened.address}")
         with end_on_signals(app.end, terminal_guard()):
-            return await _run_app(app, publisher, outputs, headless=bool(reason))
+            code = await app.run_async(headless=bool(reason), size=HEADLESS_SIZE if reason else None, mouse=False)
+        return app.return_code or code or 0
+
+
+class PlatformWatch(NamedTuple):
+    """What is seen of a platform, and the client that sees it."""
+
+    snapshots: AsyncGenerator[Snapshot, None]
+    clock: Clock
+    api: Api
 
 
 @asynccontextmanager
-async def watch_platform(settings: Settings) -> AsyncIterator[tuple[AsyncGenerator[Snapshot, None], Clock]]:
-    """The snapshots of that platform, through a client that can only read."""
+async def watch_platform(settings: Settings) -> AsyncIterator[PlatformWatch]:
+    """That platform, through a client that can only read."""
     clock = SystemClock()
     async with make_api(settings.model_copy(update={"read_only": True}), clock=clock) as api:
         monitor = make_monitor(api, clock, settings=settings, answers=read_answers(settings))
-        yield monitor.snapshots(), monitor.clock
+        yield PlatformWatch(monitor.snapshots(), monitor.clock, api)
 
 
-async def _run_app(app: Wallboard, publisher: SvgPublisher | None, outputs: WallOutputs, *, headless: bool) -> int:
-    async with AsyncExitStack() as stack:
-        if publisher:
-            from livedeck.cli.wall_server import check_folder, listen, serve_wall
+class OpenOutputs(NamedTuple):
+    """What wants to know of each picture and of what it is drawn from, and where the page is."""
 
-            if outputs.svg:
-                try:
-                    check_folder(outputs.svg)
-                except OSError as error:
-                    echo(f"livedeck wallboard: {outputs.svg}: {error.strerror}", err=True)
-                    return FAULT
-                await stack.enter_async_context(publisher.write_to(outputs.svg))
-            if outputs.port is not None:
-                try:
-                    listener = stack.enter_context(listen(outputs.port))
-                except OSError as error:
-                    echo(f"livedeck wallboard: port {outputs.port} of this machine: {error.strerror}", err=True)
-                    return FAULT
-                address = await stack.enter_async_context(serve_wall(listener, publisher.svg))
-                if headless:
-                    echo(f"livedeck wallboard: {address}")
-        code = await app.run_async(headless=headless, size=HEADLESS_SIZE if headless else None, mouse=False)
-    return app.return_code or code or 0
+    publish_picture: Callable[[Picture], None] | None = None
+    publish_model: Callable[[WallModel], None] | None = None
+    address: str = ""
+
+
+async def _open_outputs(
+    outputs: WallOutputs, stack: AsyncExitStack, wall: Wall, platform_watch: PlatformWatch, theme: str
+) -> OpenOutputs:
+    """Open them until the stack ends. Raises OSError for what cannot be, with a file name or an address."""
+    opened = OpenOutputs()
+    if outputs.svg:
+        from livedeck.cli.wall_picture import SvgPublisher, check_folder
+
+        check_folder(outputs.svg)
+        picture = SvgPublisher()
+        await stack.enter_async_context(picture.write_to(outputs.svg))
+        opened = opened._replace(publish_picture=picture.publish)
+    if outputs.exposure:
+        from livedeck.cli.wall_posters import Posters
+        from livedeck.cli.wall_server import PagePublisher, serve_wall
+
+        listener = stack.enter_context(outputs.exposure.listen())
+        pages, posters = PagePublisher(wall), Posters(platform_watch.api.cdn.content, platform_watch.clock.monotonic)
+        server = serve_wall(listener, pages, posters, outputs.exposure, theme=theme)
+        opened = opened._replace(publish_model=pages.publish, address=await stack.enter_async_context(server))
+    return opened

@@ -32,7 +32,7 @@ from livedeck.ui.kit.driver import INTERRUPTED
 from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
 from livedeck.ui.kit.themes import Palette, StyleSpec
 from livedeck.ui.wallboard.layout import PageState, Wall, WallLayout, next_page_state, shift_lines, turn_page
-from livedeck.ui.wallboard.model import unacknowledged_events, wall_model
+from livedeck.ui.wallboard.model import WallModel, unacknowledged_events, wall_model
 from livedeck.ui.wallboard.styles import wall_styles
 from livedeck.ui.wallboard.svg import svg
 from livedeck.ui.wallboard.tiles import DrawCache
@@ -115,7 +115,8 @@ class Wallboard(ExactApp, inherit_bindings=False):
     """Shows the snapshots of a monitor until q. `clock` is the machine's own.
 
     `terms`: the filter. `theme`: a name of `themes.PALETTES`, or AUTO. `unseen`: there is no terminal. `published`: is
-    called with each new picture. `log_file`: named where the wall ends with an error.
+    called with each new picture, `modelled` with what each is drawn from. `log_file`: named where the wall ends with an
+    error.
     """
 
     CSS = "WallScreen { background: $background; layers: wall; } #wall { width: 100%; height: 100%; }"
@@ -140,6 +141,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
         ascii_only: bool = False,
         unseen: bool = False,
         published: Callable[[Picture], None] | None = None,
+        modelled: Callable[[WallModel], None] | None = None,
         log_file: Path | None = None,
     ) -> None:
         super().__init__()
@@ -149,7 +151,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
         self.theme = themes.select_theme(theme, no_color=self.no_color and not unseen, color_system=color_system)
         self._line_filters = [Ascii(enabled=True)] if ascii_only else []
         self._snapshots, self._clock, self._wall, self._terms = snapshots, clock, wall, terms
-        self._published, self._log_file = published, log_file
+        self._published, self._modelled, self._log_file = published, modelled, log_file
         self._snapshot: Snapshot | None = None
         self._fault = ""
         self._page_state, self._pages, self._started_at = PageState(), 1, clock.monotonic()
@@ -208,6 +210,8 @@ class Wallboard(ExactApp, inherit_bindings=False):
         blink_on = now.second % 2 == 0
         render_time = RenderTime.from_snapshot(self._snapshot, now, watched=not self._fault, blink_on=blink_on)
         model = wall_model(self._snapshot, render_time, self._terms, self._fault)
+        if self._modelled:
+            self._modelled(model)
         self._cache.keep_only({state.id for state in model.states})
         self._set_dim(dim=model.is_idle)
         layout = WallLayout(self._wall, model, (max(1, width - 1), max(1, height - 1)), self._cache)
@@ -243,7 +247,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
 
     def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         """Publish a last picture that says that the wall has ended: a file may show it long after."""
-        if self._published and self._snapshot:
+        if (self._published or self._modelled) and self._snapshot:
             self._fault = self._fault or "the wallboard was ended"
             self.repaint()
         super().exit(result, return_code, message)

@@ -51,13 +51,13 @@ def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
         (1, tally_counts(model, BroadcastState.ON_AIR)),
         (2, tally_counts(model, *OTHER_TALLIES)),
         (5, _next(model)),
-        (4, _filtered(model)),
+        (4, filtered(model)),
     ]
     right: list[Group] = [
         (0, [(page, StyleRole.TEXT)]),
         (0, age(model)),
         (0, [(f"{model.render_time.now:%H:%M:%S}Z", StyleRole.STRONG)]),
-        (6, _local_time(model, zone)),
+        (6, local_time(model, zone)),
         (3, [*count_line(model.alarms), _GAP]),
     ]
     return justify(left, right, cells)
@@ -66,7 +66,7 @@ def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
 def _large(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> list[Line]:
     """What is on air at the left, the time at the right, the age between them; small text beside the large one."""
     utc = f"{model.render_time.now:%H:%M:%S}Z"
-    local, _, zone_name = plain(_local_time(model, zone)).partition(" ")
+    local, _, zone_name = plain(local_time(model, zone)).partition(" ")
     lamp = _on_air_lamp(model)
     time = [[*line, _GAP] for line in text_lines(local or utc, StyleRole.STRONG, LARGE, cells)]
     between = cells - width(lamp[0]) - width(time[0])
@@ -117,8 +117,8 @@ def _on_air_lamp(model: WallModel) -> list[Line]:
 def _other_counts(model: WallModel) -> list[Line]:
     """The counts of the other tallies, and what the filter hides, in three lines."""
     counts = [line for tally in OTHER_TALLIES if (line := tally_counts(model, tally))]
-    filtered = _filtered(model)
-    return [*counts[: 2 if filtered else 3], *([filtered] if filtered else []), [], [], []][:3]
+    hidden = filtered(model)
+    return [*counts[: 2 if hidden else 3], *([hidden] if hidden else []), [], [], []][:3]
 
 
 def tally_counts(model: WallModel, *tallies: BroadcastState) -> Line:
@@ -142,7 +142,7 @@ def _next(model: WallModel) -> Line:
     return [("NEXT ", StyleRole.DIM), *name, (f" {events.clock(state, model.render_time)}", StyleRole.STRONG)]
 
 
-def _filtered(model: WallModel) -> Line:
+def filtered(model: WallModel) -> Line:
     """What the filter hides; empty where it hides nothing."""
     if model.matching == model.total:
         return []
@@ -163,7 +163,7 @@ def age(model: WallModel) -> Line:
     return [(f"▒ STALE {text}", StyleRole.WARNING)] if render_time.stale else [(text, StyleRole.TEXT)]
 
 
-def _local_time(model: WallModel, zone: tzinfo | None) -> Line:
+def local_time(model: WallModel, zone: tzinfo | None) -> Line:
     """The time of the place, where that is not UTC anyway."""
     local = model.render_time.now.astimezone(zone)
     return [(f"{local:%H:%M:%S %Z}", StyleRole.DIM)] if local.utcoffset() else []
@@ -175,7 +175,7 @@ def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterato
     is_doubtful = bool(warning) and (model.render_time.stale or not model.snapshot.link.state.is_answering)
     if warning:
         text, role = warning[0]
-        yield from _large_banner(_headline(model), role, cells, scale) if is_doubtful else ()
+        yield from _large_banner(headline(model), role, cells, scale) if is_doubtful else ()
         yield fit([(text, role)], cells, ellipsis=True)
     if model.snapshot.unreadable:
         yield fit(unreadable_line(model.snapshot), cells, ellipsis=True)
@@ -190,7 +190,8 @@ def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterato
         yield join(alarm_line(alarm, model.render_time), more, cells)
 
 
-def _headline(model: WallModel) -> str:
+def headline(model: WallModel) -> str:
+    """Why the wall cannot be believed, in few letters, and how old it is: `✖ MONITORING BLIND  01:19 OLD`."""
     connection, render_time = model.snapshot.link, model.render_time
     as_of = connection.as_of
     old = "" if as_of is None else f"  {values.age(render_time.seconds_since(as_of))} OLD"
@@ -225,6 +226,20 @@ def _large_alarm(model: WallModel, cells: int, limit: int) -> tuple[list[Line], 
             lines = text_lines(text, StyleRole.CRITICAL, scale, cells - 2)
             return [[_GAP, *line] for line in lines], int(text == complete)
     return [], 0
+
+
+def empty_texts(model: WallModel) -> tuple[str, str]:
+    """What stands where no event does, and a note below: nothing is on air only where all is seen, and fresh."""
+    connection = model.snapshot.link
+    if connection.as_of is None:
+        return ("CONNECTING" if connection.state is ConnectionState.CONNECTING else "NO DATA YET"), ""
+    if model.render_time.stale:
+        return "NO FRESH DATA", ""
+    if model.matching < model.total:
+        title, count = "NOTHING TO SHOW", f"{model.matching} of {model.total} events pass the filter"
+    else:
+        title, count = "NOTHING ON AIR", f"{model.total} events on the platform"
+    return title, f"{count}, none on air, due within 12 h, or wrong"
 
 
 def upcoming(model: WallModel, cells: int, rows: int) -> list[Line]:

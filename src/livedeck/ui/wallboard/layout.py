@@ -8,7 +8,7 @@ from datetime import tzinfo
 from math import ceil
 from typing import NamedTuple
 
-from livedeck.monitor import BroadcastState, ConnectionState, EventState
+from livedeck.monitor import BroadcastState, EventState
 from livedeck.presentation import events
 from livedeck.presentation.alarms import count_line
 from livedeck.text.segments import Line, StyleRole, fit, width, wrap_groups
@@ -226,24 +226,11 @@ class WallLayout:
 
     def _empty(self, height: int) -> list[Line]:
         """That no event is on the wall, in words: a dark wall would be taken for a dead one."""
-        title, note = self._empty_texts()
+        title, note = header.empty_texts(self._model)
         scale = max_scale(title, self.cells - 4, min(self._wall.max_scale, 3 if height > 12 else 2))
         block = [*text_lines(title, StyleRole.DIM, scale, self.cells), [], [(note, StyleRole.DIM)]]
         above: list[Line] = [[]] * max(0, (height - len(block)) // 2)
         return [*above, *(_centred(line, self.cells) for line in block)][:height]
-
-    def _empty_texts(self) -> tuple[str, str]:
-        """In large letters, and below them: nothing is on air only where all is seen, and fresh."""
-        model, connection = self._model, self._model.snapshot.link
-        if connection.as_of is None:
-            return ("CONNECTING" if connection.state is ConnectionState.CONNECTING else "NO DATA YET"), ""
-        if model.render_time.stale:
-            return "NO FRESH DATA", ""
-        if model.matching < model.total:
-            title, count = "NOTHING TO SHOW", f"{model.matching} of {model.total} events pass the filter"
-        else:
-            title, count = "NOTHING ON AIR", f"{model.total} events on the platform"
-        return title, f"{count}, none on air, due within 12 h, or wrong"
 
 
 def _centred(line: Line, cells: int) -> Line:

@@ -1,0 +1,52 @@
+"""Where the wall is served as a page: at which address, under which names, and in whose frames."""
+
+from __future__ import annotations
+
+import re
+import socket
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+LOOPBACK = "127.0.0.1"
+
+ORIGIN = re.compile(r"'self'|https?://(\[[0-9a-f:.]+\]|(\*\.)?[a-z0-9.-]+)(:[0-9]{1,5})?", re.IGNORECASE)
+"""What may be named as an ancestor: nothing in it ends a directive of the policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """Where the page is served, and who may hold it in a frame.
+
+    `host`: an address or a name of this machine; `port` 0 takes any free one. `frame_ancestors`: origins.
+    """
+
+    port: int
+    host: str = LOOPBACK
+    frame_ancestors: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """`port 8080 of this machine`, or of the address that was named."""
+        return f"port {self.port} of {'this machine' if self.host == LOOPBACK else self.host}"
+
+    def listen(self) -> socket.socket:
+        """A listening socket there. Raises OSError, with the place, for what is taken or no address of this machine."""
+        try:
+            family, *_, address = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)[0]
+            return socket.create_server(address[:2], family=family)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self.place) from None
+
+    def allows(self, host: str) -> bool:
+        """Whether a request under that name is meant for this wall.
+
+        A page of elsewhere can have its own name lead here, but it cannot make that name ours, or an address.
+        """
+        name = re.sub(r":[0-9]*$", "", host.lower())
+        if name in {"localhost", self.host.lower()}:
+            return True
+        try:
+            ip_address(name.strip("[]"))
+        except ValueError:
+            return False
+        return True

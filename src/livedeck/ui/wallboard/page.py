@@ -1,0 +1,431 @@
+"""What the wall in a browser shows, as values for its script: words, numbers, curves; no layout, no colour. Pure.
+
+The judgement and the words are those of the terminal wall. All text from outside is `Shown`; the script makes text of
+it and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import tzinfo
+from functools import partial
+from hashlib import blake2b
+from itertools import pairwise
+from typing import TypeVar
+
+from msgspec import Struct
+
+from livedeck.client import SignedLink
+from livedeck.monitor import BroadcastState, ConnectionState, EventState, Grade, IngestState
+from livedeck.presentation import events
+from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
+from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, TALLY_BADGES
+from livedeck.presentation.connection import banner_line, unreadable_line
+from livedeck.presentation.events import RECENT_SECONDS
+from livedeck.presentation.qos import HIGHLIGHTED, bucket_columns, bucket_statuses, recent_axis
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import Line, StyleRole, plain
+from livedeck.text.values import NO_DATA, NOT_APPLICABLE, safe, short_duration
+from livedeck.ui.wallboard import header
+from livedeck.ui.wallboard.layout import Wall
+from livedeck.ui.wallboard.model import Standing, WallModel, standing
+from livedeck.ui.wallboard.page_style import TINTS
+from livedeck.ui.wallboard.tiles import MAX_STEPS, DrawCache
+
+T = TypeVar("T")
+
+MAX_WRONG = 4
+"""Events that stand over the cells with what is wrong with them, the worst ones."""
+
+MAX_CHARTS = 84
+"""Events up to which each cell has a curve; there is no room for more."""
+
+MAX_UPCOMING = 3
+
+_STANDING_BADGES = {
+    Standing.BAD: ("✖", "bad", "bad"),
+    Standing.WATCH: ("▲", "watch", "to watch"),
+    Standing.GOOD: ("✓", "good", "good"),
+}
+"""Glyph, the word of a count, and the same word where it is read out."""
+
+_STALE_GLYPH = "▒"
+
+_UNITS = {"M": "Mbit/s", "k": "kbit/s"}
+
+
+class Count(Struct, frozen=True, array_like=True):
+    """How many events of a kind: `✖ 3 bad`. `tone`: as that of an entry, or `air`."""
+
+    glyph: str
+    count: int
+    word: str
+    tone: str
+
+
+class Number(Struct, frozen=True, array_like=True):
+    """A value with its unit. `is_wrong`: it is what lowers the health."""
+
+    value: str
+    unit: str
+    is_wrong: bool = False
+
+
+class Curve(Struct, frozen=True):
+    """Five minutes of the video bit rate. `values`: in thousandths of the height, None in a gap.
+
+    `faults`: runs of a bad status: the place of the first value, that behind the last, and the glyph.
+    """
+
+    values: tuple[int | None, ...]
+    faults: tuple[tuple[int, int, str], ...] = ()
+
+
+class Entry(Struct, frozen=True, omit_defaults=True):
+    """One event. `tone`: how it stands; `glyph`: the same as a shape. `why`: what is wrong, and `detail` of it.
+
+    `label`: the sentence that is read out, before and behind its time. `poster`: a relative address, or empty.
+    """
+
+    name: str
+    tone: Standing
+    glyph: str
+    tally: str
+    lamp: str
+    is_lit: bool
+    label: tuple[str, str]
+    why: str = ""
+    detail: str = ""
+    health: str = ""
+    rate: str = ""
+    numbers: tuple[Number, ...] = ()
+    curve: Curve | None = None
+    note: str = ""
+    poster: str = ""
+    initials: str = ""
+    tint: int = 0
+
+
+class Banner(Struct, frozen=True, array_like=True):
+    """A line over the events, loud or very loud. `is_headline`: in large letters."""
+
+    text: str
+    is_critical: bool
+    is_headline: bool = False
+
+
+class Head(Struct, frozen=True):
+    """All but the events. `summary`: the counts as a sentence. `clock` is UTC, `local` the time of the place, if other.
+
+    `age`: how old the data is. `empty`: what stands where there are no events, and a note; empty where there are some.
+    """
+
+    counts: tuple[Count, ...]
+    summary: str
+    clock: str
+    local: str
+    age: str
+    upcoming: tuple[tuple[str, str], ...]
+    filtered: str
+    legend: str
+    banners: tuple[Banner, ...]
+    empty: tuple[str, str]
+    is_stale: bool
+    is_idle: bool
+
+
+class Page(Struct, frozen=True):
+    """Everything. `order`: ids, worst first where each has a tile, else by name; `times`: one for each of them.
+
+    `wrong`: the ids of those that stand over the cells. `posters`: what each address of a poster stands for.
+    """
+
+    head: Head
+    order: tuple[str, ...]
+    times: tuple[str, ...]
+    wrong: tuple[str, ...]
+    entries: Mapping[str, Entry]
+    has_tiles: bool
+    page_seconds: float
+    posters: Mapping[str, SignedLink]
+
+
+class Update(Struct, frozen=True, omit_defaults=True):
+    """What a browser is sent: the first time all of it, then what changed."""
+
+    head: Head
+    times: tuple[str, ...]
+    wrong: tuple[str, ...]
+    has_tiles: bool
+    page_seconds: float
+    order: tuple[str, ...] | None = None
+    entries: Mapping[str, Entry] = {}
+
+
+def update_since(before: Page | None, page: Page) -> Update:
+    """What is new on the page to a browser that knows the one before; None: it knows nothing."""
+    known = before.entries if before else {}
+    changed = {id_: entry for id_, entry in page.entries.items() if known.get(id_) != entry}
+    order = None if before and before.order == page.order else page.order
+    return Update(page.head, page.times, page.wrong, page.has_tiles, page.page_seconds, order, changed)
+
+
+def page(model: WallModel, wall: Wall, cache: DrawCache) -> Page:
+    """The page of that wall."""
+    render_time, has_tiles = model.render_time, len(model.states) <= wall.tiles
+    states = model.states if has_tiles else sorted(model.states, key=lambda state: name_order(events.name(state)))
+    wrong = [state for state in model.states if standing(state, render_time) in {Standing.BAD, Standing.WATCH}]
+    has_curves = len(states) <= MAX_CHARTS
+    entries = {state.id: _cached_entry(state, render_time, cache, has_curves=has_curves) for state in states}
+    cache.keep_only(set(entries))
+    return Page(
+        _head(model, wall.zone),
+        tuple(entries),
+        tuple(events.clock(state, render_time) for state in states),
+        () if has_tiles else tuple(state.id for state in wrong[:MAX_WRONG]),
+        entries,
+        has_tiles,
+        wall.page_seconds,
+        {entry.poster: link for state in states if (entry := entries[state.id]).poster and (link := _link(state))},
+    )
+
+
+def name_order(name: str) -> tuple[tuple[int, str], ...]:
+    """The place of a name in a list: numbers count as numbers, so `semi-final 9` comes before `semi-final 10`."""
+    return tuple(
+        (int(part), "") if part.isdecimal() and part.isascii() else (-1, part)
+        for part in re.split(r"([0-9]{1,18})", name.casefold())
+        if part
+    )
+
+
+def _head(model: WallModel, zone: tzinfo | None) -> Head:
+    counts = tuple(_counts(model))
+    local = plain(header.local_time(model, zone))
+    return Head(
+        counts=counts,
+        summary=_summary(model, counts),
+        clock=f"{model.render_time.now:%H:%M:%S}",
+        local=f"{local[:5]} {local.partition(' ')[2]}" if local else "",
+        age=f"data {plain(header.age(model))}" if model.snapshot.link.as_of else "no data yet",
+        upcoming=tuple(
+            (events.name(state), events.clock(state, model.render_time)) for state in model.upcoming[:MAX_UPCOMING]
+        ),
+        filtered=plain(header.filtered(model)),
+        legend="  ".join(f"{status.glyph} {status.word.lower()}" for status in HIGHLIGHTED),
+        banners=tuple(_banners(model)),
+        empty=("", "") if model.states else header.empty_texts(model),
+        is_stale=model.render_time.stale,
+        is_idle=model.is_idle,
+    )
+
+
+def _counts(model: WallModel) -> list[Count]:
+    """On air and good always, the others where there are any; of what is stale nothing but on air is counted."""
+    stale = model.render_time.stale
+    found = Counter(standing(state, model.render_time) for state in model.states)
+    counts = [Count(_STALE_GLYPH if stale else "●", model.on_air, "on air", "stale" if stale else "air")]
+    for kind, (glyph, word, _) in _STANDING_BADGES.items():
+        if found[kind] or (kind is Standing.GOOD and model.states and not stale):
+            counts.append(Count(glyph, found[kind], word, kind.value))
+    return counts
+
+
+def _summary(model: WallModel, counts: Sequence[Count]) -> str:
+    """`8 on air, 3 bad, 2 to watch, 4 good`, after why the wall cannot be believed, where it cannot."""
+    spoken = {word: spoken for _, word, spoken in _STANDING_BADGES.values()}
+    words = ", ".join(f"{count.count} {spoken.get(count.word, count.word)}" for count in counts)
+    doubt = plain(banner_line(model.snapshot, model.render_time, model.fault)) if _is_doubtful(model) else ""
+    return f"{doubt.partition('  ')[0].strip()}: {words}" if doubt else words
+
+
+def _is_doubtful(model: WallModel) -> bool:
+    return model.render_time.stale or not model.snapshot.link.state.is_answering
+
+
+def _banners(model: WallModel) -> list[Banner]:
+    """What the terminal wall says over its tiles; of the alarms only those that are of no event."""
+    warning = banner_line(model.snapshot, model.render_time, model.fault)
+    is_blind = model.fault or model.snapshot.link.state is ConnectionState.BLIND
+    is_headline = bool(warning) and _is_doubtful(model) and model.snapshot.link.as_of is not None
+    banners = [Banner(header.headline(model), bool(is_blind), is_headline=True)] if is_headline else []
+    banners += [Banner(_words([segment]), _is_loud(segment[1])) for segment in warning]
+    banners += [
+        Banner(_words(line), is_critical=False)
+        for line in (unreadable_line(model.snapshot), FLOOD_LINE if model.snapshot.flood else [])
+        if line
+    ]
+    at_rest = RenderTime(model.render_time.now, model.render_time.server, model.render_time.stale)
+    return banners + [
+        Banner(_words(alarm_line(alarm, at_rest)), SEVERITY_RANKS[alarm.severity] == 0)
+        for alarm in model.alarms
+        if not alarm.event_id
+    ]
+
+
+def _is_loud(role: StyleRole) -> bool:
+    return role is StyleRole.BANNER_BLIND
+
+
+def _words(line: Line) -> str:
+    return " ".join(plain(line).split())
+
+
+def _cached_entry(state: EventState, render_time: RenderTime, cache: DrawCache, *, has_curves: bool) -> Entry:
+    """Made anew only where the event has changed, or what passes of it is shown as a text."""
+    loss = _interruption(state, render_time)
+    args = (render_time.stale, has_curves, loss)
+    return cache.get("entry", state.id, state, args, partial(_entry, state, render_time, loss, has_curves))
+
+
+def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], has_curve: bool) -> Entry:
+    tone = standing(state, render_time)
+    name, (tally_glyph, tally, _) = events.name(state), TALLY_BADGES[state.phase.tally]
+    why, detail = ("", "") if tone is Standing.STALE else loss if loss[0] else _worst_finding(state)
+    health = _health(state, render_time)
+    glyph = _STALE_GLYPH if tone is Standing.STALE else _STANDING_BADGES.get(tone, (tally_glyph,))[0]
+    spoken = [plain(events.odd_sign(state)).strip("≠ "), why or ("good" if tone is Standing.GOOD else "")]
+    spoken += ["not up to date"] if tone is Standing.STALE else []
+    spoken += [f"health {health}"] if health.isdecimal() else []
+    return Entry(
+        name=name,
+        tone=tone,
+        glyph=glyph,
+        tally=tally,
+        lamp=_STALE_GLYPH if tone is Standing.STALE else tally_glyph,
+        is_lit=state.phase.tally is BroadcastState.ON_AIR and tone is not Standing.STALE,
+        label=(f"{name}, {tally.lower()}", "".join(f", {words}" for words in spoken if words)),
+        why=why,
+        detail=detail,
+        health=health,
+        rate=_rate(plain(events.video(state, render_time))),
+        numbers=_numbers(state, render_time),
+        curve=_curve(state, render_time) if has_curve else None,
+        note=_note(state),
+        poster=_poster(state),
+        initials=_initials(name),
+        tint=blake2b(state.id.encode(), digest_size=1).digest()[0] % len(TINTS),
+    )
+
+
+def _interruption(state: EventState, render_time: RenderTime) -> tuple[str, str]:
+    """For how long the encoder is away, and what is left of the reconnect window; empty while it is there."""
+    ingest = state.phase.ingest
+    if ingest.state is not IngestState.INTERRUPTED:
+        return "", ""
+    left = -render_time.server_seconds_since(ingest.window_ends) if ingest.window_ends else 0.0
+    window = f"{short_duration(left)} of the reconnect window left" if left > 0 else "the reconnect window is over"
+    return plain(events.ingest(state, render_time)), window
+
+
+def _worst_finding(state: EventState) -> tuple[str, str]:
+    """The kind of the worst finding in words, and what was found."""
+    findings = sorted(state.assessment.findings, key=lambda finding: SEVERITY_RANKS[finding.severity])
+    loud = [finding for finding in findings if SEVERITY_BADGES[finding.severity].role is not StyleRole.INFO]
+    if not loud:
+        return "", ""
+    return safe(loud[0].kind.replace("_", " ").lower()), safe(loud[0].actual)
+
+
+def _health(state: EventState, render_time: RenderTime) -> str:
+    """The score, `--` where one is due; empty where there is none to have."""
+    health = state.assessment.health
+    if health.grade is Grade.NONE and not state.phase.tally.expects_signal:
+        return NO_DATA if state.phase.tally is BroadcastState.LATE else ""
+    fresh = not events.is_doubtful(state, render_time)
+    return str(health.score) if health.score is not None and fresh else NO_DATA
+
+
+def _numbers(state: EventState, render_time: RenderTime) -> tuple[Number, ...]:
+    """Bit rates, frame rate and restreams, as far as something is due."""
+    outputs = plain(events.outputs(state, render_time))
+    connected = (Number(outputs, "out"),) if outputs != NOT_APPLICABLE else ()
+    if not state.phase.tally.expects_signal:
+        return connected
+    wrong = state.assessment.health.component.value
+    measured = ((events.video, "video"), (events.fps, "fps"), (events.audio, "audio"))
+    return (
+        *(_number(plain(cell(state, render_time)), name, is_wrong=name == wrong) for cell, name in measured),
+        *connected,
+    )
+
+
+def _number(text: str, name: str, *, is_wrong: bool) -> Number:
+    if name == "fps":
+        return Number(text, "fps", is_wrong)
+    if text[-1:] in _UNITS:
+        return Number(text[:-1], _UNITS[text[-1]], is_wrong)
+    return Number(text, _UNITS["M" if name == "video" else "k"] if text == NO_DATA else "bit/s", is_wrong)
+
+
+def _rate(text: str) -> str:
+    return f"{text[:-1]} {text[-1]}" if text[-1:] in _UNITS else text if text == NO_DATA else ""
+
+
+def _curve(state: EventState, render_time: RenderTime) -> Curve | None:
+    axis = recent_axis(state, render_time, RECENT_SECONDS, MAX_STEPS)
+    if axis is None:
+        return None
+    buckets = bucket_columns(axis, state.qos.readings, state.qos.readings.video)
+    faults = _runs([status if status in HIGHLIGHTED else None for status in bucket_statuses(axis, state.qos.readings)])
+    height = _GRID_LINES * _grid_step(max((bucket.high for bucket in buckets if bucket), default=0.0))
+    return Curve(
+        tuple(None if bucket is None else round(bucket.low / height * 1000) for bucket in buckets),
+        tuple((start, end, status.glyph) for start, end, status in faults if status),
+    )
+
+
+def _runs(values: Sequence[T]) -> list[tuple[int, int, T]]:
+    """Runs of equal neighbours: the place of the first, that behind the last, and the value."""
+    edges = [0, *(place for place, (left, right) in enumerate(pairwise(values), 1) if left != right), len(values)]
+    return [(start, end, values[start]) for start, end in pairwise(edges)]
+
+
+_GRID_LINES = 3
+"""Lines above zero, at equal distances."""
+
+_STEPS = (1.0, 2.0, 2.5, 4.0, 5.0, 10.0)
+
+
+def _grid_step(highest: float) -> float:
+    """The smallest round step of which three reach over that value."""
+    if highest <= 0:
+        return 1.0
+    power = 10.0 ** (len(str(int(highest / _GRID_LINES))) - 1)
+    return next(step * power for step in _STEPS if step * power * _GRID_LINES > highest)
+
+
+def _note(state: EventState) -> str:
+    """What stands in place of a curve."""
+    if len(state.qos.readings):
+        return ""
+    if state.phase.tally.expects_signal:
+        return "no samples"
+    return "no encoder yet" if state.phase.ingest.state is IngestState.NONE else ""
+
+
+def _poster(state: EventState) -> str:
+    """The relative address of its poster, by which nobody can ask for anything else; empty for the platform's own one.
+
+    A stored poster has a `media_id` (platform-api.md, "Poster").
+    """
+    poster = state.event.poster
+    if poster is None or not poster.media_id or not _link(state):
+        return ""
+    told = f"{state.id}\n{poster.media_id}\n{poster.id}"
+    return f"posters/{blake2b(told.encode(), digest_size=12).hexdigest()}"
+
+
+def _link(state: EventState) -> SignedLink | None:
+    """Where its picture is: the size that a tile needs, or another one."""
+    poster = state.event.poster
+    address = poster and (poster.md or poster.sm or poster.original or poster.xs)
+    return SignedLink(address) if address else None
+
+
+def _initials(name: str) -> str:
+    """The first letters of its first two words that have any."""
+    letters = [found[0] for word in name.split() if (found := re.search(r"[^\W_]", word))]
+    return "".join(letters[:2]).upper()

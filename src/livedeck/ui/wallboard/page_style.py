@@ -1,0 +1,56 @@
+"""The colours of the wall in the browser: custom properties for its stylesheet, made of the palette. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+from livedeck.ui.kit.palette import COLOURS, Colours, mix
+
+TINTS = ("video", "audio", "fps", "critical", "warning", "info")
+"""The colours of which the tones behind initials are made."""
+
+
+def page_colours(colours: Colours) -> Mapping[str, str]:
+    """Every custom property of a theme: its colours, and what they are mixed to for tiles and cells."""
+    light = is_light(colours)
+    named = {field.name: getattr(colours, field.name) for field in fields(colours)}
+    return {
+        **named,
+        "critical-ground": mix(colours.panel, colours.critical, 0.06 if light else 0.16),
+        "warning-ground": mix(colours.panel, colours.warning, 0.04 if light else 0.08),
+        "warning-bar": mix(colours.panel, colours.warning, 0.06 if light else 0.16),
+        "stale-ground": mix(colours.panel, colours.grid, 0.5),
+        **{
+            f"tint-{number}": mix(colours.panel, named[name], 0.12 if light else 0.28)
+            for number, name in enumerate(TINTS)
+        },
+    }
+
+
+def is_light(colours: Colours) -> bool:
+    """Whether letters are darker than what they stand on."""
+    return colours.ground > colours.text
+
+
+def page_stylesheet(theme: str) -> str:
+    """The stylesheet with the colours alone. `theme`: the one to begin with; what is none lets the browser choose.
+
+    `data-theme` at the root element chooses another one.
+    """
+    rules = {name: _declarations(colours) for name, colours in COLOURS.items()}
+    chosen = [f':root[data-theme="{name}"] {{ {rule} }}' for name, rule in rules.items()]
+    if theme in rules:
+        return "\n".join([f":root {{ {rules[theme]} }}", *chosen, ""])
+    by_browser = [
+        f":root {{ {rules['dark']} }}",
+        f"@media (prefers-color-scheme: light) {{ :root {{ {rules['light']} }} }}",
+        f"@media (prefers-contrast: more) {{ :root {{ {rules['contrast']} }} }}",
+    ]
+    return "\n".join([*by_browser, *chosen, ""])
+
+
+def _declarations(colours: Colours) -> str:
+    properties = [f"--{name}: {value};" for name, value in page_colours(colours).items()]
+    scheme, area, shade = ("light", 0.17, 0.14) if is_light(colours) else ("dark", 0.22, 0.24)
+    return " ".join([f"color-scheme: {scheme}; --area: {area}; --shade: {shade};", *properties])

@@ -1,0 +1,317 @@
+"""The wall as a page, over real connections: what is served, to whom, how it follows the wall, and what it bears."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import socket
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from pydantic import SecretStr
+
+from cli.browsing import CHROMIUM, browser
+from cli.wall_stage import data_of, model_of, served, with_poster
+from livedeck.cli import wall_server
+from livedeck.cli.wall_exposure import Exposure
+from livedeck.cli.wall_posters import MAX_BYTES
+from livedeck.cli.wall_server import MAX_VIEWERS
+from livedeck.cli.wiring import make_api
+from livedeck.client import Secret
+from livedeck.monitor import Snapshot
+from livedeck.settings import Settings
+from ui.wall_stage import evening, many
+
+PNG = b"\x89PNG\r\n\x1a\nrest"
+FILES = ("/", "/wall.js", "/wall.css", "/colours.css", "/icon.svg")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here: the page is not seen in a browser")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", name="known")
+async def _known() -> Snapshot:
+    return await evening()
+
+
+@pytest.mark.parametrize("path", [*FILES, "/updates"])
+async def test_every_answer_has_the_policy_and_may_stand_in_no_frame(path: str) -> None:
+    async with served() as outlet:
+        answer, _ = await outlet.ask("HEAD", path)
+    assert answer.status == 200
+    directives = dict(part.strip().split(" ", 1) for part in answer.headers["Content-Security-Policy"].split(";"))
+    assert directives == {
+        "default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "img-src": "'self'",
+        "connect-src": "'self'", "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'",
+    }  # fmt: skip
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert "server" not in {name.lower() for name in answer.headers}
+
+
+async def test_the_sites_that_were_named_may_hold_it_in_a_frame() -> None:
+    exposure = Exposure(0, frame_ancestors=("https://desk.example", "'self'"))
+    async with served(exposure=exposure) as outlet:
+        answer, _ = await outlet.ask("GET", "/")
+    assert answer.headers["Content-Security-Policy"].endswith("frame-ancestors https://desk.example 'self'")
+
+
+async def test_all_that_the_page_names_is_served_beside_it_under_any_prefix() -> None:
+    """A reverse proxy may put it anywhere: no address begins with a slash or a name."""
+    async with served() as outlet:
+        _, page = await outlet.ask("GET", "/")
+        named = re.findall(r'(?:href|src)="([^"]+)"', page.decode())
+        assert sorted(named) == sorted(path.lstrip("/") for path in FILES[1:])
+        for path in named:
+            answer, content = await outlet.ask("GET", f"/{path}")
+            assert (answer.status, bool(content)) == (200, True)
+
+
+async def test_who_has_a_file_already_is_not_sent_it_again() -> None:
+    async with served() as outlet:
+        first, _ = await outlet.ask("GET", "/wall.js")
+        again, nothing = await outlet.ask("GET", "/wall.js", If_None_Match=first.headers["ETag"])
+    assert (first.status, again.status, nothing) == (200, 304, b"")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+async def test_the_page_can_be_read_and_nothing_else(method: str) -> None:
+    async with served() as outlet:
+        for path in (*FILES, "/updates", "/posters/x"):
+            refused, _ = await outlet.ask(method, path)
+            assert refused.status == 405
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("evil.example", 400), ("127.0.0.1.evil.example", 400), ("localhost.evil.example:1", 400), ("", 400),
+        ("localhost", 200), ("LOCALHOST:8080", 200), ("127.0.0.1:1", 200), ("[::1]:80", 200), ("wall.example:80", 200),
+    ],
+)  # fmt: skip
+async def test_a_foreign_name_for_this_machine_is_refused(host: str, status: int) -> None:
+    """A page of elsewhere whose name is made to point here must not read the wall."""
+    with Exposure(0).listen() as free:
+        port = free.getsockname()[1]
+    exposure = Exposure(port, "127.0.0.1")
+    named = replace(exposure, host="wall.example")
+    assert named.allows(host) == (status == 200)
+    async with served(exposure=exposure) as outlet:
+        answer, _ = await outlet.ask("GET", "/", Host=host)
+    assert answer.status == (400 if "wall.example" in host else status)
+
+
+async def test_a_browser_is_sent_everything_once_then_what_changes(known: Snapshot) -> None:
+    async with served(model_of(known)) as outlet, outlet.updates() as blocks:
+        head = (await anext(blocks)).decode().lower()
+        assert head.startswith("http/1.1 200")
+        assert "content-type: text/event-stream" in head
+        assert "cache-control: no-store" in head
+        assert "x-accel-buffering: no" in head
+        assert await anext(blocks) == b"retry: 2000\n\n"
+        first = data_of(await anext(blocks))
+        outlet.publisher.publish(model_of(known, 1))
+        second = data_of(await anext(blocks))
+    assert first["head"]["clock"] == "21:14:07"
+    assert len(first["entries"]) == len(first["order"]) == len(first["times"])
+    assert second["head"]["clock"] == "21:14:08"
+    assert "order" not in second
+    assert len(second["entries"]) == 1
+
+
+async def test_a_slow_browser_gets_the_newest_and_the_numbers_tell_an_old_picture(known: Snapshot) -> None:
+    async with served(model_of(known)) as outlet, outlet.updates() as blocks:
+        await anext(blocks), await anext(blocks)
+        first = await anext(blocks)
+        for seconds in range(1, 6):
+            outlet.publisher.publish(model_of(known, seconds))
+        last = await anext(blocks)
+        async with outlet.updates() as others:
+            await anext(others), await anext(others)
+            again = await anext(others)
+    assert data_of(last)["head"]["clock"] == "21:14:12"
+    ids = [block.split(b"\n")[0].rpartition(b"-") for block in (first, last, again)]
+    assert [int(number) for *_, number in ids] == [1, 6, 6]
+    assert len({version for version, *_ in ids}) == 1
+
+
+async def test_while_nothing_comes_a_comment_is_sent_that_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wall_server, "SILENT_SECONDS", 0.01)
+    async with served() as outlet, outlet.updates() as blocks:
+        await anext(blocks), await anext(blocks)
+        assert await anext(blocks) == b": nothing new\n\n"
+
+
+async def test_a_stopped_monitor_is_told_to_every_browser(known: Snapshot) -> None:
+    async with served(model_of(known)) as outlet, outlet.updates() as blocks:
+        await anext(blocks), await anext(blocks), await anext(blocks)
+        outlet.publisher.publish(model_of(known, 1, "the wallboard was ended"))
+        told = data_of(await anext(blocks))
+    assert "MONITOR STOPPED" in told["head"]["banners"][0][0]
+    assert {entry["tone"] for entry in told["entries"].values()} == {"stale"}
+
+
+async def test_one_browser_too_many_is_refused_and_let_in_once_another_has_left(known: Snapshot) -> None:
+    async with served(model_of(known)) as outlet:
+        async with asyncio.TaskGroup() as group:
+            leave = asyncio.Event()
+            inside = [asyncio.Event() for _ in range(MAX_VIEWERS)]
+
+            async def look(entered: asyncio.Event) -> None:
+                async with outlet.updates() as blocks:
+                    await anext(blocks), await anext(blocks)
+                    entered.set()
+                    await leave.wait()
+
+            for entered in inside:
+                group.create_task(look(entered))
+            for entered in inside:
+                await entered.wait()
+            refused, _ = await outlet.ask("GET", "/updates")
+            page, _ = await outlet.ask("GET", "/")
+            leave.set()
+        outlet.publisher.publish(model_of(known, 1))
+        async with outlet.updates() as blocks:
+            while b" 200 " not in (await anext(blocks)):
+                break
+    assert (refused.status, refused.headers["Retry-After"], page.status) == (503, "10", 200)
+
+
+@pytest.mark.parametrize("beginning", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\n"])
+async def test_a_peer_that_never_ends_its_request_is_cut(beginning: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wall_server, "HEAD_SECONDS", 0)
+    async with served() as outlet, asyncio.timeout(30):
+        reader, writer = await asyncio.open_connection("127.0.0.1", outlet.port)
+        writer.write(beginning)
+        with contextlib.suppress(ConnectionResetError):
+            await reader.read()
+        writer.close()
+
+
+async def test_a_peer_that_never_reads_gives_its_place_back(known: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wall_server, "SENDING_SECONDS", 0)
+    monkeypatch.setattr(wall_server, "MAX_VIEWERS", 1)
+    models = [model_of(many(known, count)) for count in (60, 0)]
+    async with served(models[0], send_buffer=4096) as outlet, asyncio.timeout(60):
+        loop, refusals = asyncio.get_running_loop(), 0
+        with socket.socket() as deaf:
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            deaf.setblocking(False)
+            await loop.sock_connect(deaf, ("127.0.0.1", outlet.port))
+            await loop.sock_sendall(deaf, b"GET /updates HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            while refusals < 2000:
+                outlet.publisher.publish(models[refusals % 2])
+                async with outlet.updates() as blocks:
+                    if b" 200 " in await anext(blocks) and refusals:
+                        break
+                    refusals += 1
+        assert 0 < refusals < 2000
+
+
+@pytest.mark.parametrize(
+    ("content", "media_type"),
+    [
+        (PNG, "image/png"), (b"\xff\xd8\xff\xe0rest", "image/jpeg"), (b"GIF89arest", "image/gif"),
+        (b"RIFF\0\0\0\0WEBPrest", "image/webp"), (b"<svg onload=alert(1)>", None), (b"<html>", None), (b"", None),
+    ],
+)  # fmt: skip
+async def test_a_poster_is_what_its_bytes_say_and_nothing_but_a_picture(
+    known: Snapshot, content: bytes, media_type: str | None
+) -> None:
+    asked = list[str]()
+
+    async def fetch(link: Secret | str, most: int, _summary: str) -> bytes:
+        assert isinstance(link, Secret)
+        assert most == MAX_BYTES
+        asked.append(link.reveal())
+        return content
+
+    address = "https://cdn.example/poster.svg?sign=0123456789abcdef"
+    shown = replace(known, events=(with_poster(known.events[1], address),))
+    async with served(model_of(shown), fetch=fetch) as outlet, outlet.updates() as blocks:
+        await anext(blocks), await anext(blocks)
+        (entry,) = data_of(await anext(blocks))["entries"].values()
+        answers = [await outlet.ask("GET", f"/{entry['poster']}") for _ in range(3)]
+        unknown, _ = await outlet.ask("GET", "/posters/0123456789abcdef")
+    status = 404 if media_type is None else 200
+    assert {answer.status for answer, _ in answers} == {status}
+    assert all(answer.headers["Content-Type"] == media_type for answer, _ in answers if media_type)
+    assert all("default-src 'none'" in answer.headers["Content-Security-Policy"] for answer, _ in answers)
+    assert asked == [address]
+    assert unknown.status == 404
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://127.0.0.1:1/p.png", "https://127.0.0.1:1/p.png", "https://10.0.0.9/p.png", "http://cdn.example/p.png",
+     "file:///etc/passwd", "https://[::1]/p.png"],
+)  # fmt: skip
+async def test_no_poster_is_asked_for_in_the_network_around_this_machine(known: Snapshot, address: str) -> None:
+    """By the client's own rule: what the platform answers leads to where the platform is, or to the world."""
+    settings = Settings(base_url="https://192.0.2.1", token=SecretStr("t" * 20), read_only=True)
+    shown = replace(known, events=(with_poster(known.events[1], address),))
+    async with make_api(settings) as api, served(model_of(shown), fetch=api.cdn.content) as outlet:
+        async with outlet.updates() as blocks:
+            await anext(blocks), await anext(blocks)
+            (entry,) = data_of(await anext(blocks))["entries"].values()
+        answer, body = await outlet.ask("GET", f"/{entry['poster']}")
+    assert (answer.status, body) == (404, b"no picture\n")
+
+
+@needs_chromium
+async def test_a_browser_shows_the_events_as_text_whatever_their_names(known: Snapshot, tmp_path: Path) -> None:
+    name = "<img id=hole src=x>"
+    event = known.events[1].event.model_copy(update={"name": name})
+    shown = replace(known, events=(replace(known.events[1], event=event), *known.events[2:]))
+    async with served(model_of(shown)) as outlet, browser(tmp_path) as tab:
+        await tab.open(outlet.address)
+        names = await tab.wait_for("[...document.querySelectorAll('h2')].map((name) => name.textContent)")
+        assert names[:2] == [name, "Harbour webcam"]
+        assert await tab.evaluate("[document.getElementById('hole'), document.querySelectorAll('img').length]") == [
+            None,
+            0,
+        ]
+        assert await tab.evaluate("document.getElementById('lost').hidden")
+
+
+@needs_chromium
+async def test_a_browser_whose_wall_is_silent_says_so_and_does_not_take_an_old_picture_for_a_new_one(
+    known: Snapshot, tmp_path: Path
+) -> None:
+    """Frozen is not fine, in a browser either; it asks anew, and what it knows already is no news."""
+    async with served(model_of(known)) as outlet, browser(tmp_path) as tab:
+        await tab.open(outlet.address)
+        await tab.wait_for("document.querySelector('h2')?.textContent")
+        await tab.evaluate("const now = Date.now; Date.now = () => now() + 11000; watch()")
+        said = "document.getElementById('lost').textContent + document.getElementById('clock').textContent"
+        assert re.search(r"NO PICTURE for 1\d s.*--:--:--", await tab.wait_for(said))
+        assert await tab.evaluate("document.body.className") == "is-lost"
+        await tab.wait_for("source.readyState === 1 && connectedAt > spokeAt")
+        assert await tab.evaluate("document.body.className") == "is-lost"
+        outlet.publisher.publish(model_of(known, 1))
+        assert await tab.wait_for("document.getElementById('lost').hidden")
+        assert await tab.evaluate("document.getElementById('clock').textContent") == "21:14:08"
+
+
+@needs_chromium
+@pytest.mark.parametrize("is_allowed", [True, False])
+async def test_a_browser_holds_it_in_the_frame_of_a_named_site_and_of_no_other(
+    known: Snapshot, tmp_path: Path, is_allowed: bool
+) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError):  # browsers connect on suspicion
+            await reader.readuntil(b"\r\n\r\n")
+            page = f"<!doctype html><iframe src='{outlet.address}' onload='seen = true'></iframe>".encode()
+            head = f"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n\r\n"
+            writer.write(head.encode() + page)
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as site:
+        origin = f"http://127.0.0.1:{site.sockets[0].getsockname()[1]}"
+        exposure = Exposure(0, frame_ancestors=(origin if is_allowed else "https://desk.example",))
+        async with served(model_of(known), exposure=exposure) as outlet, browser(tmp_path) as tab:
+            await tab.open(f"{origin}/")
+            assert await tab.wait_for("window.seen")
+            shown = await tab.evaluate("location.origin"), await tab.frame_addresses()
+    assert shown == (origin, [outlet.address if is_allowed else "chrome-error://chromewebdata/"])
