@@ -58,7 +58,9 @@ def programs(
     home: Path, platform: ForeignPlatform, size: tuple[int, int] = (120, 40), **env: str
 ) -> Iterator[Programs]:
     """All three, once the deck shows what the platform answered."""
-    env |= settings(platform)
+    env = {**settings(platform), **env}
+    if "LIVEDECK_TOKEN_FILE" in env:
+        del env["LIVEDECK_TOKEN"]
     with ExitStack() as stack:
         deck = stack.enter_context(terminal(home, size=size, program=LIVEDECK, **env))
         deck.until("100 GOOD")

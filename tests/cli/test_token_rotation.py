@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,6 +12,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from cli.commands import LIVEDECK
+from cli.foreign import foreign_platform
+from cli.programs import programs, words
+from cli.terminals import terminal
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api, Unauthorized
 from livedeck.monitor import ConnectionState
@@ -134,3 +139,38 @@ async def test_the_token_of_the_environment_is_not_exchanged_for_that_of_a_file(
         with pytest.raises(Unauthorized, match="LIVEDECK_TOKEN: set another token and start again"):
             await api.events.list()
     assert {token for _, token in gate.seen} == {OLD}
+
+
+def test_a_deck_goes_on_with_the_new_token_shows_nothing_of_that_and_names_the_file_of_one_that_stays_refused(
+    file: Path,
+) -> None:
+    with foreign_platform() as platform:
+        platform.token = OLD
+        env = {"LIVEDECK_BASE_URL": platform.address, "LIVEDECK_TOKEN_FILE": str(file)}
+        with terminal(file.parent, size=(200, 40), program=LIVEDECK, **env) as deck:
+            deck.until("100 GOOD")
+            platform.token = NEW
+            replace_token(file, NEW)
+            platform.requests.clear()
+            while [status for _, _, status in platform.requests].count(200) < 5:
+                deck.pause(0.2)
+            assert not re.search("REFUSED|AUTH_FAILED|FAILING|STALE", words(deck.written))
+            platform.token = OTHER
+            deck.until(f"TOKEN REFUSED since .*token_file {file}: write another token there")
+            replace_token(file, OTHER)
+            deck.until("link ok")
+
+
+@pytest.mark.slow
+def test_every_program_that_runs_on_goes_on_with_the_new_token(file: Path) -> None:
+    with foreign_platform() as platform:
+        platform.token = OLD
+        with programs(file.parent, platform, (120, 40), LIVEDECK_TOKEN_FILE=str(file)) as running:
+            running.live(5)
+            platform.token = NEW
+            replace_token(file, NEW)
+            running.live(20)
+            assert running.event_criticals() == []
+            assert running.kinds_shown() == set()
+            assert not re.search("REFUSED|FAILING", words(running.deck.written) + words(running.wall.written))
+        assert {status for _, _, status in platform.requests[-20:]} == {200}

@@ -163,7 +163,7 @@ DECK_KINDS = (
         diagnosis=Diagnosis(
             cause="The token was revoked, has expired, or belongs to another workspace.",
             viewers="Nothing; but nobody is watching.",
-            advice="Make a new token in the workspace and restart the deck with it.",
+            advice="Make a new token in the workspace and put it where the alarm says that this one came from.",
         ),
     ),
     AlarmKind(
