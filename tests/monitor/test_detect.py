@@ -316,3 +316,34 @@ def test_a_stream_keeps_its_last_two_hundred_episodes() -> None:
     assert len(kept) == 200
     assert kept[-1].until is not None
     assert [episode.since for episode in kept] == sorted(episode.since for episode in kept)
+
+
+@pytest.mark.parametrize(
+    ("parts", "kind", "severity", "actual"),
+    [
+        ([stretch(60, audio=0.0)], "AUDIO_LOST", Severity.WARNING, "no sound since its first sample"),
+        ([stretch(60), stretch(60, audio=0.0)], "AUDIO_LOST", Severity.CRITICAL, "audio 0 while video flows"),
+        (
+            [stretch(60, audio=0.0), stretch(5), stretch(60, audio=0.0)],
+            "AUDIO_LOST",
+            Severity.CRITICAL,
+            "audio 0 while video flows",
+        ),
+        ([stretch(60, video=0.0, fps=0.0)], "BLACKOUT", Severity.WARNING, "no picture since its first sample"),
+        ([stretch(60), stretch(60, video=0.0, fps=0.0)], "BLACKOUT", Severity.CRITICAL, "video 0, fps 0.0"),
+        (
+            [stretch(60, video=0.0, fps=0.0, audio=0.0)],
+            "BLACKOUT",
+            Severity.CRITICAL,
+            "no picture since its first sample",
+        ),
+    ],
+    ids=["never-heard", "heard", "heard-briefly", "never-seen", "seen", "nothing-at-all"],
+)
+def test_what_never_was_there_is_a_warning_that_says_so(
+    parts: list[list[dict[str, Any]]], kind: str, severity: Severity, actual: str
+) -> None:
+    """It may be meant so. A stream with neither picture nor sound is not."""
+    interval = analyze_readings(rows(row for part in parts for row in part)).intervals[kind]
+    assert (interval.severity, interval.evidence.actual) == (severity, actual)
+    assert ("profile" in interval.evidence.expected) == ("since its first" in actual)

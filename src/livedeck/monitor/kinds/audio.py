@@ -10,7 +10,7 @@ from livedeck.monitor.model.state import Component, Pattern, Severity
 from livedeck.monitor.model.thresholds import Expectation, Thresholds
 from livedeck.monitor.signal.duty import SHORT
 from livedeck.monitor.signal.features import AUDIO, SampleFeatures
-from livedeck.monitor.signal.hysteresis import Evidence, Level, classify_high
+from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level, classify_high
 from livedeck.text.values import bits
 
 
@@ -59,8 +59,15 @@ def _classify_high(features: SampleFeatures, thresholds: Thresholds) -> Level:
     return classify_high(features.audio, thresholds.high_audio, thresholds.high_audio * (1 - thresholds.deadband))
 
 
-def _describe_lost(_features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
-    return Evidence("audio 0 while video flows", "audio")
+def _describe_lost(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
+    if features.has_sound:
+        return Evidence("audio 0 while video flows", "audio")
+    return Evidence("no sound since its first sample", "audio; where none is meant, the profile silent")
+
+
+def _severity_lost(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
+    """What never had a sound may be meant so."""
+    return Severity.CRITICAL if features.has_sound else Severity.WARNING
 
 
 def _describe_low(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
@@ -85,6 +92,7 @@ AUDIO_KINDS = (
             duty=DutyRule(limits="mute_duty", bad_seconds=_mute_seconds, words="audio out"),
             expects=Expectation.SOUND,
             spoils=AUDIO,
+            severity=_severity_lost,
         ),
         hidden_by=(),
         shared=True,

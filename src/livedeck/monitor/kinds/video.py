@@ -11,7 +11,7 @@ from livedeck.monitor.model.thresholds import Expectation, Thresholds
 from livedeck.monitor.signal.duty import SHORT
 from livedeck.monitor.signal.excursions import fps_tolerance
 from livedeck.monitor.signal.features import FPS, VIDEO, SampleFeatures
-from livedeck.monitor.signal.hysteresis import Evidence, Level
+from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
 from livedeck.monitor.signal.levels import fps_slack
 from livedeck.text.values import age, bits, frames
 
@@ -163,8 +163,16 @@ def _low_fps_seconds(features: SampleFeatures, thresholds: Thresholds) -> float:
 
 
 def _describe_blackout(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    actual = f"video {bits(features.video)}, fps {frames(features.fps)}"
-    return Evidence(actual, f"video over {bits(thresholds.dark_video)}")
+    expected = f"video over {bits(thresholds.dark_video)}"
+    if features.has_picture:
+        return Evidence(f"video {bits(features.video)}, fps {frames(features.fps)}", expected)
+    return Evidence("no picture since its first sample", f"{expected}; where none is meant, the profile radio")
+
+
+def _severity_blackout(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
+    """What never had a picture, and has sound, may be meant so."""
+    is_radio = features.audio > 0 and not features.has_picture
+    return Severity.WARNING if is_radio else Severity.CRITICAL
 
 
 def _describe_video_starved(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
@@ -222,6 +230,7 @@ VIDEO_KINDS = (
             describe=_describe_blackout,
             duty=DutyRule(limits="dark_duty", bad_seconds=_dark_seconds, words="picture out"),
             expects=Expectation.PICTURE,
+            severity=_severity_blackout,
         ),
         hidden_by=(),
         shared=True,

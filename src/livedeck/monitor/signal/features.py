@@ -43,6 +43,8 @@ class SampleFeatures(NamedTuple):
     purpose. `witnesses`: how many channels that were constant by habit testify that few bits are too few. `is_ragged`:
     a constant rate is far down and unsteady; `ragged_since`: for long, and since when. `fps_charge`, `dip`: seconds of
     a time away from the usual that is over with this sample. `change`: a new level is usual from this sample on.
+
+    `has_picture`, `has_sound`: whether the stream ever had, as far as its samples are known.
     """
 
     time: float
@@ -69,6 +71,8 @@ class SampleFeatures(NamedTuple):
     fps_charge: float = 0.0
     dip: float = 0.0
     change: ProfileChange | None = None
+    has_picture: bool = True
+    has_sound: bool = True
 
     @property
     def is_shortage(self) -> bool:

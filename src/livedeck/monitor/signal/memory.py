@@ -37,7 +37,8 @@ class StreamMemory:
     `first_time` of the stream; `run_start`: of the present run, since the last silence; `last_time`: the newest sample.
     `last_hole`: the first sample after the newest hole. `recent`: the rates of the newest samples, a missing one as it
     was before. `hit_bits`: status -> whether each of the last samples had it, the newest the lowest bit. `bursts`:
-    status -> the present one. `heavy_loss_since`: since when loss is over its share.
+    status -> the present one. `heavy_loss_since`: since when loss is over its share. `has_picture`, `has_sound`:
+    whether any sample had.
     """
 
     levels: Levels = field(default_factory=Levels)
@@ -50,6 +51,8 @@ class StreamMemory:
     hit_bits: dict[int, int] = field(default_factory=dict)
     bursts: dict[int, Burst] = field(default_factory=dict)
     heavy_loss_since: float | None = None
+    has_picture: bool = False
+    has_sound: bool = False
 
     def copy(self) -> StreamMemory:
         """An independent copy."""
@@ -90,6 +93,8 @@ class StreamMemory:
         self.last_time = time
         is_warm = time - self.run_start >= thresholds.warm_up
         is_dark = _is_dark(measured, thresholds)
+        self.has_picture = self.has_picture or not is_dark
+        self.has_sound = self.has_sound or measured.audio > 0
         standing = _NOTHING
         window, videos = self._window(thresholds)
         if is_warm:
@@ -125,6 +130,8 @@ class StreamMemory:
             standing.fps_charge,
             standing.dip,
             standing.change,
+            self.has_picture,
+            self.has_sound,
         )
 
     def take_as_usual(self, thresholds: Thresholds) -> None:
