@@ -22,7 +22,7 @@ from typing import Any
 
 from bench.families import CLEAN, FAULTS, IMPOSSIBLE, LIMITS, Chance, Show, Source
 from livedeck.client import Event, QosSamples
-from livedeck.monitor import Alarm, AlarmTransition, Cadence, Readings, Severity, Thresholds, with_overrides
+from livedeck.monitor import Alarm, AlarmTransition, Cadence, Limits, Readings, Severity, Thresholds, with_overrides
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.detection.detect import StreamRules, detect
@@ -74,7 +74,7 @@ class Deck:
         profiles = {event.id: source.profile for event, source in zip(self._events, show.sources, strict=True)}
         overrides = {key: with_overrides(Thresholds(), {"profile": name}) for key, name in profiles.items() if name}
         api: Any = SimpleNamespace(timings=())
-        self._world = WorldTracker(api, _moment(show.opened), Thresholds(), Cadence(), overrides)
+        self._world = WorldTracker(api, _moment(show.opened), Limits(events=overrides), Cadence())
         self._engine = AlarmEngine(Thresholds())
         self.run = Run()
 

@@ -24,6 +24,7 @@ from livedeck.monitor import (
     IngestState,
     Monitor,
     Readings,
+    Ruling,
     Severity,
     Snapshot,
     Thresholds,
@@ -323,6 +324,10 @@ class Log:
 
     async def new_answers(self) -> tuple[AlarmAnswer, ...]:
         """None: there is no other deck."""
+        return ()
+
+    async def new_rulings(self) -> tuple[Ruling, ...]:
+        """None either."""
         return ()
 
     def record_answer(self, answer: AlarmAnswer) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import Buckets, Episode, EventState, History, Marker, MinMax, Readings, Severity
+from livedeck.monitor import Buckets, Episode, EventState, History, MinMax, Readings, Severity
 from livedeck.presentation import events, qos
 from livedeck.presentation.qos import Axis, Bucket
 from livedeck.text.segments import StyleRole, plain
@@ -116,8 +116,8 @@ def test_a_fault_hides_a_marker_and_a_critical_one_a_warning() -> None:
         episode(at, severity=Severity.WARNING),
         episode(at + timedelta(seconds=4), 1, Severity.WARNING),
     )
-    markers = (Marker(at, "one"), Marker(at + timedelta(seconds=6), "one"), Marker(at + timedelta(hours=1), "one"))
-    assert {column: sign for column, (sign, _) in view.flags(AXIS, faults, markers).items()} == {1: "✖", 3: "▲", 4: "m"}
+    marks = (at, at + timedelta(seconds=6), at + timedelta(hours=1))
+    assert {column: sign for column, (sign, _) in view.flags(AXIS, faults, marks).items()} == {1: "✖", 3: "▲", 4: "m"}
 
 
 async def settled(deck: Deck, group: str) -> None:

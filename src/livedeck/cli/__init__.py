@@ -26,7 +26,9 @@ COMMANDS = {
     "docs": "show a page of the documentation",
     "doctor": "check the settings, the token, the platform, the clock, the terminal and the files",
     "keys": "print the keys in force, as a table",
+    "profile": "say what an event consists of, so that nothing else is expected of it",
     "qos": "print the quality samples of one event, once or as they come",
+    "rebaseline": "take what an event sends now as usual",
     "screenshots": "make the pictures of the documentation from a seed and a fixed clock",
     "serve": "run the simulated platform on this machine",
     "status": "print what is on air and what is wrong, and leave",
@@ -98,14 +100,14 @@ async def _start(flags: Mapping[str, Any]) -> int:
     has_screen = not no_screen_reason()
     with lasting_imports():
         from livedeck.cli.deck import run_deck
-        from livedeck.settings import load, load_display
+        from livedeck.settings import WatchedLimits, load, load_display
 
         if has_screen:
             import livedeck.ui.app  # noqa: F401  the deck needs it
 
     settings = load(**flags)
     if settings.base_url or not has_screen:
-        return await run_deck(settings)
+        return await run_deck(settings, WatchedLimits())
     from livedeck.cli.setup import first_start
     from livedeck.ui.general.welcome import Choice
 
@@ -115,4 +117,4 @@ async def _start(flags: Mapping[str, Any]) -> int:
         from livedeck.simulator import Simulator
 
         return await run_demo(Simulator(), load_display(), read_only=bool(flags["read_only"]))
-    return choice if isinstance(choice, int) else await run_deck(load(**flags))
+    return choice if isinstance(choice, int) else await run_deck(load(**flags), WatchedLimits())

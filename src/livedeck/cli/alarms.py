@@ -13,11 +13,11 @@ from livedeck.cli.output import echo, echo_json
 from livedeck.cli.status import TIMEOUT, summary
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
 from livedeck.monitor import AlarmAnswer, ConnectionState, ConnectionStatus, Monitor, Snapshot
-from livedeck.presentation.alarms import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text
+from livedeck.presentation.alarms import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text, rule_change_text
 from livedeck.presentation.connection import loss_text
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.serialization import alarms_object, answer_object, change_object
-from livedeck.settings import load
+from livedeck.presentation.serialization import alarms_object, answer_object, change_object, rule_change_object
+from livedeck.settings import WatchedLimits, load
 
 
 @click.command
@@ -39,7 +39,12 @@ def command(ctx: click.Context, /, *, follow: bool, as_json: bool, include_quiet
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
         async with make_api(settings) as api:
-            monitor = make_monitor(api, settings=settings, answers=read_answers(settings))
+            monitor = make_monitor(
+                api,
+                settings=settings,
+                answers=read_answers(settings),
+                limits_source=WatchedLimits() if follow else None,
+            )
             if follow:
                 return await follow_alarms(monitor, as_json=as_json, include_quiet=include_quiet)
             snapshot = await monitor.wait_ready(TIMEOUT)
@@ -70,6 +75,9 @@ async def follow_alarms(monitor: Monitor, *, as_json: bool, include_quiet: bool)
             for answer in snapshot.answers:
                 text = answer_text(answer, _subject(snapshot, answer))
                 echo_json(answer_object(answer)) if as_json else echo(text)
+            for rule_change in snapshot.rule_changes:
+                subject = _event_name(snapshot, rule_change.event_id)
+                echo_json(rule_change_object(rule_change)) if as_json else echo(rule_change_text(rule_change, subject))
             for change in snapshot.changes:
                 if include_quiet or change.transition not in HIDDEN_TRANSITIONS:
                     echo_json(change_object(change)) if as_json else echo(change_text(change))
@@ -85,6 +93,12 @@ def _subject(snapshot: Snapshot, answer: AlarmAnswer) -> str:
     """Whose alarm was answered, as the alarm says it; its id where it is not listed any more."""
     alarms = (*snapshot.alarms, *snapshot.quiet)
     return next((alarm.subject for alarm in alarms if alarm.key == answer.key), answer.key.event_id or "platform")
+
+
+def _event_name(snapshot: Snapshot, event_id: str) -> str:
+    """What people call that event; its id where it is not listed, nothing for all events."""
+    state = snapshot.find(event_id)
+    return (state.event.name if state else None) or event_id
 
 
 def _print_connection(link: ConnectionStatus) -> None:

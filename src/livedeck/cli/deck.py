@@ -19,6 +19,7 @@ from livedeck.cli.output import echo
 from livedeck.cli.signals import end_on_signals
 from livedeck.cli.wiring import make_api, make_history, make_keymap, make_monitor
 from livedeck.environment import child_variables, file_opener, log_path, multiplexer, no_screen_reason, state_folder
+from livedeck.monitor import LimitsSource
 from livedeck.presentation.filtering import TableView
 from livedeck.settings import Settings
 from livedeck.ui.shell.preferences import Preferences
@@ -100,18 +101,21 @@ def _run_opener(program: str, path: Path) -> str:
     return f"{program} ended with code {code}" if code else ""
 
 
-async def run_deck(settings: Settings) -> int:
-    """The deck, or the status where no screen can be shown. Returns the exit code. Raises SettingsError."""
+async def run_deck(settings: Settings, limits_source: LimitsSource | None = None) -> int:
+    """The deck, or the status where no screen can be shown. Returns the exit code. Raises SettingsError.
+
+    `limits_source`: where its limits may change while it runs.
+    """
     reason = no_screen_reason()
     if reason:
         from livedeck.cli.status import print_status
 
         echo(f"livedeck: {reason}; printing the status instead of the deck", err=True)
         return await print_status(settings, as_json=False)
-    return await _show_deck(settings)
+    return await _show_deck(settings, limits_source)
 
 
-async def _show_deck(settings: Settings) -> int:
+async def _show_deck(settings: Settings, limits_source: LimitsSource | None) -> int:
     with lasting_imports():
         from livedeck.ui.app import Deck
         from livedeck.ui.kit.driver import terminal_guard
@@ -120,7 +124,7 @@ async def _show_deck(settings: Settings) -> int:
         api = await stack.enter_async_context(make_api(settings))
         history = await stack.enter_async_context(make_history(settings))
         state_file = stack.enter_context(closing(StateFile(state_folder(), settings.profile)))
-        monitor = make_monitor(api, settings=settings, history=history)
+        monitor = make_monitor(api, settings=settings, history=history, limits_source=limits_source)
         deck = Deck(
             monitor,
             monitor.clock,

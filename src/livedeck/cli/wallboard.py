@@ -23,7 +23,7 @@ from livedeck.environment import log_path, no_screen_reason
 from livedeck.monitor import Clock, Snapshot
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.filtering import FilterError, Term, parse
-from livedeck.settings import Settings, SettingsError, load
+from livedeck.settings import Settings, SettingsError, WatchedLimits, load
 from livedeck.ui.wallboard.glyphs import MAX_SCALE, PLAIN
 from livedeck.ui.wallboard.layout import MAX_TILES, Wall
 
@@ -176,7 +176,9 @@ async def watch_platform(settings: Settings) -> AsyncIterator[PlatformWatch]:
     """That platform, through a client that can only read."""
     clock = SystemClock()
     async with make_api(settings.model_copy(update={"read_only": True}), clock=clock) as api:
-        monitor = make_monitor(api, clock, settings=settings, answers=read_answers(settings))
+        monitor = make_monitor(
+            api, clock, settings=settings, answers=read_answers(settings), limits_source=WatchedLimits()
+        )
         yield PlatformWatch(monitor.snapshots(), monitor.clock, api)
 
 

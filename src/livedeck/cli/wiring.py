@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from livedeck.cli.token import SettingsTokenSource, read_token
 from livedeck.client import Api
 from livedeck.environment import expand_user, this_process
-from livedeck.monitor import Clock, History, HistoryReader, Monitor
+from livedeck.monitor import Clock, History, HistoryReader, LimitsSource, Monitor
 from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
 from livedeck.text.secrets import register_address
 
@@ -109,8 +109,12 @@ def make_monitor(
     settings: Settings | None = None,
     history: History | None = None,
     answers: HistoryReader | None = None,
+    limits_source: LimitsSource | None = None,
 ) -> Monitor:
-    """A monitor of that platform by those settings (None: the defaults) and on that clock (None: this machine's)."""
+    """A monitor of that platform by those settings (None: the defaults) and on that clock (None: this machine's).
+
+    `limits_source`: where its limits may change while it runs.
+    """
     settings = settings or Settings()
     return Monitor(
         api,
@@ -118,6 +122,7 @@ def make_monitor(
         thresholds=settings.thresholds_of(),
         cadence=settings.polling_cadence(),
         overrides=settings.event_thresholds(),
+        limits_source=limits_source,
         history=history,
         answers=answers,
         actor=this_process(),

@@ -8,6 +8,7 @@ from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.kinds.deck import clock_change_text
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, AlarmTransition, Diagnosis
 from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind, person
+from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
 from livedeck.monitor.model.records import (
     ActionRecord,
@@ -33,6 +34,7 @@ from livedeck.monitor.model.resources import (
     Video,
     recordings_key,
 )
+from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import (
     BroadcastState,
@@ -53,7 +55,7 @@ from livedeck.monitor.model.state import (
     QosState,
     Severity,
 )
-from livedeck.monitor.model.thresholds import AlarmLimits, Cadence, Hold, Share, Thresholds, with_overrides
+from livedeck.monitor.model.thresholds import AlarmLimits, Cadence, Hold, Profile, Share, Thresholds, with_overrides
 from livedeck.monitor.monitor import Monitor
 from livedeck.monitor.polling.connection import is_stale
 from livedeck.monitor.polling.known_streams import KnownStream, current_stream, known_streams, remembered_streams
@@ -98,6 +100,9 @@ __all__ = [
     "IntentRecord",
     "KnownMaterial",
     "KnownStream",
+    "Limits",
+    "LimitsError",
+    "LimitsSource",
     "LinkRecord",
     "Marker",
     "MaterialRecord",
@@ -106,16 +111,22 @@ __all__ = [
     "NotificationRecord",
     "OpenChange",
     "Phase",
+    "Profile",
+    "ProfileChoice",
     "QosState",
     "Reading",
     "Readings",
     "ResourceKey",
     "ResourceKind",
+    "RuleChange",
+    "Ruling",
+    "Rulings",
     "Severity",
     "Share",
     "Snapshot",
     "StreamRecord",
     "Thresholds",
+    "UsualMark",
     "Video",
     "clock_change_text",
     "current_stream",

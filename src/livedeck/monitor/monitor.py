@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -22,10 +22,12 @@ from livedeck.monitor.alarms.ranking import worst_first
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind
+from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey
+from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock, ClockChange, ConnectionState
-from livedeck.monitor.model.thresholds import Cadence, Thresholds
+from livedeck.monitor.model.thresholds import Cadence, Profile, Thresholds
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.losses import LossMeter, is_passing
 from livedeck.monitor.polling.on_demand import ResourceCache
@@ -43,6 +45,13 @@ _RESTORE_SECONDS = 10.0
 _ANSWER_SECONDS = 1.0
 """Between two looks for what other decks answered: each sees it within two seconds (monitoring.md, "Shared alarms")."""
 
+_ANALYSIS_SECONDS = 0.5
+"""In which events are analysed anew between two snapshots, when they are judged otherwise: an hour of samples takes a
+tenth of a second."""
+
+_MAX_TOLD = 6
+"""Limits that one line names: a person reads no more of them at once."""
+
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
 
 T = TypeVar("T")
@@ -53,12 +62,12 @@ _log: Any = structlog.get_logger("livedeck.monitor")
 class Monitor:
     """Watches every event of the workspace. `random` spreads the calls in time; `api` is closed by its owner.
 
-    `overrides`: thresholds of single events, by id. `history` keeps what is seen and gives back, after a restart, what
-    was; its owner closes it. `answers`: the history of the decks beside this one, where this one keeps none. `actor`:
-    who acts here, `user@host:pid`. `on_demand`: the lists that are polled while somebody looks at them. One listener at
-    a time: `snapshots()` and `wait_ready()` both poll the platform. What a person does to an alarm makes a new snapshot
-    at once, without polling; AlarmRefused says why not. `clock`: that of every time it tells, without the steps of the
-    one passed in.
+    `overrides`: thresholds of single events, by id. `limits_source`: where the limits may change while it runs.
+    `history` keeps what is seen and gives back, after a restart, what was; its owner closes it. `answers`: the history
+    of the decks beside this one, where this one keeps none. `actor`: who acts here, `user@host:pid`. `on_demand`: the
+    lists that are polled while somebody looks at them. One listener at a time: `snapshots()` and `wait_ready()` both
+    poll the platform. What a person does to an alarm makes a new snapshot at once, without polling; AlarmRefused says
+    why not. `clock`: that of every time it tells, without the steps of the one passed in.
     """
 
     def __init__(
@@ -70,6 +79,7 @@ class Monitor:
         cadence: Cadence | None = None,
         random: Random | None = None,
         overrides: Mapping[str, Thresholds] = _NO_OVERRIDES,
+        limits_source: LimitsSource | None = None,
         history: History | None = None,
         answers: HistoryReader | None = None,
         actor: str = "",
@@ -77,14 +87,15 @@ class Monitor:
         self.clock = self._clock = clock = SteadyClock(clock)
         self._timings = api.timings
         self._api, self._history = api.without_retry(), history  # the next round asks again
-        self._thresholds, self._cadence = thresholds or Thresholds(), cadence or Cadence()
-        self._limits = self._thresholds.attention
+        self._limits, self._limits_source = Limits(thresholds or Thresholds(), overrides), limits_source
+        self._rulings, self._rule_changes = Rulings(), list[RuleChange]()  # the changes since the last snapshot
+        self._cadence = cadence or Cadence()
         self.on_demand = ResourceCache(api, clock, self._cadence, history)
-        self._losses = LossMeter(self._thresholds)
+        self._losses = LossMeter(self._limits.base)
         self._poller = Poller(self._fetch, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
         self._focus: str | None = None
-        self._alarms, self._actor = AlarmEngine(self._thresholds), actor
+        self._alarms, self.actor = AlarmEngine(self._limits.base), actor
         self._shared: History | HistoryReader | None = history or answers
         self._answers: list[AlarmAnswer] = []  # since the last snapshot
         self._are_answers_known = False  # those from before this monitor
@@ -93,7 +104,7 @@ class Monitor:
         self._restore_at = -inf  # when the alarms of the deck before are asked for (monotonic s)
         self._debounce = RoundDebounce(clock)
         started_at = self._read_clock()
-        self._world = WorldTracker(api, started_at, self._thresholds, self._cadence, overrides)
+        self._world = WorldTracker(api, started_at, self._limits, self._cadence)
         self._last = Snapshot(0, started_at.wall, self._world.status)
 
     async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
@@ -130,10 +141,69 @@ class Monitor:
         self._poller.expedite()
         self._awake.set()
 
-    def take_as_usual(self, event_id: str) -> bool:
+    async def take_as_usual(self, event_id: str) -> bool:
         """Judge that event by what its newest samples show, from the next one on: somebody has looked and says that it
         is as it should be. False where there are no samples."""
-        return self._world.take_as_usual(event_id)
+        tracker = self._world.find(event_id)
+        newest = tracker.newest if tracker else None
+        if tracker is None or newest is None:
+            return False
+        await self._rule(UsualMark.of(event_id, tracker.stream_id or "", newest, self._machine_time(), self.actor))
+        return True
+
+    async def choose_profile(self, event_id: str, profile: Profile | None) -> bool:
+        """Say what that event consists of; None: what the settings say. False where that is how it is already."""
+        if self._rulings.profile_of(event_id) is profile:
+            return False
+        at = self._rulings.next_moment(event_id, self._machine_time())
+        await self._rule(ProfileChoice(at, event_id, profile, self.actor))
+        return True
+
+    def _machine_time(self) -> datetime:
+        """As other processes read this machine's clock, which have no steps of ours."""
+        return self._clock.now() + timedelta(seconds=self._clock.offset)
+
+    async def _rule(self, ruling: Ruling) -> None:
+        """Have it count here at once, and for every process of the same history."""
+        self._heed([ruling], is_news=True)
+        if self._history:
+            await self._history.record_ruling(ruling)
+
+    def _heed(self, rulings: Iterable[Ruling], *, is_news: bool) -> None:
+        """Judge by these too, and tell what they change; not what was said before this monitor began."""
+        unknown = [ruling for ruling in rulings if self._rulings.lacks(ruling)]
+        if not unknown:
+            return
+        self._judge_by(self._limits, self._rulings.including(unknown))
+        for ruling in unknown if is_news else ():
+            self._tell(ruling.text, ruling.event_id, ruling.actor)
+
+    def _judge_by(self, limits: Limits, rulings: Rulings) -> None:
+        self._limits, self._rulings = limits, rulings
+        for judge in (self._alarms, self._losses):
+            judge.judge_by(limits.base)
+        self._world.judge_by(limits, rulings)
+
+    def _tell(self, text: str, event_id: str = "", actor: str = "", *, is_fault: bool = False) -> None:
+        self._rule_changes.append(RuleChange(self._clock.now(), text, event_id, actor, is_fault))
+        _log.warning("judged otherwise", what=text, event_id=event_id, by=actor)
+        self._interrupt.set()
+
+    def _reload_limits(self) -> None:
+        """Judge by the limits of the settings as they are now; those that cannot be used change nothing."""
+        try:
+            limits = self._limits_source.changed() if self._limits_source else None
+        except LimitsError as error:
+            self._tell(f"the limits stay as they are: {error}", is_fault=True)
+            return
+        if limits is None:
+            return
+        changes = limits.changes_since(self._limits)
+        self._judge_by(limits, self._rulings)
+        for event_id in dict.fromkeys(change.event_id for change in changes):
+            texts = [change.text for change in changes if change.event_id == event_id]
+            more = f" and {len(texts) - _MAX_TOLD} more" if len(texts) > _MAX_TOLD else ""
+            self._tell(", ".join(texts[:_MAX_TOLD]) + more, event_id)
 
     def set_focus(self, event_id: str | None) -> None:
         """Poll that event's samples more often: somebody is looking at it. None: no event's."""
@@ -157,11 +227,13 @@ class Monitor:
 
     def acknowledge(self, key: AlarmKey) -> bool:
         """Promise to act: silent until it is over or the promise runs out. False where it needed none."""
-        return self._answer(key, AnswerKind.ACKNOWLEDGE, partial(operator.acknowledge, limits=self._limits))
+        return self._answer(
+            key, AnswerKind.ACKNOWLEDGE, partial(operator.acknowledge, limits=self._limits.base.attention)
+        )
 
     def shelve(self, key: AlarmKey, minutes: float | None, reason: str) -> None:
         """Put that alarm out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
-        on_air, limits = key.event_id in ids_on_air(self._world.states), self._limits
+        on_air, limits = key.event_id in ids_on_air(self._world.states), self._limits.base.attention
         self._answer(
             key,
             AnswerKind.SHELVE,
@@ -186,7 +258,7 @@ class Monitor:
 
     def _answer(self, key: AlarmKey, kind: AnswerKind, action: Callable[[Alarm, datetime], Alarm | None]) -> bool:
         """Do it, and have the other decks know it without waiting for the end of the round."""
-        answer = self._alarms.answer(key, kind, action, self._clock.now(), self._actor)
+        answer = self._alarms.answer(key, kind, action, self._clock.now(), self.actor)
         if answer is None:
             return False
         self._answers.append(answer)
@@ -204,6 +276,7 @@ class Monitor:
 
     async def _take_answers(self, shared: History | HistoryReader) -> None:
         """Heed what was answered since the last look; what was answered before this monitor began is no news."""
+        self._heed(await shared.new_rulings(), is_news=self._are_answers_known)
         answers = await shared.new_answers()
         news = self._alarms.take(answer.moved(-self._clock.offset) for answer in answers)
         if news and self._are_answers_known:
@@ -227,6 +300,7 @@ class Monitor:
 
     async def _round(self) -> Snapshot:
         """Poll what is due and evaluate everything; what a person did is shown without waiting for an answer."""
+        self._reload_limits()
         if self._history:
             await self._restore_alarms(self._history)
             await self._world.preload(self._history, self._clock.now())
@@ -338,7 +412,7 @@ class Monitor:
     def _note_gap(self, due: float) -> None:
         """Where this turn comes much later than it was due, nothing was watched meanwhile."""
         late = self._watch_clock() - due
-        if late >= self._thresholds.unwatched:
+        if late >= self._limits.base.unwatched:
             self._note_change(ClockChange(self._clock.now(), late, is_sleep=True))
 
     def _close_step(self) -> None:
@@ -370,16 +444,20 @@ class Monitor:
         at = self._read_clock()
         on_platform = tuple(result for result in results if is_on_platform(result.key))
         lost_share = self._losses.share(at.monotonic, self._world.status.lost_share)
+        until = at.monotonic + _ANALYSIS_SECONDS
+        if not await self._world.analyse_outdated(lambda: self._clock.monotonic() >= until):
+            self._interrupt.set()
         measure = LinkMeasure(lost_share, self._clock.offset, is_clock_doubtful=self._clock.open_step != 0.0)
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=self._debounce.is_urgent)
         await asyncio.sleep(0)  # evaluating, stepping the alarms and listing: a turn of the loop each
         fault = self._history.fault if self._history else ""
         state = MonitorState(self._world.states, self._world.status, at.wall, fault, self._is_report)
-        state = replace(state, events=drop_unproven(state, self._thresholds))
+        state = replace(state, events=drop_unproven(state, self._limits.base))
         changes, alert_count = self._alarms.step(state)
         wait = self._poller.seconds_to_retry(self._schedule())
         alarms = self._alarms.ordered(state.events)
         answers, self._answers = tuple(self._answers), []
+        rule_changes, self._rule_changes = tuple(self._rule_changes), []
         return Snapshot(
             seq=self._last.seq + 1,
             at=at.wall,
@@ -389,6 +467,7 @@ class Monitor:
             quiet=self._alarms.inactive(at.wall),
             changes=changes,
             answers=answers,
+            rule_changes=rule_changes,
             bells=alert_count,
             flood=self._alarms.is_flood(at.wall),
             lists=self.on_demand.lists,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -13,13 +13,15 @@ import structlog
 from livedeck.client import Api, ApiError, Event, QosSamples, RateLimited, Stream
 from livedeck.monitor.detection import patterns, restreams
 from livedeck.monitor.detection.delivery import Delivery, usual_lag
-from livedeck.monitor.detection.detect import StreamRules, detect, episodes
+from livedeck.monitor.detection.detect import StreamRules, detect, episodes, still_valid
 from livedeck.monitor.detection.health import assess, find, is_worse
 from livedeck.monitor.detection.phase import IngestEvidence, derive
 from livedeck.monitor.history import History
 from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
-from livedeck.monitor.model.readings import Readings
+from livedeck.monitor.model.limits import Limits
+from livedeck.monitor.model.readings import Reading, Readings
+from livedeck.monitor.model.ruling import Ruling, Rulings, UsualMark
 from livedeck.monitor.model.state import (
     BroadcastState,
     ClockChange,
@@ -52,9 +54,6 @@ _ANALYSIS_BATCH = 32
 
 _EVALUATION_BATCH = 16
 """Events that are evaluated without a pause of the event loop."""
-
-_JUST_AFTER = 0.001
-"""Seconds after a sample: what is said of it counts from the next one on."""
 
 _log: Any = structlog.get_logger("livedeck.monitor")
 
@@ -110,7 +109,9 @@ class EventTracker:
         self._delivery = Delivery()
         self._workspace_lag: float | None = None  # s, of the other events
         self._false_silence: _FalseSilence | None = None
-        self._usual_marks: tuple[float, ...] = ()  # when somebody said that what was so then is usual (epoch s)
+        self._rulings: tuple[Ruling, ...] = ()
+        self._folded_by: StreamRules | None = None  # what the analysis rests on
+        self._assessed: tuple[SignalAnalysis, Thresholds] | None = None  # what the assessment rests on
         self._restreams = RestreamHistory()
 
     @property
@@ -128,13 +129,23 @@ class EventTracker:
         """How old the newest sample was when it was last answered (s); None before the first."""
         return self._delivery.age
 
-    def take_as_usual(self) -> bool:
-        """Judge by what its newest samples show from now on; False where there are none."""
-        newest = self._readings.last
-        if newest is None:
-            return False
-        self._usual_marks = (*self._usual_marks, newest.time + _JUST_AFTER)
-        return True
+    @property
+    def newest(self) -> Reading | None:
+        """Its newest sample."""
+        return self._readings.last
+
+    def judge_by(self, thresholds: Thresholds, rulings: tuple[Ruling, ...]) -> None:
+        """These hold from now on; the limits know of a profile that was chosen."""
+        self._thresholds, self._rulings = thresholds, rulings
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether its samples were analysed by other rules than those that hold."""
+        return bool(len(self._readings)) and self._folded_by != self._rules()
+
+    async def analyse_again(self) -> None:
+        """Analyse the samples by the rules that hold."""
+        await self._analyse(self._readings, is_frozen=self._is_frozen)
 
     @property
     def has_response(self) -> bool:
@@ -184,22 +195,24 @@ class EventTracker:
         if len(self._recorded):
             limit = order.silence_limit(series.cadence(readings), self._thresholds)
             readings = series.prepend(self._recorded, readings, limit)
-        if readings is self._readings:
+        rules = self._rules()
+        if readings is self._readings and rules == self._folded_by:
             return
         run_started_at = series.run_start(readings, order.silence_limit(series.cadence(readings), self._thresholds))
-        rules = self._rules()
-        analysis = detect(self._analysis, readings, rules, limit=_ANALYSIS_BATCH)
+        start = still_valid(self._analysis, self._folded_by or rules, rules)
+        analysis = detect(start, readings, rules, limit=_ANALYSIS_BATCH)
         while analysis.readings is not readings:
             await asyncio.sleep(0)
             analysis = detect(analysis, readings, rules, limit=_ANALYSIS_BATCH)
-        self._analysis = analysis
+        self._analysis, self._folded_by = analysis, rules
         self._readings, self._recorded = readings, Readings()
         self._run_started_at, self._is_frozen = run_started_at, is_frozen
 
     def _rules(self) -> StreamRules:
         video = self.event.video
         presets = (video.presets if video else None) or ()
-        return StreamRules(self._thresholds, self._thresholds.floor(presets), self._usual_marks)
+        marks = tuple(ruling.time for ruling in self._rulings if isinstance(ruling, UsualMark))
+        return StreamRules(self._thresholds, self._thresholds.floor(presets), marks)
 
     def _learn_delivery(self, at: float, *, is_proof: bool) -> None:
         """Learn how late samples come; a silence that they end without a hole was none (server time, epoch s).
@@ -248,10 +261,11 @@ class EventTracker:
         if is_blind:
             grade = Grade.NONE if phase.tally in _NEVER_ASSESSED else Grade.STALE
             assessment = HealthAssessment(Health(grade=grade))
-        elif before and _is_same_case(before, qos, case, self._thresholds):
+        elif before and self._is_assessed and _is_same_case(before, qos, case, self._thresholds):
             assessment = before.assessment
         else:
             assessment = assess(case, self._thresholds)
+            self._assessed = self._analysis, self._thresholds
         is_stale = is_blind or (interval is not None and quality.freshness is Freshness.STALE)
         if before and before.assessment is assessment:
             found, pattern = before.episodes, before.pattern
@@ -262,8 +276,28 @@ class EventTracker:
                 patterns.pattern_of(phase, qos.readings, assessment, self._thresholds) if has_fault else Pattern.NONE
             )
         listed_at = self._listed_at.wall
-        self.state = EventState(self.event, listed_at, phase, qos, assessment, is_stale, found, pattern, self.is_listed)
+        self.state = EventState(
+            self.event,
+            listed_at,
+            phase,
+            qos,
+            assessment,
+            is_stale,
+            found,
+            pattern,
+            self.is_listed,
+            self._thresholds.profile,
+            self._rulings,
+        )
         return self.state
+
+    @property
+    def _is_assessed(self) -> bool:
+        """Whether the last assessment is one of this analysis, by these limits."""
+        if self._assessed is None:
+            return False
+        analysis, thresholds = self._assessed
+        return analysis is self._analysis and thresholds is self._thresholds
 
     def _episodes(self) -> tuple[Episode, ...]:
         found = (*episodes(self._analysis), *restreams.restream_episodes(self._restreams))
@@ -383,21 +417,14 @@ def _is_same_case(before: EventState, qos: QosState, case: EventCase, thresholds
 
 
 class WorldTracker:
-    """Every event and the connection. `overrides`: thresholds of single events, by id.
+    """Every event and the connection.
 
     `status`: the connection as it is. `cadence`: how often the platform is asked, as the request budget allows.
     `unreadable`: how many rows of the last event list could not be read at all.
     """
 
-    def __init__(
-        self,
-        api: Api,
-        started_at: ClockReading,
-        thresholds: Thresholds,
-        cadence: Cadence,
-        overrides: Mapping[str, Thresholds],
-    ) -> None:
-        self._api, self._thresholds, self._base_cadence, self._overrides = api, thresholds, cadence, overrides
+    def __init__(self, api: Api, started_at: ClockReading, limits: Limits, cadence: Cadence) -> None:
+        self._api, self._limits, self._rulings, self._base_cadence = api, limits, Rulings(), cadence
         self._trackers: dict[str, EventTracker] = {}
         self._preloaded: dict[str, str] = {}  # event id -> the stream of which recorded samples were asked for
         self._answered_at = started_at.monotonic  # the last good answer of all
@@ -478,9 +505,36 @@ class WorldTracker:
     def _evaluate(self, tracker: EventTracker, at: ClockReading) -> EventState:
         return tracker.evaluate(self.status, self.cadence, at, self._workspace_lag)
 
-    def take_as_usual(self, event_id: str) -> bool:
-        """Judge that event by what its newest samples show from now on; False where there are none."""
-        return event_id in self._trackers and self._trackers[event_id].take_as_usual()
+    @property
+    def _thresholds(self) -> Thresholds:
+        return self._limits.base
+
+    def find(self, event_id: str) -> EventTracker | None:
+        """The event, where it is known."""
+        return self._trackers.get(event_id)
+
+    def judge_by(self, limits: Limits, rulings: Rulings) -> None:
+        """These limits and rulings hold from now on; `analyse_outdated` has them count for what is known."""
+        self._limits, self._rulings = limits, rulings
+        for tracker in self._trackers.values():
+            self._instruct(tracker)
+
+    def _instruct(self, tracker: EventTracker) -> None:
+        """Pass on what holds for that event: a profile that a person chose goes before that of the settings."""
+        event_id, thresholds = tracker.event.id, self._limits.of(tracker.event.id)
+        profile = self._rulings.profile_of(event_id)
+        if profile and profile is not thresholds.profile:
+            thresholds = replace(thresholds, profile=profile)
+        tracker.judge_by(thresholds, self._rulings.on(event_id, tracker.stream_id or ""))
+
+    async def analyse_outdated(self, is_due: Callable[[], bool]) -> bool:
+        """Analyse events anew that were judged by other rules, one after another until `is_due`; whether all were."""
+        for tracker in tuple(self._trackers.values()):
+            if tracker.is_outdated:
+                if is_due():
+                    return False
+                await tracker.analyse_again()
+        return True
 
     def _update_events(self, listed: EventList, at: ClockReading) -> None:
         """After an event list: a new stream begins with no samples, and what is missing is doubted at first.
@@ -493,8 +547,8 @@ class WorldTracker:
             tracker = self._trackers.get(event.id)
             stream_id = event.stream.id if event.stream else None
             if tracker is None or tracker.stream_id != stream_id:
-                thresholds = self._overrides.get(event.id, self._thresholds)
-                tracker = EventTracker(event, at, thresholds, tracker.state if tracker else None)
+                tracker = EventTracker(event, at, self._thresholds, tracker.state if tracker else None)
+                self._instruct(tracker)
             if _is_sending(tracker.state) and event.stream and _is_finished(event.stream):
                 self._note_end(tracker, "was completed while on air, at", at)
             tracker.update_event(event, self.status, at)

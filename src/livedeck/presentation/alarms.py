@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from livedeck.monitor import Alarm, AlarmAnswer, AlarmChange, AlarmState, AlarmTransition, Severity, Snapshot, person
+from livedeck.monitor import (
+    Alarm,
+    AlarmAnswer,
+    AlarmChange,
+    AlarmState,
+    AlarmTransition,
+    RuleChange,
+    Severity,
+    Snapshot,
+    person,
+)
 from livedeck.presentation.badges import ALARM_STATE_BADGES, SEVERITY_BADGES, SEVERITY_RANKS
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.render_time import RenderTime
@@ -181,6 +191,18 @@ def answer_text(answer: AlarmAnswer, subject: str) -> str:
         f"{answer.at:%Y-%m-%d %H:%M:%S}Z  {answer.kind.value:<16}  by {safe(person(answer.actor), 80)}{until}  "
         f"{safe(subject, 80)}: {answer.key.kind}{reason}"
     )
+
+
+def rule_change_text(change: RuleChange, subject: str) -> str:
+    """How an event is judged otherwise than before, on one line. `subject`: which event, empty for all."""
+    glyph = f"{SEVERITY_BADGES[Severity.WARNING].glyph} " if change.is_fault else ""
+    return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {'judged otherwise':<16}  {glyph}{rule_words(change, subject)}"
+
+
+def rule_words(change: RuleChange, subject: str) -> str:
+    """The same without its time: `Main stage: taken as usual by anna@regie`."""
+    text = safe(change.text, 400)
+    return text if change.is_fault else f"{safe(subject, 80) or 'every event'}: {text}"
 
 
 def answered_by(alarm: Alarm) -> str:

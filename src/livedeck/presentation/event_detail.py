@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from livedeck.client import EventRestream
-from livedeck.monitor import EventState, Finding
+from livedeck.monitor import EventState, Finding, Profile, ProfileChoice
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.presentation.qos import status_style
@@ -30,6 +30,7 @@ def detail_lines(state: EventState, render_time: RenderTime, width: int) -> list
         ("signal", _signal(state, render_time, width - LABEL_CELLS)),
         ("restreams", _restreams(state, render_time)),
         ("settings", _settings(state)),
+        *[("judged", line) for line in _rulings(state)],
         ("ingest", [(safe(str(event.rtmp_link or UNKNOWN)), StyleRole.DIM)]),
         ("play", [(addresses.show(event.play_link), StyleRole.DIM)]),
     ]
@@ -135,6 +136,15 @@ def _settings(state: EventState) -> Line:
         f"chat {_yes_or_no(event.chat_active)}",
     ]
     return [(safe("   ".join(facts)), StyleRole.TEXT)]
+
+
+def _rulings(state: EventState) -> Iterator[Line]:
+    """What persons, or the settings, said of how it is judged; nothing where nobody did."""
+    facts = [f"{ruling.text} {ruling.moment:%H:%M:%S}Z" for ruling in state.rulings[-2:]]
+    if state.profile is not Profile.SHOW and not any(isinstance(ruling, ProfileChoice) for ruling in state.rulings):
+        facts.append(f"profile {state.profile}, by the settings")
+    if facts:
+        yield [(safe("   ".join(facts)), StyleRole.TEXT)]
 
 
 def _yes_or_no(value: bool | None) -> str:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from livedeck.monitor import Alarm, AlarmAnswer, AlarmChange, ConnectionStatus, EventState, Reading, Snapshot
+from livedeck.monitor import (
+    Alarm,
+    AlarmAnswer,
+    AlarmChange,
+    ConnectionStatus,
+    EventState,
+    Reading,
+    RuleChange,
+    Snapshot,
+)
 from livedeck.presentation import events
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.outside import escaped_json
@@ -105,7 +114,9 @@ def event_object(state: EventState, render_time: RenderTime) -> dict[str, Any]:
             "as_of": isoformat_utc(state.qos.as_of),
             "cadence": state.qos.cadence,
             "error": state.qos.error,
+            "lag": None if state.qos.lag is None else round(state.qos.lag, 3),
         },
+        "profile": state.profile.value,
         "last_sample": sample,
         "faults": [
             {"field": fault.field, "expected": fault.expected, "came": fault.actual} for fault in events.faults(state)
@@ -162,6 +173,17 @@ def answer_object(answer: AlarmAnswer) -> dict[str, Any]:
         "by": answer.actor,
         "until": isoformat_utc(answer.until),
         "reason": answer.reason or None,
+    }
+
+
+def rule_change_object(change: RuleChange) -> dict[str, Any]:
+    """How events are judged otherwise than before. `error`: the settings cannot be used, and nothing changed."""
+    return {
+        "at": isoformat_utc(change.at),
+        "judged": change.text,
+        "event_id": change.event_id or None,
+        "by": change.actor or None,
+        "error": change.is_fault,
     }
 
 

@@ -13,6 +13,7 @@ from livedeck.settings.loading import (
 )
 from livedeck.settings.model import IN_MEMORY, OFF, TOKEN_SOURCES, DisplaySettings, Settings
 from livedeck.settings.template import settings_table, template, toml
+from livedeck.settings.watching import WatchedLimits
 
 __all__ = [
     "IN_MEMORY",
@@ -22,6 +23,7 @@ __all__ = [
     "LoadedSettings",
     "Settings",
     "SettingsError",
+    "WatchedLimits",
     "key_location",
     "load",
     "load_display",

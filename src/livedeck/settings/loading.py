@@ -18,7 +18,14 @@ from pydantic import BaseModel, ValidationError
 
 from livedeck.atomic_file import owner_fault, read_regular
 from livedeck.environment import PREFIX, SettingsError, config_path, expand_user, variables
-from livedeck.settings.model import TOKEN_SOURCES, DisplaySettings, PlatformSettings, Settings, is_structured
+from livedeck.settings.model import (
+    TOKEN_SOURCES,
+    DisplaySettings,
+    LimitSettings,
+    PlatformSettings,
+    Settings,
+    is_structured,
+)
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -227,6 +234,14 @@ def load_display(**flags: Any) -> DisplaySettings:
     given = {name: value for name, value in flags.items() if name in names and value is not None}
     values, origins = _merge((_flag_layer(given), _environment_layer(DisplaySettings), in_file))
     return _validate(DisplaySettings, values, origins)
+
+
+def load_limits() -> LimitSettings:
+    """The limits in force, whatever the other settings say. Raises SettingsError."""
+    document, names = read_document(config_path()), LimitSettings.model_fields
+    in_file = Layer({name: value for name, value in document.values.items() if name in names}, document.location)
+    values, origins = _merge((_environment_layer(LimitSettings), in_file))
+    return _validate(LimitSettings, values, origins)
 
 
 def key_location(name: str) -> str:

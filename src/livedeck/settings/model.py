@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from livedeck.environment import expand_user, history_path
-from livedeck.monitor import Cadence, Thresholds, with_overrides
+from livedeck.monitor import Cadence, Limits, Thresholds, with_overrides
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
 """Where a token may come from (trust.md, "Secrets"). One is used: the one that the strongest origin names."""
@@ -39,7 +39,7 @@ def _check_limits(limits: dict[str, Any]) -> dict[str, Any]:
     return limits
 
 
-Limits = Annotated[dict[str, Any], AfterValidator(_check_limits)]
+ThresholdTable = Annotated[dict[str, Any], AfterValidator(_check_limits)]
 """Names of `Thresholds` = another value, in that name's unit; a hold or share is a table, given in part."""
 
 
@@ -123,7 +123,7 @@ class EventSettings(BaseModel):
 
     model_config = _STRICT
 
-    thresholds: Limits = Field(default={}, description="limits of this event, over those of [thresholds]")
+    thresholds: ThresholdTable = Field(default={}, description="limits of this event, over those of [thresholds]")
 
 
 class PlatformSettings(BaseModel):
@@ -181,7 +181,34 @@ class DisplaySettings(BaseModel):
     )
 
 
-class Settings(DisplaySettings, PlatformSettings):
+class LimitSettings(BaseModel):
+    """What events are judged by, on whatever platform: what holds as soon as it is written."""
+
+    model_config = _STRICT
+
+    thresholds: ThresholdTable = Field(
+        default={},
+        description="limits of the alarms, each by its name and in its unit; `livedeck config init` lists them all",
+    )
+    events: dict[str, EventSettings] = Field(
+        default={}, description="limits of one event, named by its id, over those of all"
+    )
+
+    def thresholds_of(self, event_id: str = "") -> Thresholds:
+        """The thresholds of that event, or of every event that has none of its own."""
+        event = self.events.get(event_id)
+        return with_overrides(with_overrides(Thresholds(), self.thresholds), event.thresholds if event else {})
+
+    def event_thresholds(self) -> Mapping[str, Thresholds]:
+        """Event id -> its own thresholds."""
+        return {event_id: self.thresholds_of(event_id) for event_id, event in self.events.items() if event.thresholds}
+
+    def limits(self) -> Limits:
+        """The same as the monitor takes them."""
+        return Limits(self.thresholds_of(), self.event_thresholds())
+
+
+class Settings(LimitSettings, DisplaySettings, PlatformSettings):
     """Everything that can be set. The names are those of the TOML file, `LIVEDECK_<NAME>` those of the environment.
 
     A token in clear comes from the environment alone: never from a flag, which every process of the machine can see,
@@ -194,13 +221,6 @@ class Settings(DisplaySettings, PlatformSettings):
     )
     profiles: dict[str, PlatformSettings] = Field(
         default={}, description="more platforms by name: address, token source and manners of each"
-    )
-    thresholds: Limits = Field(
-        default={},
-        description="limits of the alarms, each by its name and in its unit; `livedeck config init` lists them all",
-    )
-    events: dict[str, EventSettings] = Field(
-        default={}, description="limits of one event, named by its id, over those of all"
     )
     history: Annotated[str, AfterValidator(_check_history)] = Field(
         default="",
@@ -235,15 +255,6 @@ class Settings(DisplaySettings, PlatformSettings):
         """The same settings, with that reason."""
         self._withheld_token_reason = reason
         return self
-
-    def thresholds_of(self, event_id: str = "") -> Thresholds:
-        """The thresholds of that event, or of every event that has none of its own."""
-        event = self.events.get(event_id)
-        return with_overrides(with_overrides(Thresholds(), self.thresholds), event.thresholds if event else {})
-
-    def event_thresholds(self) -> Mapping[str, Thresholds]:
-        """Event id -> its own thresholds."""
-        return {event_id: self.thresholds_of(event_id) for event_id, event in self.events.items() if event.thresholds}
 
     def history_file(self) -> Path | None:
         """Where the history is kept; None where it is off or in memory."""

@@ -20,6 +20,7 @@ from textual.worker import Worker
 from livedeck.client import Api
 from livedeck.monitor import Clock, EventState, History, Monitor, NotificationRecord, Severity, Snapshot
 from livedeck.operations.open_changes import OpenChanges
+from livedeck.presentation.alarms import rule_words
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.secrets import mask_secrets, masked
 from livedeck.text.values import safe
@@ -137,6 +138,7 @@ class Deck(ExactApp):
                 self.snapshot, self._render_time = snapshot, None
                 self._end_selection_of_vanished()
                 self.snapshot_signal.publish(None)
+                self._announce_rule_changes(snapshot)
                 self._read_open_changes()
                 if snapshot.seq == 1:  # the first that a round of answers is in
                     self.run_worker(asyncio.to_thread(self._import_the_rest), exit_on_error=False)
@@ -150,6 +152,14 @@ class Deck(ExactApp):
         if self._selection.is_chosen:
             state = self.selected_event()
             self._selection.follow(_event_name(state) if state else None, None)
+
+    def _announce_rule_changes(self, snapshot: Snapshot) -> None:
+        """How events are judged otherwise, by the settings or by another deck; what is done here says so itself."""
+        for change in snapshot.rule_changes:
+            if not change.actor or change.actor != self.monitor.actor:
+                state = snapshot.find(change.event_id)
+                subject = _event_name(state) if state else change.event_id
+                self.announce(rule_words(change, subject), Severity.WARNING if change.is_fault else Severity.INFO)
 
     def _read_open_changes(self) -> None:
         """What decks before this one, or beside it, have left without a verdict, as the history has it now."""

@@ -37,12 +37,16 @@ class AlarmEngine:
 
     def __init__(self, thresholds: Thresholds) -> None:
         self.alarms: Mapping[AlarmKey, Alarm] = {}
-        self._thresholds, self._limits = thresholds, thresholds.attention
+        self.judge_by(thresholds)
         self._bells_due: Mapping[AlarmKey, datetime] = {}  # of what may be part of an incident that is not known yet
         self._rung_at: Mapping[AlarmKey, datetime] = {}  # in the last 10 min
         self._newest_samples: Mapping[str, datetime] = {}  # by event id, at the last step (server clock)
         self._changes: list[AlarmChange] = []  # by a person, since the last step
         self._answers: Mapping[AlarmKey, Answers] = {}
+
+    def judge_by(self, thresholds: Thresholds) -> None:
+        """These limits hold from the next step on."""
+        self._thresholds, self._limits = thresholds, thresholds.attention
 
     def restore(self, alarms: Iterable[Alarm], now: datetime) -> None:
         """Go on from the alarms of a deck that ran before: how they stood counts, not what was found meanwhile.

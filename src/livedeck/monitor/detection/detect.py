@@ -54,6 +54,15 @@ class StreamRules:
     marks: tuple[float, ...] = ()
 
 
+def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRules) -> SignalAnalysis:
+    """What of an analysis by the rules `before` holds by those `after`: all of it where they say the same of its
+    samples, else nothing."""
+    newest = analysis.checkpoints[-1].memory.last_time
+    changed = {*before.marks} ^ {*after.marks}
+    is_same = (before.thresholds, before.floor) == (after.thresholds, after.floor)
+    return analysis if is_same and all(mark > newest for mark in changed) else SignalAnalysis()
+
+
 def detect(
     analysis: SignalAnalysis, readings: Readings, rules: StreamRules, limit: int | None = None
 ) -> SignalAnalysis:
@@ -129,9 +138,9 @@ class _Fold:
         """Judge one sample, which is later than all before it."""
         memory, thresholds = self._memory, self._thresholds
         time, last_time = readings.time[index], memory.last_time
-        if self._stream.marks and any(last_time < mark <= time for mark in self._stream.marks):
-            self._take_as_usual()
         is_first = memory.first_time is None
+        if self._stream.marks and not is_first and any(last_time < mark <= time for mark in self._stream.marks):
+            self._take_as_usual()
         step = memory.step_to(time, thresholds)
         if step.is_silence:
             self._intervals = {kind: interval for kind, interval in self._intervals.items() if interval.is_raised}

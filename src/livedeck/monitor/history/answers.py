@@ -43,26 +43,6 @@ def read(db: Database, after: int) -> tuple[int, tuple[AlarmAnswer, ...]]:
     return rows[-1][0] if rows else after, answers
 
 
-class AnswerCursor:
-    """Reads on from where it stopped; where the file is another by now, from its beginning."""
-
-    def __init__(self) -> None:
-        self._db: Database | None = None
-        self._version, self._last = -1, 0
-        self._inode = 0
-
-    def read(self, db: Database) -> tuple[AlarmAnswer, ...]:
-        """What others, and this process, appended since the last time. Raises StorageError."""
-        version = db.version()
-        if db is self._db and version == self._version:
-            return ()
-        if db.inode != self._inode:
-            self._inode, self._last = db.inode, 0
-        self._last, answers = read(db, self._last)
-        self._db, self._version = db, version
-        return answers
-
-
 def prune(db: Database, before: int, step: int) -> bool:
     """Delete `step` answers at most that are older than `before` (epoch ms); whether there were any.
 

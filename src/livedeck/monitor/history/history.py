@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
 
-from livedeck.monitor.history import alarms, journal, queries, samples
-from livedeck.monitor.history.answers import AnswerCursor
+from livedeck.monitor.history import alarms, answers, journal, queries, samples
+from livedeck.monitor.history.cursor import RowCursor
 from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.samples import StreamKey
@@ -32,6 +32,7 @@ from livedeck.monitor.model.records import (
     OpenChange,
     StreamRecord,
 )
+from livedeck.monitor.model.ruling import Ruling
 from livedeck.monitor.model.snapshot import Snapshot
 
 T = TypeVar("T")
@@ -48,7 +49,8 @@ class History:
 
     _queue: HistoryQueue
     _last: Snapshot | None = field(default=None, init=False)
-    _cursor: AnswerCursor = field(default_factory=AnswerCursor, init=False)
+    _answers: RowCursor[AlarmAnswer] = field(default_factory=lambda: RowCursor(answers.read), init=False)
+    _rulings: RowCursor[Ruling] = field(default_factory=lambda: RowCursor(journal.rulings), init=False)
     _process: str = field(default_factory=lambda: uuid4().hex, init=False)
     _alarms: Mapping[AlarmKey, Alarm] = field(default_factory=dict, init=False)  # as they were last written
     _is_unrestored: bool = field(default=False, init=False)  # the alarms of the deck before were asked for in vain
@@ -101,7 +103,16 @@ class History:
 
     async def new_answers(self) -> tuple[AlarmAnswer, ...]:
         """What was answered since the last time, by whichever deck, in the order in which it was written."""
-        return await self._queue.read(self._cursor.read, ())
+        return await self._queue.read(self._answers.read, ())
+
+    async def record_ruling(self, ruling: Ruling) -> None:
+        """Keep how a person had an event judged."""
+        await self._queue.write(journal.entry(ruling, ruling.at, ruling.event_id))
+
+    async def new_rulings(self) -> tuple[Ruling, ...]:
+        """How events are to be judged, by whichever process since the last time, in the order in which it was
+        written."""
+        return await self._queue.read(self._rulings.read, ())
 
     async def record_intent(self, record: IntentRecord) -> None:
         """Keep what is about to be sent."""
@@ -233,11 +244,16 @@ class HistoryReader:
     """Read-only history of another process: one file, which may come, go and be set aside at any time."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._cursor = path, AnswerCursor()
+        self._path = path
+        self._answers, self._rulings = RowCursor(answers.read), RowCursor(journal.rulings)
 
     async def new_answers(self) -> tuple[AlarmAnswer, ...]:
         """What was answered to alarms since the last time; none where there is no file that can be read."""
-        return await asyncio.to_thread(self._query, self._cursor.read)
+        return await asyncio.to_thread(self._query, self._answers.read)
+
+    async def new_rulings(self) -> tuple[Ruling, ...]:
+        """How events are to be judged, said since the last time; none where there is no file that can be read."""
+        return await asyncio.to_thread(self._query, self._rulings.read)
 
     async def open_changes(self) -> tuple[OpenChange, ...]:
         """The changes that were sent and have no end; none where there is no file that can be read."""

@@ -21,6 +21,7 @@ from livedeck.monitor.model.records import (
     NotificationRecord,
     OpenChange,
 )
+from livedeck.monitor.model.ruling import ProfileChoice, Ruling, UsualMark
 
 T = TypeVar("T")
 
@@ -32,13 +33,16 @@ KINDS: dict[Any, str] = {
     Marker: "marker",
     NotificationRecord: "notification",
     MaterialRecord: "material",
+    UsualMark: "usual",
+    ProfileChoice: "profile",
 }
 
 FORGOTTEN = "forgotten"
 """A material that was deleted; its topic is the id."""
 
-LASTING = ("material", FORGOTTEN)
-"""Kinds that no retention ends: nothing else knows these ids (platform-api.md, "Missing operations")."""
+LASTING = ("material", FORGOTTEN, "profile")
+"""Kinds that no retention ends: nothing else knows the ids of materials (platform-api.md, "Missing operations"), and
+what an event consists of was said for good."""
 
 
 class Entry(NamedTuple):
@@ -69,6 +73,16 @@ def read(db: Database, kind: type[T], since: datetime | None = None, topic: str 
         (KINDS[kind], -(2**62) if since is None else milliseconds(since), topic),
     )
     return parse(kind, (body for (body,) in rows))
+
+
+def rulings(db: Database, after: int) -> tuple[int, tuple[Ruling, ...]]:
+    """The rulings behind row `after`, in the order in which they were written, and the last row of all."""
+    ((last,),) = db.rows("SELECT coalesce(max(id), 0) FROM journal")
+    types: dict[str, Any] = {KINDS[kind]: kind for kind in (UsualMark, ProfileChoice)}
+    marks = ", ".join("?" * len(types))
+    query = f"SELECT kind, body FROM journal WHERE kind IN ({marks}) AND id > ? AND id <= ? ORDER BY id"  # noqa: S608  constants
+    rows = db.rows(query, (*types, after, last))
+    return last, tuple(ruling for kind, body in rows for ruling in parse(types[kind], [body]))
 
 
 def materials(db: Database, video_id: str) -> tuple[MaterialRecord, ...]:

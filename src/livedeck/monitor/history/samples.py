@@ -136,7 +136,8 @@ _OLD_ROWS = (
     "(SELECT {column} FROM {table} WHERE stream = :stream ORDER BY {column} LIMIT 1 OFFSET :step), :end)"
 )
 
-_OLD_ENTRIES = "DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ? AND kind NOT IN (?, ?) LIMIT ?)"
+_OLD = f"SELECT id FROM journal WHERE at < ? AND kind NOT IN ({', '.join('?' * len(LASTING))}) LIMIT ?"  # noqa: S608  constants
+_OLD_ENTRIES = f"DELETE FROM journal WHERE id IN ({_OLD})"  # noqa: S608  constants
 
 
 def prune(db: Database, before: int) -> Iterator[None]:
@@ -152,7 +153,7 @@ def prune(db: Database, before: int) -> Iterator[None]:
             while db.rows(query, (stream, limit)):
                 db.run(statement, {"stream": stream, "end": limit, "step": _STEP})
                 yield
-    while db.rows("SELECT 1 FROM journal WHERE at < ? AND kind NOT IN (?, ?) LIMIT 1", (before, *LASTING)):
+    while db.rows(_OLD, (before, *LASTING, 1)):
         db.run(_OLD_ENTRIES, (before, *LASTING, _STEP))
         yield
     while answers.prune(db, before, _STEP) or alarms.prune(db, before, _STEP):

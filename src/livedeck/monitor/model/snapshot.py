@@ -10,6 +10,7 @@ from typing import Any
 from livedeck.client import Room
 from livedeck.monitor.model.alarm import Alarm, AlarmChange
 from livedeck.monitor.model.answer import AlarmAnswer
+from livedeck.monitor.model.limits import RuleChange
 from livedeck.monitor.model.resources import ROOM_LIST, CachedList, ResourceKey
 from livedeck.monitor.model.state import ConnectionStatus, EndedEvent, EventState
 
@@ -22,9 +23,10 @@ class Snapshot:
 
     `alarms`: what a person must read now, most urgent first. `quiet`: shelved, suppressed, out of service, and cleared
     less than 5 min ago. `changes`: what became of alarms since the snapshot before; `answers`: what persons answered to
-    them since then, here and at other decks. `bells`: how often to ring now. `flood`: more alarms came in the last 10
-    min than a person can follow. `lists`: what was asked for on demand. `ended`: the events that ended on air in the
-    last minute. `unreadable`: how many events are missing here, as not even their id could be read.
+    them since then, here and at other decks; `rule_changes`: how events are judged otherwise since then. `bells`: how
+    often to ring now. `flood`: more alarms came in the last 10 min than a person can follow. `lists`: what was asked
+    for on demand. `ended`: the events that ended on air in the last minute. `unreadable`: how many events are missing
+    here, as not even their id could be read.
     """
 
     seq: int
@@ -35,6 +37,7 @@ class Snapshot:
     quiet: tuple[Alarm, ...] = ()
     changes: tuple[AlarmChange, ...] = ()
     answers: tuple[AlarmAnswer, ...] = ()
+    rule_changes: tuple[RuleChange, ...] = ()
     bells: int = 0
     flood: bool = False
     lists: Mapping[ResourceKey, CachedList[Any]] = field(default_factory=dict)

@@ -10,10 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from livedeck.client import Event
 from livedeck.monitor.model.readings import Readings
+from livedeck.monitor.model.thresholds import Profile
+
+if TYPE_CHECKING:
+    from livedeck.monitor.model.ruling import Ruling
 
 
 class Clock(Protocol):
@@ -280,6 +284,7 @@ class EventState:
     `is_stale`: asking for it fails, or has for two intervals brought nothing: what is shown may be over. Samples that
     stopped while the platform answers make nothing stale: that silence is known. `is_listed`: the last list held it;
     else it held rows that could not be read, and this event may be one of them, or it is the first list without it.
+    `profile`: what the event consists of; `rulings`: what persons said of how it is judged.
     """
 
     event: Event
@@ -291,6 +296,8 @@ class EventState:
     episodes: tuple[Episode, ...] = ()
     pattern: Pattern = Pattern.NONE
     is_listed: bool = True
+    profile: Profile = Profile.SHOW
+    rulings: tuple[Ruling, ...] = ()
 
     @property
     def id(self) -> str:

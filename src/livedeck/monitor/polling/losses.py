@@ -36,6 +36,10 @@ class LossMeter:
         self._run: list[_Failure] = []  # since the last good answer of all
         self._unsettled: list[_Failure] = []  # of calls that were not answered since, while others were
 
+    def judge_by(self, thresholds: Thresholds) -> None:
+        """These limits hold from now on."""
+        self._thresholds = thresholds
+
     def note_answer(self, key: PollKey, at: float) -> None:
         """That call was answered, and well."""
         if self._run and at - self._run[0].at <= self._thresholds.link_outage:

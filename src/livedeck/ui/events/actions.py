@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.operations.schema import FormSchema, FormState
 from livedeck.text import times
+from livedeck.ui.events.judging import JUDGING
 from livedeck.ui.shell.context import Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, change, needs_chosen_event
 
 if TYPE_CHECKING:
@@ -136,6 +137,6 @@ EVENTS = (
 FEATURE = Feature(
     tab=Tab("Events", "1", "events", "Events: what is on air, what is wrong, since when"),
     screens={"events": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
-    actions=EVENTS,
+    actions=(*EVENTS, *JUDGING),
     help=(HelpGroup("event", "Events", 10), HelpGroup("stream", "Streams", 20)),
 )

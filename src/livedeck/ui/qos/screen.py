@@ -127,7 +127,8 @@ class QosScreen(BaseScreen):
         if state is None or axis is None:
             chart.show(state, render_time, None, PlotMarks(), NOT_SELECTED if snapshot.link.as_of else WAITING)
             return
-        flags = view.flags(axis, state.episodes, self._history.markers(state.id))
+        markers = (marker.at for marker in self._history.markers(state.id))
+        flags = view.flags(axis, state.episodes, (*markers, *(ruling.moment for ruling in state.rulings)))
         overlay_event = self._overlay_event()
         overlay = _series(self._overlay_history, overlay_event, axis) if overlay_event else None
         marks = PlotMarks(self._cursor_column(axis), flags, overlay)

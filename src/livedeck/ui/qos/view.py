@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from math import ceil, isfinite
 from textwrap import wrap
 
-from livedeck.monitor import Episode, EventState, Marker, diagnose
+from livedeck.monitor import Episode, EventState, diagnose
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS
 from livedeck.presentation.qos import ODD, STATUS_STYLES, Axis, Bucket, StatusStyle, status_strip
@@ -39,11 +39,11 @@ def _is_same(first: Episode, second: Episode) -> bool:
     return (first.kind, first.target, first.since) == (second.kind, second.target, second.since)
 
 
-def flags(axis: Axis, episodes: Sequence[Episode], markers: Sequence[Marker]) -> Mapping[int, Segment]:
-    """The sign of what began, or was marked, in each column; a fault hides a marker, a worse fault a lesser one."""
+def flags(axis: Axis, episodes: Sequence[Episode], marks: Iterable[datetime]) -> Mapping[int, Segment]:
+    """The sign of what began, or was marked, in each column; a fault hides a mark, a worse fault a lesser one."""
     signs: dict[int, Segment] = {}
-    for marker in markers:
-        signs[axis.column_of(marker.at.timestamp())] = ("m", StyleRole.INFO)
+    for at in marks:
+        signs[axis.column_of(at.timestamp())] = ("m", StyleRole.INFO)
     for episode in sorted(episodes, key=lambda episode: SEVERITY_RANKS[episode.severity], reverse=True):
         glyph, _, role = SEVERITY_BADGES[episode.severity]
         signs[axis.column_of(episode.since.timestamp())] = (glyph, role)

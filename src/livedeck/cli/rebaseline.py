@@ -1,0 +1,51 @@
+"""`livedeck rebaseline`: judge an event by what it sends now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from livedeck.cli.exit_codes import DONE, FAULT, run
+from livedeck.cli.lookup import lookup_event
+from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.output import echo
+from livedeck.cli.qos import QosFollower
+from livedeck.cli.rulings import rule
+from livedeck.cli.wiring import SystemClock, make_api
+from livedeck.monitor import UsualMark
+from livedeck.presentation.qos import SAMPLE_HEAD, sample_text
+from livedeck.settings import load
+from livedeck.text.values import age, safe
+
+
+@click.command
+@click.argument("event", metavar="EVENT")
+@platform
+@click.pass_context
+def command(ctx: click.Context, /, *, event: str, **flags: Any) -> None:
+    """Take what EVENT sends now as usual: it is judged by that from now on.
+
+    EVENT: an id, a name, or the beginning of either that fits one event alone. Every deck, wall and `alarms --follow`
+    of the same history hears of it within 2 s. A fault that stands now would be usual too: look and listen first.
+    """
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        async with make_api(settings) as api:
+            target = await lookup_event(api, event)
+            follower = QosFollower(api, target, SystemClock(), settings)
+            await follower.poll()
+        name, newest, old = safe(target.name or target.id, 80), follower.readings.last, follower.age() or 0.0
+        if newest is None or target.stream is None:
+            echo(f"livedeck rebaseline: {name} has no samples: there is nothing to take as usual", err=True)
+            return FAULT
+        if old > settings.thresholds_of(target.id).missed_most:
+            echo(f"livedeck rebaseline: the newest sample of {name} is {age(old)} old: it sends nothing now", err=True)
+            return FAULT
+        stream_id, sample = target.stream.id or "", newest
+        await rule(settings, lambda _, at, actor: UsualMark.of(target.id, stream_id, sample, at, actor))
+        echo(f"{name}: usual from now on is what it sends now\n{SAMPLE_HEAD}\n{sample_text(newest)}")
+        return DONE
+
+    ctx.exit(run(work))

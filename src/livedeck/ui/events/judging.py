@@ -1,0 +1,147 @@
+"""What a person says of how an event is judged (monitoring.md, "Rulings"). Nothing of it leaves this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING
+
+from livedeck.monitor import EventState, Freshness, Profile, Severity
+from livedeck.presentation import events
+from livedeck.text.segments import StyleRole
+from livedeck.text.values import bits, frames, safe
+from livedeck.ui.shell.context import Action, needs_chosen_event
+
+if TYPE_CHECKING:
+    from livedeck.ui.shell.context import Context
+
+SETTINGS = "none"
+"""Chooses the profile of the settings."""
+
+PROFILES = {
+    Profile.SHOW: "show: picture and sound, everything is expected",
+    Profile.RADIO: "radio: sound, no picture",
+    Profile.SILENT: "silent: picture, no sound",
+    Profile.SLIDES: "slides: still pictures, few bits are well",
+    Profile.SHARE: "share: a screen, few bits and few frames are well",
+}
+"""What a person reads of each; monitoring.md, "Profiles" has the whole."""
+
+
+_EFFECT = (
+    "From the next sample on it is judged by what it sends now, at every deck and wall of this history. "
+    "A fault that stands now would be usual too: look at the picture and listen first."
+)
+
+
+def rebaseline(ctx: Context, _: str) -> Awaitable[None] | None:
+    """Judge the event by what it sends now."""
+    state = _newest_state(ctx)
+    if state is None or state.qos.readings.last is None or state.qos.freshness is Freshness.STALE:
+        ctx.announce("no fresh samples of this event: there is nothing to take as usual", Severity.WARNING)
+        return None
+    return _rebaseline(ctx, state)
+
+
+async def _rebaseline(ctx: Context, state: EventState) -> None:
+    from livedeck.operations.operation import Confirmation
+
+    name = events.name(state)
+    lines = (
+        (f"Now: {_now_text(state)}.", StyleRole.STRONG),
+        (f"Usual so far: {_usual_text(state)}.", StyleRole.TEXT),
+        (_EFFECT, StyleRole.TEXT),
+    )
+    if not await ctx.confirmer.ask_confirmation(Confirmation(f"Take this as usual: {name}", lines, "Take as usual")):
+        return
+    if await ctx.monitor.take_as_usual(state.id):
+        await _conclude(ctx, state, "event.rebaseline", f"taken as usual: {_now_text(_newest(ctx, state))}")
+    else:
+        ctx.announce(f"{name}: no samples any more, so nothing was taken as usual", Severity.WARNING)
+
+
+def choose_profile(ctx: Context, argument: str) -> Awaitable[None] | None:
+    """Say what the event consists of."""
+    state = _newest_state(ctx)
+    if state is None:
+        return None
+    names = [*PROFILES, SETTINGS]
+    if argument and argument not in names:
+        ctx.announce(f"there is no profile {safe(argument, 40)}: {', '.join(names)}", Severity.WARNING)
+        return None
+    return _choose_profile(ctx, state, argument)
+
+
+async def _choose_profile(ctx: Context, state: EventState, name: str) -> None:
+    if not name:
+        from livedeck.ui.kit.dialogs.choice import ChoiceScreen
+
+        options = [(str(number), profile.value, text) for number, (profile, text) in enumerate(PROFILES.items(), 1)]
+        options.append(("0", SETTINGS, "what the settings say"))
+        title = f"{events.name(state)} consists of (now {state.profile})"
+        chosen = await ctx.ask(ChoiceScreen(title, options))
+        if chosen is None:
+            return
+        name = chosen
+    profile = None if name == SETTINGS else Profile(name)
+    if await ctx.monitor.choose_profile(state.id, profile):
+        await _conclude(ctx, state, "event.profile", f"profile {name}" if profile else "the profile of the settings")
+    else:
+        ctx.announce(f"{events.name(state)}: that is its profile already")
+
+
+async def _conclude(ctx: Context, state: EventState, action: str, what: str) -> None:
+    """Say it, and record it."""
+    from livedeck.operations.events import EventTarget
+
+    ctx.announce(f"{events.name(state)}: {what}")
+    await ctx.confirmer.audit_local(action, EventTarget.of_event(state.event).target, what)
+
+
+def _newest_state(ctx: Context) -> EventState | None:
+    """The selected event as it is now, though the display be frozen."""
+    selected = ctx.selected_event()
+    return _newest(ctx, selected) if selected else None
+
+
+def _newest(ctx: Context, state: EventState) -> EventState:
+    return (ctx.snapshot and ctx.snapshot.find(state.id)) or state
+
+
+def _now_text(state: EventState) -> str:
+    newest = state.qos.readings.last
+    assert newest is not None
+    return f"video {bits(newest.video)}, audio {bits(newest.audio)}, {frames(newest.fps)} fps"
+
+
+def _usual_text(state: EventState) -> str:
+    assessment = state.assessment
+    if assessment.baseline_video is None:
+        return "not known yet"
+    return f"video {bits(assessment.baseline_video)}, {frames(assessment.nominal_fps)} fps"
+
+
+HERE = ("events", "streams", "qos")
+
+JUDGING = (
+    Action(
+        "event.rebaseline",
+        ("b",),
+        "as usual",
+        "Take what the event sends now as usual, after a question: judge it by that from now on",
+        rebaseline,
+        HERE,
+        blocked=needs_chosen_event,
+        rank=54,
+    ),
+    Action(
+        "event.profile",
+        ("g",),
+        "profile",
+        "Say what the event consists of, so that nothing else is expected: show, radio, silent, slides, share; none: "
+        "what the settings say",
+        choose_profile,
+        HERE,
+        blocked=needs_chosen_event,
+        takes="[NAME]",
+    ),
+)

@@ -1,0 +1,34 @@
+"""`livedeck rebaseline` and `livedeck profile`: what is said there is known to every process of the same history."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from cli.commands import called, served
+from livedeck.monitor import HistoryReader, Profile, ProfileChoice, UsualMark
+
+
+def test_what_commands_say_of_an_event_is_in_the_history(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    with served(tmp_path) as (_, service):
+        env = {
+            "LIVEDECK_BASE_URL": service["base_url"],
+            "LIVEDECK_TOKEN": service["token"],
+            "LIVEDECK_HISTORY": str(path),
+        }
+        usual = called(tmp_path, "rebaseline", "morning", env=env)
+        chosen = called(tmp_path, "profile", "morning", "slides", env=env)
+        undone = called(tmp_path, "profile", "morning", "none", env=env)
+        nothing = called(tmp_path, "rebaseline", "lecture", env=env)
+        unkept = called(tmp_path, "rebaseline", "morning", env={**env, "LIVEDECK_HISTORY": "off"})
+    assert (usual.returncode, usual.stderr) == (0, "")
+    assert usual.stdout.startswith("Morning service: usual from now on is what it sends now")
+    assert chosen.stdout == "Morning service: profile slides\n"
+    assert undone.stdout == "Morning service: profile show, by the settings\n"
+    assert (nothing.returncode, "nothing to take as usual" in nothing.stderr) == (1, True)
+    assert (unkept.returncode, "no history is kept" in unkept.stderr) == (2, True)
+    mark, *choices = asyncio.run(HistoryReader(path).new_rulings())
+    assert isinstance(mark, UsualMark)
+    assert "@" in mark.actor
+    assert [choice.profile for choice in choices if isinstance(choice, ProfileChoice)] == [Profile.SLIDES, None]
