@@ -236,10 +236,11 @@ async def test_what_is_ruled_at_one_deck_holds_at_another_at_a_wall_and_after_a_
 
 async def test_a_mark_from_before_the_samples_that_are_known_makes_nothing_usual(tmp_path: Path) -> None:
     """After a restart an hour later the samples before the mark are gone; those that are there teach by themselves."""
-    stage = Fading(VirtualClock(), event())
-    history = await History.open(tmp_path / "deck.sqlite", NOW)
-    await history.record_ruling(UsualMark(NOW, "one", "stream-one", NOW.timestamp() - 3600, "anna@regie:1"))
-    deck = Deck(stage, history=history)
-    state = (await deck.until(10)).events[0]
-    assert (state.assessment.nominal_fps, len(state.rulings)) == (30, 1)
-    await history.close()
+    path, stage = tmp_path / "deck.sqlite", Fading(VirtualClock(), event())
+    async with decks(path, stage, 60) as (anna, _, _):
+        await anna.wait_ready()
+        history = await History.open(path, NOW)
+        await history.record_ruling(UsualMark(NOW, "one", "stream-one", NOW.timestamp() - 3600, "anna@regie:1"))
+        await history.close()
+        state = await judged(anna, "taken as usual by anna@regie")
+        assert (state.assessment.nominal_fps, len(state.rulings)) == (30, 1)
