@@ -9,6 +9,8 @@ import pytest
 
 from livedeck.text.secrets import REGISTER
 
+pytest_plugins = ["trials"]  # its profile is known before the command line is read
+
 
 @pytest.fixture(autouse=True)
 def no_secrets_of_another_test() -> Iterator[None]:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from client.answers import api_of, saying
@@ -13,6 +13,7 @@ from client.documented import TABLES
 from client.test_events import DOCUMENTED
 from livedeck.client import ApiError, ExportResult, Model, Page, QosSamples, SignedLink
 from livedeck.text import values
+from trials import trials
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 anything = st.recursive(
@@ -71,13 +72,13 @@ async def tell(body: bytes, status: int, name: str) -> None:
     assert not [secret for secret in SECRETS if secret in shown]
 
 
-@settings(max_examples=400, deadline=None)
+@trials(400)
 @given(bodies, statuses, st.sampled_from(names()))
 async def test_any_json_makes_a_model_or_an_api_error(body: object, status: int, name: str) -> None:
     await tell(json.dumps(body).encode(), status, name)
 
 
-@settings(max_examples=100, deadline=None)
+@trials(100)
 @given(st.binary(max_size=60), statuses, st.sampled_from(names()))
 async def test_any_bytes_make_a_model_or_an_api_error(body: bytes, status: int, name: str) -> None:
     await tell(body, status, name)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from client.answers import TOKEN, Platform, api_of, listening, saying
@@ -29,6 +29,7 @@ from livedeck.client import (
 from livedeck.client.chat_export import parser
 from livedeck.client.chat_export.parser import ChatLogParser
 from livedeck.client.http.response import NotJson, decode, decode_run
+from trials import trials
 
 
 async def in_pieces(body: bytes, size: int) -> AsyncIterator[bytes]:
@@ -46,7 +47,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@trials(150)
 @given(
     st.lists(values, max_size=5),
     st.dictionaries(st.text().filter(lambda name: name not in {"data", "error"}), values, max_size=2),
@@ -63,7 +64,7 @@ async def test_a_log_in_pieces_of_any_size_is_what_it_is_as_a_whole(
     assert await taken_apart(body, size) == whole["data"]
 
 
-@settings(max_examples=150, deadline=None)
+@trials(150)
 @given(st.binary(max_size=30) | st.text('{}[]",:dataerror01 \\').map(str.encode), st.integers(1, 8))
 async def test_what_is_no_log_is_told_and_never_hangs(body: bytes, size: int) -> None:
     with suppress(NotJson):

@@ -4,13 +4,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from client.answers import api_of, saying
 from client.calls import bound, names, result
 from contract.endpoints import ROWS
 from livedeck.client import Invalid, ReadOnly
+from trials import trials
 
 WRITES = sorted(row.client for row in ROWS if row.method != "GET")
 READS = sorted({*names()} - {*WRITES})
@@ -21,7 +22,7 @@ def test_what_reads_and_what_writes_is_everything() -> None:
     assert len(READS) == 23
 
 
-@settings(max_examples=150, deadline=None)
+@trials(150)
 @given(st.sampled_from(WRITES), st.text(min_size=1, max_size=40).filter(lambda text: text not in {".", ".."}))
 async def test_no_change_reaches_the_wire(name: str, identifier: str) -> None:
     platform = saying({"data": {"id": "x"}})

@@ -9,13 +9,14 @@ from itertools import count
 from urllib.parse import parse_qs
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from client.answers import Platform, api_of, listening
 from client.test_transport import api_at
 from livedeck.client import Event, Page, Unreadable
 from livedeck.client.resources.pages import PagedItems
+from trials import trials
 
 
 def page_of(ids: Sequence[str], **pagination: object) -> bytes:
@@ -186,7 +187,7 @@ async def ids_of_changing(listed: ChangingList) -> list[str]:
         return [event.id async for event in api.events.iterate()]
 
 
-@settings(max_examples=200, deadline=None)
+@trials(200)
 @given(st.integers(0, 12), st.integers(1, 5), totals, changes)
 async def test_whatever_happens_between_two_pages_every_row_that_was_there_all_along_comes_once(
     rows: int, size: int, total: Callable[[int], int | None], changes: Mapping[int, Change]
@@ -200,7 +201,7 @@ async def test_whatever_happens_between_two_pages_every_row_that_was_there_all_a
     assert listed.asked <= 8 * (rows + 30)
 
 
-@settings(max_examples=100, deadline=None)
+@trials(100)
 @given(st.integers(0, 12), st.integers(1, 5), st.integers(1, 4), places, st.booleans())
 async def test_under_an_honest_total_rows_made_or_deleted_hide_none_and_a_quiet_list_is_read_once(
     rows: int, size: int, after: int, where: Sequence[int], is_made: bool

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from client.answers import Platform, api_of, saying
@@ -17,6 +17,7 @@ from client.documented import TABLES
 from client.test_events import DOCUMENTED, read
 from livedeck.client import Event, Material, Model, Recording, Room, Subtitle, Unreadable
 from livedeck.client.resources.validation import read_model
+from trials import trials
 
 
 @pytest.mark.parametrize(
@@ -189,7 +190,7 @@ anything = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@trials(300)
 @given(st.lists(st.tuples(st.sampled_from(PLACES), anything), min_size=1, max_size=20))
 async def test_whatever_stands_in_a_list_every_row_with_an_id_is_shown_and_the_others_are_as_they_were(
     changes: list[tuple[tuple[Any, ...], object]],
@@ -208,7 +209,7 @@ async def test_whatever_stands_in_a_list_every_row_with_an_id_is_shown_and_the_o
     assert len(page.items) + len(page.unreadable) == len(rows)
 
 
-@settings(max_examples=200, deadline=None)
+@trials(200)
 @given(st.sampled_from([Event, Recording, Subtitle, *TABLES]), anything)
 def test_whatever_comes_is_a_model_or_a_fault(model: type[Model], value: object) -> None:
     item, faults = read_model(model, value)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import accumulate
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from livedeck.monitor import (
@@ -31,6 +31,7 @@ from livedeck.monitor.alarms.engine import ids_on_air
 from livedeck.monitor.alarms.suppression import incident_of
 from monitor.alarm_stage import BLIND, RULES, Watcher, state
 from monitor.stage import NOW
+from trials import trials
 
 KINDS = ("NO_INGEST", "BLACKOUT", "FPS_LOW", "AUDIO_LOST", "PACKET_LOSS", "UNKNOWN_STATUS")
 EVENTS = ("one", "two", "three", "four")
@@ -120,7 +121,7 @@ def act(step: Step, watcher: Watcher) -> AlarmKey:
     return NOBODYS
 
 
-@settings(max_examples=60, deadline=None)
+@trials(100)
 @given(st.lists(STEPS, max_size=20))
 def test_every_alarm_is_in_a_state_that_its_facts_allow(steps: list[Step]) -> None:
     watcher = Watcher()
@@ -141,7 +142,7 @@ def test_every_alarm_is_in_a_state_that_its_facts_allow(steps: list[Step]) -> No
             assert alarm.changed <= watcher.now
 
 
-@settings(max_examples=60, deadline=None)
+@trials(100)
 @given(st.lists(STEPS, max_size=20))
 def test_every_critical_is_in_sight_or_put_away_by_a_person_or_said_by_one_that_is(steps: list[Step]) -> None:
     watcher = Watcher()
@@ -165,7 +166,7 @@ def is_covered(alarm: Alarm, watcher: Watcher) -> bool:
     return any(is_covered(parent, watcher) if parent.is_ongoing else parent.changed >= just_over for parent in parents)
 
 
-@settings(max_examples=60, deadline=None)
+@trials(100)
 @given(st.lists(STEPS, max_size=20))
 def test_no_critical_that_somebody_was_told_of_is_forgotten_until_a_person_took_it(steps: list[Step]) -> None:
     watcher, owed = Watcher(), set[AlarmKey]()
@@ -185,7 +186,7 @@ def test_no_critical_that_somebody_was_told_of_is_forgotten_until_a_person_took_
         owed |= {alarm.key for alarm in watcher.shown if alarm.needs_ack and alarm.severity is Severity.CRITICAL}
 
 
-@settings(max_examples=60, deadline=None)
+@trials(100)
 @given(st.lists(STEPS, max_size=20))
 def test_an_acknowledged_alarm_stays_silent_until_it_is_over_runs_out_or_gets_worse(steps: list[Step]) -> None:
     watcher = Watcher()
@@ -203,7 +204,7 @@ def test_an_acknowledged_alarm_stays_silent_until_it_is_over_runs_out_or_gets_wo
             assert not now.needs_ack or ran_out or worse
 
 
-@settings(max_examples=60, deadline=None)
+@trials(100)
 @given(st.lists(STEPS, max_size=20))
 def test_nothing_is_shelved_for_longer_than_an_hour_on_air(steps: list[Step]) -> None:
     watcher = Watcher()
@@ -214,7 +215,7 @@ def test_nothing_is_shelved_for_longer_than_an_hour_on_air(steps: list[Step]) ->
                 assert watcher.now - alarm.changed < timedelta(hours=1)
 
 
-@settings(max_examples=60, deadline=None)
+@trials(100)
 @given(st.lists(STEPS, max_size=15))
 def test_looking_twice_changes_nothing(steps: list[Step]) -> None:
     watcher = Watcher()
@@ -232,7 +233,7 @@ FAULTS = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@trials(60)
 @given(FAULTS, st.lists(st.integers(1, 240), min_size=1, max_size=40))
 def test_alarms_follow_from_the_samples_and_not_from_how_often_they_were_asked_for(
     faults: list[tuple[int, int, str]], waits: list[int]

@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from livedeck.monitor import Hold, Share, Thresholds, kinds, with_overrides
@@ -22,6 +22,7 @@ from livedeck.monitor.signal.features import ProfileChange, SampleFeatures
 from livedeck.monitor.signal.hysteresis import Level
 from livedeck.monitor.signal.order import Step
 from livedeck.monitor.signal.usual import Rates, Usual
+from trials import trials
 
 T = Thresholds()
 BY_FOLDS = {"restream_hold", "ragged_hold"}
@@ -250,7 +251,7 @@ THRESHOLDS = st.lists(
     ],
     ids=["all", "video", "audio", "delivery"],
 )
-@settings(max_examples=600, deadline=None)
+@trials(600)
 @given(features=FEATURES, thresholds=THRESHOLDS)
 def test_a_normal_sample_is_bad_for_no_kind(
     is_normal: Callable[[SampleFeatures, Thresholds], bool],

@@ -6,7 +6,8 @@ import copy
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from client.test_validation import anything, paths, replaced
@@ -19,6 +20,7 @@ from livedeck.presentation.serialization import snapshot_object, to_json
 from livedeck.presentation.table import layout, row_line
 from livedeck.text.segments import plain
 from monitor.stage import NOW, Deck, Stage, event
+from trials import trials
 from virtual_clock import VirtualClock
 
 EVENTS = [event(f"e{number}", restreams=[{"id": "r", "name": "CDN", "enabled": True}]) for number in range(4)]
@@ -73,14 +75,19 @@ changed_list = st.lists(st.tuples(st.sampled_from(LIST_PLACES), anything), max_s
 changed_samples = st.lists(st.tuples(st.sampled_from(SAMPLE_PLACES), anything), max_size=12)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.fixture
+async def normal() -> Snapshot:
+    """What a deck shows where nothing is odd."""
+    return await watched(copy.deepcopy(EVENTS), [])
+
+
+@trials(50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(changed_list, changed_samples)
 async def test_whatever_stands_in_the_answers_what_can_be_read_is_shown_and_the_other_events_keep_their_alarms(
-    changes: list[tuple[tuple[Any, ...], object]], of_samples: list[tuple[tuple[Any, ...], object]]
+    normal: Snapshot, changes: list[tuple[tuple[Any, ...], object]], of_samples: list[tuple[tuple[Any, ...], object]]
 ) -> None:
     rows: list[Any] = copy.deepcopy(EVENTS)
     touched = {path[0] for path, other in changes if replaced(rows, path, other)}
-    normal = await watched(copy.deepcopy(EVENTS), [])
     snapshot = await watched(rows, of_samples)
     ids = {row["id"] for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str) and row["id"]}
     assert ids <= {state.id for state in snapshot.events}

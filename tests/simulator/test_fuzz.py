@@ -9,18 +9,19 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from livedeck.simulator import Simulator, SimulatorClock, api
 from livedeck.simulator.rehearsal import control_api
 from simulator.http_client import UNKNOWN_ID, client_for, data
+from trials import trials
 
 API = [(endpoint.method, endpoint.path) for endpoint in api.ENDPOINTS]
 CONTROL = [
     (endpoint.method, endpoint.path) for endpoint in control_api.ENDPOINTS if endpoint.path != "/_control/faults"
 ]
-FUZZ = settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=[*HealthCheck])
+FUZZ = trials(250, derandomize=True, suppress_health_check=[*HealthCheck])
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
 ODD = ["", "\x00", "en", UNKNOWN_ID, "2026-11-21T10:00:00Z", "rtmp://x.example", "rtmp://[", "\ud800", "9" * 5000]
 MODELS = {endpoint.takes for endpoint in (*api.ENDPOINTS, *control_api.ENDPOINTS) if endpoint.takes}

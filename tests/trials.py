@@ -1,0 +1,18 @@
+"""How often a law is tried: with `pytest --hypothesis-profile=thorough` five times as often as for every change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import settings
+
+THOROUGH = "thorough"
+_TIMES = 5
+
+settings.register_profile(THOROUGH, settings.get_profile("ci"))
+
+
+def trials(thorough: int, **options: Any) -> settings:
+    """So many examples in the thorough profile, a fifth of them in any other."""
+    is_thorough = settings.get_current_profile_name() == THOROUGH
+    return settings(max_examples=thorough if is_thorough else thorough // _TIMES, deadline=None, **options)
