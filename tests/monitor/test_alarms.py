@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from livedeck.monitor import (
+    Alarm,
     AlarmRefused,
     AlarmState,
     BroadcastState,
@@ -37,8 +38,12 @@ QOS_STALE = Finding("QOS_STALE", Severity.CRITICAL, "no new sample", "an answer 
 ACKNOWLEDGED, UNACKNOWLEDGED, CLEARED = AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED, AlarmState.CLEARED
 
 
-def acknowledge(watcher: Watcher, kind: str, event: str = "one") -> None:
-    watcher.do(lambda alarm: operator.acknowledge(alarm, watcher.now, RULES), kind, event)
+def acknowledge(watcher: Watcher, kind: str, event: str = "one", by: str = "") -> None:
+    def act(alarm: Alarm) -> Alarm | None:
+        after = operator.acknowledge(alarm, watcher.now, RULES)
+        return after and replace(after, answered_by=by)
+
+    watcher.do(act, kind, event)
 
 
 def shelve(watcher: Watcher, kind: str, minutes: float | None, *, on_air: bool = True) -> None:
@@ -459,6 +464,10 @@ def names(count: int) -> list[str]:
     return [f"event-{number}" for number in range(count)]
 
 
+def calm(name: str) -> EventState:
+    return state(name=name)
+
+
 def gone(name: str, after: float = 0.0) -> EventState:
     return state(
         critical("RECONNECTING", since=NOW + timedelta(seconds=after)), name=name, tally=BroadcastState.RECONNECTING
@@ -507,6 +516,39 @@ def test_a_second_coincidence_joins_the_incident_and_it_asks_again() -> None:
     assert (len(alarm.affects), alarm.state, watcher.alert_count) == (8, UNACKNOWLEDGED, 2)
     watcher.every(30, 20, *all_gone)
     assert (kinds(watcher.shown), watcher.alert_count) == (["PLATFORM"], 2)
+
+
+def test_an_incident_tells_who_joined_and_left_it_and_who_answered_when() -> None:
+    watcher = Watcher()
+
+    def look(*bad: int, after: float = 0.0) -> None:
+        states = [(gone if number in bad else calm)(f"event-{number}") for number in range(9)]
+        named = (replace(row, event=model(id=row.id, name=row.id.title())) for row in states)
+        watcher.look(*named, after=after)
+
+    look(0, 1, 2, 3, 4, 5, 6)
+    look(0, 1, 2, 3, 4, 5, 6, 7, after=3)
+    acknowledge(watcher, "PLATFORM", "", by="anna@regie:1")
+    look(0, 4, 5, 6, 7, after=4)
+    look(after=5)
+    alarm = watcher.alarm("PLATFORM", "")
+    assert [((entry.at - NOW).total_seconds(), entry.text, entry.actor) for entry in alarm.timeline] == [
+        (0, "raised", ""),
+        (0, "joined: Event-0, Event-1, Event-2, Event-3, Event-4 and 2 more", ""),
+        (3, "joined: Event-7", ""),
+        (3, "acknowledged", "anna@regie:1"),
+        (7, "left: Event-1, Event-2, Event-3", ""),
+        (12, "cleared", "anna@regie:1"),
+    ]
+
+
+def test_another_occurrence_has_a_timeline_of_its_own() -> None:
+    watcher = Watcher()
+    for after in (0, 300):
+        watcher.look(state(critical()), after=after)
+        watcher.look(state(), after=20)
+        acknowledge(watcher, "BLACKOUT")
+    assert [entry.text for entry in watcher.alarm("BLACKOUT").timeline] == ["raised", "returned", "cleared"]
 
 
 @pytest.mark.parametrize("count", [3, 40])

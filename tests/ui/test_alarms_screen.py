@@ -22,6 +22,7 @@ from livedeck.monitor import (
     FieldChange,
     LinkRecord,
     Severity,
+    TimelineEntry,
 )
 from livedeck.presentation.alarms import ALARMS, alarm_line
 from livedeck.presentation.badges import ALARM_STATE_BADGES
@@ -48,7 +49,7 @@ DARK = replace(FRESH, blink_on=False)
 
 
 def text(alarm: Alarm) -> str:
-    return "\n".join(plain(line) for line in view.detail(alarm, FRESH))
+    return "\n".join(plain(line) for line in view.detail(alarm, FRESH, 118))
 
 
 def test_an_alarm_says_actual_expected_since_cause_viewers_and_what_to_do() -> None:
@@ -64,6 +65,20 @@ def test_an_alarm_says_actual_expected_since_cause_viewers_and_what_to_do() -> N
     ):
         assert words in shown
     assert "UNACKNOWLEDGED for 01:19" in shown
+
+
+def test_an_alarm_tells_what_became_of_it_the_newest_first() -> None:
+    entries = (
+        TimelineEntry(NOW, "raised"),
+        TimelineEntry(NOW + timedelta(seconds=4), "joined: Choir, Town hall and 38 more"),
+        TimelineEntry(NOW + timedelta(seconds=9), "acknowledged", "anna@regie:7"),
+    )
+    assert "raised" not in text(replace(ALARM, timeline=entries[:1])), "since says it already"
+    *_, told = text(replace(ALARM, timeline=entries)).splitlines()
+    assert told.split(maxsplit=1) == [
+        "timeline",
+        "21:00:09Z acknowledged by anna@regie · 21:00:04Z joined: Choir, Town hall and 38 more · 21:00:00Z raised",
+    ]
 
 
 @pytest.mark.parametrize("changes", [{}, {"note": "cable ordered"}, {"state": AlarmState.SHELVED, "reason": "known"}])

@@ -6,7 +6,15 @@ from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.kinds.deck import clock_change_text
-from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, AlarmTransition, Diagnosis
+from livedeck.monitor.model.alarm import (
+    Alarm,
+    AlarmChange,
+    AlarmKey,
+    AlarmState,
+    AlarmTransition,
+    Diagnosis,
+    TimelineEntry,
+)
 from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind, person
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
@@ -126,6 +134,7 @@ __all__ = [
     "Snapshot",
     "StreamRecord",
     "Thresholds",
+    "TimelineEntry",
     "UsualMark",
     "Video",
     "clock_change_text",

@@ -153,6 +153,10 @@ def alarm_object(alarm: Alarm) -> dict[str, Any]:
         "flapping": alarm.flapping,
         "escalated": alarm.escalated,
         "affects": list(alarm.affects),
+        "timeline": [
+            {"at": isoformat_utc(entry.at), "text": entry.text, "actor": entry.actor or None}
+            for entry in alarm.timeline
+        ],
     }
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from math import inf
 from uuid import uuid4
 
-from livedeck.monitor.alarms import answers, faults, lifecycle
+from livedeck.monitor.alarms import answers, faults, lifecycle, timeline
 from livedeck.monitor.alarms.answers import Answers
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.inputs import distinct_inputs
@@ -116,7 +116,7 @@ class AlarmEngine:
         if after is None:
             return False
         change = lifecycle.change_between(before, after, now)
-        self.alarms = {**self.alarms, key: after}
+        self.alarms = {**self.alarms, key: timeline.extend(before, after, change, {}, now)}
         self._changes += [change] if change else []
         return True
 
@@ -142,6 +142,11 @@ class AlarmEngine:
         after = self._bounded(after, state)
         pairs = [(before.get(key), alarm) for key, alarm in after.items()]
         changes = [lifecycle.change_between(previous, alarm, now) for previous, alarm in pairs]
+        names = {event.id: event.event.name or event.id for event in state.events}
+        after = {
+            alarm.key: timeline.extend(previous, alarm, change, names, now)
+            for (previous, alarm), change in zip(pairs, changes, strict=True)
+        }
         changes_by_person, self._changes = self._changes, []
         self.alarms = after
         self._newest_samples = faults.newest_samples(state, self._newest_samples)

@@ -116,4 +116,5 @@ def _without_secrets(alarm: Alarm) -> Alarm:
         expected=masked_line(alarm.expected),
         reason=masked_line(alarm.reason),
         note=masked_line(alarm.note),
+        timeline=tuple(entry._replace(text=masked_line(entry.text)) for entry in alarm.timeline),
     )

@@ -56,6 +56,14 @@ class Diagnosis:
     advice: str = ""
 
 
+class TimelineEntry(NamedTuple):
+    """Something that became of an alarm. `actor`: who did it, `user@host:pid`; empty where nobody did."""
+
+    at: datetime
+    text: str
+    actor: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Alarm:
     """Something that is or was wrong. `event_id` is empty for the deck's own.
@@ -66,7 +74,8 @@ class Alarm:
     brought it back, and when. `shelved_until`: None unless shelved for a time. `reason`: why it is shelved or out of
     service. `parent`: kind of the alarm that hides it. `activations`: when it came in the last 10 min; `flapping`: too
     often to ring each time; `escalated`: so often that even a warning is critical. `stage` grows when an ongoing fault
-    deserves attention again. `affects`: ids of the events of a PLATFORM incident.
+    deserves attention again. `affects`: ids of the events of a PLATFORM incident. `timeline`: what became of this
+    occurrence, the oldest first.
     """
 
     event_id: str
@@ -95,6 +104,7 @@ class Alarm:
     escalated: bool = False
     stage: int = 0
     affects: tuple[str, ...] = ()
+    timeline: tuple[TimelineEntry, ...] = ()
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
 
     @property
@@ -131,6 +141,7 @@ class Alarm:
             answered_at=self.answered_at and self.answered_at + ahead,
             shelved_until=self.shelved_until and self.shelved_until + ahead,
             activations=tuple(at + ahead for at in self.activations),
+            timeline=tuple(entry._replace(at=entry.at + ahead) for entry in self.timeline),
         )
 
 
@@ -152,6 +163,18 @@ class AlarmTransition(StrEnum):
     NOTED = "noted"
 
 
+_BY_PERSON = frozenset(
+    {
+        AlarmTransition.ACKNOWLEDGED,
+        AlarmTransition.CLEARED,
+        AlarmTransition.SHELVED,
+        AlarmTransition.UNSHELVED,
+        AlarmTransition.OUT_OF_SERVICE,
+        AlarmTransition.IN_SERVICE,
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class AlarmChange:
     """One transition of an alarm, and the alarm after it."""
@@ -159,3 +182,8 @@ class AlarmChange:
     at: datetime
     transition: AlarmTransition
     alarm: Alarm
+
+    @property
+    def actor(self) -> str:
+        """Who did it, or answered for what is over; empty where nobody did."""
+        return self.alarm.answered_by if self.transition in _BY_PERSON else ""

@@ -15,17 +15,6 @@ from livedeck.monitor.model.alarm import AlarmChange, AlarmState, AlarmTransitio
 from livedeck.monitor.model.state import ConnectionProblem, ConnectionState, ConnectionStatus, Severity
 from livedeck.text.secrets import masked_line
 
-_BY_PERSON = frozenset(
-    {
-        AlarmTransition.ACKNOWLEDGED,
-        AlarmTransition.CLEARED,
-        AlarmTransition.SHELVED,
-        AlarmTransition.UNSHELVED,
-        AlarmTransition.OUT_OF_SERVICE,
-        AlarmTransition.IN_SERVICE,
-    }
-)
-
 
 @dataclass(frozen=True, slots=True)
 class AlarmRecord:
@@ -71,7 +60,7 @@ class AlarmRecord:
             alarm.reason,
             alarm.note,
             alarm.diagnosis.cause,
-            alarm.answered_by if change.transition in _BY_PERSON else "",
+            change.actor,
             process,
         )
 

@@ -98,8 +98,8 @@ class AlarmsScreen(BaseScreen):
 
     def _show_detail(self, render_time: RenderTime) -> None:
         alarm = self.alarm_at_cursor()
-        lines: list[Line] = detail(alarm, render_time) if alarm else [[(" no alarm selected", StyleRole.DIM)]]
-        self.query_one(AlarmPanel).show(lambda _: lines)
+        nothing: Line = [(" no alarm selected", StyleRole.DIM)]
+        self.query_one(AlarmPanel).show(lambda cells: detail(alarm, render_time, cells) if alarm else [nothing])
 
     def _tab_line(self, snapshot: Snapshot) -> Line:
         tabs = ((f"[{tab}]", StyleRole.STRONG) if tab == self._tab else (f" {tab} ", StyleRole.DIM) for tab in TABS)

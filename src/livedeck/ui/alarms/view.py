@@ -19,7 +19,7 @@ from livedeck.presentation.alarms import answered_by, subject_cell
 from livedeck.presentation.badges import ALARM_STATE_BADGES, CONNECTION_BADGES, OUTCOME_BADGES, SEVERITY_BADGES
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema
-from livedeck.text.segments import Line, StyleRole, fit, labelled, plain
+from livedeck.text.segments import Line, StyleRole, fit, labelled, plain, wrap
 from livedeck.text.values import age, safe, short_duration
 from livedeck.ui.shell.preferences import Notice
 
@@ -29,8 +29,9 @@ TABS = ("board", "incidents", "actions", "notices", "connection")
 LABEL_CELLS = 11
 
 
-def detail(alarm: Alarm, render_time: RenderTime) -> list[Line]:
-    """Everything about an alarm, most needed first, so that a short panel keeps what people wrote and what to do."""
+def detail(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]:
+    """Everything about an alarm in so many cells, most needed first, so that a short panel keeps what people wrote and
+    what to do."""
     glyph, word, role = SEVERITY_BADGES[alarm.severity]
     _, state, state_role = ALARM_STATE_BADGES[alarm.state]
     diagnosis = alarm.diagnosis
@@ -53,7 +54,20 @@ def detail(alarm: Alarm, render_time: RenderTime) -> list[Line]:
             f"{alarm.since:%H:%M:%S}Z",
             f"{alarm.episodes} times in the last 10 min" if alarm.episodes > 1 else "",
         ),
+        *_timeline(alarm, cells),
     ]
+
+
+def _timeline(alarm: Alarm, cells: int) -> list[Line]:
+    """What became of it, the newest first; nothing where it has only been raised."""
+    if len(alarm.timeline) < 2:
+        return []
+    entries = (
+        f"{entry.at:%H:%M:%S}Z {safe(entry.text, 200)}{f' by {safe(person(entry.actor), 60)}' if entry.actor else ''}"
+        for entry in reversed(alarm.timeline)
+    )
+    lines = wrap(" · ".join(entries), StyleRole.DIM, cells - LABEL_CELLS)
+    return [labelled("" if row else "timeline", line, LABEL_CELLS) for row, line in enumerate(lines)]
 
 
 def _by(alarm: Alarm) -> str:
