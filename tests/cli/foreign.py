@@ -46,6 +46,7 @@ class ForeignPlatform(ThreadingHTTPServer):
         self.seed, self.lock, self.asked = seed, threading.Lock(), Counter[str]()
         self.ahead, self.started_at = 0.0, time.time() - 1800
         self.events = [self._event(number) for number in range(count)]
+        self.rooms: list[dict[str, Any]] = []
         self.lost, self.delay, self.lag = 0.0, 0.0, dict[str, float]()
         self.portal, self.token, self.away = "", TOKEN, False
         self.unlisted: dict[str, int] = {}
@@ -168,6 +169,9 @@ class Handler(BaseHTTPRequestHandler):
             pagination = {"page": page, "per_page": per_page, "total": len(events)}
             meta = {"pagination": pagination, "order": {"created_at": "desc", "name": "asc"}}
             return self._json({"meta": meta, "data": events[(page - 1) * per_page : page * per_page]})
+        if path == "/v1/meet/rooms":
+            pagination = {"page": 1, "per_page": 20, "total": len(self.server.rooms)}
+            return self._json({"meta": {"pagination": pagination, "order": {}}, "data": self.server.rooms})
         event = next((event for event in self.server.events if event["id"] in parts), None)
         if event is None:
             return self._send(400, b'{"error": {"code": 400404, "message": "not found"}}')

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from cli.commands import called
-from cli.foreign import ForeignPlatform, foreign_platform
+from cli.commands import LIVEDECK, called
+from cli.foreign import ForeignPlatform, foreign_platform, timestamp
 from cli.programs import programs, settings, words
+from cli.terminals import terminal
 
 TROUBLE_SECONDS = 75
 """More than an event goes unanswered on a poor link before it is doubted."""
@@ -115,3 +116,43 @@ def test_a_platform_whose_samples_come_late_has_no_event_that_is_gone(tmp_path: 
     with foreign_platform() as platform:
         platform.lag = {event["id"]: 40.0 for event in platform.events}
         assert findings(tmp_path, platform) == set()
+
+
+def name_statuses(platform: ForeignPlatform) -> None:
+    """Statuses that no document knows, of a stream, a restream and a room."""
+    event, now = platform.events[0], timestamp(platform.started_at)
+    event["stream"]["status"] = "publishing"
+    restream = {
+        "name": "Elsewhere",
+        "url": "rtmp://elsewhere.example.com/app",
+        "key": "key-of-elsewhere",
+        "description": "",
+    }
+    ids = {"id": "7f1c9a30-3333-4000-8000-000000000000", "event_id": event["id"]}
+    event["restreams"] = [
+        {**ids, **restream, "status": "warming", "enabled": True, "created_at": now, "updated_at": None}
+    ]
+    room = {
+        "name": "Foyer",
+        "type": "ball_room",
+        "code": "abc",
+        "link": "https://meet.example.com/abc",
+        "restreams": [],
+    }
+    platform.rooms = [
+        {"id": "7f1c9a30-4444-4000-8000-000000000000", **room, "status": "hibernating", "created_at": now}
+    ]
+
+
+def test_a_status_that_nobody_documented_is_shown_as_it_is_and_raises_nothing(tmp_path: Path) -> None:
+    with foreign_platform(count=1) as platform:
+        name_statuses(platform)
+        assert findings(tmp_path, platform) == set()
+        with terminal(tmp_path, size=(120, 40), program=LIVEDECK, **settings(platform)) as deck:
+            deck.until("Elsewhere warming(.|\n)*100 GOOD")
+            deck.press("2")
+            deck.until("publishi")
+            deck.press("5")
+            deck.until("hibernating")
+            assert "CRIT" not in words(deck.written)
+            assert "WARN" not in words(deck.written)

@@ -62,7 +62,7 @@ def _classify_high(features: SampleFeatures, thresholds: Thresholds) -> Level:
 def _describe_lost(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
     if features.has_sound:
         return Evidence("audio 0 while video flows", "audio")
-    return Evidence("no sound since its first sample", "audio; where none is meant, the profile silent")
+    return Evidence("no sound since its first sample", "audio, or the profile silent")
 
 
 def _severity_lost(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
