@@ -275,6 +275,34 @@ async def test_a_browser_shows_the_events_as_text_whatever_their_names(known: Sn
         assert await tab.evaluate("document.getElementById('lost').hidden")
 
 
+def crowd(known: Snapshot, count: int) -> Snapshot:
+    """So many events more, well, with names of which no two differ but at their end."""
+    good = next(state for state in known.events if not state.assessment.findings)
+    names = [f"Esports semi-final of the northern league, table {number}" for number in range(count)]
+    events = [good.event.model_copy(update={"id": name, "name": name}) for name in names]
+    return replace(known, events=(*known.events, *(replace(good, event=event) for event in events)))
+
+
+@needs_chromium
+async def test_in_a_browser_no_two_names_look_alike_and_what_is_wrong_is_on_every_page(
+    known: Snapshot, tmp_path: Path
+) -> None:
+    """The page at its smallest letters; it is turned by the browser's clock."""
+    cells = "[...document.querySelectorAll('.cell')].filter((cell) => !cell.hidden)"
+    async with served(model_of(crowd(known, 400))) as outlet, browser(tmp_path) as tab:
+        await tab.open(outlet.address)
+        await tab.wait_for(cells)
+        seen = set[str]()
+        for page in (1, 2):
+            await tab.evaluate(f"Date.now = () => {(page - 1) * 20_000}; turnPage(); fitNames()")
+            assert await tab.evaluate("document.getElementById('page').textContent") == f"page {page}/2"
+            names = await tab.evaluate(f"{cells}.map((cell) => cell.querySelector('.name').textContent)")
+            assert len(set(names)) == len(names)
+            assert {"bad", "watch"} <= set(await tab.evaluate(f"{cells}.map((cell) => cell.dataset.tone)"))
+            seen |= set(await tab.evaluate(f"{cells}.map((cell) => cell.dataset.id)"))
+        assert len(seen) == await tab.evaluate("order.length") > 400
+
+
 @needs_chromium
 async def test_a_browser_whose_wall_is_silent_says_so_and_does_not_take_an_old_picture_for_a_new_one(
     known: Snapshot, tmp_path: Path

@@ -17,6 +17,7 @@ def page_colours(colours: Colours) -> Mapping[str, str]:
     named = {field.name: getattr(colours, field.name) for field in fields(colours)}
     return {
         **named,
+        "edge": colours.frame if colours.panel == colours.ground else colours.panel,
         "critical-ground": mix(colours.panel, colours.critical, 0.06 if light else 0.16),
         "warning-ground": mix(colours.panel, colours.warning, 0.04 if light else 0.08),
         "warning-bar": mix(colours.panel, colours.warning, 0.06 if light else 0.16),

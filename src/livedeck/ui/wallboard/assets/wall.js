@@ -277,11 +277,11 @@ function turnPage() {
     fitting = columns * Math.max(1, Math.floor(box.clientHeight / (MIN_ROW[kind] * rem)));
   }
   const isWrong = (id) => entries[id].tone === "bad" || entries[id].tone === "watch";
-  const wrong = order.filter(isWrong).slice(0, Math.max(0, fitting - 1)), other = order.filter((id) => !wrong.includes(id));
-  const pages = Math.ceil(other.length / Math.max(1, fitting - wrong.length)) || 1;
-  const now = Math.floor(Date.now() / 1000 / page.page_seconds) % pages;
-  const perPage = Math.ceil(other.length / pages);
-  const shown = new Set(pages > 1 ? [...wrong, ...other.slice(now * perPage, (now + 1) * perPage)] : order);
+  const wrong = order.filter(isWrong).slice(0, fitting - 1), onEach = new Set(wrong);
+  const other = order.filter((id) => !onEach.has(id));
+  const pages = fitting < order.length ? Math.ceil(other.length / (fitting - wrong.length)) : 1;
+  const now = Math.floor(Date.now() / 1000 / page.page_seconds) % pages, length = Math.ceil(other.length / pages);
+  const shown = pages > 1 ? new Set([...wrong, ...other.slice(now * length, (now + 1) * length)]) : new Set(order);
   for (const node of cells) {
     const hide = !shown.has(node.dataset.id);
     if (node.hidden !== hide) {
