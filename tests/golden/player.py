@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import aclosing, asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
@@ -54,17 +55,17 @@ class Following(SimulatorClock):
 
 
 @cache
-def play(name: str, seed: int, wire: Wire = "in process") -> Log:
-    """What the monitor said while that scenario was played to its end."""
-    log = Log(load_scenario(name))
+def play(scenario: str | Path, seed: int, wire: Wire = "in process") -> Log:
+    """What the monitor said while that scenario (its name, or a file) was played to its end."""
+    log = Log(load_scenario(scenario))
     with asyncio.Runner(loop_factory=Warp) as runner:
-        runner.run(_play(log, seed, wire))
+        runner.run(_play(log, scenario, seed, wire))
     return log
 
 
-async def _play(log: Log, seed: int, wire: Wire) -> None:
+async def _play(log: Log, scenario: str | Path, seed: int, wire: Wire) -> None:
     clock, chance = Clock(), Random(seed)
-    with closing(Simulator(seed=seed, clock=Following(clock), scenario=log.scenario.name)) as simulator:
+    with closing(Simulator(seed=seed, clock=Following(clock), scenario=scenario)) as simulator:
         async with _api(simulator, wire, clock, chance) as api:
             monitor = Monitor(api, clock, random=chance)
             async with aclosing(monitor.snapshots()) as snapshots:
