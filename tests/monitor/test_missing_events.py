@@ -59,3 +59,14 @@ async def test_an_event_that_is_completed_while_on_air_is_told_as_that(deck: Rai
     assert banner(snapshot).startswith("● Morning show was completed while on air, at 12:00:1")
     assert snapshot.alarms == ()
     assert banner(await one.until(90)) == ""
+
+
+async def test_events_that_end_on_air_together_are_counted_and_named(deck: Raise) -> None:
+    one = deck(event(name="Hall 1"), event("two", name="Hall 2"), event("three", name="Hall 3"))
+    await one.until(10)
+    stream = {"id": "stream-one", "status": "finished", "started_at": at(-600), "finished_at": at(10)}
+    one.stage.events = [event(name="Hall 1", stream=stream), event("three", name="Hall 3")]
+    words = banner(await one.until(40))
+    assert words.startswith("● 2 events ended on air: ")
+    assert "Hall 1 was completed while on air, at 12:00:" in words
+    assert "Hall 2 was on air, and is not listed since 12:00:" in words

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from livedeck.monitor import ConnectionState, ConnectionStatus, Snapshot, clock_change_text
+from collections.abc import Sequence
+
+from livedeck.monitor import ConnectionState, ConnectionStatus, EndedEvent, Snapshot, clock_change_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import age, safe
@@ -41,6 +43,12 @@ def next_try_text(link: ConnectionStatus, render_time: RenderTime) -> str:
     return f"next try in {seconds:.0f} s" if seconds >= 1 else "trying again"
 
 
+def ended_text(ended: Sequence[EndedEvent]) -> str:
+    """`Hall 2 was on air, and is not listed since 12:10:05Z`, and how many there are where it is not alone."""
+    texts = "; ".join(f"{event.name} {event.how} {event.at:%H:%M:%S}Z" for event in reversed(ended))
+    return texts if len(ended) == 1 else f"{len(ended)} events ended on air: {texts}"
+
+
 def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "") -> Line:
     """Why the screen cannot be believed, and since when; empty while it can. `fault`: why the monitor stopped."""
     connection = snapshot.link
@@ -65,7 +73,7 @@ def _doubt_line(snapshot: Snapshot, render_time: RenderTime, data: str) -> Line:
     elif snapshot.events and not any(state.is_listed for state in snapshot.events):
         text = f"▲ the platform lists no events; there were {len(snapshot.events)}, kept until that is certain"
     elif snapshot.ended:
-        text = f"● {snapshot.ended[-1].name} {snapshot.ended[-1].how} {snapshot.ended[-1].at:%H:%M:%S}Z"
+        text = f"● {ended_text(snapshot.ended)}"
     elif connection.clock_change:
         text = f"● {clock_change_text(connection.clock_change)}"
     elif connection.state is ConnectionState.POOR:
