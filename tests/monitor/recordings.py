@@ -76,7 +76,8 @@ async def everything(history: History, event_id: str = "one") -> list[Reading]:
 
 async def newest(history: History, count: int, until: float, event_id: str = "one") -> list[Reading]:
     """The last so many of them until then (epoch s)."""
-    found = (await history.samples({event_id: f"stream-{event_id}"}, until, newest=count)).get(event_id, Readings())
+    recorded = await history.recorded({event_id: f"stream-{event_id}"}, until, newest=count)
+    found = recorded[event_id].readings if event_id in recorded else Readings()
     return [found[index] for index in range(len(found))]
 
 

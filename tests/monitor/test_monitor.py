@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
+from typing import Any, cast
 
 import pytest
 
@@ -29,9 +30,12 @@ from livedeck.monitor import (
     Snapshot,
     Thresholds,
 )
+from livedeck.monitor.detection.learnt import Learnt, parse_learnt
+from livedeck.monitor.history import StreamKey
+from livedeck.monitor.history.history import Recorded
 from livedeck.simulator import Simulator, SimulatorClock
 from monitor.conftest import Raise
-from monitor.stage import NOW, Deck, at, event
+from monitor.stage import NOW, Deck, Stage, at, event
 from virtual_clock import VirtualClock
 
 
@@ -314,9 +318,13 @@ class Log:
         """None."""
         return ()
 
-    async def samples(self, *_: object, **__: object) -> Mapping[str, Readings]:
+    async def recorded(self, streams: Mapping[str, str], *_: object, **__: object) -> Mapping[str, Recorded]:
         """None."""
+        del streams
         return {}
+
+    def record_learnt(self, news: Mapping[StreamKey, Learnt]) -> None:
+        """Needed by nobody."""
 
     async def append(self, snapshot: Snapshot) -> None:
         """Keep it."""
@@ -332,6 +340,49 @@ class Log:
 
     def record_answer(self, answer: AlarmAnswer) -> None:
         """Needed by nobody."""
+
+
+class Remembering(Log):
+    """One that gives back what was learnt, as it would be read from the file."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._texts: dict[StreamKey, str] = {}
+
+    def record_learnt(self, news: Mapping[StreamKey, Learnt]) -> None:
+        """Keep it."""
+        self._texts |= {key: learnt.to_json() for key, learnt in news.items()}
+
+    async def recorded(self, streams: Mapping[str, str], *_: object, **__: object) -> Mapping[str, Recorded]:
+        """What was kept, and no samples."""
+        texts = {event_id: self._texts.get(StreamKey(event_id, name), "") for event_id, name in streams.items()}
+        return {event_id: Recorded(Readings(), parse_learnt(text)) for event_id, text in texts.items()}
+
+
+class Behind(Stage):
+    """A platform whose samples come so many seconds late."""
+
+    behind = 40.0
+
+    def _sent(self) -> list[dict[str, Any]]:
+        newest = (self.clock.now() - timedelta(seconds=self.behind)).isoformat()
+        return [row for row in super()._sent() if row["time"] <= newest]
+
+
+async def test_how_late_samples_come_is_known_over_a_restart() -> None:
+    """Else an encoder that has left would be missed a minute later, and one whose metrics are late at once."""
+    stage, log = Behind(VirtualClock(), event()), Remembering()
+    one = Deck(stage, history=cast("Any", log))
+    lag = (await one.until(60)).events[0].qos.lag
+    assert lag is not None
+    assert 40 <= lag < 50
+    await one.close()
+    two = Deck(stage, history=cast("Any", log))
+    states = (await two.next()).events
+    while not states or states[0].qos.as_of is None:
+        states = (await two.next()).events
+    assert states[0].qos.lag == lag
+    await two.close()
 
 
 async def test_a_listener_that_is_cancelled_loses_nothing_of_what_the_history_keeps(deck: Raise) -> None:

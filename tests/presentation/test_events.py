@@ -26,6 +26,7 @@ from livedeck.monitor import (
 )
 from livedeck.presentation import events, table
 from livedeck.presentation.alarms import ALARMS
+from livedeck.presentation.event_detail import detail_lines
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import StyleRole, plain, width
@@ -150,3 +151,13 @@ def test_cells_that_are_left_over_go_to_names_until_they_have_enough(cells: int)
 
 def _name_width(schema: table.TableSchema[Any], cells: int) -> int:
     return next(size for column, size in table.layout(schema.columns, cells) if column.name == "event")
+
+
+def test_how_late_metrics_come_is_said_where_it_is_more_than_asking_takes() -> None:
+    def late(lag: float | None) -> EventState:
+        known = state()
+        return replace(known, qos=replace(known.qos, lag=lag))
+
+    assert [events.lag_text(late(lag)) for lag in (None, 8.0, 24.4)] == ["", "", "metrics up to 24 s late"]
+    detail = "\n".join(map(plain, detail_lines(late(24.4), FRESH, 200)))
+    assert "metrics up to 24 s late" in detail

@@ -316,6 +316,7 @@ class Monitor:
         self._last = await self._evaluate(results)
         if self._history:
             await self._history.append(self._last)
+            self._history.record_learnt(self._world.news_learnt())
         await asyncio.sleep(0)
         for change in self._last.changes:
             _log.info(f"alarm {change.transition}", kind=change.alarm.kind, event_id=change.alarm.event_id)

@@ -15,8 +15,9 @@ from livedeck.monitor.detection import patterns, restreams
 from livedeck.monitor.detection.delivery import Delivery, usual_lag
 from livedeck.monitor.detection.detect import StreamRules, detect, episodes, still_valid
 from livedeck.monitor.detection.health import assess, find, is_worse
+from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.detection.phase import IngestEvidence, derive
-from livedeck.monitor.history import History
+from livedeck.monitor.history import History, StreamKey
 from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.limits import Limits
@@ -97,6 +98,8 @@ class EventTracker:
         self._missed_at: ClockReading | None = None  # the first of the lists in a row that lack it
         self._listed_at, self._thresholds = listed_at, thresholds
         self._readings, self._recorded = Readings(), Readings()
+        self._learnt: Learnt | None = None  # before the first answer, by a process before this one
+        self._last_learnt: tuple[object, ...] | None = None
         self._answered_at: ClockReading | None = None
         self._last_empty_at: ClockReading | None = None  # the last good answer without samples
         self._error = ""
@@ -163,11 +166,21 @@ class EventTracker:
         self._missed_at = self._missed_at or at
         return self._missed_at
 
-    def preload(self, recorded: Readings) -> None:
-        """Take what was recorded of the stream before the deck started. It counts from the first answer on, and where
-        that goes on from it: what happened in between is not known."""
+    def preload(self, recorded: Readings, learnt: Learnt | None) -> None:
+        """Take what was recorded and learnt of the stream before the deck started. It counts from the first answer on;
+        samples where that goes on from them: what happened in between is not known."""
         if self._answered_at is None:
-            self._recorded = recorded
+            self._recorded, self._learnt = recorded, learnt
+            self._delivery = learnt.delivery.resumed() if learnt else self._delivery
+
+    def news_learnt(self) -> Learnt | None:
+        """What was learnt, where it is more than at the last time that it was asked for."""
+        point = self._analysis.oldest_checkpoint
+        state = point and point.memory.last_time, self.lag, self._delivery.surprises
+        if state == self._last_learnt or self._folded_by is None:
+            return None
+        self._last_learnt = state
+        return Learnt.of(self._analysis, self._folded_by, self._delivery)
 
     async def ingest(self, payload: QosSamples | ApiError, status: ConnectionStatus, at: ClockReading) -> None:
         """Take the answer to a call for samples; after a failure all stays but the error and since when it fails.
@@ -199,13 +212,16 @@ class EventTracker:
         if readings is self._readings and rules == self._folded_by:
             return
         run_started_at = series.run_start(readings, order.silence_limit(series.cadence(readings), self._thresholds))
-        start = still_valid(self._analysis, self._folded_by or rules, rules)
+        if self._learnt:
+            start = self._learnt.analysis(readings, rules)
+        else:
+            start = still_valid(self._analysis, self._folded_by or rules, rules)
         analysis = detect(start, readings, rules, limit=_ANALYSIS_BATCH)
         while analysis.readings is not readings:
             await asyncio.sleep(0)
             analysis = detect(analysis, readings, rules, limit=_ANALYSIS_BATCH)
         self._analysis, self._folded_by = analysis, rules
-        self._readings, self._recorded = readings, Readings()
+        self._readings, self._recorded, self._learnt = readings, Readings(), None
         self._run_started_at, self._is_frozen = run_started_at, is_frozen
 
     def _rules(self) -> StreamRules:
@@ -460,8 +476,16 @@ class WorldTracker:
         """Put what was recorded of a stream before what is answered of it, as soon as the stream is known."""
         until = server_time(self.status, now).timestamp() + self._thresholds.ahead
         if streams := self._new_streams():
-            for event_id, readings in (await history.samples(streams, until, newest=series.MAX_SAMPLES)).items():
-                self._trackers[event_id].preload(readings)
+            for event_id, recorded in (await history.recorded(streams, until, newest=series.MAX_SAMPLES)).items():
+                self._trackers[event_id].preload(*recorded)
+
+    def news_learnt(self) -> dict[StreamKey, Learnt]:
+        """What was learnt of each stream, where it is more than at the last time that it was asked for."""
+        return {
+            StreamKey(event_id, tracker.stream_id): learnt
+            for event_id, tracker in self._trackers.items()
+            if tracker.stream_id and (learnt := tracker.news_learnt())
+        }
 
     async def ingest(self, result: PollResult) -> bool:
         """Take what one call brought, and evaluate its event; whether that shows a new fault, or a worse one."""

@@ -100,10 +100,12 @@ def _signal(state: EventState, render_time: RenderTime, width: int) -> Line:
         (" fps", StyleRole.DIM),
     ]
     reading = events.current_reading(state)
-    if reading is None or reading.status is None:
-        return line
-    style = status_style(reading.status)
-    return [*line, (f"  {style.glyph} {style.word}", StyleRole.STALE if render_time.stale else style.role)]
+    if reading is not None and reading.status is not None:
+        style = status_style(reading.status)
+        line.append((f"  {style.glyph} {style.word}", StyleRole.STALE if render_time.stale else style.role))
+    if lag := events.lag_text(state):
+        line.append((f"  {lag}", StyleRole.DIM))
+    return line
 
 
 def _restreams(state: EventState, render_time: RenderTime) -> Line:

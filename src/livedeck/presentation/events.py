@@ -11,7 +11,7 @@ from livedeck.presentation.qos import bar_top, bucket_columns, bucket_statuses, 
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, ValueGetter
 from livedeck.text.segments import Line, StyleRole
-from livedeck.text.values import NO_DATA, NOT_APPLICABLE, UNKNOWN, bits, compact_duration, duration, frames, safe
+from livedeck.text.values import NO_DATA, NOT_APPLICABLE, UNKNOWN, age, bits, compact_duration, duration, frames, safe
 
 MAX_NAME_CELLS = 40
 """Cells that the name of an event may grow to: where there is more room, the eye still has to keep to its row."""
@@ -25,6 +25,16 @@ def name(state: EventState) -> str:
 def is_doubtful(state: EventState, render_time: RenderTime) -> bool:
     """Whether nothing of the event can be believed: all is stale, or its own samples could not be asked for."""
     return render_time.stale or state.is_stale
+
+
+_NORMAL_LAG = 11.0
+"""Seconds that samples may always be late (monitoring.md, "Delivery"): less is nothing that one has to know."""
+
+
+def lag_text(state: EventState) -> str:
+    """How late the metrics come as a rule, where that is worth a word: `metrics up to 24 s late`."""
+    lag = state.qos.lag
+    return f"metrics up to {age(lag)} late" if lag is not None and lag > _NORMAL_LAG else ""
 
 
 def name_role(state: EventState) -> StyleRole:

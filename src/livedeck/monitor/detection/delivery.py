@@ -57,6 +57,10 @@ class Delivery:
             return None
         return max(self.peaks)
 
+    def resumed(self) -> Delivery:
+        """The same for a process that has asked nothing yet."""
+        return Delivery(peaks=self.peaks, surprises=self.surprises)
+
     @property
     def age(self) -> float | None:
         """How old the newest sample was at the last answer (s); None before the first."""

@@ -18,7 +18,7 @@ from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import Episode, Severity
 from livedeck.monitor.model.thresholds import Hold, Thresholds
 from livedeck.monitor.signal import series
-from livedeck.monitor.signal.analysis import MAX_EPISODES, Checkpoint, SignalAnalysis, make_episode
+from livedeck.monitor.signal.analysis import CHECKPOINT_SAMPLES, MAX_EPISODES, Checkpoint, SignalAnalysis, make_episode
 from livedeck.monitor.signal.duty import LONG, DutyCycle
 from livedeck.monitor.signal.features import AUDIO, FPS, VIDEO, SampleFeatures
 from livedeck.monitor.signal.hysteresis import (
@@ -32,8 +32,8 @@ from livedeck.monitor.signal.hysteresis import (
 from livedeck.monitor.signal.memory import Burst
 from livedeck.text.values import age
 
-_CHECKPOINT_SAMPLES, _MAX_CHECKPOINTS = 64, 4
-"""Samples between checkpoints, and how many of them are kept: some minutes of lateness are folded in at little cost."""
+_MAX_CHECKPOINTS = 4
+"""How many checkpoints are kept: some minutes of lateness are folded in at little cost."""
 
 SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
     (kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, SampleDetector)
@@ -56,11 +56,21 @@ class StreamRules:
 
 def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRules) -> SignalAnalysis:
     """What of an analysis by the rules `before` holds by those `after`: all of it where they say the same of its
-    samples, else nothing."""
+    samples, else what lies before the samples that are known."""
     newest = analysis.checkpoints[-1].memory.last_time
     changed = {*before.marks} ^ {*after.marks}
     is_same = (before.thresholds, before.floor) == (after.thresholds, after.floor)
-    return analysis if is_same and all(mark > newest for mark in changed) else SignalAnalysis()
+    if is_same and all(mark > newest for mark in changed):
+        return analysis
+    oldest = analysis.checkpoints[0]
+    known = series.head(analysis.readings, bisect_right(analysis.readings.time, oldest.memory.last_time))
+    return SignalAnalysis(known, checkpoints=(oldest,))
+
+
+def start_of(readings: Readings, first_time: float | None) -> tuple[Checkpoint, ...]:
+    """The checkpoint before all samples, where these are all of a stream that began then (epoch s)."""
+    is_whole = first_time is not None and len(readings) < series.MAX_SAMPLES and readings.time[0] <= first_time
+    return SignalAnalysis().checkpoints if is_whole else ()
 
 
 def detect(
@@ -82,7 +92,7 @@ def detect(
         readings = series.head(readings, start + limit)
     for index in range(start, len(readings)):
         fold.add_sample(readings, index)
-        if fold.samples % _CHECKPOINT_SAMPLES == 0:
+        if fold.samples % CHECKPOINT_SAMPLES == 0:
             checkpoints.append(fold.checkpoint())
     end = fold.checkpoint()
     raised = {kind: interval for kind, interval in end.intervals.items() if interval.is_raised}
@@ -94,7 +104,7 @@ def detect(
 
 def _keep(checkpoints: list[Checkpoint], *, reach_back: bool) -> tuple[Checkpoint, ...]:
     """The newest checkpoints, and the very beginning while the samples still reach back to it."""
-    whole = [point for point in checkpoints if point.samples % _CHECKPOINT_SAMPLES == 0]
+    whole = [point for point in checkpoints if point.is_kept]
     start = [point for point in whole if point.samples == 0 and reach_back]
     return (*start, *[point for point in whole if point.samples][-_MAX_CHECKPOINTS:]) or (checkpoints[-1],)
 
@@ -118,15 +128,17 @@ class _Fold:
     def __init__(self, start: Checkpoint, rules: StreamRules) -> None:
         self.samples = start.samples
         self._stream, self._thresholds = rules, rules.thresholds
-        self._memory, self._intervals = start.memory.copy(), dict(start.intervals)
-        self._cycles = _copied(start.cycles)
-        self._past, self._features = start.past, start.features
         expected = self._thresholds.profile.expectations
         self._rules = [
             _Rule(kind, detector, detector.hold_time(self._thresholds))
             for kind, detector in SAMPLE_KINDS
             if detector.expects is None or detector.expects in expected
         ]
+        kinds = {RECONNECTING, *(rule.kind.name for rule in self._rules)}
+        self._memory = start.memory.copy()
+        self._intervals = {kind: interval for kind, interval in start.intervals.items() if kind in kinds}
+        self._cycles = {kind: cycle.copy() for kind, cycle in start.cycles.items() if kind in kinds}
+        self._past, self._features = start.past, start.features
 
     def checkpoint(self) -> Checkpoint:
         """The state after the samples so far."""

@@ -66,6 +66,12 @@ CREATE TABLE alarm (  -- one occurrence of a fault; times in microseconds since 
 );
 """
 
+_OF_DETECTION = """
+CREATE TABLE learnt (  -- what detection knows of a stream; `at` in ms since the epoch
+    event TEXT NOT NULL, stream TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, UNIQUE (event, stream)
+);
+"""
+
 _UPGRADE = """
 INSERT INTO alarm SELECT json_extract(value, '$.event_id'), json_extract(value, '$.kind'),
     json_extract(value, '$.target'), strftime('%s', json_extract(value, '$.since')) * 1000000,
@@ -75,6 +81,8 @@ INSERT INTO alarm SELECT json_extract(value, '$.event_id'), json_extract(value, 
 DROP TABLE kept;
 """
 """From schema 3, where all alarms were one text."""
+
+_NEW_TABLES = _OF_ALARMS + _OF_DETECTION
 
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full: free some space, or lower retention_days",
@@ -238,7 +246,7 @@ def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
 def _make_tables(db: sqlite3.Connection) -> None:
     """Make the tables of a new file, or of an older one ours; another deck may do so in the meantime."""
     db.execute("BEGIN IMMEDIATE")
-    statements = {0: _TABLES + _OF_ALARMS, _UPGRADED: _OF_ALARMS + _UPGRADE}.get(_number(db, "user_version"), "")
+    statements = {0: _TABLES + _NEW_TABLES, _UPGRADED: _NEW_TABLES + _UPGRADE}.get(_number(db, "user_version"), "")
     for statement in statements.split(";\n"):
         db.execute(statement)
     db.execute(f"PRAGMA application_id = {_APPLICATION}")

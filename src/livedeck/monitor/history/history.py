@@ -8,10 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from uuid import uuid4
 
-from livedeck.monitor.history import alarms, answers, journal, queries, samples
+from livedeck.monitor.detection.learnt import Learnt
+from livedeck.monitor.history import alarms, answers, journal, learnt, queries, samples
 from livedeck.monitor.history.cursor import RowCursor
 from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.history.journal import Entry
@@ -36,6 +37,13 @@ from livedeck.monitor.model.ruling import Ruling
 from livedeck.monitor.model.snapshot import Snapshot
 
 T = TypeVar("T")
+
+
+class Recorded(NamedTuple):
+    """What the history knows of a stream: its samples, and what detection learnt of it."""
+
+    readings: Readings
+    learnt: Learnt | None = None
 
 
 @dataclass(eq=False)
@@ -147,19 +155,26 @@ class History:
 
         return await self._queue.read(gather, None) or queries.empty(since, until, columns)
 
-    async def samples(self, streams: Mapping[str, str], until: float, *, newest: int = -1) -> Mapping[str, Readings]:
-        """The samples of those streams (event id -> stream id), by event id; of each at most `newest`, -1 is all.
+    async def recorded(self, streams: Mapping[str, str], until: float, *, newest: int = -1) -> Mapping[str, Recorded]:
+        """What is known of those streams (event id -> stream id), by event id; of the samples of each at most `newest`,
+        -1 is all.
 
         `until`: epoch s, server clock, included. All in one read: a file that is locked is waited for once.
         """
 
-        def find(db: Database) -> dict[str, Readings]:
+        def find(db: Database) -> dict[str, Recorded]:
+            keys = {event_id: StreamKey(event_id, stream_id) for event_id, stream_id in streams.items()}
             return {
-                event_id: samples.readings(db, StreamKey(event_id, stream_id), until, newest)
-                for event_id, stream_id in streams.items()
+                event_id: Recorded(samples.readings(db, key, until, newest), learnt.find(db, key))
+                for event_id, key in keys.items()
             }
 
         return await self._queue.read(find, {})
+
+    def record_learnt(self, news: Mapping[StreamKey, Learnt]) -> None:
+        """Keep what detection has learnt of these streams. Returns at once."""
+        if news:
+            self._queue.put(Batch(learnt=news))
 
     async def streams(self, event_id: str) -> tuple[StreamRecord, ...]:
         """The streams of that event, the earliest first."""

@@ -156,5 +156,8 @@ def prune(db: Database, before: int) -> Iterator[None]:
     while db.rows(_OLD, (before, *LASTING, 1)):
         db.run(_OLD_ENTRIES, (before, *LASTING, _STEP))
         yield
+    while db.rows("SELECT 1 FROM learnt WHERE at < ? LIMIT 1", [before]):
+        db.run("DELETE FROM learnt WHERE rowid IN (SELECT rowid FROM learnt WHERE at < ? LIMIT ?)", [before, _STEP])
+        yield
     while answers.prune(db, before, _STEP) or alarms.prune(db, before, _STEP):
         yield

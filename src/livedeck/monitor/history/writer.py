@@ -18,7 +18,8 @@ from typing import TypeVar
 
 import structlog
 
-from livedeck.monitor.history import alarms, answers, journal, samples
+from livedeck.monitor.detection.learnt import Learnt
+from livedeck.monitor.history import alarms, answers, journal, learnt, samples
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.samples import FPS_SCALE, SLOT, Row, Stream, StreamKey, prune
@@ -166,15 +167,16 @@ _log = structlog.get_logger("livedeck.history")
 @dataclass(frozen=True, slots=True)
 class Batch:
     """What waits to be written: entries, how alarms that changed stand (by key and onset), what was answered to alarms,
-    and every present stream as the monitor knows it now."""
+    every present stream as the monitor knows it now, and what is newly learnt of streams."""
 
     samples: Mapping[StreamKey, Readings] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
     alarms: Mapping[tuple[AlarmKey, datetime], Alarm] = field(default_factory=dict)
     answers: tuple[AlarmAnswer, ...] = ()
+    learnt: Mapping[StreamKey, Learnt] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.samples or self.entries or self.answers or self.alarms)
+        return bool(self.samples or self.entries or self.answers or self.alarms or self.learnt)
 
     def then(self, later: Batch) -> Batch:
         """Both, the later one winning; of too many entries the oldest are lost."""
@@ -183,6 +185,7 @@ class Batch:
             (*self.entries, *later.entries)[-_WAITING:],
             dict([*self.alarms.items(), *later.alarms.items()][-_WAITING:]),
             (*self.answers, *later.answers)[-_WAITING:],
+            {**self.learnt, **later.learnt},
         )
 
 
@@ -222,12 +225,13 @@ class HistoryWriter:
         if batch.samples:
             writer.write(batch.samples)
             writer.forget_all_but(batch.samples)
-        if not (batch.entries or batch.answers or batch.alarms):
+        if not (batch.entries or batch.answers or batch.alarms or batch.learnt):
             return
         with writer.db.transaction():
             answers.write(writer.db, batch.answers)
             journal.write(writer.db, alarms.untold(writer.db, batch.entries))
             alarms.keep(writer.db, batch.alarms.values())
+            learnt.keep(writer.db, batch.learnt, journal.milliseconds(self._now))
 
     def _open(self) -> SampleWriter:
         if self._samples is None or not self._samples.db.in_place:

@@ -21,6 +21,9 @@ from livedeck.monitor.signal.usual import Usual
 MAX_EPISODES = 200
 """Kept of a stream."""
 
+CHECKPOINT_SAMPLES = 64
+"""Samples between checkpoints."""
+
 
 class Checkpoint(NamedTuple):
     """The fold after so many samples; never changed once made. `cycles`: kind -> how much of the time it is bad.
@@ -32,6 +35,11 @@ class Checkpoint(NamedTuple):
     past: tuple[Episode, ...]
     features: SampleFeatures | None
     samples: int
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is made after a whole number of samples, and no end of the samples so far."""
+        return self.samples % CHECKPOINT_SAMPLES == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,11 @@ class SignalAnalysis:
     def usual(self) -> Usual:
         """What is usual for the stream, as the newest sample was compared with it."""
         return self.features.usual if self.features else Usual()
+
+    @property
+    def oldest_checkpoint(self) -> Checkpoint | None:
+        """The one that reaches back furthest but to the beginning; None of a young stream."""
+        return next((point for point in self.checkpoints if point.samples and point.is_kept), None)
 
     @property
     def cadence(self) -> float | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.monitor.signal.order import bounded
 from livedeck.monitor.signal.usual import Level, spread_of
 
 _BACK = 2
@@ -92,13 +93,16 @@ class VideoExcursion:
     """
 
     began: float
-    rates: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT_RATES))
+    rates: deque[float] = field(default_factory=deque)
     samples: int = 0
     low_samples: int = 0
     back: int = 0
     is_ragged: bool = False
     ragged_since: float = 0.0
     ragged_samples: int = 0
+
+    def __post_init__(self) -> None:
+        self.rates = bounded(self.rates, _KEPT_RATES)
 
     def copy(self) -> VideoExcursion:
         """An independent copy."""

@@ -10,7 +10,7 @@ from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.thresholds import Expectation, Share, Thresholds
 from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS, NORMAL, SampleFeatures
 from livedeck.monitor.signal.levels import Levels, LevelSample, Standing
-from livedeck.monitor.signal.order import SampleOrder, Step
+from livedeck.monitor.signal.order import SampleOrder, Step, bounded
 from livedeck.monitor.signal.usual import Rates
 
 _LEAST_WINDOW, _MOST_WINDOW = 3, 10
@@ -47,12 +47,15 @@ class StreamMemory:
     run_start: float = -inf
     last_time: float = -inf
     last_hole: float = -inf
-    recent: deque[Rates] = field(default_factory=lambda: deque(maxlen=_MOST_WINDOW))
+    recent: deque[Rates] = field(default_factory=deque)
     hit_bits: dict[int, int] = field(default_factory=dict)
     bursts: dict[int, Burst] = field(default_factory=dict)
     heavy_loss_since: float | None = None
     has_picture: bool = False
     has_sound: bool = False
+
+    def __post_init__(self) -> None:
+        self.recent = bounded(self.recent, _MOST_WINDOW)
 
     def copy(self) -> StreamMemory:
         """An independent copy."""
@@ -64,6 +67,14 @@ class StreamMemory:
             hit_bits=self.hit_bits.copy(),
             bursts=self.bursts.copy(),
         )
+
+    def resumed(self) -> StreamMemory:
+        """The same for samples that come an unknown time later: of it only what is usual counts."""
+        memory = StreamMemory(
+            self.levels.copy(), self.order.copy(), has_picture=self.has_picture, has_sound=self.has_sound
+        )
+        memory.levels.start_run()
+        return memory
 
     def step_to(self, time: float, thresholds: Thresholds) -> Step:
         """How a sample of that time follows the newest; after a silence a new run begins."""

@@ -14,6 +14,7 @@ from math import inf
 from typing import NamedTuple
 
 from livedeck.monitor.model.thresholds import Expectation, Thresholds
+from livedeck.monitor.signal.order import bounded
 
 _TOP_SLOTS = 120
 """Slots whose highest rate is remembered: 20 min."""
@@ -99,7 +100,7 @@ class UsualMemory:
     audio_slots: deque[float] = field(default_factory=deque)
     frame_slots: deque[_Frames] = field(default_factory=deque)
     all_frame_slots: deque[_Frames] = field(default_factory=deque)
-    tops: deque[float] = field(default_factory=lambda: deque(maxlen=_TOP_SLOTS))
+    tops: deque[float] = field(default_factory=deque)
     rows: list[tuple[Rates, bool]] = field(default_factory=list)
     slot: int | None = None
     learnt: int = 0
@@ -111,6 +112,9 @@ class UsualMemory:
     capable_at: float = -inf
     is_floor_waived: bool = False
     usual: Usual = field(default_factory=Usual)
+
+    def __post_init__(self) -> None:
+        self.tops = bounded(self.tops, _TOP_SLOTS)
 
     def copy(self) -> UsualMemory:
         """An independent copy."""

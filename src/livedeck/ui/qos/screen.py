@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from livedeck.monitor import Alarm, Episode, EventState, Snapshot
 from livedeck.presentation.event_detail import title
-from livedeck.presentation.events import is_doubtful
+from livedeck.presentation.events import is_doubtful, lag_text
 from livedeck.presentation.qos import Axis
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Group, Line, StyleRole, justify
@@ -242,6 +242,8 @@ def _freshness(state: EventState, render_time: RenderTime) -> list[Group]:
     stale = is_doubtful(state, render_time)
     text = f" {'▒ STALE, as of' if stale else 'as of'} {as_of:%H:%M:%S}Z ({age(render_time.seconds_since(as_of))})"
     groups: list[Group] = [(0, [(text, StyleRole.WARNING if stale else StyleRole.DIM)])]
+    if lag := lag_text(state):
+        groups.append((0, [(lag, StyleRole.DIM)]))
     if state.qos.cadence is not None:
         groups.append((2, [(f"cadence {state.qos.cadence:g} s", StyleRole.DIM)]))
     if state.qos.error:

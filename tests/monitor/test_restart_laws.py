@@ -1,0 +1,109 @@
+"""A process that goes on from what another has learnt finds the same faults as one that never stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from livedeck.monitor import Profile, Reading, Readings, Thresholds
+from livedeck.monitor.detection.delivery import Delivery, Surprise
+from livedeck.monitor.detection.detect import StreamRules, detect
+from livedeck.monitor.detection.learnt import Learnt, parse_learnt
+from livedeck.monitor.signal.analysis import SignalAnalysis
+from livedeck.monitor.signal.series import merge
+from monitor.stage import NOW, after, samples, signal
+from monitor.test_detect_laws import RULES, Part, _rows, facts, faults, quick, whole
+
+KEPT = 400
+"""Samples that the history gives back here: fewer than the stream has, and enough to reach the oldest checkpoint."""
+
+long_streams = st.lists(faults, min_size=1, max_size=8).map(
+    lambda parts: list(_rows([Part(450, 0.0, 4.5e6, 128e3, 30.0, 0), *parts]))
+)
+
+
+def restarted(analysis: SignalAnalysis, rows: list[Reading], rules: StreamRules = RULES) -> SignalAnalysis:
+    """What the next process begins with: what was written, and the newest samples before it."""
+    learnt = parse_learnt(Learnt.of(analysis, RULES, Delivery()).to_json())
+    assert learnt is not None
+    readings = merge(Readings(), samples(rows))
+    return detect(learnt.analysis(readings, rules), readings, rules)
+
+
+stops_of_decks = st.lists(st.integers(1, 600), min_size=1, max_size=3)
+
+
+@settings(quick, max_examples=12)
+@given(long_streams, stops_of_decks)
+def test_a_restart_at_any_moment_makes_no_difference(rows: list[Reading], stops: list[int]) -> None:
+    _check_restarts(rows, stops)
+
+
+@pytest.mark.slow
+@settings(quick, max_examples=200)
+@given(long_streams, stops_of_decks)
+def test_a_restart_at_any_moment_makes_no_difference_tried_often(rows: list[Reading], stops: list[int]) -> None:
+    _check_restarts(rows, stops)
+
+
+def _check_restarts(rows: list[Reading], stops: list[int]) -> None:
+    analysis, readings, begun = SignalAnalysis(), Readings(), 0
+    for stop in [*sorted({min(stop, len(rows)) for stop in stops}), len(rows)]:
+        readings = merge(readings, samples(rows[begun:stop]))
+        analysis, begun = detect(analysis, readings, RULES), stop
+        analysis = restarted(analysis, rows[max(0, stop - KEPT) : stop])
+        readings = analysis.readings
+    assert facts(analysis) == facts(whole(rows))
+
+
+@settings(quick, max_examples=8)
+@given(long_streams, st.integers(400, 480), st.randoms(use_true_random=False))
+def test_samples_that_come_late_after_a_restart_count_where_they_belong(
+    rows: list[Reading], stop: int, random: Random
+) -> None:
+    missing = set(random.sample(range(stop - 150, stop), 20))
+    known = [row for index, row in enumerate(rows[:stop]) if index not in missing]
+    analysis = restarted(detect(SignalAnalysis(), merge(Readings(), samples(known)), RULES), known[-KEPT:])
+    readings = merge(analysis.readings, samples(rows[stop - 200 :]))
+    assert facts(detect(analysis, readings, RULES)) == facts(whole(rows))
+
+
+def test_another_profile_drops_what_it_does_not_expect_though_its_beginning_is_forgotten() -> None:
+    rows = list(_rows([Part(600, 0.0, 4.5e6, 128e3, 30.0, 0), Part(500, 0.0, 4.5e6, 0.0, 30.0, 0)]))
+    analysis = whole(rows)
+    assert "AUDIO_LOST" in analysis.intervals
+    silent = replace(RULES, thresholds=Thresholds(profile=Profile.SILENT))
+    assert "AUDIO_LOST" in restarted(analysis, rows[-KEPT:]).intervals
+    assert not restarted(analysis, rows[-KEPT:], silent).intervals
+
+
+def test_after_an_unknown_hour_what_was_usual_still_is_and_no_fault_is() -> None:
+    """monitoring.md, "Restart": nothing is said of the time between, but the same encoder is judged by the same."""
+    before = whole([*_rows([Part(600, 0.0, 4.5e6, 128e3, 30.0, 0), Part(20, 0.0, 4.5e6, 128e3, 15.0, 0)])])
+    assert "FPS_COLLAPSE" in before.intervals
+    calm = restarted(before, signal(20, end=7200))
+    assert (calm.intervals, calm.usual.fps, calm.usual.video) == ({}, 30.0, 4.5e6)
+    slow = restarted(before, signal(40, end=7200, fps=15.0))
+    assert "FPS_COLLAPSE" in slow.intervals
+
+
+def test_what_was_learnt_is_read_as_it_was_written() -> None:
+    delivery = Delivery(peaks=(12.25, 40.1), surprises=(Surprise(NOW.timestamp(), 55.5),))
+    analysis = detect(SignalAnalysis(), after(300, count=30, fps=15.0, status=5, audio=None), RULES)
+    learnt = Learnt.of(analysis, RULES, delivery)
+    again = parse_learnt(learnt.to_json())
+    assert again is not None
+    assert (again.delivery, again.rules, again.checkpoint) == (delivery, learnt.rules, learnt.checkpoint)
+    assert again.checkpoint is not None
+    assert again.checkpoint.memory.recent.maxlen == analysis.checkpoints[-1].memory.recent.maxlen
+
+
+def test_what_another_version_has_written_or_what_has_rotted_is_nothing() -> None:
+    text = Learnt().to_json()
+    assert parse_learnt(text) == Learnt()
+    for rotten in ("", "null", "[2, {}]", "[1, {}, 3]", text[:-3], '[1, {"checkpoint": 7}]'):
+        assert parse_learnt(rotten) is None
