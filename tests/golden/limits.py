@@ -24,7 +24,7 @@ _SLOW = {
     "DROPOUTS": 80.0,  # the second time (monitoring.md, "Duty cycles")
     "BITRATE_UNSTABLE": 150.0,  # the third or fourth
 }
-_LISTED = {"RESTREAM_DOWN"}  # seen in one event list, and still so in another
+_LISTED = {"RESTREAM_DOWN", "ENDED_ON_AIR"}  # seen in one event list, and still so in another
 
 
 def detection(kind: str) -> float:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from livedeck.monitor import BroadcastState, Severity, Snapshot
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from livedeck.monitor import AlarmAnswer, AlarmState, BroadcastState, HistoryReader, IntentRecord, Severity, Snapshot
+from livedeck.monitor.model.records import ENDING_ACTIONS
+from livedeck.monitor.model.ruling import Ruling
+from livedeck.operations.events import CompleteEvent, DeleteEvent
 from livedeck.presentation.connection import banner_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import plain
 from monitor.conftest import Raise
-from monitor.stage import at, event
+from monitor.stage import NOW, at, event
 
 
 def banner(snapshot: Snapshot) -> str:
@@ -30,7 +38,14 @@ async def test_one_list_without_an_event_removes_nothing_and_a_second_one_does(d
     snapshot = await one.until(one.clock.monotonic() + 25)
     assert [state.id for state in snapshot.events] == ["one"]
     assert banner(snapshot).startswith("● two was on air, and is not listed since 12:00:")
-    assert not any(alarm.severity is Severity.CRITICAL for alarm in snapshot.alarms)
+    (alarm,) = snapshot.alarms
+    assert (alarm.kind, alarm.event_id, alarm.subject, alarm.severity) == (
+        "ENDED_ON_AIR",
+        "two",
+        "two",
+        Severity.CRITICAL,
+    )
+    assert alarm.actual == "deleted, or not listed any more"
 
 
 async def test_an_empty_list_is_doubted_for_half_a_minute(deck: Raise) -> None:
@@ -57,8 +72,11 @@ async def test_an_event_that_is_completed_while_on_air_is_told_as_that(deck: Rai
     snapshot = await one.until(20)
     assert [state.phase.tally for state in snapshot.events] == [BroadcastState.COMPLETED]
     assert banner(snapshot).startswith("● Morning show was completed while on air, at 12:00:1")
-    assert snapshot.alarms == ()
-    assert banner(await one.until(90)) == ""
+    (alarm,) = snapshot.alarms
+    assert (alarm.kind, alarm.severity, alarm.actual) == ("ENDED_ON_AIR", Severity.WARNING, "completed while on air")
+    later = await one.until(90)
+    assert banner(later) == ""
+    assert [alarm.state for alarm in later.alarms] == [AlarmState.RETURNED], "nobody has read it"
 
 
 async def test_events_that_end_on_air_together_are_counted_and_named(deck: Raise) -> None:
@@ -70,3 +88,41 @@ async def test_events_that_end_on_air_together_are_counted_and_named(deck: Raise
     assert words.startswith("● 2 events ended on air: ")
     assert "Hall 1 was completed while on air, at 12:00:" in words
     assert "Hall 2 was on air, and is not listed since 12:00:" in words
+
+
+class OtherDeck(HistoryReader):
+    """A deck beside this one, at which anna has just asked for something."""
+
+    def __init__(self, action: str) -> None:
+        super().__init__(Path("nowhere"))
+        self._action = action
+
+    async def new_answers(self) -> tuple[AlarmAnswer, ...]:
+        """None."""
+        return ()
+
+    async def new_rulings(self) -> tuple[Ruling, ...]:
+        """None."""
+        return ()
+
+    async def intents(self, since: datetime) -> tuple[IntentRecord, ...]:
+        """Of the last two minutes."""
+        assert since < NOW
+        return (IntentRecord("1", NOW, self._action, "", "event", "one", "Morning show", "anna", "regie", 7),)
+
+
+@pytest.mark.parametrize(("action", "is_meant"), [("event.complete", True), ("event.edit", False)])
+async def test_an_end_that_a_person_here_has_asked_for_is_information(
+    deck: Raise, action: str, *, is_meant: bool
+) -> None:
+    one = deck(event(name="Morning show"), answers=OtherDeck(action))
+    await one.until(10)
+    stream = {"id": "stream-one", "status": "finished", "started_at": at(-600), "finished_at": at(10)}
+    one.stage.events = [event(name="Morning show", stream=stream)]
+    (alarm,) = (await one.until(20)).alarms
+    assert alarm.severity is (Severity.INFO if is_meant else Severity.WARNING)
+    assert ("by anna@regie" in alarm.actual) is is_meant
+
+
+def test_the_actions_that_end_an_event_are_those_of_the_deck() -> None:
+    assert {CompleteEvent.name, DeleteEvent.name} == ENDING_ACTIONS

@@ -23,6 +23,7 @@ from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
+from livedeck.monitor.model.records import ENDING_ACTIONS
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey
 from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
@@ -53,6 +54,9 @@ _MAX_TOLD = 6
 """Limits that one line names: a person reads no more of them at once."""
 
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
+
+_MEANT_FOR = timedelta(minutes=2)
+"""How long after a person ended an event its end is still that person's."""
 
 T = TypeVar("T")
 
@@ -442,6 +446,7 @@ class Monitor:
         From the step of the alarms until the history has it nothing pauses: what a person does between would be shown
         before its change is told, and a listener that is cancelled there would lose the changes.
         """
+        await self._attribute_ends()
         at = self._read_clock()
         on_platform = tuple(result for result in results if is_on_platform(result.key))
         lost_share = self._losses.share(at.monotonic, self._world.status.lost_share)
@@ -452,7 +457,7 @@ class Monitor:
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=self._debounce.is_urgent)
         await asyncio.sleep(0)  # evaluating, stepping the alarms and listing: a turn of the loop each
         fault = self._history.fault if self._history else ""
-        state = MonitorState(self._world.states, self._world.status, at.wall, fault, self._is_report)
+        state = MonitorState(self._world.states, self._world.status, at.wall, fault, self._is_report, self._world.ended)
         state = replace(state, events=drop_unproven(state, self._limits.base))
         changes, alert_count = self._alarms.step(state)
         wait = self._poller.seconds_to_retry(self._schedule())
@@ -475,6 +480,13 @@ class Monitor:
             unreadable=self._world.unreadable,
             ended=self._world.ended,
         )
+
+    async def _attribute_ends(self) -> None:
+        """Note which event that ended on air was ended by a person here, at whichever deck of the history."""
+        if self._shared and any(ended.by is None for ended in self._world.ended):
+            intents = await self._shared.intents(self._clock.now() - _MEANT_FOR)
+            ends = (intent for intent in intents if intent.action in ENDING_ACTIONS)
+            self._world.attribute_ends({intent.target_id: f"{intent.actor}@{intent.host}" for intent in ends})
 
     def _read_clock(self) -> ClockReading:
         return ClockReading(self._clock.now(), self._clock.monotonic())

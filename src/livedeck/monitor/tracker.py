@@ -585,12 +585,18 @@ class WorldTracker:
             if is_first or listed.unreadable or at.monotonic - since.monotonic < doubt:
                 trackers[event_id] = tracker
             elif _is_sending(tracker.state):
-                self._note_end(tracker, "was on air, and is not listed since", at)
+                self._note_end(tracker, "was on air, and is not listed since", at, is_gone=True)
         self._trackers = trackers
 
-    def _note_end(self, tracker: EventTracker, how: str, at: ClockReading) -> None:
-        ended = EndedEvent(masked_line(tracker.event.name or tracker.event.id, 60), how, at.wall)
-        self.ended = (*self.ended, ended)
+    def attribute_ends(self, actors: Mapping[str, str]) -> None:
+        """Note who ended those events of which that was not known; by event id."""
+        self.ended = tuple(
+            replace(ended, by=actors.get(ended.id, "")) if ended.by is None else ended for ended in self.ended
+        )
+
+    def _note_end(self, tracker: EventTracker, how: str, at: ClockReading, *, is_gone: bool = False) -> None:
+        name = masked_line(tracker.event.name or tracker.event.id, 60)
+        self.ended = (*self.ended, EndedEvent(tracker.event.id, name, how, at.wall, is_gone))
         _log.warning("an event ended on air", event_id=tracker.event.id, how=how)
 
     def _new_streams(self) -> dict[str, str]:

@@ -10,11 +10,12 @@ from typing import NamedTuple
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.ingest import QOS_STALE
-from livedeck.monitor.kinds.kind import AlarmKind, DeckCase, DeckDetector, Incident
+from livedeck.monitor.kinds.kind import AlarmKind, DeckCase, DeckDetector, EndDetector, Incident
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, Diagnosis
 from livedeck.monitor.model.state import (
     BroadcastState,
     ConnectionStatus,
+    EndedEvent,
     Episode,
     EventState,
     Finding,
@@ -31,18 +32,21 @@ SAME_OCCURRENCE = timedelta(seconds=2)
 
 _MAY_SEND = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN})
 _DECK_SUBJECT = "platform"
+_END_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, EndDetector))
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorState:
     """What the alarms are evaluated from. `now`: this machine's clock. `history_error`: why nothing is recorded, or
-    empty. `is_last`: nothing is asked again, so what failed is told as it is."""
+    empty. `is_last`: nothing is asked again, so what failed is told as it is. `ended`: the events that ended on air in
+    the last minute."""
 
     events: tuple[EventState, ...]
     connection: ConnectionStatus
     now: datetime
     history_error: str = ""
     is_last: bool = False
+    ended: tuple[EndedEvent, ...] = ()
 
     @property
     def is_unlisted(self) -> bool:
@@ -68,6 +72,7 @@ def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey,
     """Every fault that is there now."""
     case = DeckCase(state.connection, state.history_error)
     faults = {AlarmKey(DECK, finding.kind): _deck_fault(finding, state) for finding in _find_deck(case, thresholds)}
+    faults |= _ended_on_air(state.ended)
     for event in drop_unproven(state, thresholds):
         for finding in event.assessment.findings:
             faults[AlarmKey(event.id, finding.kind, finding.target)] = _event_fault(finding, event, state)
@@ -152,6 +157,16 @@ def _is_unjudged(event: EventState) -> bool:
     """Whether we cannot ask, or have not been answered since the start."""
     is_unasked = event.phase.tally in _MAY_SEND and event.phase.ingest.state is IngestState.UNKNOWN
     return is_unasked or event.assessment.health.grade is Grade.STALE
+
+
+def _ended_on_air(ended: Iterable[EndedEvent]) -> dict[AlarmKey, ActiveFault]:
+    return {
+        AlarmKey(event.id, kind.name): ActiveFault(
+            kind.finding(detector.observe(event)), event.at, event.name, kind.diagnosis
+        )
+        for kind, detector in _END_KINDS
+        for event in ended
+    }
 
 
 def _find_deck(case: DeckCase, thresholds: Thresholds) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 from uuid import uuid4
@@ -188,6 +189,10 @@ class History:
         """What was done since then, oldest first."""
         return await self._queue.read(lambda db: journal.read(db, ActionRecord, since), ())
 
+    async def intents(self, since: datetime) -> tuple[IntentRecord, ...]:
+        """What was about to be sent since then, by whichever deck, oldest first."""
+        return await self._queue.read(partial(journal.read, kind=IntentRecord, since=since), ())
+
     async def open_changes(self) -> tuple[OpenChange, ...]:
         """The changes that were sent, by whichever deck, and have no end, oldest first."""
         return await self._queue.read(journal.open_changes, ())
@@ -269,6 +274,10 @@ class HistoryReader:
     async def new_rulings(self) -> tuple[Ruling, ...]:
         """How events are to be judged, said since the last time; none where there is no file that can be read."""
         return await asyncio.to_thread(self._query, self._rulings.read)
+
+    async def intents(self, since: datetime) -> tuple[IntentRecord, ...]:
+        """What was about to be sent since then; none where there is no file that can be read."""
+        return await asyncio.to_thread(self._query, partial(journal.read, kind=IntentRecord, since=since))
 
     async def open_changes(self) -> tuple[OpenChange, ...]:
         """The changes that were sent and have no end; none where there is no file that can be read."""

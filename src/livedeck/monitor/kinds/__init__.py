@@ -15,7 +15,7 @@ from livedeck.monitor.kinds.audio import AUDIO_KINDS
 from livedeck.monitor.kinds.deck import DECK_KINDS
 from livedeck.monitor.kinds.delivery import DELIVERY_KINDS
 from livedeck.monitor.kinds.ingest import INGEST_KINDS, QOS_STALE
-from livedeck.monitor.kinds.kind import AlarmKind
+from livedeck.monitor.kinds.kind import AlarmKind, EndDetector
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.kinds.video import VIDEO_KINDS
 from livedeck.monitor.model.thresholds import Thresholds
@@ -35,7 +35,9 @@ _DATED_APART = timedelta(seconds=5)
 _NOTICED_APART = timedelta(seconds=60)
 """Of what begins when a deck notices, or is made of what does."""
 
-_NOTICED = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck) | {QOS_STALE}
+_NOTICED = frozenset(
+    kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck or isinstance(kind.detector, EndDetector)
+) | {QOS_STALE}
 
 
 def onset_tolerance(kind: str) -> timedelta:

@@ -10,12 +10,13 @@ from livedeck.monitor.kinds.kind import (
     NO_INGEST,
     RECONNECTING,
     AlarmKind,
+    EndDetector,
     EventCase,
     EventDetector,
     Observation,
 )
 from livedeck.monitor.model.alarm import Diagnosis
-from livedeck.monitor.model.state import BroadcastState, Component, IngestState, Pattern, Severity
+from livedeck.monitor.model.state import BroadcastState, Component, EndedEvent, IngestState, Pattern, Severity
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.text.values import safe
 
@@ -100,6 +101,13 @@ def _observe_late_start(case: EventCase, thresholds: Thresholds) -> Iterable[Obs
         yield Observation("no ingest", "a stream at the start time", start, stage, is_escalated=late_seconds >= 0)
 
 
+def _observe_end(ended: EndedEvent) -> Observation:
+    """Somebody, or the platform, ended a programme that was running."""
+    how = "deleted, or not listed any more" if ended.is_gone else "completed while on air"
+    by = f", by {ended.by}" if ended.by else ""
+    return Observation(f"{how}{by}", "a programme", is_escalated=ended.is_gone, is_withdrawn=bool(ended.by))
+
+
 def _observe_stale(case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:
     """The platform gives no answer or no news of this event, and why not the last time."""
     if case.is_stale:
@@ -148,6 +156,20 @@ INGEST_KINDS = (
             cause="The encoder has not been started, or sends to a wrong address or key.",
             viewers="A waiting page.",
             advice="Telephone the encoder's operator; check address and stream key.",
+        ),
+    ),
+    AlarmKind(
+        name="ENDED_ON_AIR",
+        severity=Severity.WARNING,
+        component=Component.NONE,
+        detector=EndDetector(observe=_observe_end),
+        hidden_by=(),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="Somebody completed or deleted the event, here or elsewhere, or the platform did.",
+            viewers="The end of the programme, though the encoder sends on.",
+            advice="If nobody meant it, start a new stream now; ask who else works in this workspace.",
         ),
     ),
     AlarmKind(

@@ -1,4 +1,4 @@
-"""What an alarm kind is, and the four ways in which one is detected."""
+"""What an alarm kind is, and the five ways in which one is detected."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from livedeck.monitor.model.state import (
     BroadcastState,
     Component,
     ConnectionStatus,
+    EndedEvent,
     Finding,
     Freshness,
     Pattern,
@@ -185,7 +186,14 @@ class IncidentDetector:
     observe: Callable[[IncidentCase, AlarmLimits], Incident | None]
 
 
-Detector: TypeAlias = SampleDetector | EventDetector | DeckDetector | IncidentDetector
+@dataclass(frozen=True, slots=True)
+class EndDetector:
+    """Looks at an event that ended while on air: no state of it may be left to look at."""
+
+    observe: Callable[[EndedEvent], Observation]
+
+
+Detector: TypeAlias = SampleDetector | EventDetector | DeckDetector | IncidentDetector | EndDetector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,6 +130,10 @@ class IntentRecord:
         _mask(self, "target_name")
 
 
+ENDING_ACTIONS = frozenset({"event.complete", "event.delete"})
+"""The names of the actions that end an event."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpenChange:
     """A change that was sent and of which nothing proves what became of it.

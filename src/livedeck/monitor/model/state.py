@@ -307,11 +307,18 @@ class EventState:
 
 @dataclass(frozen=True, slots=True)
 class EndedEvent:
-    """An event that ended while on air, its encoder sending: `how` in words, up to its time; `at`: of the answer."""
+    """An event that ended while on air, its encoder sending: `how` in words, up to its time; `at`: of the answer.
 
+    `is_gone`: no list has it; else it was completed. `by`: who did that at a deck of this history, empty where nobody
+    did; None while that was not looked up.
+    """
+
+    id: str
     name: str
     how: str
     at: datetime
+    is_gone: bool = False
+    by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
