@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import timedelta, timezone
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any
@@ -154,6 +154,12 @@ def test_no_address_of_a_picture_is_sent_and_the_platforms_own_picture_is_none(k
     assert [link.reveal() for link in made.posters.values()] == [secret]
     assert [bool(entry.poster) for entry in made.entries.values()] == [True, False]
     assert [entry.initials for entry in made.entries.values()] == ["O", "TH"]
+
+
+def test_the_time_of_the_place_stands_beside_utc_where_it_is_another(known: Snapshot) -> None:
+    abroad = page(_model(known), replace(STILL, zone=timezone(timedelta(hours=1), "CET")), DrawCache())
+    assert (abroad.head.clock, abroad.head.local) == ("21:14:07", "22:14 CET")
+    assert not _page(known).head.local
 
 
 def test_an_empty_wall_says_why(known: Snapshot) -> None:
