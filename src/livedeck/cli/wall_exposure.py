@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from dataclasses import dataclass
@@ -35,7 +36,8 @@ class Exposure:
             family, *_, address = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)[0]
             return socket.create_server(address[:2], family=family)
         except OSError as error:
-            raise OSError(error.errno, error.strerror, self.place) from None
+            reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
+            raise OSError(error.errno, reason, self.place) from None
 
     def allows(self, host: str) -> bool:
         """Whether a request under that name is meant for this wall.

@@ -15,16 +15,17 @@ const theme = new URLSearchParams(location.search).get("theme");
 if (theme) document.documentElement.dataset.theme = theme;
 
 let entries = {}, order = [], page = null, version = "";
-let spokeAt = Date.now(), spoken = "", connectedAt = 0, source = null;
+// By a clock that nobody sets.
+let spokeAt = performance.now(), spoken = "", connectedAt = 0, source = null;
 const shapes = new Map(); // what was made for each event, by place and id
 let unfitted = new Set(); // names that may not fit where they stand
 
 function connect() {
   if (source) source.close();
-  connectedAt = Date.now();
+  connectedAt = performance.now();
   source = new EventSource("updates");
   source.onmessage = (message) => {
-    if (message.lastEventId !== spoken) spokeAt = Date.now(); // what was shown before is no news
+    if (message.lastEventId !== spoken) spokeAt = performance.now(); // what was shown before is no news
     spoken = message.lastEventId;
     showVersion(spoken.split("-")[0]);
     show(JSON.parse(message.data));
@@ -33,7 +34,7 @@ function connect() {
 }
 
 function watch() {
-  const silent = Math.floor((Date.now() - spokeAt) / 1000);
+  const silent = Math.floor((performance.now() - spokeAt) / 1000);
   const lost = silent >= LOST_AFTER;
   document.body.classList.toggle("is-lost", lost);
   byId("lost").hidden = !lost;
@@ -43,7 +44,7 @@ function watch() {
     setText(byId("clock"), "--:--:--");
     setText(byId("summary"), "No picture: the wallboard does not answer");
     document.title = "✖ NO PICTURE";
-    if (Math.min(Date.now() - connectedAt, Date.now() - spokeAt) > RECONNECT_AFTER * 1000) connect();
+    if (Math.min(performance.now() - connectedAt, performance.now() - spokeAt) > RECONNECT_AFTER * 1000) connect();
   }
   document.body.dataset.shift = Math.floor(Date.now() / 1000 / SHIFT_SECONDS) % 4;
   if (page) turnPage();
