@@ -11,8 +11,10 @@ from textual.pilot import Pilot
 from livedeck.cli.screenshots import export_svg
 from livedeck.monitor import EventState, Freshness, Grade, Health
 from livedeck.presentation import events
+from livedeck.text.segments import StyleRole
 from livedeck.ui.app import Deck
 from livedeck.ui.general.help import HelpScreen
+from livedeck.ui.kit import themes
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.table import Table
 from livedeck.ui.qos.screen import QosScreen
@@ -276,4 +278,6 @@ async def test_an_event_whose_own_quality_cannot_be_asked_for_is_dark() -> None:
         text = export_svg(deck)
         assert "STALE" in text
         assert "500 500500" in text_of(deck)
-        assert not {"#6fd3c3", "#c00000"} & set(re.findall(r"#[0-9a-f]{6}", text))
+        styles = themes.PALETTES["dark"].styles
+        trusted = {styles[role].colour for role in (StyleRole.VIDEO, StyleRole.ON_AIR)}
+        assert not trusted & set(re.findall(r"#[0-9a-f]{6}", text))

@@ -14,6 +14,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import EVENING, PICTURES, export_svg
 from livedeck.monitor import ConnectionProblem, ConnectionState
+from livedeck.text.segments import StyleRole
+from livedeck.ui.kit import themes
 from ui.stage import known, linked, running, show, steady, text_of
 
 SIZES = ((80, 24), (120, 40), (200, 60))
@@ -128,7 +130,7 @@ async def test_a_small_terminal(picture: SnapshotAssertion) -> None:
         assert await steady(deck, pilot) == picture
 
 
-GREEN = {"#009e73", "#2fbf95"}
+GREEN = {themes.PALETTES[name].styles[StyleRole.OK].colour for name in themes.PALETTES}
 
 UNBELIEVABLE: dict[str, dict[str, Any]] = {
     "BLIND": {"state": ConnectionState.BLIND},

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
+from math import dist
 from typing import get_args
 
 import pytest
@@ -20,16 +23,16 @@ from livedeck.ui.kit import themes
 from livedeck.ui.kit.terminal import Plain, ascii_only
 from ui.stage import act, running, text_of
 
-GRAPHIC = {StyleRole.RULE, StyleRole.LIMIT}
-"""Lines, not text: a contrast of 3 to 1 is enough (WCAG 1.4.11)."""
+GRAPHIC = {StyleRole.ON_AIR, StyleRole.LIMIT}
+"""Lamps and lines, not text: a contrast of 3 to 1 is enough (WCAG 1.4.11)."""
 
-DECORATION = {StyleRole.BAND}
-"""Fills the space between two lines, which alone carry the meaning."""
+DECORATION = {StyleRole.BAND, StyleRole.RULE, StyleRole.VIDEO_QUIET}
+"""Carries no meaning: frames, grids, and bars whose number stands beside them."""
 
 XTERM = {
     "black": "#000000", "red": "#cd0000", "green": "#00cd00", "yellow": "#cdcd00", "white": "#e5e5e5",
     "bright_red": "#ff0000", "bright_green": "#00ff00", "bright_yellow": "#ffff00", "bright_magenta": "#ff00ff",
-    "bright_cyan": "#00ffff", "bright_white": "#ffffff",
+    "cyan": "#00cdcd", "bright_cyan": "#00ffff", "bright_white": "#ffffff",
 }  # fmt: skip
 """The usual colours of a terminal of sixteen colours."""
 
@@ -45,8 +48,15 @@ def contrast(text: str, background: str) -> float:
 
 
 def _luminance(colour: Color) -> float:
-    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized]
-    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    return sumprod((0.2126, 0.7152, 0.0722), _linear(colour))
+
+
+def _linear(colour: Color) -> list[float]:
+    return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized]
+
+
+def sumprod(first: Sequence[float], second: Sequence[float]) -> float:
+    return sum(one * other for one, other in zip(first, second, strict=True))
 
 
 @pytest.mark.parametrize("role", sorted({*StyleRole} - DECORATION))
@@ -54,7 +64,7 @@ def _luminance(colour: Color) -> float:
 def test_text_contrasts_with_every_background_that_it_may_have(name: str, role: StyleRole) -> None:
     palette = themes.PALETTES[name]
     spec = palette.styles[role]
-    shared = [palette.background, palette.panel, palette.cursor.background]
+    shared = [palette.background, palette.panel, palette.raised, palette.cursor.background]
     ratio = min(contrast(spec.colour, background) for background in ([spec.background] if spec.background else shared))
     assert ratio >= (3.0 if role in GRAPHIC else 4.5)
 
@@ -65,8 +75,70 @@ def test_every_theme_has_every_role_and_tally_red_is_the_lamps_alone(name: str) 
     styles = themes.PALETTES[name].styles
     assert set(styles) == set(StyleRole)
     if not themes.PALETTES[name].plain:
-        tally_red = styles[StyleRole.ON_AIR].background
+        tally_red = styles[StyleRole.ON_AIR].colour
         assert [role for role, spec in styles.items() if tally_red in spec] == [StyleRole.ON_AIR]
+
+
+@pytest.mark.parametrize("name", themes.PALETTES)
+def test_what_is_critical_is_filled_and_a_warning_and_what_is_well_are_not(name: str) -> None:
+    """interface.md, "Colours": the fault is the loudest thing on the screen."""
+    palette = themes.PALETTES[name]
+    critical, warning, well = (palette.styles[role] for role in (StyleRole.CRITICAL, StyleRole.WARNING, StyleRole.OK))
+    assert "reverse" in critical.style if palette.plain else critical.background not in {"", palette.background}
+    assert (warning.background, well.background) == ("", "")
+    assert "bold" in warning.style
+    assert "bold" not in well.style
+    assert not palette.styles[StyleRole.ON_AIR].background
+
+
+VISION = {
+    "normal": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+    "deutan": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "tritan": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}
+"""How eyes see linear RGB that lack a kind of cone altogether: G. M. Machado and others 2009, severity 1.0."""
+
+LEAST_DISTANCE = {"dark": 10.0, "light": 8.0, "contrast": 10.0}
+
+
+@pytest.mark.parametrize("pair", list(combinations((StyleRole.CRITICAL_MARK, StyleRole.WARNING, StyleRole.OK), 2)))
+@pytest.mark.parametrize("vision", VISION)
+@pytest.mark.parametrize("name", LEAST_DISTANCE)
+def test_every_eye_tells_severities_apart_by_their_colour_too(
+    name: str, vision: str, pair: tuple[StyleRole, StyleRole]
+) -> None:
+    styles = themes.PALETTES[name].styles
+    first, second = (_oklab(Color.parse(styles[role].colour), VISION[vision]) for role in pair)
+    assert 100 * dist(first, second) >= LEAST_DISTANCE[name]
+
+
+Matrix = tuple[tuple[float, float, float], ...]
+
+
+def _oklab(colour: Color, vision: Matrix) -> tuple[float, ...]:
+    """Lightness and two axes of colour, in which equal distances look equal (B. Ottosson 2020)."""
+    seen = [min(max(part, 0.0), 1.0) for part in _times(vision, _linear(colour))]
+    cones = _times(
+        (
+            (0.4122214708, 0.5363325363, 0.0514459929),
+            (0.2119034982, 0.6806995451, 0.1073969566),
+            (0.0883024619, 0.2817188376, 0.6299787005),
+        ),
+        seen,
+    )
+    return _times(
+        (
+            (0.2104542553, 0.7936177850, -0.0040720468),
+            (1.9779984951, -2.4285922050, 0.4505937099),
+            (0.0259040371, 0.7827717662, -0.8086757660),
+        ),
+        [part ** (1 / 3) for part in cones],
+    )
+
+
+def _times(matrix: Matrix, vector: Sequence[float]) -> tuple[float, ...]:
+    return tuple(sumprod(row, vector) for row in matrix)
 
 
 def test_the_settings_accept_exactly_the_themes_that_exist() -> None:

@@ -36,7 +36,7 @@ from livedeck.ui.wallboard.styles import MAX_CHANNEL, wall_background, wall_styl
 from livedeck.ui.wallboard.tiles import DrawCache
 from ui.wall_stage import COUNTS, SIZES, evening, lines, many, picture, says, text
 
-GOOD_ROLES = {StyleRole.OK, StyleRole.READY, StyleRole.ON_AIR}
+GOOD_ROLES = {StyleRole.OK, StyleRole.ON_AIR, StyleRole.RAISED}
 NAMES = {"A": "<script>alert(1)</script>", "B": "\x1b]0;owned\x07 \u202egnp.exe", "C": "会議室 大ホール"}
 
 
@@ -174,7 +174,7 @@ def test_the_one_line_of_a_small_wall_counts_as_a_large_wall_does(known: Snapsho
     warnings = sum(alarm.severity is Severity.WARNING for alarm in model.alarms)
     assert criticals
     assert warnings
-    assert f"✖ {criticals}  ▲ {warnings}" in line
+    assert f"✖ {criticals}   ▲ {warnings}" in line
     (stale, *_) = text(lines(replace(known, link=_stale(known.link)), (80, 9))).splitlines()
     assert f"▒ ON AIR {on_air} " in stale
 

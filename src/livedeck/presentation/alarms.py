@@ -16,7 +16,7 @@ from livedeck.monitor import (
     Snapshot,
     person,
 )
-from livedeck.presentation.badges import ALARM_STATE_BADGES, SEVERITY_BADGES, SEVERITY_RANKS
+from livedeck.presentation.badges import ALARM_STATE_BADGES, SEVERITY_BADGES, SEVERITY_RANKS, severity_chip, words_role
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema
@@ -57,10 +57,10 @@ def subject_cell(alarm: Alarm, _: RenderTime) -> Line:
 
 
 def _severity(alarm: Alarm, render_time: RenderTime) -> Line:
-    glyph, word, role = SEVERITY_BADGES[alarm.severity]
+    glyph, word, _ = SEVERITY_BADGES[alarm.severity]
     if not alarm.active:
         return [(f" {glyph} {word}", StyleRole.DIM)]
-    return [(" ", role), (severity_glyph(alarm, render_time), role), (f" {word}", role)]
+    return [severity_chip(alarm.severity, severity_glyph(alarm, render_time))]
 
 
 def _age(alarm: Alarm, render_time: RenderTime) -> Line:
@@ -69,7 +69,7 @@ def _age(alarm: Alarm, render_time: RenderTime) -> Line:
 
 
 def _kind(alarm: Alarm, _: RenderTime) -> Line:
-    return [(alarm.kind, SEVERITY_BADGES[alarm.severity].role if alarm.active else StyleRole.DIM)]
+    return [(alarm.kind, words_role(alarm.severity) if alarm.active else StyleRole.DIM)]
 
 
 def _actual(alarm: Alarm, _: RenderTime) -> Line:
@@ -135,12 +135,12 @@ MAX_SUBJECT_CELLS = 24
 
 def alarm_line(alarm: Alarm, render_time: RenderTime) -> Line:
     """Severity, age, subject, kind, actual and expected, on one line."""
-    _, word, role = SEVERITY_BADGES[alarm.severity]
     age = compact_duration(render_time.seconds_since(alarm.since))
     return [
-        (f" {severity_glyph(alarm, render_time)} {word} {age:>6}  ", role),
+        severity_chip(alarm.severity, severity_glyph(alarm, render_time)),
+        (f" {age:>6}  ", StyleRole.TEXT),
         *clip([(safe(alarm.subject), StyleRole.STRONG)], MAX_SUBJECT_CELLS),
-        (f"  {alarm.kind}  ", role),
+        (f"  {alarm.kind}  ", words_role(alarm.severity)),
         (safe(alarm.actual), StyleRole.TEXT),
         (f"  expected {safe(alarm.expected)}" if alarm.expected else "", StyleRole.DIM),
         ("" if alarm.state is AlarmState.UNACKNOWLEDGED else f"  {alarm.state}", StyleRole.DIM),
@@ -148,14 +148,14 @@ def alarm_line(alarm: Alarm, render_time: RenderTime) -> Line:
 
 
 def count_line(alarms: Iterable[Alarm]) -> Line:
-    """How many critical alarms and warnings there are; a zero is shown too."""
+    """A chip for critical alarms and one for warnings, each with their number; `clear` where there are none."""
     counts = Counter(alarm.severity for alarm in alarms)
     line: Line = []
-    for severity in (Severity.CRITICAL, Severity.WARNING):
-        glyph, _, role = SEVERITY_BADGES[severity]
-        count = counts[severity]
-        line += [("  " if line else "", StyleRole.TEXT), (f"{glyph} {count}", role if count else StyleRole.DIM)]
-    return line
+    for severity, role in ((Severity.CRITICAL, StyleRole.CRITICAL), (Severity.WARNING, StyleRole.WARNING_FILL)):
+        if counts[severity]:
+            chip = f" {SEVERITY_BADGES[severity].glyph} {counts[severity]} "
+            line += [*([(" ", StyleRole.TEXT)] if line else []), (chip, role)]
+    return line or [("clear", StyleRole.DIM)]
 
 
 HIDDEN_TRANSITIONS = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmTransition.NOTED})

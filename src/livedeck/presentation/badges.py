@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from livedeck.monitor import AlarmState, AuditOutcome, BroadcastState, ConnectionState, Grade, Severity
-from livedeck.text.segments import StyleRole
+from livedeck.text.segments import Segment, StyleRole
 
 
 class Badge(NamedTuple):
@@ -20,16 +20,27 @@ class Badge(NamedTuple):
 
 TALLY_BADGES: Mapping[BroadcastState, Badge] = MappingProxyType(
     {
-        BroadcastState.ON_AIR: Badge("●", "ON AIR", StyleRole.ON_AIR),
-        BroadcastState.RECONNECTING: Badge("◌", "RECONNECT", StyleRole.PENDING),
-        BroadcastState.LOST: Badge("✖", "LOST", StyleRole.LOST),
-        BroadcastState.LATE: Badge("▲", "LATE", StyleRole.PENDING),
-        BroadcastState.SCHEDULED: Badge("○", "SCHEDULED", StyleRole.READY),
-        BroadcastState.DRAFT: Badge("·", "DRAFT", StyleRole.OFF),
-        BroadcastState.COMPLETED: Badge("■", "COMPLETED", StyleRole.OFF),
-        BroadcastState.UNKNOWN: Badge("?", "UNKNOWN", StyleRole.OFF),
+        BroadcastState.ON_AIR: Badge("●", "ON AIR", StyleRole.TEXT),
+        BroadcastState.RECONNECTING: Badge("◌", "RECONN", StyleRole.STRONG),
+        BroadcastState.LOST: Badge("✖", "LOST", StyleRole.STRONG),
+        BroadcastState.LATE: Badge("▲", "LATE", StyleRole.WARNING),
+        BroadcastState.SCHEDULED: Badge("○", "SCHED", StyleRole.DIM),
+        BroadcastState.DRAFT: Badge("·", "DRAFT", StyleRole.DIM),
+        BroadcastState.COMPLETED: Badge("■", "DONE", StyleRole.DIM),
+        BroadcastState.UNKNOWN: Badge("?", "UNKNOWN", StyleRole.DIM),
     }
 )
+
+LAMP_ROLES: Mapping[BroadcastState, StyleRole] = MappingProxyType(
+    {
+        BroadcastState.ON_AIR: StyleRole.ON_AIR,
+        BroadcastState.RECONNECTING: StyleRole.CRITICAL_MARK,
+        BroadcastState.LOST: StyleRole.CRITICAL_MARK,
+        BroadcastState.LATE: StyleRole.WARNING,
+        BroadcastState.SCHEDULED: StyleRole.INFO,
+    }
+)
+"""The role of the glyph before the word of `TALLY_BADGES`; dim for the others."""
 
 SEVERITY_BADGES: Mapping[Severity, Badge] = MappingProxyType(
     {
@@ -38,6 +49,20 @@ SEVERITY_BADGES: Mapping[Severity, Badge] = MappingProxyType(
         Severity.INFO: Badge("●", "INFO", StyleRole.INFO),
     }
 )
+
+
+def severity_chip(severity: Severity, glyph: str = "") -> Segment:
+    """Glyph and word with a blank at each end, as a board shows them. `glyph`: another one in its place."""
+    own_glyph, word, role = SEVERITY_BADGES[severity]
+    chip = StyleRole.WARNING_CHIP if severity is Severity.WARNING else role
+    return f" {glyph or own_glyph} {word} ", chip
+
+
+def words_role(severity: Severity) -> StyleRole:
+    """The role of the words beside the chip: those of a critical one are no letters in its colour, which an eye that
+    lacks red sees weaker than a warning's."""
+    return StyleRole.STRONG if severity is Severity.CRITICAL else SEVERITY_BADGES[severity].role
+
 
 SEVERITY_RANKS: Mapping[Severity, int] = MappingProxyType({severity: rank for rank, severity in enumerate(Severity)})
 """0 is the worst."""
@@ -56,7 +81,7 @@ GRADE_BADGES: Mapping[Grade, Badge] = MappingProxyType(
 
 ALARM_STATE_BADGES: Mapping[AlarmState, Badge] = MappingProxyType(
     {
-        AlarmState.UNACKNOWLEDGED: Badge("!", "UNACKNOWLEDGED", StyleRole.CRITICAL),
+        AlarmState.UNACKNOWLEDGED: Badge("!", "UNACKNOWLEDGED", StyleRole.STRONG),
         AlarmState.RETURNED: Badge("r", "over, not acknowledged", StyleRole.WARNING),
         AlarmState.ACKNOWLEDGED: Badge("a", "acknowledged", StyleRole.TEXT),
         AlarmState.SHELVED: Badge("s", "shelved", StyleRole.DIM),

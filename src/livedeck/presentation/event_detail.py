@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from livedeck.client import EventRestream
 from livedeck.monitor import EventState, Finding, Profile, ProfileChoice
 from livedeck.presentation import events
-from livedeck.presentation.badges import SEVERITY_BADGES
+from livedeck.presentation.badges import severity_chip, words_role
 from livedeck.presentation.qos import status_style
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import addresses
@@ -60,16 +60,18 @@ def _reconnect_window(state: EventState, render_time: RenderTime) -> Line:
         return []
     left = -render_time.server_seconds_since(ends)
     text = f"window {short_duration(left)} left" if left > 0 else "window over"
-    return [(text, StyleRole.STALE if render_time.stale else StyleRole.CRITICAL)]
+    return [(text, StyleRole.STALE if render_time.stale else StyleRole.STRONG)]
 
 
 def _finding_line(finding: Finding, render_time: RenderTime) -> Line:
     """Severity, for how long, kind, actual, expected."""
-    glyph, word, role = SEVERITY_BADGES[finding.severity]
+    chip, role = severity_chip(finding.severity)
     since = finding.since
     lasted = UNKNOWN if since is None else compact_duration(render_time.server_seconds_since(since))
     return [
-        (f"{glyph} {word} {lasted:>6}  {finding.kind}  ", StyleRole.STALE if render_time.stale else role),
+        (chip, StyleRole.STALE if render_time.stale else role),
+        (f" {lasted:>6}  ", StyleRole.TEXT),
+        (f"{finding.kind}  ", StyleRole.STALE if render_time.stale else words_role(finding.severity)),
         (finding.actual, StyleRole.TEXT),
         (f"  expected {finding.expected}", StyleRole.DIM),
     ]

@@ -6,7 +6,7 @@ from math import isfinite
 
 from livedeck.client import FieldFault
 from livedeck.monitor import BroadcastState, EventState, Freshness, Grade, IngestState, Reading, Severity
-from livedeck.presentation.badges import GRADE_BADGES, TALLY_BADGES
+from livedeck.presentation.badges import GRADE_BADGES, LAMP_ROLES, TALLY_BADGES
 from livedeck.presentation.qos import bar_top, bucket_columns, bucket_statuses, recent_axis, sparkline, status_strip
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, ValueGetter
@@ -73,9 +73,12 @@ def odd_sign(state: EventState) -> Line:
 
 
 def tally(state: EventState, render_time: RenderTime) -> Line:
-    """Glyph and word, filled like a tally lamp: `● ON AIR`. A lamp that cannot be believed is off: `▒ ON AIR`."""
+    """A small lamp and a plain word: `● ON AIR`. A lamp that cannot be believed is off: `▒ ON AIR`."""
     glyph, word, role = TALLY_BADGES[state.phase.tally]
-    return [(f" ▒ {word:<9} ", StyleRole.OFF) if is_doubtful(state, render_time) else (f" {glyph} {word:<9} ", role)]
+    if is_doubtful(state, render_time):
+        return [(f" ▒ {word:<7}", StyleRole.STALE)]
+    lamp = LAMP_ROLES.get(state.phase.tally, StyleRole.DIM)
+    return [(f" {glyph}", lamp), (f" {word:<7}", role)]
 
 
 def clock(state: EventState, render_time: RenderTime) -> str:
@@ -106,26 +109,29 @@ def _ingest(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]
     ingest = state.phase.ingest
     if ingest.state is IngestState.INTERRUPTED:
         since = UNKNOWN if ingest.since is None else compact_duration(render_time.server_seconds_since(ingest.since))
-        return f"lost {since}", StyleRole.CRITICAL
+        return f"lost {since}", StyleRole.STRONG
     if ingest.state is IngestState.UNKNOWN:
         return UNKNOWN, StyleRole.STALE
     if ingest.state is IngestState.NONE and state.phase.tally.expects_signal:
-        return "none", StyleRole.CRITICAL
+        return "none", StyleRole.STRONG
     roles = {IngestState.RECEIVING: StyleRole.TEXT, IngestState.WARMING_UP: StyleRole.INFO}
     return ingest.state.value, roles.get(ingest.state, StyleRole.DIM)
 
 
 def health(state: EventState, render_time: RenderTime) -> Line:
-    """Glyph, score, word, and the component that lost: `✖  45 POOR key`. Never a number on stale data."""
+    """Glyph, score, word, and the component that lost: `✖  45 POOR key`; a blank at each end, for it may be a chip.
+
+    Never a number on stale data.
+    """
     health = state.assessment.health
     grade = Grade.STALE if render_time.stale and health.grade is not Grade.NONE else health.grade
     if grade is Grade.NONE:
         return [(NOT_APPLICABLE, StyleRole.DIM)]
     glyph, word, role = GRADE_BADGES[grade]
     if health.score is None or grade is Grade.STALE:
-        return [(f"{glyph} {NO_DATA:>3} {word}", role)]
+        return [(f" {glyph} {NO_DATA:>3} {word} ", role)]
     component = f" {health.component}" if health.component else ""
-    return [(f"{glyph} {health.score:>3} {word}{component}", role)]
+    return [(f" {glyph} {health.score:>3} {word}{component} ", role)]
 
 
 def current_reading(state: EventState) -> Reading | None:
@@ -268,7 +274,7 @@ def has_critical_finding(state: EventState) -> bool:
 
 EVENTS: TableSchema[EventState] = TableSchema(
     columns=(
-        Column("tally", " TALLY", 13, 0, tally, lambda state, _: state.phase.tally.value),
+        Column("tally", " TALLY", 10, 0, tally, lambda state, _: state.phase.tally.value),
         Column(
             "event",
             "EVENT",
@@ -281,7 +287,7 @@ EVENTS: TableSchema[EventState] = TableSchema(
         ),
         Column("time", "T-/ELAPSED", 11, 1, clock_cell, elapsed_seconds, right=True),
         Column("ingest", "INGEST", 10, 3, ingest, _ingest_words),
-        Column("health", "HEALTH", 16, 0, health, health_score),
+        Column("health", "HEALTH", 17, 0, health, health_score),
         Column("video", "VIDEO", 6, 4, video, _reading_value("video"), right=True),
         Column("audio", "AUDIO", 6, 6, audio, _reading_value("audio"), right=True),
         Column("fps", "FPS", 5, 5, fps, _reading_value("fps"), right=True),

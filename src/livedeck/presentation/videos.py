@@ -97,7 +97,7 @@ POSTERS: TableSchema[Poster] = TableSchema(
 def recognition(status: str | None, *, stale: bool) -> tuple[str, StyleRole]:
     """The status of speech recognition as text and role; `-` for an uploaded track, which has none."""
     if status == "pending":
-        return "○ pending", StyleRole.STALE if stale else StyleRole.PENDING
+        return "○ pending", StyleRole.STALE if stale else StyleRole.INFO
     if status == "done":
         return "✓ done", StyleRole.STALE if stale else StyleRole.OK
     return safe(status or NOT_APPLICABLE, 20), StyleRole.DIM

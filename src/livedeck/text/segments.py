@@ -12,24 +12,29 @@ from livedeck.text.outside import Shown, shown
 
 
 class StyleRole(StrEnum):
-    """What a segment means; a theme gives each role its colours."""
+    """What a segment means; a theme gives each role its colours.
+
+    Filled: CRITICAL, LOSS, KEY_20, KEY_50, WARNING_FILL, banners. WARNING is a word, WARNING_CHIP stands on a tinted
+    ground. CRITICAL_MARK is its colour without a fill: a border, a bar, a refused field. ON_AIR: the lamp, no letters.
+    """
 
     TEXT = "text"
     STRONG = "strong"
     DIM = "dim"
     HEAD = "head"
     RULE = "rule"
+    RAISED = "raised"
 
     ON_AIR = "on-air"
-    READY = "ready"
-    PENDING = "pending"
-    LOST = "lost"
     OFF = "off"
 
     OK = "ok"
     INFO = "info"
     WARNING = "warning"
+    WARNING_CHIP = "warning-chip"
+    WARNING_FILL = "warning-fill"
     CRITICAL = "critical"
+    CRITICAL_MARK = "critical-mark"
     STALE = "stale"
 
     KEY_20 = "key-20"
@@ -38,6 +43,7 @@ class StyleRole(StrEnum):
     ODD = "odd"
 
     VIDEO = "video"
+    VIDEO_QUIET = "video-quiet"
     AUDIO = "audio"
     FPS = "fps"
     LIMIT = "limit"

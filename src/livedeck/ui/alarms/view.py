@@ -16,7 +16,14 @@ from livedeck.monitor import (
     person,
 )
 from livedeck.presentation.alarms import answered_by, subject_cell
-from livedeck.presentation.badges import ALARM_STATE_BADGES, CONNECTION_BADGES, OUTCOME_BADGES, SEVERITY_BADGES
+from livedeck.presentation.badges import (
+    ALARM_STATE_BADGES,
+    CONNECTION_BADGES,
+    OUTCOME_BADGES,
+    SEVERITY_BADGES,
+    severity_chip,
+    words_role,
+)
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema
 from livedeck.text.segments import Line, StyleRole, fit, labelled, plain, wrap
@@ -32,13 +39,15 @@ LABEL_CELLS = 11
 def detail(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]:
     """Everything about an alarm in so many cells, most needed first, so that a short panel keeps what people wrote and
     what to do."""
-    glyph, word, role = SEVERITY_BADGES[alarm.severity]
+    glyph, word, _ = SEVERITY_BADGES[alarm.severity]
+    chip = severity_chip(alarm.severity) if alarm.active else (f" {glyph} {word} ", StyleRole.DIM)
     _, state, state_role = ALARM_STATE_BADGES[alarm.state]
     diagnosis = alarm.diagnosis
     facts = {"reason": alarm.reason, "note": alarm.note, "hidden by": alarm.parent}
     return [
         [
-            (f" {glyph} {word}  {alarm.kind}  ", role if alarm.active else StyleRole.DIM),
+            chip,
+            (f" {alarm.kind}  ", words_role(alarm.severity) if alarm.active else StyleRole.DIM),
             *subject_cell(alarm, render_time),
             (f"   {state} for {age(render_time.seconds_since(alarm.changed))}", state_role),
             (_until(alarm, render_time), StyleRole.DIM),
@@ -114,17 +123,17 @@ def _time(at: datetime) -> Line:
 
 
 def _alarm(record: AlarmRecord) -> Line:
-    glyph, word, role = SEVERITY_BADGES[record.severity]
+    glyph, word, _ = SEVERITY_BADGES[record.severity]
     loud = record.turn in {AlarmTransition.RAISED, AlarmTransition.SEVERITY, AlarmTransition.LAPSED}
     target = f" / {safe(record.target_name, 40)}" if record.target_name else ""
     by = f"by {safe(person(record.actor), 60)}" if record.actor else ""
     words = " ".join(text for text in (by, safe(record.reason, 200), safe(record.note, 200)) if text)
     return [
         *_time(record.at),
-        *fit([(f"{glyph} {word} ", role if loud else StyleRole.DIM)], 8),
+        *fit([severity_chip(record.severity) if loud else (f" {glyph} {word} ", StyleRole.DIM)], 9),
         *fit([(record.turn.value, StyleRole.STRONG if loud else StyleRole.TEXT)], 22),
         *fit([(f"{safe(record.subject, 60)}{target}", StyleRole.STRONG)], 26, ellipsis=True),
-        *fit([(f" {record.kind}", role if loud else StyleRole.DIM)], 18),
+        *fit([(f" {record.kind}", words_role(record.severity) if loud else StyleRole.DIM)], 18),
         (f" {safe(record.actual)}", StyleRole.TEXT),
         (f"   {words}" if words else "", StyleRole.DIM),
     ]
@@ -154,11 +163,10 @@ def _connection(record: LinkRecord) -> Line:
 
 
 def _notice(record: NotificationRecord | Notice) -> Line:
-    glyph, word, role = SEVERITY_BADGES[record.severity]
     title = f"{safe(record.title)}  " if isinstance(record, NotificationRecord) else ""
     return [
         *_time(record.at),
-        *fit([(f"{glyph} {word}", role)], 8),
+        *fit([severity_chip(record.severity)], 9),
         (title, StyleRole.STRONG),
         (safe(record.text), StyleRole.TEXT),
     ]

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 
-from livedeck.presentation.badges import SEVERITY_BADGES, TALLY_BADGES
+from livedeck.presentation.badges import LAMP_ROLES, SEVERITY_BADGES, TALLY_BADGES, severity_chip
 from livedeck.presentation.qos import HIGHLIGHTED, NORMAL, ODD
 from livedeck.text.segments import Line, StyleRole, fit, wrap
 from livedeck.ui.kit.dialogs.modal import Modal
@@ -63,14 +63,14 @@ def sign_lines(width: int) -> list[Line]:
     lines += _rows("▒ STALE", "not to be believed: too old, or not answered", StyleRole.STALE, width)
     lines += [[], [("TALLY", StyleRole.HEAD)]]
     for tally, (glyph, _, role) in TALLY_BADGES.items():
-        lines.append([("  ", StyleRole.TEXT), (f" {glyph} {tally.value:<13}", role)])
+        lines.append([(f"   {glyph}", LAMP_ROLES.get(tally, StyleRole.DIM)), (f" {tally.value}", role)])
     return lines
 
 
 def _severities() -> Line:
     line: Line = []
-    for severity, (glyph, word, role) in SEVERITY_BADGES.items():
-        line += [(f"{glyph} {word} ", role), (f"{severity.value}   ", StyleRole.TEXT)]
+    for severity in SEVERITY_BADGES:
+        line += [severity_chip(severity), (f" {severity.value}  ", StyleRole.TEXT)]
     return line
 
 

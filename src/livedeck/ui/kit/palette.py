@@ -1,6 +1,6 @@
 """The colours of the house by what they mean, in three themes; and how two of them are mixed. Pure.
 
-The browser wall takes its colours from here; the roles of the terminal's themes stand in `themes.py`.
+The browser wall takes its colours from here, and so do the roles of the terminal's themes (`themes.py`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ DARK = Colours(
 LIGHT = Colours(
     ground="#fbfaf6", panel="#f0f2f3", raised="#e3e8ec", cursor="#dbe6ef", grid="#d3dadf", frame="#a9b4bd",
     text="#22292e", strong="#000000", ink="#ffffff", dim="#4d5862",
-    critical="#8c0812", warning="#826010", key="#8c2388", ok="#004e34", info="#0e58a8", tally="#c41420",
+    critical="#8c0812", warning="#826010", key="#8c2388", ok="#00503c", info="#0e58a8", tally="#c41420",
     video="#00687a", audio="#5743ad", fps="#3a6600", second="#7a4a1a",
 )  # fmt: skip
 

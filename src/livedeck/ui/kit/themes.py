@@ -1,7 +1,6 @@
 """The palettes: the style of each role in each theme; and their form as Textual's themes and Rich's styles.
 
-Severity colours are those of interface.md, "Colours" where their text reaches a contrast of 4.5 to 1;
-elsewhere the same hue is lightened or darkened until it does. Tally red is used by the ON AIR lamp alone.
+The colours are in `palette.py`. A fault is the only filled thing; tally red is used by the ON AIR lamp alone.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from textual.color import Color
 from textual.theme import Theme
 
 from livedeck.text.segments import StyleRole
+from livedeck.ui.kit.palette import COLOURS, Colours, mix
 
 AUTO = "auto"
 """No theme is set: the colours of the terminal decide."""
@@ -40,6 +40,7 @@ class Palette:
 
     background: str
     panel: str
+    raised: str
     cursor: StyleSpec
     rule: str
     styles: Mapping[StyleRole, StyleSpec]
@@ -48,113 +49,63 @@ class Palette:
     plain: bool = False
 
 
-INDICATORS = {
-    StyleRole.ON_AIR: StyleSpec("#ffffff", "#c00000", "bold"),
-    StyleRole.READY: StyleSpec("#000000", "#009e73"),
-    StyleRole.PENDING: StyleSpec("#000000", "#e69f00", "bold"),
-    StyleRole.LOST: StyleSpec("#000000", "#d55e00", "bold"),
-    StyleRole.BANNER: StyleSpec("#000000", "#e69f00", "bold"),
-    StyleRole.BANNER_BLIND: StyleSpec("#000000", "#d55e00", "bold"),
-}
-"""Filled cells: the same in every theme of true colour."""
+def _true_colour(colours: Colours, *, is_dark: bool = True) -> Palette:
+    """The palette made of these colours (interface.md, "Colours")."""
+    tint = 0.16 if is_dark else 0.06
+    critical = StyleSpec(colours.ink, colours.critical, "bold")
+    warning = StyleSpec(colours.ink, colours.warning, "bold")
+    return Palette(
+        background=colours.ground,
+        panel=colours.panel,
+        raised=colours.raised,
+        cursor=StyleSpec("", colours.cursor),
+        rule=colours.frame,
+        dark=is_dark,
+        styles={
+            StyleRole.TEXT: StyleSpec(colours.text),
+            StyleRole.STRONG: StyleSpec(colours.strong, "", "bold"),
+            StyleRole.DIM: StyleSpec(colours.dim),
+            StyleRole.HEAD: StyleSpec(colours.dim),
+            StyleRole.RULE: StyleSpec(colours.frame),
+            StyleRole.RAISED: StyleSpec(colours.strong, colours.raised, "bold"),
+            StyleRole.ON_AIR: StyleSpec(colours.tally),
+            StyleRole.OFF: StyleSpec(colours.dim, colours.raised),
+            StyleRole.OK: StyleSpec(colours.ok),
+            StyleRole.INFO: StyleSpec(colours.info),
+            StyleRole.WARNING: StyleSpec(colours.warning, "", "bold"),
+            StyleRole.WARNING_CHIP: StyleSpec(colours.warning, mix(colours.ground, colours.warning, tint), "bold"),
+            StyleRole.WARNING_FILL: warning,
+            StyleRole.CRITICAL: critical,
+            StyleRole.CRITICAL_MARK: StyleSpec(colours.critical, "", "bold"),
+            StyleRole.STALE: StyleSpec(colours.dim),
+            StyleRole.KEY_20: warning,
+            StyleRole.KEY_50: StyleSpec(colours.ink, colours.key, "bold"),
+            StyleRole.LOSS: critical,
+            StyleRole.ODD: StyleSpec(colours.key),
+            StyleRole.VIDEO: StyleSpec(colours.video),
+            StyleRole.VIDEO_QUIET: StyleSpec(mix(colours.ground, colours.video, 0.5)),
+            StyleRole.AUDIO: StyleSpec(colours.audio),
+            StyleRole.FPS: StyleSpec(colours.fps),
+            StyleRole.LIMIT: StyleSpec(colours.warning),
+            StyleRole.BAND: StyleSpec(colours.grid),
+            StyleRole.OVERLAY: StyleSpec(colours.second),
+            StyleRole.BANNER: warning,
+            StyleRole.BANNER_BLIND: critical,
+        },
+    )
 
-DARK = Palette(
-    background="#0e1216",
-    panel="#171d23",
-    cursor=StyleSpec("", "#25303a"),
-    rule="#6c7984",
-    styles=INDICATORS
-    | {
-        StyleRole.TEXT: StyleSpec("#d5dce2"),
-        StyleRole.STRONG: StyleSpec("#f2f5f7", "", "bold"),
-        StyleRole.DIM: StyleSpec("#93a1ad"),
-        StyleRole.HEAD: StyleSpec("#93a1ad"),
-        StyleRole.RULE: StyleSpec("#6c7984"),
-        StyleRole.OFF: StyleSpec("#b4bec6", "#2b343b"),
-        StyleRole.OK: StyleSpec("#2fbf95"),
-        StyleRole.INFO: StyleSpec("#56b4e9"),
-        StyleRole.WARNING: StyleSpec("#e69f00"),
-        StyleRole.CRITICAL: StyleSpec("#f0762b", "", "bold"),
-        StyleRole.STALE: StyleSpec("#999999"),
-        StyleRole.KEY_20: StyleSpec("#e69f00"),
-        StyleRole.KEY_50: StyleSpec("#f0e442", "", "bold"),
-        StyleRole.LOSS: StyleSpec("#f0762b", "", "bold"),
-        StyleRole.ODD: StyleSpec("#d98fb7"),
-        StyleRole.VIDEO: StyleSpec("#6fd3c3"),
-        StyleRole.AUDIO: StyleSpec("#b3a6f2"),
-        StyleRole.FPS: StyleSpec("#9ec9f5"),
-        StyleRole.LIMIT: StyleSpec("#7a8792"),
-        StyleRole.BAND: StyleSpec("#2c3843"),
-        StyleRole.OVERLAY: StyleSpec("#d8c79a"),
-    },
-)
 
-LIGHT = Palette(
-    background="#fbfaf6",
-    panel="#eef0f0",
-    cursor=StyleSpec("", "#dbe5ec"),
-    rule="#6b767e",
-    dark=False,
-    styles=INDICATORS
-    | {
-        StyleRole.TEXT: StyleSpec("#22292e"),
-        StyleRole.STRONG: StyleSpec("#000000", "", "bold"),
-        StyleRole.DIM: StyleSpec("#4f5b64"),
-        StyleRole.HEAD: StyleSpec("#4f5b64"),
-        StyleRole.RULE: StyleSpec("#6b767e"),
-        StyleRole.OFF: StyleSpec("#3c464d", "#d3d9dc"),
-        StyleRole.OK: StyleSpec("#006b4d"),
-        StyleRole.INFO: StyleSpec("#0a5f96"),
-        StyleRole.WARNING: StyleSpec("#7a5200"),
-        StyleRole.CRITICAL: StyleSpec("#a34400", "", "bold"),
-        StyleRole.STALE: StyleSpec("#5a5a5a"),
-        StyleRole.KEY_20: StyleSpec("#7a5200"),
-        StyleRole.KEY_50: StyleSpec("#5c5000", "", "bold"),
-        StyleRole.LOSS: StyleSpec("#a34400", "", "bold"),
-        StyleRole.ODD: StyleSpec("#8c3a6b"),
-        StyleRole.VIDEO: StyleSpec("#00645a"),
-        StyleRole.AUDIO: StyleSpec("#5743ad"),
-        StyleRole.FPS: StyleSpec("#1d5890"),
-        StyleRole.LIMIT: StyleSpec("#6b7780"),
-        StyleRole.BAND: StyleSpec("#ccd5da"),
-        StyleRole.OVERLAY: StyleSpec("#6a5a2a"),
-    },
-)
+DARK = _true_colour(COLOURS["dark"])
+LIGHT = _true_colour(COLOURS["light"], is_dark=False)
+CONTRAST = _true_colour(COLOURS["contrast"])
 
-CONTRAST = Palette(
-    background="#000000",
-    panel="#000000",
-    cursor=StyleSpec("", "#303030"),
-    rule="#b0b0b0",
-    styles=INDICATORS
-    | {
-        StyleRole.TEXT: StyleSpec("#ffffff"),
-        StyleRole.STRONG: StyleSpec("#ffffff", "", "bold"),
-        StyleRole.DIM: StyleSpec("#e0e0e0"),
-        StyleRole.HEAD: StyleSpec("#e0e0e0", "", "underline"),
-        StyleRole.RULE: StyleSpec("#b0b0b0"),
-        StyleRole.OFF: StyleSpec("#ffffff", "#303030"),
-        StyleRole.OK: StyleSpec("#5dffc6"),
-        StyleRole.INFO: StyleSpec("#8fd3ff"),
-        StyleRole.WARNING: StyleSpec("#ffc04d"),
-        StyleRole.CRITICAL: StyleSpec("#ffa066", "", "bold"),
-        StyleRole.STALE: StyleSpec("#d0d0d0"),
-        StyleRole.KEY_20: StyleSpec("#ffc04d"),
-        StyleRole.KEY_50: StyleSpec("#fff27a", "", "bold"),
-        StyleRole.LOSS: StyleSpec("#ffa066", "", "bold"),
-        StyleRole.ODD: StyleSpec("#ffb3dc"),
-        StyleRole.VIDEO: StyleSpec("#8ff5e6"),
-        StyleRole.AUDIO: StyleSpec("#d6ccff"),
-        StyleRole.FPS: StyleSpec("#c4e1ff"),
-        StyleRole.LIMIT: StyleSpec("#c0c0c0"),
-        StyleRole.BAND: StyleSpec("#505050"),
-        StyleRole.OVERLAY: StyleSpec("#ffe9b8"),
-    },
-)
+_ANSI_CRITICAL = StyleSpec("ansi_black", "ansi_bright_red")
+_ANSI_WARNING = StyleSpec("ansi_black", "ansi_bright_yellow")
 
 ANSI_16 = Palette(
     background="ansi_black",
     panel="ansi_black",
+    raised="ansi_black",
     cursor=StyleSpec("", "ansi_black", "underline"),
     rule="ansi_white",
     ansi=True,
@@ -164,48 +115,59 @@ ANSI_16 = Palette(
         StyleRole.DIM: StyleSpec("ansi_white"),
         StyleRole.HEAD: StyleSpec("ansi_white"),
         StyleRole.RULE: StyleSpec("ansi_white"),
-        StyleRole.ON_AIR: StyleSpec("ansi_bright_white", "ansi_red", "bold"),
-        StyleRole.READY: StyleSpec("ansi_black", "ansi_green"),
-        StyleRole.PENDING: StyleSpec("ansi_black", "ansi_yellow"),
-        StyleRole.LOST: StyleSpec("ansi_black", "ansi_bright_yellow"),
-        StyleRole.OFF: StyleSpec("ansi_black", "ansi_white"),
+        StyleRole.RAISED: StyleSpec("ansi_bright_white", "ansi_black", "bold"),
+        StyleRole.ON_AIR: StyleSpec("ansi_red"),
+        StyleRole.OFF: StyleSpec("ansi_white", "ansi_black"),
         StyleRole.OK: StyleSpec("ansi_bright_green"),
         StyleRole.INFO: StyleSpec("ansi_bright_cyan"),
-        StyleRole.WARNING: StyleSpec("ansi_bright_yellow"),
-        StyleRole.CRITICAL: StyleSpec("ansi_bright_red", "", "bold"),
+        StyleRole.WARNING: StyleSpec("ansi_bright_yellow", "", "bold"),
+        StyleRole.WARNING_CHIP: _ANSI_WARNING,
+        StyleRole.WARNING_FILL: _ANSI_WARNING,
+        StyleRole.CRITICAL: _ANSI_CRITICAL,
+        StyleRole.CRITICAL_MARK: StyleSpec("ansi_bright_red"),
         StyleRole.STALE: StyleSpec("ansi_white"),
-        StyleRole.KEY_20: StyleSpec("ansi_bright_yellow"),
-        StyleRole.KEY_50: StyleSpec("ansi_bright_yellow", "", "bold"),
-        StyleRole.LOSS: StyleSpec("ansi_bright_red", "", "bold"),
+        StyleRole.KEY_20: _ANSI_WARNING,
+        StyleRole.KEY_50: StyleSpec("ansi_black", "ansi_bright_magenta"),
+        StyleRole.LOSS: _ANSI_CRITICAL,
         StyleRole.ODD: StyleSpec("ansi_bright_magenta"),
         StyleRole.VIDEO: StyleSpec("ansi_bright_cyan"),
+        StyleRole.VIDEO_QUIET: StyleSpec("ansi_cyan"),
         StyleRole.AUDIO: StyleSpec("ansi_bright_magenta"),
-        StyleRole.FPS: StyleSpec("ansi_bright_white"),
-        StyleRole.LIMIT: StyleSpec("ansi_white"),
+        StyleRole.FPS: StyleSpec("ansi_bright_green"),
+        StyleRole.LIMIT: StyleSpec("ansi_bright_yellow"),
         StyleRole.BAND: StyleSpec("ansi_white", "", "dim"),
         StyleRole.OVERLAY: StyleSpec("ansi_bright_white"),
-        StyleRole.BANNER: StyleSpec("ansi_black", "ansi_yellow"),
-        StyleRole.BANNER_BLIND: StyleSpec("ansi_black", "ansi_bright_yellow", "bold"),
+        StyleRole.BANNER: _ANSI_WARNING,
+        StyleRole.BANNER_BLIND: _ANSI_CRITICAL,
     },
 )
 
-LOUD = frozenset({StyleRole.STRONG, StyleRole.WARNING, StyleRole.CRITICAL, StyleRole.KEY_50, StyleRole.LOSS})
-
-FILLED = frozenset({StyleRole.ON_AIR, StyleRole.PENDING, StyleRole.LOST, StyleRole.BANNER, StyleRole.BANNER_BLIND})
-"""Without colour, loud roles are bold and filled ones reversed; ON AIR, LOST and BLIND are both."""
+BOLD = frozenset(
+    {
+        StyleRole.STRONG,
+        StyleRole.RAISED,
+        StyleRole.WARNING,
+        StyleRole.WARNING_CHIP,
+        StyleRole.WARNING_FILL,
+        StyleRole.CRITICAL_MARK,
+    }
+)
+REVERSED = frozenset({StyleRole.CRITICAL, StyleRole.LOSS, StyleRole.BANNER, StyleRole.BANNER_BLIND})
+"""What tells without colour: a warning is bold, what is critical is reversed and bold."""
 
 
 def _without_colour(role: StyleRole) -> StyleSpec:
-    words = ["bold"] if role in LOUD or role in {StyleRole.ON_AIR, StyleRole.LOST, StyleRole.BANNER_BLIND} else []
-    words += ["reverse"] if role in FILLED else []
+    words = ["bold"] if role in BOLD | REVERSED else []
+    words += ["reverse"] if role in REVERSED else []
     words += ["dim"] if role is StyleRole.BAND else []
-    background = "ansi_default" if role in INDICATORS or role is StyleRole.OFF else ""
+    background = "ansi_default" if DARK.styles[role].background else ""
     return StyleSpec("ansi_default", background, " ".join(words) or "none")
 
 
 MONO = Palette(
     background="ansi_default",
     panel="ansi_default",
+    raised="ansi_default",
     cursor=StyleSpec("", "ansi_default", "underline"),
     rule="ansi_default",
     ansi=True,
@@ -267,6 +229,7 @@ def _variables(palette: Palette) -> Iterator[tuple[str, str]]:
     yield "cursor", palette.cursor.background
     yield "cursor-style", palette.cursor.style
     yield "rule", palette.rule
+    yield "raised", palette.raised
     yield "ansi-background", palette.background
     yield "ansi-foreground", palette.styles[StyleRole.TEXT].colour
     yield "scrollbar", palette.rule

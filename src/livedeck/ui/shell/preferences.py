@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from livedeck.monitor import Severity, Snapshot
-from livedeck.presentation.badges import SEVERITY_BADGES
+from livedeck.presentation.badges import severity_chip
 from livedeck.presentation.filtering import TableView
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole, wrap
@@ -35,8 +35,7 @@ def notice_lines(notices: tuple[Notice, ...], render_time: RenderTime, cells: in
     notice = notices[-1]
     if render_time.seconds_since(notice.at) >= NOTICE_SECONDS[notice.severity]:
         return []
-    glyph, word, role = SEVERITY_BADGES[notice.severity]
-    badge = f" {glyph} {word} "
+    badge, role = severity_chip(notice.severity)
     first, *more = list(wrap(safe(notice.text), StyleRole.STRONG, cells - len(badge) - 1)) or [[]]
     indent = (" " * len(badge), StyleRole.STRONG)
     return [[(badge, role), *first], *([indent, *line] for line in more)][:MAX_NOTICE_LINES]

@@ -15,6 +15,7 @@ from livedeck.text import values
 from livedeck.text.segments import Group, Line, StyleRole, clip, fit, join, justify, plain, width
 from livedeck.ui.wallboard.glyphs import PLAIN, max_scale, text_cells, text_lines
 from livedeck.ui.wallboard.model import WallModel
+from livedeck.ui.wallboard.styles import BAR_ROLES
 
 OTHER_TALLIES = (BroadcastState.RECONNECTING, BroadcastState.LOST, BroadcastState.LATE, BroadcastState.UNKNOWN)
 """The tallies besides ON AIR that are counted, where there are any."""
@@ -109,7 +110,7 @@ def _spread(left: Line, middle: Line, right: Line, cells: int) -> Line:
 def _on_air_lamp(model: WallModel) -> list[Line]:
     """ON AIR and how many, lit where there are any; hatched where that is not sure."""
     count, stale = sum(state.phase.tally is BroadcastState.ON_AIR for state in model.states), model.render_time.stale
-    role = StyleRole.ON_AIR if count and not stale else StyleRole.OFF
+    role = StyleRole.RAISED if count and not stale else StyleRole.OFF
     lines = text_lines(f"{'▒ ' if stale else ''}ON AIR {count}", role, LARGE, 100)
     return [[(" ", role), *line, (" ", role)] for line in lines]
 
@@ -127,9 +128,12 @@ def tally_counts(model: WallModel, *tallies: BroadcastState) -> Line:
     line: Line = []
     for tally in tallies:
         if counts[tally] or tally is BroadcastState.ON_AIR:
-            glyph, word, role = TALLY_BADGES[tally]
+            glyph, word, _ = TALLY_BADGES[tally]
             lamp = f" {'▒' if stale else glyph} {word} {counts[tally]} "
-            line += [*([_GAP] if line else []), (lamp, role if counts[tally] and not stale else StyleRole.OFF)]
+            line += [
+                *([_GAP] if line else []),
+                (lamp, BAR_ROLES[tally] if counts[tally] and not stale else StyleRole.OFF),
+            ]
     return line
 
 

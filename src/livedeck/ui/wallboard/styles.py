@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from livedeck.monitor import BroadcastState
 from livedeck.text.segments import StyleRole
 from livedeck.ui.kit.themes import Palette, StyleSpec
+
+BAR_ROLES: Mapping[BroadcastState, StyleRole] = dict.fromkeys(BroadcastState, StyleRole.OFF) | {
+    BroadcastState.ON_AIR: StyleRole.RAISED,
+    BroadcastState.RECONNECTING: StyleRole.CRITICAL,
+    BroadcastState.LOST: StyleRole.CRITICAL,
+    BroadcastState.LATE: StyleRole.WARNING_CHIP,
+    BroadcastState.SCHEDULED: StyleRole.RAISED,
+}
+"""How the bar with the tally is filled: what is well stays calm."""
 
 MAX_CHANNEL = 0xE6
 """The greatest least channel of a colour: white burns in first."""

@@ -19,6 +19,7 @@ from livedeck.presentation.table import Column
 from livedeck.text.segments import Line, StyleRole, clip, fit, join, plain, width
 from livedeck.text.values import NOT_APPLICABLE, safe, short_duration
 from livedeck.ui.wallboard.glyphs import BLOCK_HEIGHTS, HEIGHTS, PLAIN, block_lines, text_cells, text_lines, wrap_text
+from livedeck.ui.wallboard.styles import BAR_ROLES
 
 T = TypeVar("T")
 
@@ -104,7 +105,7 @@ MAX_NAME_ROWS = 2
 _BORDERS = {"light": "┌─┐│└┘", "heavy": "╔═╗║╚╝", "hatched": "▒▒▒▒▒▒"}
 """Top left, horizontal, top right, vertical, bottom left, bottom right."""
 
-_SHORT = {"RECONNECT": "RECON", "SCHEDULED": "SCHED", "COMPLETED": "DONE", "UNKNOWN": "UNKN"}
+_SHORT = {"RECONN": "RECON", "UNKNOWN": "UNKN"}
 """Tallies in large letters, where each letter takes four cells and more."""
 
 
@@ -190,7 +191,7 @@ def _border(state: EventState, render_time: RenderTime) -> tuple[StyleRole, str]
         return StyleRole.STALE, _BORDERS["hatched"]
     severities = {finding.severity for finding in state.assessment.findings}
     if Severity.CRITICAL in severities:
-        return StyleRole.CRITICAL, _BORDERS["heavy"]
+        return StyleRole.CRITICAL_MARK, _BORDERS["heavy"]
     return StyleRole.WARNING if Severity.WARNING in severities else StyleRole.RULE, _BORDERS["light"]
 
 
@@ -208,9 +209,9 @@ def _lamp(state: EventState, render_time: RenderTime, cells: int, scale: int) ->
 
 def indicator(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]:
     """The tally in few letters, and its role: `◌ RECON`."""
-    text, role = events.tally(state, render_time)[0]
-    glyph, _, word = text.strip().partition(" ")
-    return f"{glyph} {_SHORT.get(word, word)}", role
+    glyph, _, word = plain(events.tally(state, render_time)).strip().partition(" ")
+    doubtful = events.is_doubtful(state, render_time)
+    return f"{glyph} {_SHORT.get(word, word)}", StyleRole.OFF if doubtful else BAR_ROLES[state.phase.tally]
 
 
 def score(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]:

@@ -88,7 +88,7 @@ class Confirm(Dialog[bool]):
     def _object(self, text: str) -> None:
         cells = min(MAX_CELLS, self.size.width) - 4
         self.query_one("#objection", LinesWidget).show(
-            list(wrap(f"✖ {text}", StyleRole.CRITICAL, cells)) if text else []
+            list(wrap(f"✖ {text}", StyleRole.CRITICAL_MARK, cells)) if text else []
         )
 
 

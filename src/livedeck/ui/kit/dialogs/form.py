@@ -112,7 +112,7 @@ class Form(Dialog[FormResult | None]):
         cells = self.query_one("#title").size.width or self.size.width - 4
         lines = heading(self._state.title, cells)[:1]
         texts = (self._state.note, *self._state.errors.rest)
-        lines += [line for text in texts if text for line in wrap(f"✖ {text}", StyleRole.CRITICAL, cells)]
+        lines += [line for text in texts if text for line in wrap(f"✖ {text}", StyleRole.CRITICAL_MARK, cells)]
         self.query_one("#title", LinesWidget).show([*lines, []])
 
     def on_edited(self, message: Edited) -> None:
@@ -134,7 +134,7 @@ class Form(Dialog[FormResult | None]):
         widget = self._editors[field.name]
         if isinstance(widget, RowsInput) and widget.errors:
             error = ""  # each stands at its own row
-        text, role = (f"✖ {error}", StyleRole.CRITICAL) if error else (self._description(field), StyleRole.DIM)
+        text, role = (f"✖ {error}", StyleRole.CRITICAL_MARK) if error else (self._description(field), StyleRole.DIM)
         self._remarks[field.name].show([[(f" {text}", role)]])
         self._remarks[field.name].display = bool(text)
 
@@ -156,7 +156,7 @@ class Form(Dialog[FormResult | None]):
         name = next((name for name, widget in self._editors.items() if widget is focused), "")
         error = self._errors.get(name, "")
         cells = max(20, self.query_one("#hint").size.width)
-        lines: list[Line] = list(wrap(f"✖ {error}", StyleRole.CRITICAL, cells)) if error else [self._keys(name)]
+        lines: list[Line] = list(wrap(f"✖ {error}", StyleRole.CRITICAL_MARK, cells)) if error else [self._keys(name)]
         self.query_one("#hint", LinesWidget).show([[], *lines])
 
     def _keys(self, name: str) -> Line:
@@ -199,7 +199,7 @@ class Form(Dialog[FormResult | None]):
         elif objection := self._blocked_reason() or (
             "" if names or self._state.allow_unchanged else "nothing was changed"
         ):
-            self.query_one("#hint", LinesWidget).show([[], [(f"✖ {objection}", StyleRole.CRITICAL)]])
+            self.query_one("#hint", LinesWidget).show([[], [(f"✖ {objection}", StyleRole.CRITICAL_MARK)]])
         else:
             self.dismiss(FormResult(dict(self._entries), names))
 
@@ -252,4 +252,4 @@ class Section(LinesWidget):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self._content = [[(text.upper(), StyleRole.RULE)]]
+        self._content = [[(text.upper(), StyleRole.INFO)]]

@@ -237,8 +237,8 @@ class RowsInput(ToggleInput):
         if index in self.errors:
             errors = ", ".join(f"{name} {reason}" for name, reason in self.errors[index].items())
             return [
-                (f"✖ {row_title(self.field, row)}", StyleRole.CRITICAL),
-                (f"  {values.safe(errors, 80)}", StyleRole.CRITICAL),
+                (f"✖ {row_title(self.field, row)}", StyleRole.CRITICAL_MARK),
+                (f"  {values.safe(errors, 80)}", StyleRole.CRITICAL_MARK),
             ]
         off = "" if row.get("enabled") is not False else "  off"
         return [
