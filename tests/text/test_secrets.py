@@ -140,3 +140,12 @@ def test_a_text_is_looked_through_once_whatever_number_of_secrets_there_is() -> 
     line = '{"event": "live-key events are polled", "id": "4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10", "level": "info"}'
     assert len(REGISTER.candidates(line)) < MAX_SECRETS // 100
     assert mask_secrets(line) == line
+
+
+def test_a_long_text_of_one_letter_is_looked_through_once() -> None:
+    """Such a name froze the deck: from each letter on it was asked anew whether an encoded value begins. Would take
+    minutes."""
+    REGISTER.add(PLAIN)
+    text = "x" * 200_000
+    assert mask_secrets(text) == text
+    assert PLAIN not in mask_secrets(f"{text} {PLAIN}")

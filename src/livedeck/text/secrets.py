@@ -40,7 +40,7 @@ _CREDENTIAL = re.compile(
 """What somebody calls a secret in a text; a second net, for values that were never parsed as one."""
 
 _ESCAPE = re.compile(r"((?:\\+x[0-9a-f]{2})+)|\\+(?:u([0-9a-f]{4})|(.))", re.IGNORECASE | re.DOTALL)
-_BASE64 = re.compile(r"(?=[a-z_/-]*[A-Z0-9+])[A-Za-z0-9+/_-]{11,}")
+_BASE64, _NO_WORD = re.compile(r"[A-Za-z0-9+/_-]{11,}"), re.compile(r"[A-Z0-9+]")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}){8,}[0-9a-fA-F]?")
 _NOTHING = re.compile("(?!)")
 _ROUNDS = 3
@@ -84,7 +84,7 @@ class SecretRegister:
         text = self._short.sub(MASK, text)
         if "%" in text or "\\" in text or "&" in text:
             text = self._mask_escaped(text)
-        runs = {run for encoded in (_BASE64, _HEX) for run in encoded.findall(text)}
+        runs = {run for run in _BASE64.findall(text) if _NO_WORD.search(run)} | {*_HEX.findall(text)}
         if runs and self._secrets_in("\n".join(decoded for run in runs for decoded in _decoded(run))):
             for run in runs:
                 text = text.replace(run, MASK) if self._secrets_in("\n".join(_decoded(run))) else text
