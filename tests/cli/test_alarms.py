@@ -20,7 +20,7 @@ from virtual_clock import VirtualClock
 
 
 def test_alarms_are_printed_most_urgent_first_with_state_cause_and_what_to_do(tmp_path: Path) -> None:
-    with served(tmp_path) as (_, service):
+    with served(tmp_path, "--speed", "0.01") as (_, service):  # one evening in all three, however long they take
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
         told = called(tmp_path, "alarms", "--json", env=env)
         table = called(tmp_path, "alarms", env=env)
