@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from cli.commands import LIVEDECK, TIMEOUT, environment, livedeck, served
+from cli.commands import LIVEDECK, TIMEOUT, called, environment, livedeck, served
 from livedeck.monitor import History
 from monitor.recordings import NOW, readings, snapshot, ticking
 
@@ -72,7 +72,12 @@ def names(folder: Path) -> list[str]:
 
 
 def export(tmp_path: Path, env: dict[str, str], *arguments: str, event: str = EVENT) -> Any:
-    return livedeck(tmp_path / "home", "chat", "export", event, *arguments, env=env)
+    return called(tmp_path / "home", "chat", "export", event, *arguments, env=env)
+
+
+def piped(tmp_path: Path, env: dict[str, str], *arguments: str) -> Any:
+    """An export to standard output, which a process of its own has."""
+    return livedeck(tmp_path / "home", "chat", "export", EVENT, "-o", "-", *arguments, env=env)
 
 
 class Endless(BaseHTTPRequestHandler):
@@ -140,7 +145,7 @@ def test_a_file_holds_what_the_platform_sends_and_words_go_to_stderr(
 
 
 def test_standard_output_carries_data_only(tmp_path: Path, env: dict[str, str]) -> None:
-    done = export(tmp_path, env, "-o", "-", "--format", "ndjson", "--tz", "Europe/Berlin", "--search", "BEAUTIFUL")
+    done = piped(tmp_path, env, "--format", "ndjson", "--tz", "Europe/Berlin", "--search", "BEAUTIFUL")
     assert done.returncode == 0, done.stderr
     messages = [json.loads(line) for line in done.stdout.split("\n")[:-1]]
     assert {one["message"] for one in messages} == {"beautiful"}
@@ -149,7 +154,7 @@ def test_standard_output_carries_data_only(tmp_path: Path, env: dict[str, str]) 
 
 
 def test_from_is_the_first_moment_and_to_the_first_one_no_more(tmp_path: Path, env: dict[str, str]) -> None:
-    everything = json.loads(export(tmp_path, env, "-o", "-").stdout)["data"]
+    everything = json.loads(piped(tmp_path, env).stdout)["data"]
     moments = [datetime.fromisoformat(one["created_at"]) for one in everything]
     first, end = moments[len(moments) // 3], moments[len(moments) // 2]
     expected = [one["id"] for one, at in zip(everything, moments, strict=True) if first <= at < end]
@@ -158,7 +163,7 @@ def test_from_is_the_first_moment_and_to_the_first_one_no_more(tmp_path: Path, e
     naive = tuple(moment.replace(tzinfo=None).isoformat() for moment in (first, end))
     offset = tuple(moment.astimezone(berlin).isoformat() for moment in (first, end))
     for (since, until), *zone in ((naive,), (offset,), (here, "--tz", "Europe/Berlin")):
-        done = export(tmp_path, env, "-o", "-", "--format", "ndjson", "--from", since, "--to", until, *zone)
+        done = piped(tmp_path, env, "--format", "ndjson", "--from", since, "--to", until, *zone)
         found = [json.loads(line) for line in done.stdout.split("\n")[:-1]]
         assert [one["id"] for one in found] == expected, done.stderr
         assert [datetime.fromisoformat(one["created_at"]) for one in found][:1] == [first]
@@ -166,7 +171,7 @@ def test_from_is_the_first_moment_and_to_the_first_one_no_more(tmp_path: Path, e
 
 
 def test_safe_csv_says_how_many(tmp_path: Path, env: dict[str, str]) -> None:
-    done = export(tmp_path, env, "-o", "-", "--format", "csv", "--safe-csv")
+    done = piped(tmp_path, env, "--format", "csv", "--safe-csv")
     cells = [cell for row in csv.reader(io.StringIO(done.stdout, newline="")) for cell in row]
     changed = [cell for cell in cells if cell.startswith(("'=", "'+", "'-", "'@"))]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]

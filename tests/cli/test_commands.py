@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cli.commands import TIMEOUT, livedeck, served
+from cli.commands import TIMEOUT, called, livedeck, served
 from livedeck import __version__
 
 HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "EVENT", "WRONG")
@@ -68,14 +68,14 @@ def test_a_scenario_is_played_by_serve_and_by_the_demo(tmp_path: Path) -> None:
     with served(tmp_path, "--scenario", "big-workspace") as (_, service):
         _, body = asked(f"{service['base_url']}/v2/live/events", service["token"])
         assert body["meta"]["pagination"]["total"] == 400
-    done = livedeck(tmp_path, "demo", "--scenario", "clean-show")
+    done = called(tmp_path, "demo", "--scenario", "clean-show")
     assert (done.returncode, "0 alarms" in done.stdout) == (0, True), done.stdout + done.stderr
 
 
 def test_status_as_an_object(tmp_path: Path) -> None:
     with served(tmp_path) as (_, service):
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
-        done = livedeck(tmp_path, "status", "--json", env=env)
+        done = called(tmp_path, "status", "--json", env=env)
     assert done.returncode == 0, done.stderr
     status = json.loads(done.stdout)
     assert set(status) == {"as_of", "link", "flood", "events", "alarms", "unreadable", "open_changes"}
@@ -105,14 +105,14 @@ def test_a_platform_that_cannot_be_reached_is_exit_code_four_and_says_so(tmp_pat
         process.wait(TIMEOUT)
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
         for arguments in ((), ("status",), ("status", "--json")):
-            done = livedeck(tmp_path, *arguments, env=env)
+            done = called(tmp_path, *arguments, env=env)
             assert done.returncode == 4
             assert "cannot be reached" in done.stderr
 
 
 def test_the_demo_needs_no_setting_and_heeds_none_but_read_only(tmp_path: Path) -> None:
     env = {"LIVEDECK_TIMEOUT": "99", "LIVEDECK_CONFIG": str(tmp_path / "absent.toml"), "LIVEDECK_TOKEN": "another"}
-    done = livedeck(tmp_path, "demo", env=env)
+    done = called(tmp_path, "demo", env=env)
     assert done.returncode == 0, done.stderr
 
 
@@ -127,7 +127,7 @@ def test_a_refused_token_is_exit_code_three_and_never_shown(tmp_path: Path) -> N
     secret = "a-token-that-nobody-knows"
     with served(tmp_path) as (_, service):
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": secret}
-        done = livedeck(tmp_path, "status", "--json", env=env)
+        done = called(tmp_path, "status", "--json", env=env)
     assert done.returncode == 3
     assert "token" in done.stderr
     assert secret not in done.stdout + done.stderr
@@ -152,7 +152,7 @@ def test_a_refused_token_is_exit_code_three_and_never_shown(tmp_path: Path) -> N
 def test_wrong_use_is_exit_code_two_and_says_what_to_do(
     tmp_path: Path, arguments: tuple[str, ...], env: dict[str, str], words: str
 ) -> None:
-    done = livedeck(tmp_path, *arguments, env=env)
+    done = called(tmp_path, *arguments, env=env)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert "Traceback" not in done.stderr
