@@ -256,7 +256,7 @@ async def test_a_poster_on_this_machine_is_asked_for_where_the_platform_is_there
         port = site.sockets[0].getsockname()[1]
         event = with_poster(known.events[1], f"http://127.0.0.1:{port}/p.png")
         async with served(model_of(replace(known, events=(event,))), fetch=api.cdn.content) as outlet:
-            page = await outlet.publisher.page()
+            _, page = await outlet.publisher.page()
             assert page
             (poster,) = page.posters
             response, body = await outlet.ask("GET", f"/{poster}")

@@ -18,8 +18,10 @@ from msgspec import json
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Poster
 from livedeck.monitor import EventState, Severity, Snapshot
+from livedeck.presentation.events import odd_sign
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.outside import shown
+from livedeck.text.segments import plain
 from livedeck.ui.kit.palette import COLOURS
 from livedeck.ui.wallboard.model import Standing, WallModel, wall_model
 from livedeck.ui.wallboard.page import MAX_WRONG, Page, name_order, page, update_since
@@ -77,6 +79,13 @@ def test_the_page_has_the_events_of_the_terminal_wall_in_its_order_and_says_the_
 def test_the_sentence_that_is_read_out_says_name_state_reason_and_health(known: Snapshot) -> None:
     (entry,) = (entry for entry in _page(known).entries.values() if entry.name == "Town hall, main")
     assert entry.label == ("Town hall, main, on air", ", packet loss, health 20")
+
+
+def test_an_event_that_could_not_be_read_whole_is_marked_to_the_eye_and_to_the_ear(known: Snapshot) -> None:
+    unlisted = replace(known.events[-6], is_listed=False)
+    (entry,) = _page(replace(known, events=(unlisted,), alarms=())).entries.values()
+    assert entry.sign == plain(odd_sign(unlisted)).strip() == "≠ unlisted"
+    assert ", unlisted" in entry.label[1]
 
 
 def test_above_nine_events_each_keeps_its_place_by_name_and_the_worst_stand_over_them(known: Snapshot) -> None:

@@ -54,16 +54,14 @@ class PagePublisher:
 
     def __init__(self, wall: Wall) -> None:
         self._wall, self._cache = wall, DrawCache()
-        self._model: WallModel | None = None
-        self._number = 0
-        self._made: tuple[WallModel, Page] | None = None
+        self._published: tuple[int, WallModel | None] = 0, None
+        self._made: tuple[int, Page | None] = 0, None
         self._making = asyncio.Lock()
         self._changed, self._is_ended = asyncio.Event(), False
 
     def publish(self, model: WallModel) -> None:
         """This is on the wall now."""
-        self._model = model
-        self._number += 1
+        self._published = self._published[0] + 1, model
         self._wake()
 
     def end(self) -> None:
@@ -75,13 +73,13 @@ class PagePublisher:
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
-    async def page(self) -> Page | None:
-        """The newest page; None before the first."""
+    async def page(self) -> tuple[int, Page | None]:
+        """The newest page and its number, which grows; None before the first."""
         async with self._making:
-            model = self._model
-            if model and (self._made is None or self._made[0] is not model):
-                self._made = model, await asyncio.to_thread(page, model, self._wall, self._cache)
-        return self._made[1] if self._made else None
+            number, model = self._published
+            if model and self._made[0] != number:
+                self._made = number, await asyncio.to_thread(page, model, self._wall, self._cache)
+        return self._made
 
     async def updates(self) -> AsyncGenerator[tuple[int, Update] | None, None]:
         """All of the newest page with its number, then what changes, until the end; None where nothing came for long.
@@ -90,7 +88,7 @@ class PagePublisher:
         """
         shown: Page | None = None
         while True:
-            changed, number, newest = self._changed, self._number, await self.page()
+            changed, (number, newest) = self._changed, await self.page()
             if newest is not None and newest is not shown:
                 yield number, update_since(shown, newest)
                 shown = newest
@@ -167,7 +165,7 @@ class WallPages:
     async def _poster(self, request: Request) -> Response:
         """The picture of an event on the wall; of nothing else."""
         key = f"posters/{request.path_params['key']}"
-        newest = await self._publisher.page()
+        _, newest = await self._publisher.page()
         link = newest.posters.get(key) if newest else None
         picture = await self._posters.get(key, link) if link else None
         if picture is None:

@@ -85,6 +85,7 @@ class Curve(Struct, frozen=True):
 
 class Entry(Struct, frozen=True, omit_defaults=True):
     """One event. `tone`: how it stands; `glyph`: the same as a shape. `why`: what is wrong, and `detail` of it.
+    `sign`: that not all of it could be read.
 
     `label`: the sentence that is read out, before and behind its time. `poster`: a relative address, or empty.
     """
@@ -98,6 +99,7 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     label: tuple[str, str]
     why: str = ""
     detail: str = ""
+    sign: str = ""
     health: str = ""
     rate: str = ""
     numbers: tuple[Number, ...] = ()
@@ -286,7 +288,8 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
     why, detail = ("", "") if tone is Standing.STALE else loss if loss[0] else _worst_finding(state)
     health = _health(state, render_time)
     glyph = _STALE_GLYPH if tone is Standing.STALE else _STANDING_BADGES.get(tone, (tally_glyph,))[0]
-    spoken = [plain(events.odd_sign(state)).strip("≠ "), why or ("good" if tone is Standing.GOOD else "")]
+    sign = plain(events.odd_sign(state)).strip()
+    spoken = [sign.strip("≠ "), why or ("good" if tone is Standing.GOOD else "")]
     spoken += ["not up to date"] if tone is Standing.STALE else []
     spoken += [f"health {health}"] if health.isdecimal() else []
     return Entry(
@@ -299,6 +302,7 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
         label=(f"{name}, {tally.lower()}", "".join(f", {words}" for words in spoken if words)),
         why=why,
         detail=detail,
+        sign=sign,
         health=health,
         rate=_rate(plain(events.video(state, render_time))),
         numbers=_numbers(state, render_time),

@@ -152,7 +152,7 @@ function paintTile(shape, entry) {
   paintCommon(shape, entry);
   setText(shape.lamp, entry.lamp);
   shape.lamp.classList.toggle("is-lit", entry.is_lit);
-  setText(shape.tally, entry.tally);
+  setText(shape.tally, entry.sign ? `${entry.tally}  ${entry.sign}` : entry.tally);
   setText(shape.why, entry.why ? `${entry.glyph} ${entry.why}` : entry.tone === "good" ? `${entry.glyph} good` : "");
   setText(shape.detail, entry.detail ?? "");
   setParts(shape.health, [["b", entry.health ?? ""], ["span", entry.health > 0 ? "of 100" : ""]]);
@@ -195,7 +195,8 @@ function makeCell(node) {
 function paintCell(shape, entry) {
   paintCommon(shape, entry);
   setText(shape.health, `${entry.glyph} ${entry.health ?? ""}`);
-  setText(shape.why, entry.why || entry.rate || (entry.health ? "" : entry.tally.toLowerCase()));
+  shape.node.classList.toggle("is-odd", Boolean(entry.sign));
+  setText(shape.why, entry.why || entry.sign || entry.rate || (entry.health ? "" : entry.tally.toLowerCase()));
   shape.node.dataset.long = [...entry.name].length > 18;
   if (entry.curve) showChart(shape.chart, entry);
   shape.chart.hidden = !entry.curve;
