@@ -182,6 +182,17 @@ async def test_a_fault_that_came_again_is_another_row_and_the_newest_counts(tmp_
         assert db.execute("SELECT state FROM alarm ORDER BY since").fetchall() == [("returned",), ("unacknowledged",)]
 
 
+async def test_a_note_is_told_once_though_one_deck_has_not_yet_seen_the_fault_end(tmp_path: Path) -> None:
+    decks = [await History.open(tmp_path / "a.sqlite", NOW) for _ in range(2)]
+    for deck, alarm in zip(decks, (kept(0, 20, note="seen", **OVER), kept(note="seen")), strict=True):
+        noted = AlarmChange(NOW, AlarmTransition.NOTED, alarm)
+        await deck.append(replace(snapshot({}, changes=(noted,)), alarms=(alarm,)))
+        await deck.flush()
+    assert len(await decks[0].alarm_log(NOW)) == 1
+    for deck in decks:
+        await deck.close()
+
+
 async def test_a_row_is_by_the_clock_that_the_machine_shows(tmp_path: Path) -> None:
     """A deck goes on without the steps of the clock; who starts after one knows nothing of it."""
     history = await History.open(tmp_path / "a.sqlite", NOW)

@@ -187,7 +187,7 @@ async def test_the_alarm_ends_when_all_that_waited_is_written(tmp_path: Path) ->
 
 
 async def test_what_is_answered_at_one_deck_is_so_at_another_and_at_a_wall(tmp_path: Path) -> None:
-    """With nobody's poll waited for: the row is written at once, and the others look for rows each second."""
+    """With nobody's poll waited for: the row is written at once, and the others look for rows twice a second."""
     path, key = tmp_path / "deck.sqlite", AlarmKey("one", "RECONNECTING")
     stage, clock = Newest(240, 3600, event("one"), event("two")), MovedClock(240)
     stage.silent_from = 0.0

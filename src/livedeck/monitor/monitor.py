@@ -43,7 +43,7 @@ _MIN_REST = 0.01
 _RESTORE_SECONDS = 10.0
 """Until a history that could not be read is asked again: each time it may be waited for."""
 
-_ANSWER_SECONDS = 1.0
+_ANSWER_SECONDS = 0.5
 """Between two looks for what other decks answered: each sees it within two seconds (monitoring.md, "Shared alarms")."""
 
 _ANALYSIS_SECONDS = 0.5

@@ -15,7 +15,7 @@ from livedeck.monitor.history import journal
 from livedeck.monitor.history.database import Database, microseconds
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.kinds import onset_tolerance
-from livedeck.monitor.model.alarm import Alarm
+from livedeck.monitor.model.alarm import Alarm, AlarmTransition
 from livedeck.monitor.model.records import AlarmRecord
 from livedeck.text.secrets import masked_line
 
@@ -102,9 +102,11 @@ def _is_told(record: AlarmRecord, told: dict[object, list[AlarmRecord]]) -> bool
 
 
 def _what(record: AlarmRecord) -> object:
-    """What became of which alarm, without the words and figures of the moment."""
+    """What became of which alarm, without the words and figures of the moment. It may stand otherwise for another
+    process by then: a note is the same to one that has not yet seen the fault end."""
     alarm = record.event_id, record.kind, record.target
-    return alarm, record.turn, record.severity, record.state, record.reason, record.note, record.actor
+    news = record.note if record.turn is AlarmTransition.NOTED else (record.severity, record.reason, record.actor)
+    return alarm, record.turn, news
 
 
 def _without_secrets(alarm: Alarm) -> Alarm:
