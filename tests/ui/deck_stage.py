@@ -34,7 +34,7 @@ UNHURRIED = Settings.model_validate({"cadence": {"budget": 1000}})
 """On a clock that stands still no request is ever earned."""
 
 READS = {"GET", "HEAD"}
-PATIENCE = 30.0
+PATIENCE = 120.0
 """Seconds within which all that a test waits for happens, however busy the machine is."""
 
 
