@@ -77,8 +77,9 @@ def test_the_page_has_the_events_of_the_terminal_wall_in_its_order_and_says_the_
 
 
 def test_the_sentence_that_is_read_out_says_name_state_reason_and_health(known: Snapshot) -> None:
-    (entry,) = (entry for entry in _page(known).entries.values() if entry.name == "Town hall, main")
-    assert entry.label == ("Town hall, main, on air", ", packet loss, health 20")
+    labels = {entry.name: entry.label for entry in _page(known).entries.values()}
+    assert labels["Town hall, main"] == ("Town hall, main, on air", ", packet loss, health 20")
+    assert labels["Cup final, pitch 2"] == ("Cup final, pitch 2, reconnecting", ", lost 01:21")
 
 
 def test_an_event_that_could_not_be_read_whole_is_marked_to_the_eye_and_to_the_ear(known: Snapshot) -> None:

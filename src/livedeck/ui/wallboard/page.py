@@ -299,7 +299,7 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
         tally=tally,
         lamp=_STALE_GLYPH if tone is Standing.STALE else tally_glyph,
         is_lit=state.phase.tally is BroadcastState.ON_AIR and tone is not Standing.STALE,
-        label=(f"{name}, {tally.lower()}", "".join(f", {words}" for words in spoken if words)),
+        label=(f"{name}, {state.phase.tally.value.lower()}", "".join(f", {words}" for words in spoken if words)),
         why=why,
         detail=detail,
         sign=sign,
