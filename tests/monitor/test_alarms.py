@@ -409,6 +409,23 @@ def test_a_blackout_hides_nothing_of_the_sound() -> None:
     assert len(Watcher().look(state(critical(), critical("AUDIO_LOST")))) == 2
 
 
+def test_an_encoder_that_came_and_went_and_is_gone_asks_as_its_window_runs_out() -> None:
+    """DROPOUTS speaks for short silences; while no sample comes it stands for ever, and would hide that this one is
+    none of them."""
+    watcher, since = Watcher(), NOW - timedelta(seconds=100)
+
+    def look(stage: int, after: float) -> Alarm:
+        away = critical("RECONNECTING", since=NOW, stage=stage)
+        watcher.look(state(finding("DROPOUTS", since=since), away), after=after)
+        return watcher.alarm("RECONNECTING")
+
+    assert look(0, 5).state is AlarmState.SUPPRESSED
+    assert look(0, 200).state is AlarmState.SUPPRESSED
+    assert look(1, 100).state is UNACKNOWLEDGED
+    assert look(3, 300).state is UNACKNOWLEDGED
+    assert watcher.transitions("RECONNECTING")[:2] == ["suppressed", "no longer suppressed"]
+
+
 def test_what_outlives_its_parent_asks_then_and_what_does_not_was_never_there() -> None:
     watcher = Watcher()
     watcher.look(state(critical(), finding("FPS_LOW"), finding("VIDEO_LOW")))

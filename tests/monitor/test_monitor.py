@@ -373,7 +373,9 @@ async def test_how_late_samples_come_is_known_over_a_restart() -> None:
     """Else an encoder that has left would be missed a minute later, and one whose metrics are late at once."""
     stage, log = Behind(VirtualClock(), event()), Remembering()
     one = Deck(stage, history=cast("Any", log))
-    lag = (await one.until(60)).events[0].qos.lag
+    snapshot = await one.until(60)
+    assert [(alarm.kind, alarm.severity) for alarm in snapshot.alarms] == [("METRICS_LATE", Severity.INFO)]
+    lag = snapshot.events[0].qos.lag
     assert lag is not None
     assert 40 <= lag < 50
     await one.close()

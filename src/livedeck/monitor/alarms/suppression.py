@@ -22,7 +22,8 @@ def hidden_by(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, lim
     """The kind of the alarm that hides this one, the widest first; empty where none does.
 
     An incident hides what began with it or later; what stood before has another cause. Information hides nothing, and
-    nor does a parent that is shelved or out of service: to silence one alarm is not to silence all below it; but an
+    nor does a parent that is shelved or out of service: to silence one alarm is not to silence all below it; nor does
+    one of the same event hide what asks for attention anew, as an encoder that is away for half its window; but an
     incident that is shelved is so with its members. What a parent hid stays hidden a little longer than the parent
     stands, for the signs of one fault do not end together.
     """
@@ -50,7 +51,7 @@ def _hides(parent: str, alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> bool:
     if other is None or not other.is_ongoing or _is_silenced_alone(other) or other.severity is Severity.INFO:
         return False
     if not other.affects:
-        return True
+        return not alarm.stage or parent in _OF_DECK
     return alarm.event_id in other.affects and alarm.since >= other.since - SAME_OCCURRENCE
 
 
