@@ -32,6 +32,7 @@ class Program:
         self.screen: Terminal | None = None
         if name == FOLLOW:
             self._out = (self._home / "out.jsonl").open("ab")
+            self._begun = self._out.tell()
             stack.callback(self._out.close)
             self._follow = subprocess.Popen(
                 [*LIVEDECK, "alarms", "--follow", "--json"],
@@ -60,6 +61,11 @@ class Program:
         return sum(json.loads(line)["event"] == told for line in lines)
 
     @property
+    def has_spoken(self) -> bool:
+        """Whether the follower has told of the alarms that it found: what is answered from then on is news to it."""
+        return (self._home / "out.jsonl").stat().st_size > self._begun
+
+    @property
     def deck(self) -> Terminal:
         """Its terminal."""
         assert self.screen
@@ -72,7 +78,7 @@ class Room:
     def __init__(self, stack: ExitStack, home: Path, env: dict[str, str]) -> None:
         self._stack, self._home, self._env = stack, home, env
         self.programs = {name: Program(stack, home, name, env) for name in (*SCREENS, FOLLOW)}
-        for name in SCREENS:
+        for name in self.programs:
             self._settle(name)
 
     def restart(self, name: str) -> None:
@@ -88,8 +94,9 @@ class Room:
         self._until(lambda: all(program.changes(word) > before[other] for other, program in self.programs.items()))
 
     def _settle(self, name: str) -> None:
-        screen = self.programs[name].screen
+        program, screen = self.programs[name], self.programs[name].screen
         if screen is None:
+            self._until(lambda: program.has_spoken)
             return
         screen.until(r"s ago|as of|CRIT")
         if name in DECKS:
@@ -134,7 +141,7 @@ def shelve(deck: Terminal) -> None:
 def note(text: str) -> Callable[[Terminal], None]:
     def act(deck: Terminal) -> None:
         deck.press(f":alarm.note {text}\r")
-        deck.press_until(SAVE, ": note, ")
+        deck.press_until(SAVE, f": note, {text}")
 
     return act
 

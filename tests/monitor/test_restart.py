@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, closing
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from livedeck.client import Api
-from livedeck.monitor import AlarmKey, AlarmState, History, HistoryReader, Monitor, Severity, Snapshot
+from livedeck.monitor import AlarmKey, AlarmState, Cadence, History, HistoryReader, Monitor, Severity, Snapshot
 from monitor.recordings import everything, locked
 from monitor.stage import NOW, Stage, event
 from virtual_clock import VirtualClock
@@ -52,13 +52,13 @@ class Newest(Stage):
 
 
 @asynccontextmanager
-async def run(path: Path, stage: Stage, at: float) -> AsyncIterator[tuple[Monitor, History]]:
+async def run(path: Path, stage: Stage, at: float, **options: Any) -> AsyncIterator[tuple[Monitor, History]]:
     """A deck from its start to its end, `at` seconds from NOW."""
     history = await History.open(path, NOW + timedelta(seconds=at))
     clock = MovedClock(at)
     api = Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=stage)
     async with api:
-        yield Monitor(api, clock, random=Random(1), history=history), history
+        yield Monitor(api, clock, random=Random(1), history=history, **options), history
     await history.close()
 
 
@@ -184,6 +184,38 @@ async def test_the_alarm_ends_when_all_that_waited_is_written(tmp_path: Path) ->
         await history.flush()
         assert kinds(await monitor.wait_ready())["HISTORY_FAILED"] is AlarmState.RETURNED
         assert len(await everything(history)) == 301
+
+
+async def test_what_is_answered_while_another_program_writes_is_kept_once_it_lets_go(tmp_path: Path) -> None:
+    """With no poll waited for: nothing is due for an hour."""
+    path, key = tmp_path / "deck.sqlite", AlarmKey("one", "RECONNECTING")
+    stage = Newest(240, 3600, event("one"))
+    stage.silent_from = 0.0
+    seldom = Cadence(events=3600.0, qos=3600.0, tick=3600.0)
+    async with (
+        run(path, stage, 240, cadence=seldom) as (anna, history),
+        aclosing(anna.snapshots()) as snapshots,
+        asyncio.timeout(20),
+    ):
+        while "RECONNECTING" not in kinds(await anext(snapshots)):
+            pass
+        await history.flush()
+        listening = asyncio.create_task(anext(snapshots))
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert anna.acknowledge(key)
+            await listening
+            listening = asyncio.create_task(anext(snapshots))
+            await history.flush()
+            assert "locked" in history.fault
+            assert await HistoryReader(path).new_answers() == ()
+            other.execute("ROLLBACK")
+        reader = HistoryReader(path)
+        while not (answers := await reader.new_answers()):
+            await anna.clock.sleep(0.05)
+        assert [answer.key for answer in answers] == [key]
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
 
 
 async def test_what_is_answered_at_one_deck_is_so_at_another_and_at_a_wall(tmp_path: Path) -> None:

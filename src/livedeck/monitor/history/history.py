@@ -111,7 +111,9 @@ class History:
         self._queue.put(Batch(answers=(answer,)))
 
     async def new_answers(self) -> tuple[AlarmAnswer, ...]:
-        """What was answered since the last time, by whichever deck, in the order in which it was written."""
+        """What was answered since the last time, by whichever deck, in the order in which it was written. What waits
+        here for a file that was locked is tried again: the others look for it."""
+        self._queue.retry()
         return await self._queue.read(self._answers.read, ())
 
     async def record_ruling(self, ruling: Ruling) -> None:

@@ -366,6 +366,11 @@ class HistoryQueue:
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write(), name="history")
 
+    def retry(self) -> None:
+        """Have what waits tried again: the file may take it by now."""
+        if self._waiting:
+            self.put(Batch())
+
     async def write(self, entry: Entry) -> None:
         """Have that written, and return once it was tried."""
         self.put(Batch(entries=(entry,)))
