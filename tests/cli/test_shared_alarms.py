@@ -30,9 +30,9 @@ class Program:
         self.name, self._home = name, home / name
         self._home.mkdir(exist_ok=True)
         self.screen: Terminal | None = None
+        self._raised = self._logged("alarm raised")
         if name == FOLLOW:
             self._out = (self._home / "out.jsonl").open("ab")
-            self._begun = self._out.tell()
             stack.callback(self._out.close)
             self._follow = subprocess.Popen(
                 [*LIVEDECK, "alarms", "--follow", "--json"],
@@ -53,17 +53,21 @@ class Program:
 
     def changes(self, word: str) -> int:
         """How often it has told that this became of an alarm."""
-        lines = [line for path in self._home.rglob("livedeck.log") for line in path.read_text().splitlines()]
         if self.name == FOLLOW:
             lines = (self._home / "out.jsonl").read_text().splitlines()
             return sum(json.loads(line).get("answer") == word for line in lines)
         told = {"note": "alarm noted", "acknowledge": "alarm acknowledged", "shelve": "alarm shelved"}[word]
-        return sum(json.loads(line)["event"] == told for line in lines)
+        return self._logged(told)
 
     @property
-    def has_spoken(self) -> bool:
-        """Whether the follower has told of the alarms that it found: what is answered from then on is news to it."""
-        return (self._home / "out.jsonl").stat().st_size > self._begun
+    def is_watching(self) -> bool:
+        """Whether it has told of the alarms that it found: what is answered from then on is news to it. A deck has them
+        from the history."""
+        return self.name in DECKS or self._logged("alarm raised") > self._raised
+
+    def _logged(self, event: str) -> int:
+        lines = [line for path in self._home.rglob("livedeck.log") for line in path.read_text().splitlines()]
+        return sum(json.loads(line)["event"] == event for line in lines)
 
     @property
     def deck(self) -> Terminal:
@@ -95,8 +99,8 @@ class Room:
 
     def _settle(self, name: str) -> None:
         program, screen = self.programs[name], self.programs[name].screen
+        self._until(lambda: program.is_watching)
         if screen is None:
-            self._until(lambda: program.has_spoken)
             return
         screen.until(r"s ago|as of|CRIT")
         if name in DECKS:
