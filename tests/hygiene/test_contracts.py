@@ -42,7 +42,6 @@ VIOLATIONS = {
     "ui/kit/second.py": ("import livedeck.ui.shell.frame", "ui: kit knows text and values, and no shell"),
     "settings/trespass.py": ("import livedeck.client", "settings knows the thresholds and no other room"),
     "client/second.py": ("import httpx", "httpx enters through transport.py alone"),
-    "ui/second.py": ("import plotext", "plotext enters through the chart adapter alone"),
     "simulator/second.py": ("import sqlite3", "sqlite3 enters through the simulator's store and"),
 }
 

@@ -1,6 +1,5 @@
 """Samples in columns and in charts: a gap is a gap, a dip is visible, and every curve has exactly its size."""
 
-import re
 from array import array
 from math import nan
 
@@ -12,11 +11,6 @@ from livedeck.monitor import Readings
 from livedeck.presentation import qos
 from livedeck.presentation.qos import Axis, Bucket, bucket_columns, bucket_statuses, sparkline, status_strip
 from livedeck.text.segments import StyleRole, plain
-from livedeck.ui.qos.plot import draw_curve, row_of
-from livedeck.ui.qos.view import time_axis_line
-
-LABEL = re.compile(r"\d\d:\d\d(:\d\d)?|\d\d [A-Z][a-z]{2}")
-RATES = st.one_of(st.none(), st.floats(-1e9, 1e9))
 
 
 def readings(times: list[float], values: list[float], statuses: list[int] | None = None) -> Readings:
@@ -25,14 +19,24 @@ def readings(times: list[float], values: list[float], statuses: list[int] | None
     return Readings(array("d", times), array("d", values), empty, empty, marks)
 
 
-def test_a_column_keeps_the_least_and_the_greatest_of_its_samples() -> None:
+def level(value: float) -> Bucket:
+    return Bucket(value, value, value)
+
+
+def test_a_column_keeps_the_least_the_middle_and_the_greatest_of_its_samples() -> None:
     samples = readings([0, 2, 4, 6, 8], [5, 1, 9, nan, 3])
-    assert bucket_columns(Axis(0, 10, 2), samples, samples.video) == [Bucket(1, 9), Bucket(3, 3)]
+    assert bucket_columns(Axis(0, 10, 2), samples, samples.video) == [Bucket(1, 5, 9), Bucket(3, 3, 3)]
 
 
 def test_a_step_without_a_sample_is_a_gap_and_zero_is_not() -> None:
     samples = readings([0, 9], [0, 7])
-    assert bucket_columns(Axis(0, 10, 5), samples, samples.video) == [Bucket(0, 0), None, None, None, Bucket(7, 7)]
+    assert bucket_columns(Axis(0, 10, 5), samples, samples.video) == [
+        Bucket(0, 0, 0),
+        None,
+        None,
+        None,
+        Bucket(7, 7, 7),
+    ]
 
 
 def test_the_worst_status_of_a_column_is_drawn() -> None:
@@ -49,31 +53,21 @@ def test_old_columns_stay_where_they_are_as_time_goes_on(at: float, later: float
     assert steps == pytest.approx(round(steps), abs=1e-3)
 
 
-@given(st.lists(RATES, max_size=30), st.integers(0, 8), st.floats(-10, 10), st.floats(-10, 10))
-def test_a_curve_has_the_requested_size(values: list[float | None], rows: int, low: float, high: float) -> None:
-    columns = [None if value is None else Bucket(value, value) for value in values]
-    lines = draw_curve(columns, rows, low, high)
-    assert [len(line) for line in lines] == [len(columns)] * rows
-
-
-def test_a_curve_leaves_its_gaps_empty_and_draws_no_line_across_them() -> None:
-    flat = Bucket(1, 1)
-    (line,) = draw_curve([flat, flat, None, None, None, flat, flat], 1, 0, 2)
-    assert line[2:5].strip(" ⠀") == ""
-    assert line[:2].strip(" ⠀")
-    assert line[5:].strip(" ⠀")
-
-
-def test_a_higher_value_is_drawn_higher() -> None:
-    top, bottom = draw_curve([Bucket(9, 9), Bucket(9, 9), None, Bucket(1, 1), Bucket(1, 1)], 2, 0, 10)
-    assert top[:2].strip(" ⠀")
-    assert not top[3:].strip(" ⠀")
-    assert bottom[3:].strip(" ⠀")
-    assert not bottom[:2].strip(" ⠀")
+@given(st.floats(1e9, 2e9), st.floats(0, 3e4), st.floats(1, 1e6), st.integers(1, 400))
+def test_a_column_of_a_chart_is_a_whole_number_of_seconds_at_a_multiple_of_it(
+    at: float, later: float, span: float, columns: int
+) -> None:
+    """interface.md, "Charts": so what lies in an old column never changes."""
+    first, second = Axis.on_clock(at, span, columns), Axis.on_clock(at + later, span, columns)
+    assert first.step == second.step == round(first.step)
+    assert first.start % first.step == second.start % second.step == 0
+    assert first.start <= at < first.end
+    assert at - first.start >= min(span, first.step * (columns - qos.MOVE_COLUMNS)) - first.step
+    assert (second.end - first.end) % (first.step * min(columns, qos.MOVE_COLUMNS)) == 0
 
 
 def test_a_sparkline_shows_the_dip_of_a_column_and_a_blank_for_a_gap() -> None:
-    assert plain(sparkline([Bucket(0, 8), Bucket(8, 8), None], 8)) == "▁█ "
+    assert plain(sparkline([Bucket(0, 0, 8), Bucket(8, 8, 8), None], 8)) == "▁█ "
 
 
 def test_the_strip_joins_equal_neighbours() -> None:
@@ -96,19 +90,3 @@ def test_the_highlighted_statuses_differ_in_glyph_word_and_role() -> None:
     styles = [qos.status_style(number) for number in (0, 3, 4, 5, 1)]
     for attribute in ("glyph", "word", "role"):
         assert len({getattr(style, attribute) for style in styles}) == len(styles)
-
-
-@given(st.integers(1, 20), st.floats(0, 1), st.sampled_from([(0.0, 33.0), (3.03e6, 4.74e6), (0.0, 160e3)]))
-def test_a_limit_is_drawn_in_the_row_of_its_value(rows: int, share: float, limits: tuple[float, float]) -> None:
-    """A rate at nominal must never look as if it lay below it."""
-    low, high = limits
-    value = low + share * (high - low)
-    lines = draw_curve([Bucket(value, value)] * 4, rows, low, high)
-    assert row_of(value, rows, low, high) in [row for row, text in enumerate(lines) if text.strip(" \u2800")]
-
-
-@given(st.floats(1e9, 2e9), st.sampled_from([300, 3600, 86_400, 4 * 86_400, 60 * 86_400]), st.integers(40, 190))
-def test_the_time_labels_of_a_chart_do_not_touch_whatever_its_range(at: float, span: float, columns: int) -> None:
-    line = time_axis_line(Axis.ending_at(at, span, columns))
-    labels = re.split(" {2,}", plain(line).strip().removeprefix("UTC").strip())
-    assert all(LABEL.fullmatch(label) for label in labels)

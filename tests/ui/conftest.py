@@ -12,6 +12,8 @@ from livedeck.monitor import tracker
 from livedeck.monitor.detection.detect import StreamRules, detect
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.signal.analysis import SignalAnalysis
+from livedeck.ui.kit.dialogs import modal
+from ui.deck_stage import PATIENCE
 
 _judged: dict[tuple[bytes, bytes, bytes, bytes, bytes, StreamRules], SignalAnalysis] = {}
 
@@ -34,6 +36,12 @@ def detect_once(
 def judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every stage has the same twelve thousand samples of the evening, and the same samples give the same faults."""
     monkeypatch.setattr(tracker, "detect", detect_once)
+
+
+@pytest.fixture(autouse=True)
+def keys_wait_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long a key waits for the one before it is real time: nothing that a test says may depend on that."""
+    monkeypatch.setattr(modal, "MAX_HOLD", PATIENCE)
 
 
 class Picture(SingleFileSnapshotExtension):

@@ -15,12 +15,11 @@ from livedeck.cli.screenshots import EVENING
 from livedeck.monitor import Buckets, Episode, EventState, History, MinMax, Readings, Severity
 from livedeck.presentation import events, qos
 from livedeck.presentation.qos import Axis, Bucket
-from livedeck.text.segments import StyleRole, plain
+from livedeck.presentation.time_series import chart_axis, concat, from_history, from_memory, held, needs_history
+from livedeck.text.segments import plain
 from livedeck.ui.app import Deck
 from livedeck.ui.qos import view
-from livedeck.ui.qos.plot import GUTTER, OVERLAY_GLYPH, PlotMarks, PlotSeries, plot_lines
-from livedeck.ui.qos.screen import QosScreen
-from livedeck.ui.qos.series import chart_axis, concat, from_history, from_memory, needs_history
+from livedeck.ui.qos.screen import QosChart, QosScreen
 from presentation.test_events import FRESH, NOW, state
 from ui.stage import act, known, running, text_of
 
@@ -37,25 +36,38 @@ def band(low: list[float], high: list[float]) -> MinMax:
 
 
 def test_a_series_from_the_history_keeps_its_gaps() -> None:
-    values = band([1.0, nan, 0.0, nan, 4.0], [2.0, nan, 0.0, nan, 4.0])
-    columns = {0: array("q", [1, 0, 1, 0, 0]), 5: array("q", [0, 0, 0, 0, 2])}
-    buckets = Buckets(
-        100.0, 2.0, array("q", [1, 0, 1, 0, 2]), values, values, values, array("q", [0, -1, 0, -1, 5]), columns
-    )
-    series = from_history(AXIS, buckets)
-    assert series.video == [Bucket(1, 2), None, Bucket(0, 0), None, Bucket(4, 4)]
-    assert [style.word if style else "" for style in series.statuses] == ["normal", "", "normal", "", "LOSS"]
+    values = band([1.0, nan, 0.0, nan, 4.0, nan], [2.0, nan, 0.0, nan, 4.0, nan])
+    columns = {0: array("q", [1, 0, 1, 0, 0, 0]), 5: array("q", [0, 0, 0, 0, 2, 0])}
+    status = array("q", [0, -1, 0, -1, 5, -1])
+    buckets = Buckets(100.0, 1.0, array("q", [1, 0, 1, 0, 2, 0]), values, values, values, status, columns)
+    series = from_history(Axis(100.0, 106.0, 3), buckets)
+    assert series.video == [Bucket(1, 1.5, 2), None, Bucket(0, 0, 0), None, Bucket(4, 4, 4), None]
+    assert [style.word if style else "" for style in series.statuses] == ["normal", "normal", "LOSS"]
     assert series.counts == {0: 2, 5: 2}
+
+
+def level(value: float) -> Bucket:
+    return Bucket(value, value, value)
 
 
 def test_samples_in_memory_go_before_the_history_whose_older_columns_are_shifted() -> None:
     old = from_memory(Axis(96.0, 106.0, 5), readings([97, 99, 101, 103], 1.0))
     new = from_memory(AXIS, readings([103, 105, 107], 9.0, [0, 4, 0]))
     both = concat(old, new)
-    assert both.video == [Bucket(1, 1), Bucket(9, 9), Bucket(9, 9), Bucket(9, 9), None]
+    assert both.video == [None, level(1), None, level(9), None, level(9), None, level(9), None, None]
     assert both.statuses[2] is qos.KEY_50
     assert concat(None, new) == new
     assert concat(from_memory(Axis(0.0, 110.0, 5), readings([1])), new) == new
+
+
+def test_a_sample_stands_until_the_next_one_is_due_and_what_is_empty_then_is_a_gap() -> None:
+    """interface.md, "Charts": never zero, and nothing beyond the newest answer."""
+    axis = Axis(100.0, 120.0, 20)
+    series = held(from_memory(axis, readings([100, 102, 104, 110, 112])), 100.0, 115.5, 2.0)
+    drawn = [bucket is not None for bucket in series.fps]
+    assert drawn == [*[True] * 13, *[False] * 7, *[True] * 9, *[False] * 11]
+    assert series.expected == range(15)
+    assert all(bucket is None or bucket.low == 5.0 for bucket in series.fps)
 
 
 @pytest.mark.parametrize(("times", "needed"), [([], True), ([101.0], False), ([108.0], True)])
@@ -95,17 +107,19 @@ def test_the_list_of_faults_uses_the_width_and_leaves_the_notes_theirs(width: in
     shown = [plain(line) for line in view.episode_lines(sick, None, FRESH, width, 5)]
     assert (words in shown[0]) == (width >= 160)
     assert "cause" in shown[0]
+    assert ("key-frame" in shown[0]) == (width >= 160)
     assert max(map(len, shown)) <= width
 
 
 def test_a_fault_says_what_to_do() -> None:
     sick = replace(state(), episodes=(episode(NOW - timedelta(minutes=20), 2), episode(NOW - timedelta(minutes=3))))
     shown = [plain(line) for line in view.episode_lines(sick, None, FRESH, 120, 5)]
-    assert re.match(r">20:57:00  03:00 and on\s+✖ PACKET_LOSS", shown[0])
+    assert re.match(r"▌20:57:00  03:00 and on\s+✖ PACKET_LOSS", shown[0])
     assert re.match(r" 20:40:00  02:00\s+✖ PACKET_LOSS", shown[1])
     for label in ("cause", "viewers", "do"):
         assert any(f"  {label}" in line for line in shown)
-    assert all("cause" not in plain(line) for line in view.episode_lines(sick, None, FRESH, 80, 2))
+    narrow = [plain(line) for line in view.episode_lines(sick, None, FRESH, 80, 2)]
+    assert [line[:9] for line in narrow] == ["▌20:57:00", "  cause  "]
     assert view.episode_lines(state(), None, FRESH, 120, 5) == []
 
 
@@ -130,14 +144,16 @@ async def test_the_cursor_shows_what_was_measured_and_faults_are_selected() -> N
     async with running((120, 40), "down", "3") as (deck, pilot):
         assert "samples" in text_of(deck)
         await act(pilot, "qos.left")
-        assert "each column 8 s" in text_of(deck)
+        assert "│ 21:1" in text_of(deck)
         await act(pilot, "qos.right")
-        assert "each column" not in text_of(deck)
+        assert "│ 21:1" not in text_of(deck)
         state_shown = deck.selected_event()
         assert state_shown is not None
         await act(pilot, "qos.next_fault", "qos.next_fault")
         second = view.sort_episodes(state_shown.episodes)[1].since
-        assert f">{second:%H:%M:%S}" in text_of(deck).replace("</text>", "").replace(">>", ">")
+        assert f"▌{second:%H:%M:%S}" in "".join(
+            plain(line) for line in deck.screen_of(QosScreen).query_one(QosChart).draw(120, 33)
+        )
         await act(pilot, "qos.previous_fault")
         assert deck.screen_of(QosScreen).screen is deck.screen
 
@@ -183,23 +199,105 @@ def event_of(deck: Deck, event_id: str) -> EventState:
     return state
 
 
-async def test_a_second_event_is_drawn_over_the_first_and_removed_again() -> None:
-    """The action "qos.over": its curves by a sign of their own, its status beside the other, its name above."""
+async def test_a_second_event_is_drawn_beside_the_first_and_removed_again() -> None:
+    """The action "qos.over": its curves dotted, its name and values beside those of the first."""
     async with running((120, 40), "down", "3") as (deck, pilot):
         first = deck.selected_event()
         assert first is not None
         others: list[str] = []
         while True:
             await act(pilot, "qos.over")
-            other = deck.screen_of(QosScreen).overlay_id
+            other = deck.screen_of(QosScreen).second_id
             if other is None:
                 break
             others.append(other)
-            assert "○ other" in text_of(deck)
             assert events.name(event_of(deck, other)) in text_of(deck)
         on_air = {state.id for state in known(deck).events if state.phase.tally.expects_signal}
         assert {*others} == on_air - {first.id}
-        assert "○" not in text_of(deck)
+        assert view.SECOND_SIGN not in text_of(deck)
+
+
+async def test_the_window_moves_into_the_past_and_says_so_until_it_is_live_again() -> None:
+    """The actions "qos.earlier", "qos.later" and "qos.now"; interface.md, "Charts"."""
+    async with running((120, 40), "down", "3") as (deck, pilot):
+        assert "not live" not in text_of(deck)
+        await act(pilot, "qos.shorter", "qos.earlier")
+        assert re.search(r"21:0\d to 21:1\d, not live", text_of(deck))
+        await act(pilot, *["qos.earlier"] * 9)
+        assert re.search(r"20:5\d to 2\d:\d\d, not live", text_of(deck)), "it stops where the stream began"
+        await act(pilot, *["qos.later"] * 12)
+        assert "not live" not in text_of(deck)
+        await act(pilot, "qos.left", "qos.earlier", "qos.now")
+        assert "not live" not in text_of(deck)
+        assert "│ 21:1" not in text_of(deck)
+
+
+async def test_zooming_keeps_the_cursor_in_its_place() -> None:
+    """The actions "qos.shorter" and "qos.longer"."""
+    async with running((120, 40), "down", "3") as (deck, pilot):
+        await act(pilot, *["qos.left"] * 60)
+        before = readout_of(deck)
+        await act(pilot, "qos.shorter")
+        assert "not live" in text_of(deck)
+        assert abs(seconds_of(readout_of(deck)) - seconds_of(before)) <= 10
+        await act(pilot, "qos.longer")
+        assert abs(seconds_of(readout_of(deck)) - seconds_of(before)) <= 10
+
+
+def readout_of(deck: Deck) -> str:
+    match = re.search(r"│ (\d\d:\d\d:\d\d)", text_of(deck))
+    assert match is not None
+    return match[1]
+
+
+def seconds_of(clock: str) -> int:
+    hours, minutes, seconds = map(int, clock.split(":"))
+    return 3600 * hours + 60 * minutes + seconds
+
+
+async def test_the_scales_can_be_fitted_to_what_was_measured() -> None:
+    """The action "qos.fit"."""
+    async with running((120, 40), "down", "3") as (deck, pilot):
+        assert not re.search(r"from \d", text_of(deck))
+        await act(pilot, "qos.fit")
+        assert re.search(r"from \d", text_of(deck))
+        await act(pilot, "qos.fit")
+        assert not re.search(r"from \d", text_of(deck))
+
+
+async def test_a_second_event_is_laid_by_the_clock_or_by_its_start() -> None:
+    """The action "qos.align"."""
+    async with running((120, 40), "down", "3") as (deck, pilot):
+        deck.dispatch("qos.over", "harbour webcam")
+        await pilot.pause()
+        chart = deck.screen_of(QosScreen).query_one(QosChart)
+        by_clock = chart.draw(120, 33)
+        await act(pilot, "qos.align")
+        assert "aligned since start" in text_of(deck)
+        assert chart.draw(120, 33) != by_clock
+        await act(pilot, "qos.align")
+        assert "aligned by the clock" in text_of(deck)
+        assert chart.draw(120, 33) == by_clock
+
+
+async def test_a_click_in_the_chart_sets_the_cursor() -> None:
+    async with running((120, 40), "down", "3") as (deck, pilot):
+        await pilot.click(QosChart, offset=(40, 5))
+        await pilot.pause()
+        first = seconds_of(readout_of(deck))
+        await pilot.click(QosChart, offset=(50, 5))
+        await pilot.pause()
+        assert 50 <= seconds_of(readout_of(deck)) - first <= 100
+
+
+@pytest.mark.parametrize(("size", "words"), [((80, 24), "status"), ((120, 40), "cause"), ((200, 60), "Fault share")])
+async def test_every_size_has_its_panes(size: tuple[int, int], words: str) -> None:
+    async with running(size, "down", "3") as (deck, _):
+        shown = text_of(deck)
+        assert words in shown
+        assert ("Fault share" in shown) == (size[0] >= 160)
+        assert "kbit/s" in shown
+        assert "whole" in shown
 
 
 async def test_the_second_event_can_be_named_and_is_never_the_first() -> None:
@@ -211,29 +309,12 @@ async def test_the_second_event_can_be_named_and_is_never_the_first() -> None:
         deck.dispatch("qos.over", "harbour webcam")
         await pilot.pause()
         screen = deck.screen_of(QosScreen)
-        harbour = screen.overlay_id
+        harbour = screen.second_id
         assert harbour is not None
         deck.select_event(harbour)
         await pilot.pause()
-        assert screen.overlay_id is None
-        assert "○ other" not in text_of(deck)
-
-
-def test_the_band_is_drawn_between_its_limits_and_under_everything_else() -> None:
-    curve = [Bucket(9.0, 9.0), Bucket(5.0, 5.0), None, None]
-    overlay = [None, None, Bucket(9.0, 9.0), None]
-    series = PlotSeries("video", StyleRole.VIDEO, curve, 0, 10, 1, 0, [], limits=(2.0, 8.0), overlay=overlay)
-    with_cursor, without_cursor = (
-        [plain(line)[GUTTER:] for line in plot_lines(series, [None] * 4, marks, 10, stale=False)]
-        for marks in (PlotMarks(cursor=2), PlotMarks())
-    )
-    limit_rows = [row for row, text in enumerate(with_cursor) if "╌" in text]
-    band_rows = [row for row, text in enumerate(with_cursor) if "░" in text]
-    assert band_rows == [*range(limit_rows[0] + 1, limit_rows[1])]
-    assert len(limit_rows) == 2
-    assert all(text[2] == "│" for text in with_cursor)
-    assert not any(OVERLAY_GLYPH in text for text in with_cursor)
-    assert any(text[2] == OVERLAY_GLYPH for text in without_cursor)
+        assert screen.second_id is None
+        assert view.SECOND_SIGN not in text_of(deck)
 
 
 async def test_the_absence_of_samples_is_shown_among_the_alarms() -> None:

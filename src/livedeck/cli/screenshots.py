@@ -143,7 +143,7 @@ def is_answered(deck: Deck) -> bool:
 
 async def trouble_picture(name: str) -> str:
     """One of `TROUBLES`: the last five minutes of the event in trouble."""
-    return await picture((120, 40), ("3", "minus"), *TROUBLES[name])
+    return await picture((120, 40), ("3", "plus"), *TROUBLES[name])
 
 
 def export_svg(deck: Deck) -> str:

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import floor, isfinite
+from math import ceil, floor, isfinite
 from typing import NamedTuple
 
 from livedeck.monitor import EventState, Reading, Readings
@@ -47,6 +47,10 @@ def worst_status(statuses: Iterable[int]) -> StatusStyle | None:
     return max(map(status_style, set(statuses)), key=lambda style: style.weight, default=None)
 
 
+MOVE_COLUMNS = 4
+"""By so many columns the axis of a chart moves on at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Axis:
     """`columns` equal steps of time from `start` to `end` (epoch seconds, the platform's clock)."""
@@ -68,6 +72,29 @@ class Axis:
         end = (floor(at / step) + 1) * step
         return cls(end - span, end, columns)
 
+    @classmethod
+    def on_clock(cls, at: float, span: float, columns: int) -> Axis:
+        """At least the last `span` seconds up to `at`, in columns of whole seconds that begin at multiples of their
+        length: what lies in an old column never changes.
+
+        It moves on by several columns at a time, so that between two moves only the newest one is drawn again; those
+        that are still to come are empty.
+        """
+        columns = max(1, columns)
+        step = max(1, ceil(span / max(1, columns - MOVE_COLUMNS)))
+        move = step * min(MOVE_COLUMNS, columns)
+        end = (floor(at / move) + 1) * move
+        return cls(end - step * columns, end, columns)
+
+    def halved(self) -> Axis:
+        """The same stretch in columns of half the length."""
+        return Axis(self.start, self.end, 2 * self.columns)
+
+    def shifted(self, seconds: float) -> Axis:
+        """The same, later by so much, rounded to whole columns."""
+        shift = round(seconds / self.step) * self.step
+        return Axis(self.start + shift, self.end + shift, self.columns)
+
     def column_of(self, at: float) -> int:
         """The column of that time; negative or beyond the last one where it lies outside of the axis."""
         return int((at - self.start) // self.step)
@@ -79,9 +106,10 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """The least and the greatest value that was measured in one step of time."""
+    """The least, the middle (of an even number the lower one) and the greatest value measured in one step of time."""
 
     low: float
+    median: float
     high: float
 
 
@@ -91,8 +119,8 @@ def bucket_columns(axis: Axis, readings: Readings, values: array[float]) -> list
 
 
 def _bucket(values: array[float]) -> Bucket | None:
-    measured = list(filter(isfinite, values))
-    return Bucket(min(measured), max(measured)) if measured else None
+    measured = sorted(filter(isfinite, values))
+    return Bucket(measured[0], measured[(len(measured) - 1) // 2], measured[-1]) if measured else None
 
 
 def bucket_statuses(axis: Axis, readings: Readings) -> list[StatusStyle | None]:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import chain, compress, count, repeat, starmap, zip_longest
 from operator import ne
+from typing import NamedTuple, TypeVar
 
 from livedeck.text.outside import Shown, shown
 
@@ -54,10 +55,31 @@ class StyleRole(StrEnum):
     BANNER_BLIND = "banner-blind"
 
 
+class Shade(NamedTuple):
+    """A role on a ground of its own, as in a chart; a theme mixes the colours, or leaves the ground out.
+
+    `strength`: percent of the role's colour, the rest is that of the ground. `area`: the role that tints the ground;
+    `depth`: by how much, 0 is the least and 100 the most. `fault`: the role that tints it over that. `filled`: the
+    ground is the role's colour, and the glyph is cut out of it.
+    """
+
+    ink: StyleRole
+    strength: int = 100
+    area: StyleRole | None = None
+    depth: int = 0
+    fault: StyleRole | None = None
+    filled: bool = False
+
+
+Role = StyleRole | Shade
 Segment = tuple[str, StyleRole]
 Line = list[Segment]
+ShadedLine = Sequence[tuple[str, Role]]
+"""A line of words or of a chart."""
 ShownLine = list[tuple[Shown, StyleRole]]
 """A line as an outlet takes it: whoever draws or prints gets one from `render` or `plain`, whatever it is made of."""
+
+R = TypeVar("R", bound=Role)
 
 
 def cell_len(text: str) -> int:
@@ -72,27 +94,29 @@ def _measured_cells(text: str) -> int:
     return measure(text)
 
 
-def width(line: Iterable[Segment]) -> int:
+def width(line: Iterable[tuple[str, Role]]) -> int:
     """Terminal cells that the line takes; a wide character takes two."""
     return sum([cell_len(text) for text, _ in line])
 
 
-def plain(line: Iterable[Segment]) -> Shown:
+def plain(line: Iterable[tuple[str, Role]]) -> Shown:
     """The text without its roles."""
     return Shown("".join(shown(text) for text, _ in line))
 
 
-def render(line: Iterable[Segment], cells: int) -> ShownLine:
+def render(line: Iterable[tuple[str, R]], cells: int) -> list[tuple[Shown, R | StyleRole]]:
     """The line in exactly that many cells, for a screen or a picture; a cut is marked."""
     fitted = fit([(shown(text), role) for text, role in line], cells, ellipsis=True)
     return [(Shown(text), role) for text, role in fitted]
 
 
-def fit(line: Sequence[Segment], cells: int, *, right: bool = False, ellipsis: bool = False) -> Line:
+def fit(
+    line: Sequence[tuple[str, R]], cells: int, *, right: bool = False, ellipsis: bool = False
+) -> list[tuple[str, R | StyleRole]]:
     """The line cut or padded to exactly that many cells; `right` aligns to the right, `ellipsis` marks a cut."""
     length = width(line)
     if length <= cells:
-        padding: Line = [(" " * (cells - length), StyleRole.TEXT)] if length < cells else []
+        padding: list[tuple[str, R | StyleRole]] = [(" " * (cells - length), StyleRole.TEXT)] if length < cells else []
         return [*padding, *line] if right else [*line, *padding]
     return _cut(line, cells, "…" if ellipsis and cells else "")
 
@@ -107,7 +131,9 @@ def labelled(label: str, line: Iterable[Segment], cells: int) -> Line:
     return [*fit([(f" {label}", StyleRole.HEAD)], cells), *line]
 
 
-def changed_ranges(before: Sequence[Segment], after: Sequence[Segment], min_gap: int) -> list[tuple[int, int]]:
+def changed_ranges(
+    before: Sequence[tuple[str, Role]], after: Sequence[tuple[str, Role]], min_gap: int
+) -> list[tuple[int, int]]:
     """The ranges of cells in which two lines differ: first cell, and the one after the last.
 
     Ranges with a gap of fewer than `min_gap` cells between them are merged.
@@ -120,7 +146,7 @@ def changed_ranges(before: Sequence[Segment], after: Sequence[Segment], min_gap:
     return ranges
 
 
-def _changed_cells(before: Sequence[Segment], after: Sequence[Segment]) -> Iterator[int]:
+def _changed_cells(before: Sequence[tuple[str, Role]], after: Sequence[tuple[str, Role]]) -> Iterator[int]:
     """The cells in which two lines differ. Where their segments have the same lengths, only changed ones are compared
     cell by cell.
     """
@@ -134,7 +160,7 @@ def _changed_cells(before: Sequence[Segment], after: Sequence[Segment]) -> Itera
         start += length
 
 
-def _cells(line: Iterable[Segment]) -> Iterator[Segment]:
+def _cells(line: Iterable[tuple[str, Role]]) -> Iterator[tuple[str, Role]]:
     """The line cell by cell, each with its accents. A wide letter takes two; its second cell is that of no other."""
     return chain.from_iterable(zip(_characters(text), repeat(role)) for text, role in line)
 
@@ -148,10 +174,10 @@ def _characters(text: str) -> Iterable[str]:
     return [cell for letter, cells in letters for cell in (letter, f"\0{letter}")[:cells]]
 
 
-def _cut(line: Sequence[Segment], cells: int, ellipsis: str) -> Line:
+def _cut(line: Sequence[tuple[str, R]], cells: int, ellipsis: str) -> list[tuple[str, R | StyleRole]]:
     from rich.cells import set_cell_size
 
-    kept: Line = []
+    kept: list[tuple[str, R | StyleRole]] = []
     left = cells - len(ellipsis)
     for text, role in line:
         length = cell_len(text)
@@ -163,7 +189,7 @@ def _cut(line: Sequence[Segment], cells: int, ellipsis: str) -> Line:
     return kept
 
 
-def join(left: Sequence[Segment], right: Sequence[Segment], cells: int) -> Line:
+def join(left: Sequence[tuple[str, R]], right: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | StyleRole]]:
     """`left` and `right` at the two ends of a line; `left` is cut where both do not fit."""
     free = max(0, cells - width(right))
     return [*fit(left, free, ellipsis=True), *fit(right, min(cells, width(right)))]
@@ -172,21 +198,23 @@ def join(left: Sequence[Segment], right: Sequence[Segment], cells: int) -> Line:
 Group = tuple[int, Line]
 """A rank and a line. Where both ends do not fit, the highest rank is dropped first; 0 is never dropped."""
 
+Groups = Sequence[tuple[int, Sequence[tuple[str, R]]]]
 
-def wrap_groups(groups: Sequence[Group], cells: int, gap: int = 2) -> Line:
+
+def wrap_groups(groups: Groups[R], cells: int, gap: int = 2) -> list[tuple[str, R | StyleRole]]:
     """As many groups as fit, in their order."""
-    return _with_gaps(_fitting(list(groups), cells, gap), gap)
+    return _with_gaps(_fitting(groups, cells, gap), gap)
 
 
-def justify(left: Sequence[Group], right: Sequence[Group], cells: int, gap: int = 2) -> Line:
+def justify(left: Groups[R], right: Groups[R], cells: int, gap: int = 2) -> list[tuple[str, R | StyleRole]]:
     """`left` aligned to the left, `right` to the right, with as many groups of both as fit."""
     kept = {id(group) for group in _fitting([*left, *right], cells, gap)}
     begin, end = ([group for group in side if id(group) in kept] for side in (left, right))
     return join(_with_gaps(begin, gap), _with_gaps(end, gap), cells)
 
 
-def _fitting(groups: list[Group], cells: int, gap: int) -> list[Group]:
-    groups = [group for group in groups if group[1]]
+def _fitting(all_groups: Groups[R], cells: int, gap: int) -> list[tuple[int, Sequence[tuple[str, R]]]]:
+    groups = [group for group in all_groups if group[1]]
     length = sum([width(line) + gap for _, line in groups]) - gap
     while length > cells and any(rank for rank, _ in groups):
         dropped = max(groups, key=lambda group: group[0])
@@ -195,8 +223,8 @@ def _fitting(groups: list[Group], cells: int, gap: int) -> list[Group]:
     return groups
 
 
-def _with_gaps(groups: Sequence[Group], gap: int) -> Line:
-    line: Line = []
+def _with_gaps(groups: Groups[R], gap: int) -> list[tuple[str, R | StyleRole]]:
+    line: list[tuple[str, R | StyleRole]] = []
     for _, group in groups:
         line += [*([(" " * gap, StyleRole.TEXT)] if line else []), *group]
     return line

@@ -10,7 +10,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from livedeck.text.segments import Line, Segment, changed_ranges, render
+from livedeck.text.segments import ShadedLine, changed_ranges, render
 from livedeck.ui.kit import themes
 
 MIN_GAP = 20
@@ -35,7 +35,7 @@ class StyledWidget(Widget):
         self.base = self.rich_style
         return super().render_lines(crop)
 
-    def to_strip(self, line: Sequence[Segment], width: int, base: Style) -> Strip:
+    def to_strip(self, line: ShadedLine, width: int, base: Style) -> Strip:
         """The line as a strip of exactly `width` cells over the style `base`; a cut is marked."""
         theme = self.app.theme
         cells = render(line, width)
@@ -47,9 +47,9 @@ class Canvas(StyledWidget):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._lines: list[Line] = []
+        self._lines: Sequence[ShadedLine] = []
 
-    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002  each canvas overrides it
+    def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002  each canvas overrides it
         """The content for that size."""
         return []
 
@@ -80,7 +80,7 @@ class Canvas(StyledWidget):
         return len(self.draw(width, viewport.height))
 
 
-def changed_regions(row: int, before: Line, after: Line, width: int) -> list[Region]:
+def changed_regions(row: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
     """The regions of that row in which the two lines differ."""
     if before == after:
         return []
@@ -88,5 +88,5 @@ def changed_regions(row: int, before: Line, after: Line, width: int) -> list[Reg
     return [Region(start, row, end - start, 1) for start, end in ranges]
 
 
-def _line_at(lines: Sequence[Line], row: int) -> Line:
+def _line_at(lines: Sequence[ShadedLine], row: int) -> ShadedLine:
     return lines[row] if row < len(lines) else []

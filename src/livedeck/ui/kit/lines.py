@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from livedeck.text.segments import Line
+from livedeck.text.segments import Line, ShadedLine
 from livedeck.ui.kit.canvas import Canvas
 
 
@@ -13,9 +13,9 @@ class LinesWidget(Canvas):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._content: list[Line] = []
+        self._content: Sequence[ShadedLine] = []
 
-    def show(self, lines: list[Line]) -> None:
+    def show(self, lines: Sequence[ShadedLine]) -> None:
         """Show these lines instead of the former ones."""
         if len(lines) != len(self._content):
             self.display = bool(lines)
@@ -23,7 +23,7 @@ class LinesWidget(Canvas):
         self._content = lines
         self.repaint()
 
-    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+    def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002
         return self._content
 
 

@@ -16,7 +16,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.theme import Theme
 
-from livedeck.text.segments import StyleRole
+from livedeck.text.segments import Role, Shade, StyleRole
 from livedeck.ui.kit.palette import COLOURS, Colours, mix
 
 AUTO = "auto"
@@ -35,7 +35,9 @@ class StyleSpec(NamedTuple):
 class Palette:
     """The backgrounds of a theme and the style of every role. `cursor`: the style of the row under the cursor.
 
-    `ansi`: only the terminal's own colours; `plain`: no colour at all.
+    `ansi`: only the terminal's own colours; `plain`: no colour at all. `area`: percent of a curve's colour in the
+    ground under it, at the bottom of its panel and at the top; `fault`: percent of a status's colour in the ground of
+    its column.
     """
 
     background: str
@@ -47,6 +49,8 @@ class Palette:
     dark: bool = True
     ansi: bool = False
     plain: bool = False
+    area: tuple[int, int] = (10, 30)
+    fault: int = 24
 
 
 def _true_colour(colours: Colours, *, is_dark: bool = True) -> Palette:
@@ -61,6 +65,8 @@ def _true_colour(colours: Colours, *, is_dark: bool = True) -> Palette:
         cursor=StyleSpec("", colours.cursor),
         rule=colours.frame,
         dark=is_dark,
+        area=(10, 30) if is_dark else (6, 17),
+        fault=24 if is_dark else 14,
         styles={
             StyleRole.TEXT: StyleSpec(colours.text),
             StyleRole.STRONG: StyleSpec(colours.strong, "", "bold"),
@@ -209,16 +215,44 @@ def textual_themes() -> Iterator[Theme]:
 
 
 @cache
-def style(theme: str, role: StyleRole) -> Style:
+def style(theme: str, role: Role) -> Style:
     """The style of a role in that theme; without a background of its own it takes that of its line.
 
     Roles are no component classes: Textual would resolve each of them again for each widget, and a form has a hundred.
     """
     palette = PALETTES.get(theme, DARK)
+    if isinstance(role, Shade):
+        return _shaded(palette, role)
     spec = palette.styles[role]
     background = spec.background or palette.background if DARK.styles[role].background else ""
     colours = Style(color=_colour(spec.colour), bgcolor=_colour(background) if background else None)
     return colours + Style.parse(spec.style)
+
+
+def _shaded(palette: Palette, shade: Shade) -> Style:
+    """The style of a shade. Sixteen colours cannot be mixed: there a weak one is dim, and no ground is tinted."""
+    if palette.plain:
+        return Style(bold=shade.filled or None, reverse=shade.filled or None, dim=shade.strength < 100 or None)
+    if shade.filled:
+        return Style(color=_colour(palette.background), bgcolor=_colour(_hue(palette, shade.ink)), bold=True)
+    if palette.ansi:
+        return Style(color=_colour(_hue(palette, shade.ink)), dim=shade.strength < 100 or None)
+    ground = Color.parse(palette.background)
+    if shade.area is not None:
+        least, most = palette.area
+        share = least + (most - least) * shade.depth / 100
+        ground = Color.parse(palette.panel).blend(Color.parse(_hue(palette, shade.area)), share / 100)
+    if shade.fault is not None:
+        ground = ground.blend(Color.parse(_hue(palette, shade.fault)), palette.fault / 100)
+    ink = ground.blend(Color.parse(_hue(palette, shade.ink)), shade.strength / 100)
+    is_tinted = shade.area is not None or shade.fault is not None
+    return Style(color=ink.rich_color, bgcolor=ground.rich_color if is_tinted else None)
+
+
+def _hue(palette: Palette, role: StyleRole) -> str:
+    """The colour that a role is known by: that of its fill, where it has one."""
+    spec = palette.styles[role]
+    return spec.background or spec.colour
 
 
 def _colour(name: str) -> RichColor:

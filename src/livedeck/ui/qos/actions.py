@@ -27,12 +27,12 @@ def _screen(ctx: Context) -> QosScreen:
 
 
 def longer(ctx: Context, _: str) -> None:
-    """A longer stretch of time."""
+    """A longer stretch of time around the cursor."""
     _screen(ctx).change_range(1)
 
 
 def shorter(ctx: Context, _: str) -> None:
-    """A shorter stretch of time."""
+    """A shorter stretch of time around the cursor."""
     _screen(ctx).change_range(-1)
 
 
@@ -56,6 +56,31 @@ def right(ctx: Context, _: str) -> None:
     _screen(ctx).move_cursor(1)
 
 
+def earlier(ctx: Context, _: str) -> None:
+    """What was before, by half a window."""
+    _screen(ctx).pan(-1)
+
+
+def later(ctx: Context, _: str) -> None:
+    """What came after, by half a window."""
+    _screen(ctx).pan(1)
+
+
+def now(ctx: Context, _: str) -> None:
+    """Back to the newest sample."""
+    _screen(ctx).show_now()
+
+
+def fit(ctx: Context, _: str) -> None:
+    """Scales from zero, or fitted to what was measured."""
+    _screen(ctx).fit()
+
+
+def align(ctx: Context, _: str) -> None:
+    """The second event by the clock, or since its start."""
+    _screen(ctx).align()
+
+
 def next_fault(ctx: Context, _: str) -> None:
     """Down the list of faults."""
     _screen(ctx).select_fault(1)
@@ -67,7 +92,7 @@ def previous_fault(ctx: Context, _: str) -> None:
 
 
 def over(ctx: Context, argument: str) -> None:
-    """A second event over the shown one: by its name, else the next one on air; behind the last one none."""
+    """A second event beside the shown one: by its name, else the next one on air; behind the last one none."""
     screen, displayed, selected = _screen(ctx), ctx.displayed(), ctx.selected_event()
     if displayed is None or selected is None:
         return
@@ -78,13 +103,13 @@ def over(ctx: Context, argument: str) -> None:
             reason = f"{len(others)} other events are called so" if others else "no other event is called so"
             ctx.announce(f":qos.over {argument}: {reason}", Severity.WARNING)
             return
-        screen.set_overlay(others[0].id)
+        screen.compare_with(others[0].id)
         return
     if not others:
         ctx.announce("no other event is on air")
     ids: list[str | None] = [None, *(state.id for state in others), None]
-    overlay_id = screen.overlay_id
-    screen.set_overlay(ids[(ids.index(overlay_id) if overlay_id in ids else 0) + 1])
+    second_id = screen.second_id
+    screen.compare_with(ids[(ids.index(second_id) if second_id in ids else 0) + 1])
 
 
 def _matches(state: EventState, text: str) -> bool:
@@ -122,10 +147,14 @@ def back(ctx: Context, _: str) -> None:
 HERE = ("qos",)
 
 QOS = (
-    Action("qos.longer", ("plus", "equals_sign"), "longer", "A longer range of time", longer, HERE, rank=21),
-    Action("qos.shorter", ("minus",), "shorter", "A shorter range of time", shorter, HERE, rank=22),
+    Action("qos.shorter", ("plus",), "zoom in", "A shorter range of time, around the cursor", shorter, HERE, rank=21),
+    Action("qos.longer", ("minus",), "zoom out", "A longer range of time, around the cursor", longer, HERE, rank=22),
     Action("qos.left", ("left",), "cursor", "The cursor to the left: what was measured there", left, HERE, rank=23),
     Action("qos.right", ("right",), "cursor right", "The cursor to the right, and off", right, HERE),
+    Action("qos.earlier", ("shift+left",), "earlier", "Half a window back: what was before", earlier, HERE, rank=27),
+    Action("qos.later", ("shift+right",), "later", "Half a window on, up to the newest sample", later, HERE),
+    Action("qos.now", ("0",), "now", "Back to the newest sample, without a cursor", now, HERE, rank=28),
+    Action("qos.fit", ("h",), "fit", "Scales that begin at zero, or that fit what was measured", fit, HERE),
     Action(
         "qos.next_fault",
         ("right_square_bracket",),
@@ -144,11 +173,19 @@ QOS = (
         "qos.over",
         ("x",),
         "compare",
-        "Lay another event's curves over these: the next one on air, at last none; or the one named",
+        "Draw another event's curves beside these: the next one on air, at last none; or the one named",
         over,
         HERE,
         takes="[NAME]",
         rank=26,
+    ),
+    Action(
+        "qos.align",
+        ("equals_sign",),
+        "align",
+        "Lay the second event by the clock, or its start over the start of this one",
+        align,
+        HERE,
     ),
     Action(
         "qos.mark",

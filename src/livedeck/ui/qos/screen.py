@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from textual import events as textual_events
+from textual.containers import Horizontal
+from textual.message import Message
 from textual.widget import Widget
 
 from livedeck.monitor import Alarm, Episode, EventState, Snapshot
@@ -11,63 +14,96 @@ from livedeck.presentation.event_detail import title
 from livedeck.presentation.events import is_doubtful, lag_text
 from livedeck.presentation.qos import Axis
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Group, Line, StyleRole, justify
+from livedeck.presentation.time_series import TimeSeries, chart_axis, concat, from_memory, held, stream_start
+from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, justify, wrap_groups
 from livedeck.text.values import age, safe
+from livedeck.ui.kit import themes
 from livedeck.ui.kit.canvas import Canvas
+from livedeck.ui.kit.chart import GUTTER
 from livedeck.ui.kit.lines import LinesWidget
-from livedeck.ui.qos import view
-from livedeck.ui.qos.plot import GUTTER, OVERLAY_GLYPH, PlotMarks
-from livedeck.ui.qos.series import HistoryQuery, TimeSeries, chart_axis, concat, from_memory
+from livedeck.ui.qos import side, view
+from livedeck.ui.qos.series import HistoryQuery
 from livedeck.ui.shell.keymap import with_keys
-from livedeck.ui.shell.screen import TALL, WAITING, BaseScreen
+from livedeck.ui.shell.screen import WAITING, BaseScreen
+
+SIDE_FROM = 160
+"""From that width of the screen on there is a pane beside the chart."""
+
+WINDOW_KEYS = "{qos.earlier} {qos.later} pan   {qos.shorter} {qos.longer} zoom   {qos.now} now"
 
 
 class QosChart(Canvas):
-    """Three curves and the status strip; drawn again only when their values, size or freshness change."""
+    """Panels, statuses, the map of the whole event, the list of faults. The curves are drawn again only when their
+    values, size or freshness change.
+    """
+
+    class Picked(Message):
+        """A column of the panels was clicked."""
+
+        def __init__(self, cell: int) -> None:
+            super().__init__()
+            self.cell = cell
 
     def __init__(self) -> None:
         super().__init__()
-        self._state: EventState | None = None
-        self._render_time: RenderTime | None = None
-        self._series: TimeSeries | None = None
-        self._marks = PlotMarks()
+        self._shown: view.Shown | None = None
         self._empty_text = ""
         self._drawn: tuple[object, ...] = ()
+        self._chart_lines: list[ShadedLine] = []
+        self.has_side = False
+
+    @property
+    def layout_rows(self) -> view.Layout:
+        """The rows of the panels."""
+        return view.layout(self.size.height, has_side=self.has_side)
 
     @property
     def columns(self) -> int:
         """The columns of a curve."""
-        return max(8, self.size.width - GUTTER - 1)
+        return self.layout_rows.columns(self.size.width)
 
-    def show(
-        self,
-        state: EventState | None,
-        render_time: RenderTime,
-        series: TimeSeries | None,
-        marks: PlotMarks,
-        empty_text: str = "",
-    ) -> None:
-        """Paint that series of this event; `empty_text` says why there is none."""
-        self._state, self._render_time, self._series, self._marks = state, render_time, series, marks
-        self._empty_text = empty_text
-        content = (
-            state and (state.id, state.qos, state.assessment, state.phase.ingest.state, state.is_stale),
-            render_time.stale,
-            series,
-            marks,
-            empty_text,
-            self.size,
-        )
+    def show(self, shown: view.Shown | None, empty_text: str = "") -> None:
+        """Paint that; `empty_text` says why there is nothing."""
+        self._shown, self._empty_text = shown, empty_text
+        self.repaint()
+
+    def draw(self, width: int, height: int) -> Sequence[ShadedLine]:
+        if self._shown is None:
+            return [[(f" {self._empty_text}", StyleRole.DIM)]]
+        state, render_time, chart, *_ = self._shown
+        rows = self.layout_rows
+        content = (state.id, state.qos, state.assessment, state.is_stale, render_time.stale, chart, width, rows)
+        if chart.series.is_empty:
+            return [*view.empty_lines(state)]
         if content != self._drawn:
             self._drawn = content
-            self.repaint()
+            self._chart_lines = view.chart_lines(state, render_time, chart, rows, width)
+        below = [] if self.has_side else view.below_lines(self._shown, width, rows.below)
+        return [*self._chart_lines, *below][:height]
 
-    def draw(self, width: int, height: int) -> list[Line]:
-        if self._state is None or self._render_time is None:
-            return [[(f" {self._empty_text}", StyleRole.DIM)]]
-        if self._series is None or self._series.is_empty:
-            return view.empty_lines(self._state)
-        return view.chart_lines(self._state, self._render_time, self._series, self._marks, width=width, height=height)
+    def on_click(self, event: textual_events.Click) -> None:
+        """The cursor goes where the pointer was."""
+        cell = int(event.x) - GUTTER
+        if 0 <= cell < self.columns:
+            self.post_message(self.Picked(cell))
+
+
+class QosSide(Canvas):
+    """The list of faults, why, the comparison with a second event, the share of faults, on a wide screen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: view.Shown | None = None
+
+    def show(self, shown: view.Shown | None) -> None:
+        """Paint what belongs to that."""
+        self._shown = shown
+        self.repaint()
+
+    def draw(self, width: int, height: int) -> Sequence[ShadedLine]:
+        if self._shown is None or self._shown.chart.series.is_empty:
+            return []
+        return side.side_lines(self._shown, width, height)
 
 
 NOT_SELECTED = "no event selected: choose one on the Events screen"
@@ -85,15 +121,18 @@ class QosScreen(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self._range = 1
-        self._cursor: float | None = None  # epoch s, server clock
+        self._until: float | None = None  # epoch s, server clock; None: now
+        self._cursor: float | None = None  # the same
         self._episode: tuple[str, Episode] | None = None  # the id of its event, and how it was when it was selected
-        self._overlay_id: str | None = None
-        self._history, self._overlay_history = HistoryQuery(self), HistoryQuery(self, "past of another")
+        self._second_id: str | None = None
+        self._is_fitted = self._is_since_start = False
+        self._history, self._second_history, self._whole_history = (
+            HistoryQuery(self, group) for group in ("past", "past of another", "past of the whole")
+        )
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="title")
-        yield QosChart()
-        yield LinesWidget(id="episodes")
+        yield Horizontal(QosChart(), QosSide(), classes="chart")
 
     @property
     def range_name(self) -> str:
@@ -117,70 +156,128 @@ class QosScreen(BaseScreen):
         return state is None or alarm.event_id != state.id or alarm.kind not in ongoing
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        state, chart = self.ctx.selected_event(), self.query_one(QosChart)
+        state, chart, side_pane = self.ctx.selected_event(), self.query_one(QosChart), self.query_one(QosSide)
         self.ctx.watch_event(state.id if state else None)
-        gone: list[Line] = [[(with_keys(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
-        self.query_one("#title", LinesWidget).show(gone if state is None else self._title(state, render_time))
-        episodes = self._episode_lines(state, render_time) if state else []
-        self.query_one("#episodes", LinesWidget).show(episodes)
-        axis = self._axis(state, render_time) if state else None
-        if state is None or axis is None:
-            chart.show(state, render_time, None, PlotMarks(), NOT_SELECTED if snapshot.link.as_of else WAITING)
-            return
+        chart.has_side = side_pane.display = self.size.width >= SIDE_FROM
+        shown = self._shown(state, render_time) if state else None
+        if state is None:
+            gone: list[Line] = [[(with_keys(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
+            self.query_one("#title", LinesWidget).show(gone)
+        else:
+            self.query_one("#title", LinesWidget).show(self._head(state, render_time, shown))
+        no_chart = view.no_samples_text(state) if state else NOT_SELECTED if snapshot.link.as_of else WAITING
+        chart.show(shown, no_chart)
+        side_pane.show(shown)
+
+    def _shown(self, state: EventState, render_time: RenderTime) -> view.Shown | None:
+        """What is to be seen of that event; None before its first answer."""
+        axis = self._axis(state, render_time)
+        whole_axis = chart_axis(state, render_time, None, self.query_one(QosChart).columns)
+        if axis is None or whole_axis is None:
+            return None
+        second = self._second_event()
+        whole = _series(self._whole_history, state, render_time, whole_axis)
+        palette = themes.PALETTES[self.ctx.theme]
         markers = (marker.at for marker in self._history.markers(state.id))
-        flags = view.flags(axis, state.episodes, (*markers, *(ruling.moment for ruling in state.rulings)))
-        overlay_event = self._overlay_event()
-        overlay = _series(self._overlay_history, overlay_event, axis) if overlay_event else None
-        marks = PlotMarks(self._cursor_column(axis), flags, overlay)
-        chart.show(state, render_time, _series(self._history, state, axis), marks)
+        chart = view.Chart(
+            _series(self._history, state, render_time, axis),
+            whole,
+            self._second_series(state, second, render_time, axis) if second else None,
+            self._cursor_cell(axis),
+            view.flags(axis, state.episodes, (*markers, *(ruling.moment for ruling in state.rulings))),
+            self._is_fitted,
+            has_grid=not palette.plain,
+            window=f"{view.window_words(axis, whole)}   {with_keys(WINDOW_KEYS, self.ctx.actions)}",
+        )
+        return view.Shown(state, render_time, chart, second, self._selected_episode(state))
 
     def _axis(self, state: EventState, render_time: RenderTime) -> Axis | None:
-        return chart_axis(state, render_time, view.RANGES[self._range][1], self.query_one(QosChart).columns)
+        span, columns = view.RANGES[self._range][1], self.query_one(QosChart).columns
+        return chart_axis(state, render_time, span, columns, self._until if span else None)
 
-    def _overlay_event(self) -> EventState | None:
-        """The second event, whose curves lie over those of the first one, unless it is the same."""
+    def _second_series(self, state: EventState, second: EventState, render_time: RenderTime, axis: Axis) -> TimeSeries:
+        """The second event at the same time, or as long after its start."""
+        later = stream_start(second, axis.start) - stream_start(state, axis.start)
+        return _series(self._second_history, second, render_time, axis.shifted(later) if self._is_since_start else axis)
+
+    def _second_event(self) -> EventState | None:
+        """The second event, whose curves lie beside those of the first one, unless it is the same."""
         displayed, selected = self.ctx.displayed(), self.ctx.selected_event()
-        state = displayed[0].find(self._overlay_id) if displayed and self._overlay_id else None
+        state = displayed[0].find(self._second_id) if displayed and self._second_id else None
         return state if state and (selected is None or state.id != selected.id) else None
 
-    def set_overlay(self, event_id: str | None) -> None:
-        """Draw that event's curves over those that are shown; None: no longer."""
-        self._overlay_id = event_id
+    def compare_with(self, event_id: str | None) -> None:
+        """Draw that event's curves beside those that are shown; None: no longer."""
+        self._second_id = event_id
+        self.refresh_all()
+
+    def align(self) -> None:
+        """Lay the second event by the clock, or by its start over the start of the first."""
+        self._is_since_start = not self._is_since_start
+        self.ctx.announce(f"the second event is aligned {'since start' if self._is_since_start else 'by the clock'}")
+        self.refresh_all()
+
+    def fit(self) -> None:
+        """Fit the scales to what was measured, or have them begin at zero."""
+        self._is_fitted = not self._is_fitted
         self.refresh_all()
 
     @property
-    def overlay_id(self) -> str | None:
+    def second_id(self) -> str | None:
         """The id of the second event."""
-        state = self._overlay_event()
+        state = self._second_event()
         return state.id if state else None
-
-    def _episode_lines(self, state: EventState, render_time: RenderTime) -> list[Line]:
-        rows = 5 if self.size.height >= TALL else 2
-        return view.episode_lines(state, self._selected_episode(state), render_time, self.size.width, rows)
 
     def _selected_episode(self, state: EventState) -> Episode | None:
         """The selected fault, if it is one of this event."""
         return self._episode[1] if self._episode and self._episode[0] == state.id else None
 
-    def _cursor_column(self, axis: Axis) -> int | None:
-        """The column of the cursor: it keeps its time while the axis moves on, until that is out of sight."""
+    def _cursor_cell(self, axis: Axis) -> int | None:
+        """The cell of the cursor: it keeps its time while the axis moves on, until that is out of sight."""
         if self._cursor is None or not axis.start <= self._cursor < axis.end:
             return None
         return axis.column_of(self._cursor)
 
+    def _shown_axis(self) -> Axis | None:
+        displayed, state = self.ctx.displayed(), self.ctx.selected_event()
+        return self._axis(state, displayed[1]) if displayed and state else None
+
     def move_cursor(self, step: int) -> None:
         """Move the cursor by columns; the first step puts it on the newest column, one past that removes it."""
-        displayed, state = self.ctx.displayed(), self.ctx.selected_event()
-        axis = self._axis(state, displayed[1]) if displayed and state else None
-        if axis is None:
+        displayed, state, axis = self.ctx.displayed(), self.ctx.selected_event(), self._shown_axis()
+        if axis is None or displayed is None or state is None:
             return
-        column = self._cursor_column(axis)
-        if column is not None:
-            column += step
+        newest = min(axis.columns - 1, axis.column_of(_now(state, displayed[1])))
+        cell = self._cursor_cell(axis)
+        if cell is not None:
+            cell += step
         elif step < 0:
-            column = axis.columns - 1
-        removed = column is None or column >= axis.columns
-        self._cursor = None if column is None or removed else axis.start + (max(column, 0) + 0.5) * axis.step
+            cell = newest
+        self._cursor = None if cell is None or cell > newest else axis.start + (max(cell, 0) + 0.5) * axis.step
+        self.refresh_all()
+
+    def on_qos_chart_picked(self, message: QosChart.Picked) -> None:
+        axis = self._shown_axis()
+        if axis is not None:
+            self._cursor = axis.start + (message.cell + 0.5) * axis.step
+            self.refresh_all()
+
+    def pan(self, step: int) -> None:
+        """Move the window by half of it, not beyond the start of the stream; at its newest sample it is live."""
+        displayed, state, axis = self.ctx.displayed(), self.ctx.selected_event(), self._shown_axis()
+        if axis is None or displayed is None or state is None or view.RANGES[self._range][1] is None:
+            return
+        until = axis.end + step * (axis.end - axis.start) / 2
+        self._show_until(until, _now(state, displayed[1]), stream_start(state, axis.start))
+
+    def _show_until(self, until: float, now: float, start: float) -> None:
+        span = view.RANGES[self._range][1] or 0.0
+        self._until = None if until >= now else max(until, min(now, start + span))
+        self.refresh_all()
+
+    def show_now(self) -> None:
+        """Back to the newest sample: no cursor, a window that moves on."""
+        self._until = self._cursor = None
         self.refresh_all()
 
     def select_fault(self, step: int) -> None:
@@ -201,14 +298,17 @@ class QosScreen(BaseScreen):
         self._history.invalidate()
         self.refresh_all()
 
-    def _title(self, state: EventState, render_time: RenderTime) -> list[Line]:
-        width = self.size.width
-        freshness = justify(_freshness(state, render_time), [(1, self._range_tabs())], width)
-        lines = [title(state, render_time, width), freshness]
-        overlay = self._overlay_event()
-        if overlay:
-            lines.append([(f" {OVERLAY_GLYPH}", StyleRole.OVERLAY), *title(overlay, render_time, width - 2)])
-        return lines
+    def _head(self, state: EventState, render_time: RenderTime, shown: view.Shown | None) -> list[ShadedLine]:
+        """Two lines: what event it is and what is shown of it; what was measured, and how old that is."""
+        right: list[view.ShadedGroup] = [(0, [("range ", StyleRole.DIM), *self._range_tabs()])]
+        if shown and self._until is not None:
+            right.insert(0, (0, [(view.past_words(shown.chart.series.axis), StyleRole.WARNING)]))
+        tabs = wrap_groups(right, self.size.width)
+        lines: list[ShadedLine] = [
+            [*title(state, render_time, self.size.width - sum(len(text) for text, _ in tabs) - 1), *tabs]
+        ]
+        measured = view.readout(shown) if shown else []
+        return [*lines, justify(measured, _freshness(state, render_time), self.size.width - 1)]
 
     def _range_tabs(self) -> Line:
         return [
@@ -217,9 +317,16 @@ class QosScreen(BaseScreen):
         ]
 
     def change_range(self, step: int) -> None:
-        """A longer (1) or a shorter range of time."""
-        self._range = min(max(self._range + step, 0), len(view.RANGES) - 1)
-        self.refresh_all()
+        """A longer (1) or a shorter range of time; the cursor keeps its place in the picture."""
+        displayed, state, axis = self.ctx.displayed(), self.ctx.selected_event(), self._shown_axis()
+        before, self._range = self._range, min(max(self._range + step, 0), len(view.RANGES) - 1)
+        span = view.RANGES[self._range][1]
+        cell = self._cursor_cell(axis) if axis else None
+        if axis and displayed and state and self._cursor and cell is not None and span and before != self._range:
+            until = self._cursor + span * (1 - cell / axis.columns)
+            self._show_until(until, _now(state, displayed[1]), stream_start(state, axis.start))
+        else:
+            self.refresh_all()
 
     def step_event(self, step: int) -> None:
         """Select the next or previous event that should be sending, in the order of the Events screen."""
@@ -230,9 +337,20 @@ class QosScreen(BaseScreen):
             self.ctx.select_event(ids[index % len(ids)])
 
 
-def _series(history: HistoryQuery, state: EventState, axis: Axis) -> TimeSeries:
+def _now(state: EventState, render_time: RenderTime) -> float:
+    """When the newest answer came (epoch s, server clock)."""
+    return render_time.to_server(state.qos.as_of).timestamp() if state.qos.as_of else 0.0
+
+
+USUAL_CADENCE = 2.0
+"""Seconds between two samples where none was measured yet."""
+
+
+def _series(history: HistoryQuery, state: EventState, render_time: RenderTime, axis: Axis) -> TimeSeries:
     """The event on that axis, from memory and from the history."""
-    return concat(history.series(state, axis), from_memory(axis, state.qos.readings))
+    series = concat(history.series(state, axis), from_memory(axis, state.qos.readings))
+    now = _now(state, render_time)
+    return held(series, stream_start(state, axis.start), now, state.qos.cadence or USUAL_CADENCE)
 
 
 def _freshness(state: EventState, render_time: RenderTime) -> list[Group]:
@@ -240,12 +358,13 @@ def _freshness(state: EventState, render_time: RenderTime) -> list[Group]:
     if as_of is None:
         return [(0, [(" never answered", StyleRole.STALE)])]
     stale = is_doubtful(state, render_time)
-    text = f" {'▒ STALE, as of' if stale else 'as of'} {as_of:%H:%M:%S}Z ({age(render_time.seconds_since(as_of))})"
-    groups: list[Group] = [(0, [(text, StyleRole.WARNING if stale else StyleRole.DIM)])]
+    words = f"{'▒ STALE, as of' if stale else 'as of'} {as_of:%H:%M:%S}Z ({age(render_time.seconds_since(as_of))})"
+    groups: list[Group] = [
+        (0, [(f"▲ {safe(state.qos.error, 80)}", StyleRole.WARNING)] if state.qos.error else []),
+        (0 if stale else 3, [(words, StyleRole.WARNING if stale else StyleRole.DIM)]),
+    ]
     if lag := lag_text(state):
         groups.append((0, [(lag, StyleRole.DIM)]))
     if state.qos.cadence is not None:
-        groups.append((2, [(f"cadence {state.qos.cadence:g} s", StyleRole.DIM)]))
-    if state.qos.error:
-        groups.append((0, [(f"▲ {safe(state.qos.error, 80)}", StyleRole.WARNING)]))
+        groups.append((4, [(f"cadence {state.qos.cadence:g} s", StyleRole.DIM)]))
     return groups

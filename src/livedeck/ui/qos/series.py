@@ -1,114 +1,15 @@
-"""The samples of one event in the columns of a chart: from memory, from the history, or both."""
+"""The history's part of a chart, queried while the screen shows what is in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
-from livedeck.monitor import NO_STATUS, Buckets, EventState, Marker, MinMax, Readings
-from livedeck.presentation.qos import Axis, Bucket, StatusStyle, bucket_columns, bucket_statuses, status_style
-from livedeck.presentation.render_time import RenderTime
+from livedeck.monitor import EventState, Marker
+from livedeck.presentation.qos import Axis
+from livedeck.presentation.time_series import TimeSeries, from_history, needs_history
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.screen import BaseScreen
-
-
-T = TypeVar("T")
-
-Columns = list[Bucket | None]
-
-
-@dataclass(frozen=True, slots=True)
-class TimeSeries:
-    """Each list has one entry a column of `axis`; None is a gap. `counts`: how many samples carried each status."""
-
-    axis: Axis
-    video: Columns
-    audio: Columns
-    fps: Columns
-    statuses: list[StatusStyle | None]
-    counts: Mapping[int, int]
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was measured."""
-        return not any(self.statuses) and not any(self.video)
-
-
-def chart_axis(state: EventState, render_time: RenderTime, span: float | None, columns: int) -> Axis | None:
-    """The last `span` seconds up to the last answer; None: since the stream began. None where there was no answer."""
-    if state.qos.as_of is None:
-        return None
-    end = render_time.to_server(state.qos.as_of).timestamp()
-    return Axis.ending_at(end, span if span is not None else max(60.0, end - _stream_start(state, end)), columns)
-
-
-def _stream_start(state: EventState, end: float) -> float:
-    stream, times = state.event.stream, state.qos.readings.time
-    starts = [times[0]] if len(times) else []
-    if stream and stream.started_at:
-        starts.append(stream.started_at.timestamp())
-    return min(starts, default=end)
-
-
-def needs_history(axis: Axis, readings: Readings) -> bool:
-    """Whether the samples in memory begin after the axis does."""
-    return not len(readings) or readings.time[0] > axis.start + axis.step
-
-
-def from_memory(axis: Axis, readings: Readings) -> TimeSeries:
-    """The samples that the platform still answers."""
-    bounds = axis.bounds(readings.time)
-    counts: dict[int, int] = {}
-    for status in readings.status[bounds[0] : bounds[-1]]:
-        counts[status] = counts.get(status, 0) + 1
-    video, audio, fps = (
-        bucket_columns(axis, readings, values) for values in (readings.video, readings.audio, readings.fps)
-    )
-    return TimeSeries(axis, video, audio, fps, bucket_statuses(axis, readings), counts)
-
-
-def from_history(axis: Axis, buckets: Buckets) -> TimeSeries:
-    """The buckets of the history, whose columns are those of the axis."""
-    statuses = [
-        status_style(status) if count and status != NO_STATUS else None
-        for status, count in zip(buckets.status, buckets.count, strict=True)
-    ]
-    counts = {status: sum(column) for status, column in buckets.statuses.items()}
-    return TimeSeries(axis, _columns(buckets.video), _columns(buckets.audio), _columns(buckets.fps), statuses, counts)
-
-
-def _columns(values: MinMax) -> Columns:
-    pairs = zip(values.low, values.high, strict=True)
-    return [Bucket(low, high) if isfinite(low) and isfinite(high) else None for low, high in pairs]
-
-
-def concat(old: TimeSeries | None, new: TimeSeries) -> TimeSeries:
-    """`new`, its gaps filled from `old` where that has columns of the same width.
-
-    The axis moves on by whole columns, so the columns of an older series are shifted.
-    """
-    if old is None or abs(old.axis.step - new.axis.step) > 1e-6 * new.axis.step:
-        return new
-    shift = round((new.axis.start - old.axis.start) / new.axis.step)
-    return TimeSeries(
-        new.axis,
-        _fill_gaps(old.video, new.video, shift),
-        _fill_gaps(old.audio, new.audio, shift),
-        _fill_gaps(old.fps, new.fps, shift),
-        _fill_gaps(old.statuses, new.statuses, shift),
-        {status: max(old.counts.get(status, 0), new.counts.get(status, 0)) for status in {*old.counts, *new.counts}},
-    )
-
-
-def _fill_gaps(old: Sequence[T | None], new: Sequence[T | None], shift: int) -> list[T | None]:
-    return [
-        value if value is not None else (old[column + shift] if 0 <= column + shift < len(old) else None)
-        for column, value in enumerate(new)
-    ]
-
 
 STALE_COLUMNS = 4
 """The history is queried again when the axis has moved on by so many columns."""
@@ -166,6 +67,6 @@ class HistoryQuery:
         history, axis = self._screen.ctx.history, request.axis
         assert history is not None
         self._markers[request.event_id] = await history.markers(request.event_id)
-        buckets = await history.series(*request[:2], axis.start, axis.end, axis.columns)
+        buckets = await history.series(*request[:2], axis.start, axis.end, axis.halved().columns)
         self._series = request[:2], from_history(axis, buckets)
         self._screen.refresh_all()

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from math import ceil, isfinite
 from textwrap import wrap
+from typing import NamedTuple
 
-from livedeck.monitor import Episode, EventState, diagnose
+from livedeck.monitor import Episode, EventState, Severity, diagnose
 from livedeck.presentation import events
-from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS
-from livedeck.presentation.qos import ODD, STATUS_STYLES, Axis, Bucket, StatusStyle, status_strip
+from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, words_role
+from livedeck.presentation.qos import HIGHLIGHTED, STATUS_STYLES, Axis, StatusStyle, status_style
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Group, Line, Segment, StyleRole, fit, justify, labelled, wrap_groups
-from livedeck.text.values import NO_DATA, age, bits, compact_duration, frames, safe
-from livedeck.ui.qos.plot import GUTTER, OVERLAY_GLYPH, PlotMarks, PlotSeries, plot_lines
-from livedeck.ui.qos.series import TimeSeries
+from livedeck.presentation.time_series import TimeSeries
+from livedeck.text.segments import Group, Line, Segment, ShadedLine, StyleRole, fit, justify, labelled, wrap_groups
+from livedeck.text.values import NO_DATA, UNKNOWN, compact_duration, frames, safe
+from livedeck.ui.kit.chart import (
+    CURSOR,
+    GUTTER,
+    Backdrop,
+    Curve,
+    blocks_line,
+    map_lines,
+    panel_lines,
+    status_line,
+    time_line,
+    time_ticks,
+)
 
-MIN_LIST_CELLS, MAX_LIST_CELLS, NOTES_CELLS = 60, 100, 60
-"""Cells of the list of faults: with every word whole at most; the notes beside it are narrowed before those words."""
+LIST_CELLS, ACTUAL_CELLS, MAX_LIST_CELLS, NOTES_CELLS = 56, 76, 100, 60
+"""Cells of the list of faults: at least; from which on it says what was measured; with every word whole. Those of the
+notes beside it, which are narrowed before these words.
+"""
 
 LABEL_CELLS = 10
 
@@ -50,23 +64,34 @@ def flags(axis: Axis, episodes: Sequence[Episode], marks: Iterable[datetime]) ->
     return {column: sign for column, sign in signs.items() if 0 <= column < axis.columns}
 
 
+def fault_lines(
+    state: EventState, selected: Episode | None, render_time: RenderTime, rows: int, *, has_actual: bool
+) -> list[Line]:
+    """As many faults as fit, the selected one among them and marked; `has_actual`: with what was measured."""
+    episodes = sort_episodes(state.episodes)
+    marked = index_of(episodes, selected) or 0
+    first = max(0, marked - rows + 1)
+    return [
+        _episode(episode, render_time, marked=index == marked, has_actual=has_actual)
+        for index, episode in enumerate(episodes[first : first + rows], first)
+    ]
+
+
 def episode_lines(
     state: EventState, selected: Episode | None, render_time: RenderTime, width: int, rows: int
 ) -> list[Line]:
-    """As many faults as fit, the selected one among them and marked; beside them cause, effect and advice."""
+    """The list of faults; beside it cause, effect and advice of the selected one. On a narrow screen these stand below
+    that one alone.
+    """
     episodes = sort_episodes(state.episodes)
     if not episodes or rows < 1:
         return []
-    marked = index_of(episodes, selected) or 0
-    first = max(0, marked - rows + 1)
-    lines = [
-        _episode(episode, render_time, marked=index == marked)
-        for index, episode in enumerate(episodes[first : first + rows], first)
-    ]
-    if width < MIN_LIST_CELLS + 30:
-        return lines
-    list_cells = min(max(MIN_LIST_CELLS, width - NOTES_CELLS), MAX_LIST_CELLS)
-    notes = _notes(episodes[marked], state, width - list_cells)
+    episode = episodes[index_of(episodes, selected) or 0]
+    if width < LIST_CELLS + 30:
+        return [_episode(episode, render_time, marked=True, has_actual=True), *_notes(episode, state, width)][:rows]
+    list_cells = min(max(LIST_CELLS, width - NOTES_CELLS), MAX_LIST_CELLS)
+    lines = fault_lines(state, selected, render_time, rows, has_actual=list_cells >= ACTUAL_CELLS)
+    notes = _notes(episode, state, width - list_cells)
     lines += [[] for _ in range(min(rows, len(notes)) - len(lines))]
     return [
         [*fit(line, list_cells, ellipsis=True), *(notes[row] if row < len(notes) else [])]
@@ -74,17 +99,19 @@ def episode_lines(
     ]
 
 
-def _episode(episode: Episode, render_time: RenderTime, *, marked: bool) -> Line:
+def _episode(episode: Episode, render_time: RenderTime, *, marked: bool, has_actual: bool) -> Line:
     glyph, _, role = SEVERITY_BADGES[episode.severity]
+    mark = StyleRole.CRITICAL_MARK if episode.severity is Severity.CRITICAL else role
     ongoing = episode.until is None
     length = compact_duration(((episode.until or render_time.server) - episode.since).total_seconds())
     duration = f"{length}{' and on' if ongoing else ''}"
     return [
-        (">" if marked else " ", StyleRole.STRONG),
+        ("▌" if marked else " ", StyleRole.INFO),
         (f"{episode.since:%H:%M:%S}  ", StyleRole.TEXT),
         *fit([(duration, StyleRole.STRONG if ongoing else StyleRole.DIM)], 15),
-        (f"{glyph} {episode.kind:<17}", role if ongoing else StyleRole.DIM),
-        (f" {safe(episode.actual, 80)}", StyleRole.TEXT),
+        (f"{glyph} ", mark if ongoing else StyleRole.DIM),
+        (f"{episode.kind:<17}", words_role(episode.severity) if ongoing else StyleRole.DIM),
+        (f" {safe(episode.actual, 80)}" if has_actual else "", StyleRole.TEXT),
     ]
 
 
@@ -95,7 +122,7 @@ def _notes(episode: Episode, state: EventState, width: int) -> list[Line]:
     return [
         labelled(f" {'' if row else label}", [(part, StyleRole.TEXT)], LABEL_CELLS)
         for label, text in texts.items()
-        for row, part in enumerate(wrap(text, width - LABEL_CELLS))
+        for row, part in enumerate(wrap(text, max(1, width - LABEL_CELLS)))
     ]
 
 
@@ -106,187 +133,292 @@ history.
 
 MBIT, KBIT = 1e6, 1e3
 
-DAY_SECONDS = 86_400
-LABEL_STEPS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200)
+SECOND_SIGN = "··"
 
 
-def chart_lines(
-    state: EventState, render_time: RenderTime, series: TimeSeries, marks: PlotMarks, *, width: int, height: int
-) -> list[Line]:
-    """The whole chart in exactly `height` lines; the plots take what the other lines leave."""
-    stale = events.is_doubtful(state, render_time)
-    below = [
-        _status_line("status", series.statuses, stale=stale),
-        *([_status_line(f"{OVERLAY_GLYPH} other", marks.overlay.statuses, stale=stale)] if marks.overlay else []),
-        *_flag_line(marks, series.axis),
-        time_axis_line(series.axis),
-        _legend(series, width, stale=stale) if marks.cursor is None else _readout(series, marks.cursor, width),
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The rows of a chart. A panel of a single row has no head: its name and number stand beside it."""
+
+    video: int
+    audio: int
+    fps: int
+    whole: int
+    below: int
+
+    @property
+    def is_small(self) -> bool:
+        """Whether sound and frame rate are rows of blocks."""
+        return self.audio == 1
+
+    def columns(self, width: int) -> int:
+        """The cells of a panel."""
+        return max(8, width - GUTTER - (NUMBER_CELLS if self.is_small else 1))
+
+
+NUMBER_CELLS = 7
+"""Cells right of a panel of one row, for its number."""
+
+TALL_CHART = 30
+"""From so many rows on there is room for three panels and a list."""
+
+PANELS = (
+    (41, 21, 21), (21, 13, 13), (21, 11, 11), (16, 11, 11), (16, 9, 9), (13, 9, 9), (13, 7, 7), (11, 7, 7), (11, 5, 5),
+    (9, 5, 5), (7, 5, 5), (11, 1, 1), (9, 1, 1), (7, 1, 1), (5, 1, 1), (3, 1, 1), (1, 1, 1),
+)  # fmt: skip
+"""Rows of the panels: so many that every tick has the same distance from the next."""
+
+
+def layout(height: int, *, has_side: bool) -> Layout:
+    """The greatest panels that leave room for the list of faults, unless that stands beside them."""
+    is_tall = height >= TALL_CHART
+    whole = 3 if is_tall else 1
+    below = 0 if has_side else 6 if is_tall else 5
+    for panels in PANELS:
+        heads = 1 if panels[1] == 1 else 3
+        left = height - sum(panels) - heads - 2 - whole
+        if left >= below:
+            return Layout(*panels, whole, left)
+    return Layout(1, 1, 1, 1, max(0, height - 7))
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """What a chart shows.
+
+    `series`, `second`: the event, and another one; `whole`: all of the event, for the map. `cursor`: a cell.
+    `flags`: cell -> sign of a fault or a marker. `window`: what the map says of the window.
+    """
+
+    series: TimeSeries
+    whole: TimeSeries | None = None
+    second: TimeSeries | None = None
+    cursor: int | None = None
+    flags: Mapping[int, Segment] | None = None
+    is_fitted: bool = False
+    has_grid: bool = True
+    window: str = ""
+
+
+def chart_lines(state: EventState, render_time: RenderTime, chart: Chart, rows: Layout, width: int) -> list[ShadedLine]:
+    """Panels, statuses, times and the map of the whole event."""
+    series = chart.series
+    backdrop = Backdrop(
+        series.statuses,
+        series.expected,
+        time_ticks(series.axis),
+        chart.cursor,
+        has_grid=chart.has_grid,
+        is_stale=events.is_doubtful(state, render_time),
+    )
+    lines: list[ShadedLine] = []
+    curves = _curves(state, chart)
+    now = _now(state, render_time)
+    for index, (curve, number, count) in enumerate(zip(curves, now, (rows.video, rows.audio, rows.fps), strict=True)):
+        scale = curve.scale(count, is_fitted=chart.is_fitted)
+        if index and rows.is_small:
+            lines.append([*blocks_line(curve, scale, backdrop), *fit(number, NUMBER_CELLS, right=True)])
+            continue
+        lines.append(_head(curve, scale.low, number, width))
+        lines += panel_lines(curve, scale, backdrop if index else replace(backdrop, marks=chart.flags or {}))
+    return [
+        *lines,
+        status_line("status", backdrop),
+        time_line(series.axis, backdrop),
+        *_map(chart, backdrop, rows, width),
     ]
-    plots = _plot_series(state, render_time, series, marks.overlay)
-    return [*_plots(plots, series.statuses, marks, height - len(below), width, stale=stale), *below]
+
+
+class Shown(NamedTuple):
+    """What the screen shows: an event, its chart, a second event, and the fault that is selected in its list."""
+
+    state: EventState
+    render_time: RenderTime
+    chart: Chart
+    second: EventState | None = None
+    episode: Episode | None = None
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether what it says may be no longer so."""
+        return events.is_doubtful(self.state, self.render_time)
+
+
+def below_lines(shown: Shown, width: int, rows: int) -> list[ShadedLine]:
+    """What the signs mean, and the list of faults."""
+    if rows < 1:
+        return []
+    signs = wrap_groups(legend(shown.chart.series.counts, is_stale=shown.is_doubtful), width)
+    return [signs, *episode_lines(shown.state, shown.episode, shown.render_time, width, rows - 1)]
 
 
 def empty_lines(state: EventState) -> list[Line]:
     """Why there is no chart."""
-    reason = state.qos.error or "no samples yet"
     role = StyleRole.STALE if state.qos.error else StyleRole.DIM
-    return [[(f" {events.name(state)}: {safe(reason)}", role)]]
+    return [[(f" {no_samples_text(state)}", role)]]
 
 
-def _plot_series(
-    state: EventState, render_time: RenderTime, series: TimeSeries, overlay: TimeSeries | None
-) -> list[PlotSeries]:
-    assessment = state.assessment
-    baseline, nominal, limit = assessment.baseline_video, assessment.nominal_fps, assessment.limit_video
-    video, audio, fps = (overlay.video, overlay.audio, overlay.fps) if overlay else ([], [], [])
-    low, high = _scale([*series.video, *video], [value for value in (baseline, limit) if value is not None])
-    video_now = events.video(state, render_time)
-    if baseline is not None and limit is not None:
-        video_now = [*video_now, (f"  base {bits(baseline)}  limit {bits(limit)}", StyleRole.DIM)]
-    expected_fps = "" if nominal is None else f"  nominal {nominal:g}"
-    return [
-        PlotSeries(
-            "video Mbit/s", StyleRole.VIDEO, series.video, low, high, MBIT, 2, video_now, (limit, baseline), video
-        ),
-        PlotSeries(
-            "audio kbit/s",
-            StyleRole.AUDIO,
-            series.audio,
-            0,
-            _top([*series.audio, *audio], 160e3),
-            KBIT,
-            0,
-            events.audio(state, render_time),
-            overlay=audio,
-        ),
-        PlotSeries(
-            "fps",
-            StyleRole.FPS,
-            series.fps,
-            0,
-            _top([*series.fps, *fps], (nominal or 30) * 1.1),
-            1,
-            0,
-            [*events.fps(state, render_time), (expected_fps, StyleRole.DIM)],
-            (nominal,),
-            fps,
-        ),
-    ]
+def no_samples_text(state: EventState) -> str:
+    """Why there is no chart, in words."""
+    return f"{events.name(state)}: {safe(state.qos.error or 'no samples yet')}"
 
 
-def _scale(buckets: Iterable[Bucket | None], limits: Sequence[float]) -> tuple[float, float]:
-    """The range of a curve with a margin; from zero where it comes near it, so that a fall looks like one."""
-    measured = [bucket for bucket in buckets if bucket]
-    lows = [bucket.low for bucket in measured] + list(limits)
-    highs = [bucket.high for bucket in measured] + list(limits)
-    if not lows or not isfinite(max(highs)) or max(highs) <= 0:
-        return 0.0, MBIT
-    low, high = min(lows), max(highs)
-    margin = max((high - low) * 0.08, high * 0.02)
-    return (0.0 if low < high * 0.4 else low - margin), high + margin
+def past_words(axis: Axis) -> str:
+    """What a window shows that does not reach the newest sample."""
+    start, end = (datetime.fromtimestamp(at, UTC) for at in (axis.start, axis.end))
+    return f"{start:%H:%M} to {end:%H:%M}, not live"
 
 
-def _top(buckets: Iterable[Bucket | None], minimum: float) -> float:
-    return max([minimum, *(bucket.high * 1.05 for bucket in buckets if bucket)])
+def window_words(axis: Axis, whole: TimeSeries) -> str:
+    """How much of the event the window shows."""
+    shown, known = compact_duration(axis.end - axis.start), compact_duration(len(whole.expected) * whole.axis.step)
+    return f"window {shown} of {known}"
 
 
-def _plots(
-    plots: Sequence[PlotSeries],
-    statuses: Sequence[StatusStyle | None],
-    marks: PlotMarks,
-    height: int,
-    width: int,
-    *,
-    stale: bool,
-) -> list[Line]:
-    lines: list[Line] = []
-    for series, rows in zip(plots, _plot_heights(max(height, len(plots) * 2)), strict=True):
-        scale = f"scale from {series.low / series.unit:.{series.decimals}f}" if series.low else ""
-        title: list[Group] = [(0, [(f" {series.title}", StyleRole.HEAD)]), (1, [(scale, StyleRole.DIM)])]
-        lines.append(justify(title, [(0, [*series.current, (" ", StyleRole.TEXT)])], width))
-        lines += plot_lines(series, statuses, marks, rows - 1, stale=stale)
-    return lines
-
-
-def _plot_heights(height: int) -> tuple[int, int, int]:
-    """Lines for video, audio and frame rate, titles included: half for the video, the rest in two."""
-    small = max(2, height // 4)
-    return height - 2 * small, small, small
-
-
-def _flag_line(marks: PlotMarks, axis: Axis) -> list[Line]:
-    """Where faults began and people marked something; no line where there is nothing."""
-    if not marks.flags and marks.cursor is None:
-        return []
-    line: Line = [(f" {'marks':<{GUTTER - 2}}", StyleRole.HEAD), ("│", StyleRole.RULE)]
-    for column in range(axis.columns):
-        flag = marks.flags.get(column, (" ", StyleRole.TEXT))
-        line.append(("^", StyleRole.STRONG) if column == marks.cursor and flag[0] == " " else flag)
-    return [line]
-
-
-def _readout(series: TimeSeries, cursor: int, width: int) -> Line:
-    """What was measured in the column under the cursor."""
-    column = min(max(cursor, 0), series.axis.columns - 1)
-    at, status = series.axis.start + series.axis.step * column, series.statuses[column]
-    rates = (
-        ("video", _range_text(series.video[column], bits)),
-        ("audio", _range_text(series.audio[column], bits)),
-        ("fps", _range_text(series.fps[column], frames)),
+def _curves(state: EventState, chart: Chart) -> tuple[Curve, Curve, Curve]:
+    assessment, series, second = state.assessment, chart.series, chart.second
+    video, audio, fps = (second.video, second.audio, second.fps) if second else ([], [], [])
+    base, limit, nominal = assessment.baseline_video, assessment.limit_video, assessment.nominal_fps
+    return (
+        Curve("video", "Mbit/s", MBIT, StyleRole.VIDEO, series.video, limit, base, video),
+        Curve("audio", "kbit/s", KBIT, StyleRole.AUDIO, series.audio, second=audio),
+        Curve("fps", "frames/s", 1, StyleRole.FPS, series.fps, None, nominal, fps),
     )
-    groups: list[Group] = [
-        (0, [(f" {datetime.fromtimestamp(at, UTC):%H:%M:%S}Z", StyleRole.STRONG)]),
-        *((0, [(f"{name} ", StyleRole.HEAD), (text, StyleRole.TEXT)]) for name, text in rates),
-        (0, [(f"{status.glyph} {status.word}", status.role)] if status else [("gap", StyleRole.DIM)]),
-        (1, [(f"each column {age(series.axis.step)}", StyleRole.DIM)]),
+
+
+def _now(state: EventState, render_time: RenderTime) -> tuple[Line, Line, Line]:
+    """The newest values, in the units of the scales."""
+    words = events.video(state, render_time), events.audio(state, render_time), events.fps(state, render_time)
+    reading = events.current_reading(state)
+    if reading is None:
+        return words
+    texts = _number(reading.video, MBIT, 2), _number(reading.audio, KBIT, 0), _number(reading.fps, 1, 1)
+    video, audio, fps = ([(text, line[0][1])] for text, line in zip(texts, words, strict=True))
+    return video, audio, fps
+
+
+def _number(value: float | None, unit: float, decimals: int) -> str:
+    return UNKNOWN if value is None else f"{value / unit:.{decimals}f}"
+
+
+def _head(curve: Curve, low: float, number: Line, width: int) -> Line:
+    left: list[Group] = [
+        (0, [(" ■ ", curve.role), (curve.name, StyleRole.STRONG), (f" {curve.unit}", StyleRole.DIM)]),
+        (1, [(f"from {low / curve.scale_unit:g}", StyleRole.DIM)] if low else []),
     ]
-    return fit(wrap_groups(groups, width), width)
+    word = "nominal" if curve.name == "fps" else "base"
+    right: list[Group] = [
+        (0, number),
+        (2, [(f"{word} {curve.base / curve.scale_unit:.3g}", StyleRole.DIM)] if curve.base is not None else []),
+        (1, [(f"limit {curve.limit / curve.scale_unit:.3g}", StyleRole.LIMIT)] if curve.limit is not None else []),
+    ]
+    return [*justify(left, right, width - 1), (" ", StyleRole.TEXT)]
 
 
-def _range_text(bucket: Bucket | None, text: Callable[[float], str]) -> str:
-    if bucket is None:
+def _map(chart: Chart, backdrop: Backdrop, rows: Layout, width: int) -> list[ShadedLine]:
+    whole = chart.whole
+    if whole is None:
+        return [[] for _ in range(rows.whole)]
+    axis, cells = chart.series.axis, whole.axis
+    window = range(cells.column_of(axis.start), min(cells.column_of(axis.end - 1), whole.expected.stop) + 1)
+    around = replace(backdrop, statuses=whole.statuses, expected=whole.expected)
+    lines = map_lines(whole.video, StyleRole.VIDEO, around, window, min(2, rows.whole))
+    if rows.whole < 3:
+        return lines
+    start = datetime.fromtimestamp(cells.start + cells.step * whole.expected.start, UTC)
+    left: list[Group] = [(0, [(f"{'':{GUTTER}}{start:%H:%M}  start", StyleRole.DIM)])]
+    return [*lines, [*justify(left, [(1, [(chart.window, StyleRole.DIM)])], width - 1)]]
+
+
+def readout(shown: Shown) -> list[ShadedGroup]:
+    """What was measured under the cursor, without one the newest sample; and of the second event at the same place."""
+    state, chart, second, series, is_stale = (
+        shown.state,
+        shown.chart,
+        shown.second,
+        shown.chart.series,
+        shown.is_doubtful,
+    )
+    roles = [StyleRole.STALE] * 4 if is_stale else [StyleRole.STRONG, StyleRole.VIDEO, StyleRole.AUDIO, StyleRole.FPS]
+    cell, reading = chart.cursor, state.qos.readings.last
+    if cell is not None:
+        values, style = _values(series, cell), series.statuses[cell]
+        at: float | None = series.axis.start + series.axis.step * cell
+    else:
+        values = (reading.video, reading.audio, reading.fps) if reading else (None, None, None)
+        style = status_style(reading.status) if reading and reading.status is not None else None
+        at = reading.time if reading else None
+    clock = NO_DATA if at is None else f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
+    groups: list[ShadedGroup] = [
+        (0, [(f" {' ' if cell is None else CURSOR} {clock}", roles[0])]),
+        *(
+            (0, [(f"{name} ", StyleRole.DIM), (text, role)])
+            for name, text, role in zip(("video", "audio", "fps"), _texts(values), roles[1:], strict=True)
+        ),
+        (0, _status(style, is_stale=is_stale)),
+    ]
+    if second is not None:
+        found = _values(chart.second, cell) if chart.second and cell is not None else _newest(second)
+        groups.append((1, [(f"{SECOND_SIGN} {events.name(second)} {_texts(found)[0]}", StyleRole.OVERLAY)]))
+        groups.append((2, [(f"{_texts(found)[1]}  {_texts(found)[2]}", StyleRole.OVERLAY)]))
+    return groups
+
+
+ShadedGroup = tuple[int, ShadedLine]
+
+_Values = tuple[float | None, float | None, float | None]
+
+
+def _newest(state: EventState) -> _Values:
+    reading = state.qos.readings.last
+    return (reading.video, reading.audio, reading.fps) if reading else (None, None, None)
+
+
+def _values(series: TimeSeries, cell: int) -> _Values:
+    """What stands for a cell: the later of its two halves."""
+    pairs = [[bucket.median for bucket in dots[2 * cell : 2 * cell + 2] if bucket] for dots in series.curves]
+    video, audio, fps = (pair[-1] if pair else None for pair in pairs)
+    return video, audio, fps
+
+
+def _texts(values: _Values) -> tuple[str, str, str]:
+    return _rate(values[0]), _rate(values[1]), NO_DATA if values[2] is None else frames(values[2])
+
+
+def _rate(rate: float | None) -> str:
+    if rate is None:
         return NO_DATA
-    low, high = text(bucket.low), text(bucket.high)
-    return low if low == high else f"{low} to {high}"
+    return f"{rate / MBIT:.2f} Mbit/s" if rate >= 999_500 else f"{rate / KBIT:.0f} kbit/s"
 
 
-def _status_line(label: str, statuses: Sequence[StatusStyle | None], *, stale: bool) -> Line:
-    strip = status_strip(statuses, stale=stale)
-    return [(f" {label:<{GUTTER - 2}}", StyleRole.HEAD), ("│", StyleRole.RULE), *strip]
+def _status(style: StatusStyle | None, *, is_stale: bool) -> ShadedLine:
+    if style is None:
+        return [("no sample", StyleRole.DIM)]
+    if is_stale:
+        return [(f"{style.glyph} {style.word}", StyleRole.STALE)]
+    if style in HIGHLIGHTED:
+        return [(f" {style.glyph} {_status_number(style)} {style.word} ", style.role)]
+    return [(f"{style.glyph} {style.word}", style.role)]
 
 
-def time_axis_line(axis: Axis) -> Line:
-    """Labels at whole steps of the clock, each under the column it names; over a day and more midnight is a date."""
-    step = _label_step(axis)
-    clock = "%H:%M:%S" if step < 60 else "%H:%M"
-    text = [" "] * axis.columns
-    at = (int(axis.start // step) + 1) * step
-    while at < axis.end:
-        column = int((at - axis.start) / axis.step)
-        is_midnight = not at % DAY_SECONDS and axis.end - axis.start > DAY_SECONDS
-        label = datetime.fromtimestamp(at, UTC).strftime("%d %b" if is_midnight else clock)
-        if column + len(label) <= axis.columns:
-            text[column : column + len(label)] = label
-        at += step
-    return [(" " * (GUTTER - 4) + "UTC ", StyleRole.DIM), ("".join(text), StyleRole.DIM)]
+def _status_number(style: StatusStyle) -> int:
+    return next(number for number, known in STATUS_STYLES.items() if known == style)
 
 
-def _label_step(axis: Axis) -> int:
-    """Seconds between labels: the least usual step that leaves 12 cells to each; whole days where none is enough."""
-    minimum = axis.step * 12
-    return next((step for step in LABEL_STEPS if step >= minimum), ceil(minimum / DAY_SECONDS) * DAY_SECONDS)
-
-
-def _legend(series: TimeSeries, width: int, *, stale: bool) -> Line:
-    """What the highlighted glyphs mean and how many samples in view carry each."""
-    counts = {STATUS_STYLES[status]: 0 for status in (3, 4, 5)}
-    for status, count in series.counts.items():
-        style = STATUS_STYLES.get(status, ODD)
-        counts[style] = counts.get(style, 0) + count
-    normal = counts.pop(STATUS_STYLES[0], 0)
-    groups: list[Group] = [
-        (0, [(f" {style.glyph} {style.word} ", StyleRole.STALE if stale else style.role), (str(count), StyleRole.TEXT)])
-        for style, count in counts.items()
+def legend(counts: Mapping[int, int], *, is_stale: bool) -> list[ShadedGroup]:
+    """What the signs of the strip mean, and how many samples in view carry each."""
+    by_style = {STATUS_STYLES[status]: 0 for status in (3, 4, 5)}
+    for status, count in counts.items():
+        style = status_style(status)
+        by_style[style] = by_style.get(style, 0) + count
+    normal = by_style.pop(STATUS_STYLES[0], 0)
+    groups: list[ShadedGroup] = []
+    for style, count in by_style.items():
+        sign = StyleRole.STALE if is_stale else style.role
+        number = f"{_status_number(style)} " if style in HIGHLIGHTED else ""
+        words = [(f" {number}{style.word} ", StyleRole.DIM), (str(count), StyleRole.STRONG if count else StyleRole.DIM)]
+        groups.append((0, [(" ", StyleRole.TEXT), (style.glyph, sign), *words]))
+    return [
+        *groups,
+        (0, [(f"{STATUS_STYLES[0].glyph} normal {normal} of {sum(counts.values())} samples", StyleRole.DIM)]),
     ]
-    groups.append((1, [(f"normal {normal}  of {sum(series.counts.values())} samples", StyleRole.DIM)]))
-    return fit(wrap_groups(groups, width), width)

@@ -25,7 +25,7 @@ from livedeck.monitor import Clock, Snapshot
 from livedeck.presentation.filtering import Term
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.outside import shown
-from livedeck.text.segments import Line, StyleRole, render
+from livedeck.text.segments import Line, Role, render
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.driver import INTERRUPTED
@@ -228,7 +228,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
             self.role_styles = self._role_styles()
             self.screen.query_one(WallCanvas).refresh()
 
-    def _role_styles(self) -> dict[StyleRole, Style]:
+    def _role_styles(self) -> dict[Role, Style]:
         return {role: _rich_style(spec) for role, spec in wall_styles(self.palette, dim=self._dim).items()}
 
     def publish(self, size: Size) -> None:

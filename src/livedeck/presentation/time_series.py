@@ -1,0 +1,167 @@
+"""The samples of one event in the columns of a chart: from memory, from the history, or both. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil, isfinite
+from typing import TypeVar
+
+from livedeck.monitor import NO_STATUS, Buckets, EventState, MinMax, Readings
+from livedeck.presentation.qos import Axis, Bucket, StatusStyle, bucket_columns, bucket_statuses, status_style
+from livedeck.presentation.render_time import RenderTime
+
+T = TypeVar("T")
+
+Columns = list[Bucket | None]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSeries:
+    """`statuses` has one entry a column of `axis`, each curve two; None is a gap.
+
+    `counts`: how many samples carried each status. `expected`: the columns of which there should be samples.
+    """
+
+    axis: Axis
+    video: Columns
+    audio: Columns
+    fps: Columns
+    statuses: list[StatusStyle | None]
+    counts: Mapping[int, int]
+    expected: range = range(0)
+
+    @property
+    def curves(self) -> tuple[Columns, Columns, Columns]:
+        """Video, audio and frame rate."""
+        return self.video, self.audio, self.fps
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was measured."""
+        return not any(self.statuses) and not any(self.video)
+
+
+def chart_axis(
+    state: EventState, render_time: RenderTime, span: float | None, columns: int, until: float | None = None
+) -> Axis | None:
+    """At least `span` seconds up to the last answer, or up to `until` (epoch s); None: since the stream began.
+
+    None where there was no answer.
+    """
+    if state.qos.as_of is None:
+        return None
+    end = render_time.to_server(state.qos.as_of).timestamp()
+    if span is None:
+        span = max(60.0, end - stream_start(state, end))
+    return Axis.on_clock(end if until is None else until, span, columns)
+
+
+def stream_start(state: EventState, default: float) -> float:
+    """When the stream began, or its first known sample (epoch s); `default` where neither is known."""
+    stream, times = state.event.stream, state.qos.readings.time
+    starts = [times[0]] if len(times) else []
+    if stream and stream.started_at:
+        starts.append(stream.started_at.timestamp())
+    return min(starts, default=default)
+
+
+def needs_history(axis: Axis, readings: Readings) -> bool:
+    """Whether the samples in memory begin after the axis does."""
+    return not len(readings) or readings.time[0] > axis.start + axis.step
+
+
+@lru_cache(maxsize=8)
+def from_memory(axis: Axis, readings: Readings) -> TimeSeries:
+    """The samples that the platform still answers. Between two answers they are gathered once."""
+    bounds, dots = axis.bounds(readings.time), axis.halved()
+    counts: dict[int, int] = {}
+    for status in readings.status[bounds[0] : bounds[-1]]:
+        counts[status] = counts.get(status, 0) + 1
+    video, audio, fps = (
+        bucket_columns(dots, readings, values) for values in (readings.video, readings.audio, readings.fps)
+    )
+    return TimeSeries(axis, video, audio, fps, bucket_statuses(axis, readings), counts)
+
+
+def from_history(axis: Axis, buckets: Buckets) -> TimeSeries:
+    """The buckets of the history, two to a column of the axis. Of a bucket it keeps no middle but that of its ends."""
+    statuses = [
+        status_style(status) if count and status != NO_STATUS else None
+        for status, count in zip(buckets.status, buckets.count, strict=True)
+    ]
+    pairs = zip(statuses[::2], statuses[1::2], strict=True)
+    worst = [max(filter(None, pair), key=lambda style: style.weight, default=None) for pair in pairs]
+    counts = {status: sum(column) for status, column in buckets.statuses.items()}
+    return TimeSeries(axis, _columns(buckets.video), _columns(buckets.audio), _columns(buckets.fps), worst, counts)
+
+
+def _columns(values: MinMax) -> Columns:
+    pairs = zip(values.low, values.high, strict=True)
+    return [Bucket(low, (low + high) / 2, high) if isfinite(low) and isfinite(high) else None for low, high in pairs]
+
+
+def concat(old: TimeSeries | None, new: TimeSeries) -> TimeSeries:
+    """`new`, its gaps filled from `old` where that has columns of the same width.
+
+    The axis moves on by whole columns, so the columns of an older series are shifted.
+    """
+    if old is None or abs(old.axis.step - new.axis.step) > 1e-6 * new.axis.step:
+        return new
+    shift = round((new.axis.start - old.axis.start) / new.axis.step)
+    return TimeSeries(
+        new.axis,
+        _fill_gaps(old.video, new.video, 2 * shift),
+        _fill_gaps(old.audio, new.audio, 2 * shift),
+        _fill_gaps(old.fps, new.fps, 2 * shift),
+        _fill_gaps(old.statuses, new.statuses, shift),
+        {status: max(old.counts.get(status, 0), new.counts.get(status, 0)) for status in {*old.counts, *new.counts}},
+    )
+
+
+def _fill_gaps(old: Sequence[T | None], new: Sequence[T | None], shift: int) -> list[T | None]:
+    return [
+        value if value is not None else (old[column + shift] if 0 <= column + shift < len(old) else None)
+        for column, value in enumerate(new)
+    ]
+
+
+JITTER = 1.25
+"""Two samples may lie so many cadences apart without one between them that is missing."""
+
+
+def held(series: TimeSeries, start: float, end: float, cadence: float) -> TimeSeries:
+    """The series of a stream that sent from `start` to `end` (epoch s), a sample every `cadence` seconds.
+
+    Where columns are shorter than the cadence a sample stands until the next one is due: what is empty then is a gap.
+    """
+    axis = series.axis
+    first, last = axis.column_of(start), axis.column_of(end)
+    dots, columns = _columns_held(cadence, axis.step / 2), _columns_held(cadence, axis.step)
+    video, audio, fps = (_hold(values, dots, 2 * last + 2) for values in series.curves)
+    return TimeSeries(
+        axis,
+        video,
+        audio,
+        fps,
+        _hold(series.statuses, columns, last + 1),
+        series.counts,
+        range(max(0, first), max(0, min(axis.columns, last))),
+    )
+
+
+def _columns_held(cadence: float, step: float) -> int:
+    return max(0, ceil(JITTER * cadence / step) - 1)
+
+
+def _hold(values: Sequence[T | None], columns: int, end: int) -> list[T | None]:
+    """What was measured stands for so many columns more, but not from `end` on."""
+    result, left = list(values), 0
+    for column, value in enumerate(values[: max(0, end)]):
+        if value is not None:
+            left = columns
+        elif left and column:
+            result[column] = result[column - 1]
+            left -= 1
+    return result

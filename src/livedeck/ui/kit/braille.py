@@ -1,0 +1,46 @@
+"""Curves and straight lines in braille, two dots wide and four high a cell. Pure.
+
+Own code, as short as an adapter to a library would be: decisions.md, "Own curves in braille".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from livedeck.ui.kit.scale import DOTS, Scale
+
+BLANK = " "
+
+HORIZONTAL = "⣀⠤⠒⠉"
+"""A straight line through a cell on each of its four rows of dots, the lowest first."""
+
+VERTICAL = "⡇"
+
+_NO_DOTS = 0x2800
+
+_BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
+"""The bit of each dot in a braille character, the left ones and the right ones, the lowest first (Unicode, "Braille
+Patterns")."""
+
+
+def draw_curve(values: Sequence[float | None], scale: Scale) -> list[str]:
+    """`scale.rows` texts of `len(values) // 2` cells: a dot for each value, and a stroke from the one before it.
+
+    The stroke stands in the column of the later value, so that what comes next changes no column before it.
+    """
+    cells = len(values) // 2
+    bits = [[0] * cells for _ in range(scale.rows)]
+    for column, dot in _dots(values[: 2 * cells], scale):
+        bits[scale.rows - 1 - dot // DOTS][column // 2] |= _BITS[column % 2][dot % DOTS]
+    return ["".join(chr(_NO_DOTS + cell) if cell else BLANK for cell in row) for row in bits]
+
+
+def _dots(values: Sequence[float | None], scale: Scale) -> Iterator[tuple[int, int]]:
+    """Column and height of every dot of the curve."""
+    before: int | None = None
+    for column, value in enumerate(values):
+        dot = None if value is None else scale.dot(value)
+        if dot is not None:
+            start = dot if before is None or before == dot else before + (1 if before < dot else -1)
+            yield from ((column, height) for height in range(min(start, dot), max(start, dot) + 1))
+        before = dot

@@ -1,0 +1,94 @@
+"""The scale of a chart's panel: round ends, ticks at equal distances, and the dot of a value. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import floor, log10
+
+DOTS = 4
+"""Dots that a row is high."""
+
+STEPS = {1.0: 6, 2.0: 6, 2.5: 4, 4.0: 6, 5.0: 6}
+"""The steps of a scale, times a power of ten, and how many of one it has at most."""
+
+MIN_TICK_ROWS = 2
+"""Rows between two ticks at least: nearer ones cannot all have the same distance."""
+
+LABEL_CELLS = 6
+
+_LEAST_SPAN = 0.05
+"""Of its greatest value a scale spans so much at least, however near its values lie to each other."""
+
+_LEAST, _GREATEST = 1e-6, 1e300
+"""What lies under the one is drawn as zero; what lies over the other as that: numbers end not far beyond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """`rows` rows from `low` at the bottom to `high` at the top, and the values that are labelled, the lowest first."""
+
+    low: float
+    high: float
+    rows: int
+    ticks: tuple[float, ...] = ()
+
+    def dot(self, value: float) -> int:
+        """The dot of that value, counted from the bottom; of one beyond the scale the nearest."""
+        count = DOTS * self.rows
+        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+        return min(floor(share * count), count - 1)
+
+    def row(self, value: float) -> int:
+        """The row of that value, counted from the top."""
+        return self.rows - 1 - self.dot(value) // DOTS
+
+    def label(self, value: float, unit: float) -> str:
+        """A tick in that unit, with as many decimals as the ticks need."""
+        decimals = next((count for count in range(4) if all(_is_round(tick / unit, count) for tick in self.ticks)), 3)
+        text = f"{value / unit:.{decimals}f}"
+        return text if len(text) <= LABEL_CELLS else f"{value / unit:.0e}"
+
+
+def _is_round(value: float, decimals: int) -> bool:
+    return abs(round(value, decimals) - value) <= 1e-9 * max(1.0, abs(value))
+
+
+def round_scale(values: Iterable[float], rows: int, *, is_fitted: bool = False, fallback: float = 1.0) -> Scale:
+    """The scale for those values, from zero or, `is_fitted`, from a round value under the least.
+
+    Of the scales whose steps are round the one with most ticks, of those the one that leaves least room above the
+    greatest value. Where nothing is greater than zero it is the scale of `fallback`.
+    """
+    known = [min(value, _GREATEST) for value in values if value >= 0]
+    greatest = max(known, default=0.0)
+    greatest = greatest if greatest > _LEAST else fallback
+    least = min(known, default=0.0) if is_fitted else 0.0
+    return max(_scales(least, greatest, max(rows, 1)), key=lambda scale: (len(scale.ticks), -scale.high, scale.low))
+
+
+def _scales(least: float, greatest: float, rows: int) -> Iterator[Scale]:
+    span = max(greatest - least, _LEAST_SPAN * greatest)
+    power = floor(log10(span))
+    for exponent in range(power - 1, power + 2):
+        for mantissa, most in STEPS.items():
+            first = floor(least / _times_power(mantissa, exponent))
+            count = floor(greatest / _times_power(mantissa, exponent)) + 1 - first
+            if count <= most and _times_power(mantissa * count, exponent) >= span:
+                yield _scale(mantissa, exponent, first, count, rows)
+
+
+def _scale(mantissa: float, exponent: int, first: int, count: int, rows: int) -> Scale:
+    """A scale of `count` steps; labelled are as many of them as have equal distances in so many rows."""
+    labelled = [
+        every
+        for every in range(1, count + 1)
+        if not count % every and not (rows - 1) % (count // every) and (rows - 1) // (count // every) >= MIN_TICK_ROWS
+    ]
+    edges = [_times_power(mantissa * (first + index), exponent) for index in range(count + 1)]
+    return Scale(edges[0], edges[-1], rows, tuple(edges[:: labelled[0]]) if labelled else ())
+
+
+def _times_power(value: float, exponent: int) -> float:
+    """The product, as near as a number can be: 12 / 10 is 1.2, where 12 * 0.1 is not."""
+    return value * 10.0**exponent if exponent >= 0 else value / 10.0**-exponent
