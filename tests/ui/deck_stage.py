@@ -37,6 +37,9 @@ READS = {"GET", "HEAD"}
 PATIENCE = 120.0
 """Seconds within which all that a test waits for happens, however busy the machine is."""
 
+LONGEST_TIMEOUT = 60.0
+"""Seconds of this machine that a request may take: what hangs does so until the test goes on, however busy it is."""
+
 
 class HandClock(FixedClock):
     """Its seconds pass when the test says so. A long pause is over at once; a short one lasts until `impatient`.
@@ -220,7 +223,7 @@ async def deck_stage(
             for hook in [hook for method, hook in hooks if method == scope["method"]]:
                 await hook()
 
-    place = demo_settings(simulator, upload_url=f"{IN_PROCESS}/upload", read_only=read_only)
+    place = demo_settings(simulator, upload_url=f"{IN_PROCESS}/upload", read_only=read_only, timeout=LONGEST_TIMEOUT)
     free = place.model_copy(update={"read_only": False})
     clock = HandClock()
     async with make_api(place, clock=FixedClock(), mount=noting) as api, make_api(free, mount=simulator.app) as other:
