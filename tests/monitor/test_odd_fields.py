@@ -14,7 +14,7 @@ from client.test_validation import anything, paths, replaced
 from livedeck.monitor import Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.connection import unreadable_text
-from livedeck.presentation.event_detail import detail_lines
+from livedeck.presentation.event_detail import cockpit_lines, short_lines
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import snapshot_object, to_json
 from livedeck.presentation.table import layout, row_line
@@ -66,7 +66,8 @@ def shown(snapshot: Snapshot) -> str:
     render_time = RenderTime.from_snapshot(snapshot, snapshot.at)
     columns = layout(events.EVENTS.columns, 120)
     lines = [row_line(state, render_time, columns) for state in snapshot.events]
-    lines += [line for state in snapshot.events for line in detail_lines(state, render_time, 120)]
+    lines += [line for state in snapshot.events for line in cockpit_lines(state, render_time, 76, 40)]
+    lines += [line for state in snapshot.events for line in short_lines(state, render_time, 80)]
     words = [unreadable_text(snapshot), to_json(snapshot_object(snapshot, render_time))]
     return "\n".join([*map(plain, lines), *words])
 

@@ -26,7 +26,7 @@ from livedeck.monitor import (
 )
 from livedeck.presentation import events, table
 from livedeck.presentation.alarms import ALARMS
-from livedeck.presentation.event_detail import detail_lines
+from livedeck.presentation.event_detail import cockpit_lines
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import StyleRole, plain, width
@@ -142,10 +142,12 @@ def test_a_row_is_as_wide_as_its_head_whatever_the_event_is_called(cells: int, n
 
 
 @pytest.mark.parametrize("cells", [80, 120, 200, 400])
-def test_cells_that_are_left_over_go_to_names_until_they_have_enough(cells: int) -> None:
-    widths = {_name_width(EVENTS, cells), _name_width(ALARMS, cells)}
-    assert max(widths) <= events.MAX_NAME_CELLS
-    assert (widths == {events.MAX_NAME_CELLS}) == (cells >= 200)
+def test_cells_that_are_left_over_go_to_names(cells: int) -> None:
+    """All of them on the Events screen, where panes stand beside a wide table; on that of alarms until it is enough."""
+    fixed = sum(column.width + table.GAP for column in EVENTS.columns if column.name != "event")
+    spark = events.MAX_SPARK_CELLS - events.SPARK_CELLS
+    assert _name_width(EVENTS, cells) == (cells - fixed - spark - table.GAP if cells >= 120 else 19)
+    assert (_name_width(ALARMS, cells) == events.MAX_NAME_CELLS) == (cells >= 200)
 
 
 def _name_width(schema: table.TableSchema[Any], cells: int) -> int:
@@ -158,5 +160,31 @@ def test_how_late_metrics_come_is_said_where_it_is_more_than_asking_takes() -> N
         return replace(known, qos=replace(known.qos, lag=lag))
 
     assert [events.lag_text(late(lag)) for lag in (None, 8.0, 24.4)] == ["", "", "metrics up to 24 s late"]
-    detail = "\n".join(map(plain, detail_lines(late(24.4), FRESH, 200)))
+    detail = "\n".join(map(plain, cockpit_lines(late(24.4), FRESH, 200, 20)))
     assert "metrics up to 24 s late" in detail
+
+
+def test_what_was_not_asked_for_yet_is_no_fault() -> None:
+    """interface.md, "Signs"."""
+    waiting = replace(state(), qos=QosState(), assessment=HealthAssessment(Health(grade=Grade.NO_DATA)))
+    for cell in (events.video, events.audio, events.fps, events.health):
+        line = cell(waiting, FRESH)
+        assert (plain(line).strip(), {role for _, role in line}) == ("·", {StyleRole.DIM})
+
+
+def test_one_line_counts_how_events_stand_and_drops_the_least_needed() -> None:
+    planned = replace(state(), phase=Phase(BroadcastState.SCHEDULED, NOW + timedelta(minutes=14)))
+    known = [state(), state(), planned]
+    text = plain(events.summary_line(known, FRESH, 120))
+    assert text.startswith(" ● 2 on air")
+    assert "○ 1 planned" in text
+    assert "T-00:14:00" in text
+    assert len(plain(events.summary_line(known, FRESH, 30))) <= 30
+    stale = events.summary_line(known, STALE, 120)
+    assert "3 not up to date" in plain(stale)
+    assert not {role for _, role in stale} & {StyleRole.OK, StyleRole.ON_AIR, StyleRole.CRITICAL}
+
+
+def test_a_late_event_says_that_it_did_not_start() -> None:
+    late = replace(state(BroadcastState.LATE, IngestState.NONE), assessment=HealthAssessment())
+    assert plain(events.health(late, FRESH)).strip() == "▲ NOT STARTED"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedeck.text.segments import Line, StyleRole, changed_ranges, fit, join, justify, plain, width, wrap_groups
+from livedeck.text.segments import Line, StyleRole, changed_ranges, clip, fit, join, justify, plain, width, wrap_groups
 
 TEXTS = st.text(alphabet="ab é東●", max_size=12)
 LINES = st.lists(st.tuples(TEXTS, st.sampled_from([StyleRole.TEXT, StyleRole.DIM])), max_size=4)
@@ -22,8 +22,26 @@ def test_two_ends_fill_the_line(left: Line, right: Line, cells: int) -> None:
     assert width(join(left, right, cells)) == cells
 
 
-def test_a_cut_is_marked() -> None:
-    assert plain(fit([("Morning service", StyleRole.TEXT)], 8, ellipsis=True)) == "Morning…"
+@pytest.mark.parametrize(
+    ("name", "cells", "shown"),
+    [
+        ("Annual general meeting Südwind", 17, "Annual ge…Südwind"),
+        ("Esports semi-final 12", 17, "Esports semi-f…12"),
+        ("Morning service", 14, "Mornin…service"),
+        ("Supercalifragilistic", 9, "Supe…stic"),
+        ("日本語の講義 東京", 13, "日本語の…東京"),
+        ("Lecture 7   ", 9, "Lecture…7"),
+        ("Choir", 1, "…"),
+    ],
+)
+def test_a_cut_is_marked_and_leaves_the_last_word(name: str, cells: int, shown: str) -> None:
+    assert plain(clip([(name, StyleRole.TEXT)], cells)) == shown
+
+
+@given(st.lists(st.sampled_from(["semi-final", "Schüler", "東京", "pitch"]), min_size=1, max_size=4))
+def test_names_that_differ_in_a_short_last_word_differ_when_they_are_cut(words: list[str]) -> None:
+    names = [" ".join([*words, str(number)]) for number in range(20)]
+    assert len({plain(clip([(name, StyleRole.TEXT)], 8)) for name in names}) == 20
 
 
 def test_a_wide_character_is_not_halved() -> None:

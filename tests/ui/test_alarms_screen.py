@@ -113,7 +113,7 @@ def test_every_state_has_a_word_and_a_glyph_of_its_own() -> None:
 def test_nothing_blinks_but_the_sign_of_an_unacknowledged_alarm(state: AlarmState) -> None:
     """interface.md, "Alarms on screen": one cell, the word beside it stays."""
     alarm = replace(ALARM, state=state)
-    lit, dark = (plain(alarm_line(alarm, moment)) for moment in (FRESH, DARK))
+    lit, dark = (plain(alarm_line(alarm, moment, 120)) for moment in (FRESH, DARK))
     assert [one for one, other in zip(lit, dark, strict=True) if one != other] == (
         ["✖"] if state is AlarmState.UNACKNOWLEDGED else []
     )

@@ -85,7 +85,7 @@ async def test_the_cursor_takes_its_ground_along() -> None:
         names = [state.event.name or "" for state in known(deck).events]
         await pilot.press("down")
         await pilot.pause()
-        sent = [name for name in names if any(text[0] in " >" and f"  {name[:8]}" in text for text in pieces())]
+        sent = [name for name in names if any(text[0] in " ▌" and f"  {name[:8]}" in text for text in pieces())]
         assert sent == names[:2]
 
 

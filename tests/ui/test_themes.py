@@ -26,13 +26,16 @@ from ui.stage import act, running, text_of
 GRAPHIC = {StyleRole.ON_AIR, StyleRole.LIMIT}
 """Lamps and lines, not text: a contrast of 3 to 1 is enough (WCAG 1.4.11)."""
 
-DECORATION = {StyleRole.BAND, StyleRole.RULE, StyleRole.VIDEO_QUIET}
+DECORATION = {
+    StyleRole.BAND, StyleRole.RULE, StyleRole.VIDEO_QUIET, StyleRole.AUDIO_QUIET, StyleRole.FPS_QUIET,
+    StyleRole.BAR_OK, StyleRole.BAR_DONE,
+}  # fmt: skip
 """Carries no meaning: frames, grids, and bars whose number stands beside them."""
 
 XTERM = {
     "black": "#000000", "red": "#cd0000", "green": "#00cd00", "yellow": "#cdcd00", "white": "#e5e5e5",
     "bright_red": "#ff0000", "bright_green": "#00ff00", "bright_yellow": "#ffff00", "bright_magenta": "#ff00ff",
-    "cyan": "#00cdcd", "bright_cyan": "#00ffff", "bright_white": "#ffffff",
+    "cyan": "#00cdcd", "magenta": "#cd00cd", "bright_cyan": "#00ffff", "bright_white": "#ffffff",
 }  # fmt: skip
 """The usual colours of a terminal of sixteen colours."""
 

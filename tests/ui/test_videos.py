@@ -44,7 +44,7 @@ async def test_the_recordings_of_events_that_are_over_lead_to_their_parts_and_ba
         assert stage.deck.current_mode == "posters"
         await stage.act("view.clear")
         assert stage.deck.current_mode == "videos"
-        assert ">Rehearsal Tuesday" in stage.text()
+        assert "▌Rehearsal Tuesday" in stage.text()
 
 
 async def test_a_filter_that_hides_every_video_takes_none_from_its_parts() -> None:
@@ -71,12 +71,12 @@ async def test_until_somebody_chooses_a_video_the_first_row_is_selected_whatever
     async with deck_stage() as stage:
         await stage.act("screen.videos")
         await asked(stage)
-        assert ">Abendmusik" in stage.text()
+        assert "▌Abendmusik" in stage.text()
         await recorded(stage, "Harbour webcam")
-        assert ">Harbour webcam" in stage.text()
+        assert "▌Harbour webcam" in stage.text()
         await stage.press("down", "up")
         await recorded(stage, "Town hall, main")
-        assert ">Harbour webcam" in stage.text()
+        assert "▌Harbour webcam" in stage.text()
         await stage.act("part.next")
         assert "Harbour webcam" in stage.text().split("\n")[3]  # below the banner
 

@@ -18,12 +18,12 @@ from msgspec import json
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Poster
 from livedeck.monitor import EventState, Severity, Snapshot
-from livedeck.presentation.events import odd_sign
+from livedeck.presentation.events import Standing, odd_sign
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.outside import shown
 from livedeck.text.segments import plain
 from livedeck.ui.kit.palette import COLOURS
-from livedeck.ui.wallboard.model import Standing, WallModel, wall_model
+from livedeck.ui.wallboard.model import WallModel, wall_model
 from livedeck.ui.wallboard.page import MAX_WRONG, Page, name_order, page, update_since
 from livedeck.ui.wallboard.page_style import TINTS, page_colours, page_stylesheet
 from livedeck.ui.wallboard.tiles import DrawCache

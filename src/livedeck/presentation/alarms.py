@@ -20,7 +20,7 @@ from livedeck.presentation.badges import ALARM_STATE_BADGES, SEVERITY_BADGES, SE
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema
-from livedeck.text.segments import Line, StyleRole, clip
+from livedeck.text.segments import Line, StyleRole, clip, wrap_groups
 from livedeck.text.values import compact_duration, safe, short_duration
 
 
@@ -113,6 +113,7 @@ ALARMS: TableSchema[Alarm] = TableSchema(
         Column("marks", "", 12, 6, _marks),
     ),
     key=alarm_key,
+    is_worst_first=True,
     named_by=("event", "kind"),
     text=lambda alarm: f"{alarm.subject} {alarm.target_name} {alarm.kind} {alarm.actual} {alarm.note}".casefold(),
     is_critical=is_critical,
@@ -133,17 +134,33 @@ MAX_SUBJECT_CELLS = 24
 """A longer subject is cut in `alarm_line`, so that the kind of the alarm is always visible."""
 
 
-def alarm_line(alarm: Alarm, render_time: RenderTime) -> Line:
-    """Severity, age, subject, kind, actual and expected, on one line."""
+def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
+    """Severity, age, subject, kind and actual on one line; what was expected, and its state, where there is room."""
     age = compact_duration(render_time.seconds_since(alarm.since))
-    return [
+    head: Line = [
         severity_chip(alarm.severity, severity_glyph(alarm, render_time)),
         (f" {age:>6}  ", StyleRole.TEXT),
         *clip([(safe(alarm.subject), StyleRole.STRONG)], MAX_SUBJECT_CELLS),
         (f"  {alarm.kind}  ", words_role(alarm.severity)),
         (safe(alarm.actual), StyleRole.TEXT),
-        (f"  expected {safe(alarm.expected)}" if alarm.expected else "", StyleRole.DIM),
-        ("" if alarm.state is AlarmState.UNACKNOWLEDGED else f"  {alarm.state}", StyleRole.DIM),
+    ]
+    expected = f"expected {safe(alarm.expected)}" if alarm.expected else ""
+    state = "" if alarm.state is AlarmState.UNACKNOWLEDGED else f"{alarm.state}"
+    rest = [(rank, [(text, StyleRole.DIM)]) for rank, text in ((2, expected), (1, state)) if text]
+    return wrap_groups([(0, head), *rest], cells)
+
+
+def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]:
+    """The alarm in two lines, for a narrow pane: severity, age and subject; below it kind and actual."""
+    age = compact_duration(render_time.seconds_since(alarm.since))
+    words: Line = [(" " * 17, StyleRole.TEXT), (f"{alarm.kind}  ", words_role(alarm.severity))]
+    return [
+        [
+            severity_chip(alarm.severity, severity_glyph(alarm, render_time)),
+            (f" {age:>6}  ", StyleRole.TEXT),
+            *clip([(subject(alarm), StyleRole.STRONG)], max(8, cells - 17)),
+        ],
+        clip([*words, (safe(alarm.actual), StyleRole.TEXT)], cells),
     ]
 
 

@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+from enum import StrEnum
 from math import isfinite
 
 from livedeck.client import FieldFault
 from livedeck.monitor import BroadcastState, EventState, Freshness, Grade, IngestState, Reading, Severity
-from livedeck.presentation.badges import GRADE_BADGES, LAMP_ROLES, TALLY_BADGES
-from livedeck.presentation.qos import bar_top, bucket_columns, bucket_statuses, recent_axis, sparkline, status_strip
+from livedeck.presentation.badges import GRADE_BADGES, LAMP_ROLES, SEVERITY_BADGES, TALLY_BADGES
+from livedeck.presentation.qos import (
+    bar_top,
+    bucket_columns,
+    bucket_statuses,
+    recent_axis,
+    signal_bars,
+    sparkline,
+    status_strip,
+)
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, ValueGetter
-from livedeck.text.segments import Line, StyleRole
-from livedeck.text.values import NO_DATA, NOT_APPLICABLE, UNKNOWN, age, bits, compact_duration, duration, frames, safe
+from livedeck.text.segments import Group, Line, StyleRole, clip, wrap_groups
+from livedeck.text.values import (
+    NO_DATA,
+    NOT_APPLICABLE,
+    NOT_ASKED,
+    UNKNOWN,
+    age,
+    bits,
+    compact_duration,
+    duration,
+    frames,
+    safe,
+)
 
 MAX_NAME_CELLS = 40
 """Cells that the name of an event may grow to: where there is more room, the eye still has to keep to its row."""
@@ -35,6 +57,32 @@ def lag_text(state: EventState) -> str:
     """How late the metrics come as a rule, where that is worth a word: `metrics up to 24 s late`."""
     lag = state.qos.lag
     return f"metrics up to {age(lag)} late" if lag is not None and lag > _NORMAL_LAG else ""
+
+
+class Standing(StrEnum):
+    """How an event stands, as it is counted and coloured. QUIET: nothing is wrong, and nothing is measured.
+
+    STALE: nothing of it can be believed.
+    """
+
+    BAD = "bad"
+    WATCH = "watch"
+    GOOD = "good"
+    QUIET = "quiet"
+    STALE = "stale"
+
+
+def standing(state: EventState, render_time: RenderTime) -> Standing:
+    """By what was found; a health that is not good without a finding is to be watched."""
+    if is_doubtful(state, render_time):
+        return Standing.STALE
+    severities = {finding.severity for finding in state.assessment.findings}
+    grade = state.assessment.health.grade
+    if Severity.CRITICAL in severities:
+        return Standing.BAD
+    if Severity.WARNING in severities or grade in {Grade.FAIR, Grade.POOR, Grade.NO_DATA}:
+        return Standing.WATCH
+    return Standing.GOOD if grade is Grade.GOOD else Standing.QUIET
 
 
 def name_role(state: EventState) -> StyleRole:
@@ -124,14 +172,24 @@ def health(state: EventState, render_time: RenderTime) -> Line:
     Never a number on stale data.
     """
     health = state.assessment.health
+    if not was_asked(state) and health.grade in {Grade.NO_DATA, Grade.STALE} and not render_time.stale:
+        return [(f" {NOT_ASKED}", StyleRole.DIM)]
     grade = Grade.STALE if render_time.stale and health.grade is not Grade.NONE else health.grade
+    if grade is Grade.NONE and state.phase.tally is BroadcastState.LATE and not is_doubtful(state, render_time):
+        late = SEVERITY_BADGES[Severity.CRITICAL if has_critical_finding(state) else Severity.WARNING]
+        return [(f" {late.glyph} NOT STARTED ", late.role)]
     if grade is Grade.NONE:
-        return [(NOT_APPLICABLE, StyleRole.DIM)]
+        return [(f" {NOT_APPLICABLE}", StyleRole.DIM)]
     glyph, word, role = GRADE_BADGES[grade]
     if health.score is None or grade is Grade.STALE:
         return [(f" {glyph} {NO_DATA:>3} {word} ", role)]
     component = f" {health.component}" if health.component else ""
     return [(f" {glyph} {health.score:>3} {word}{component} ", role)]
+
+
+def was_asked(state: EventState) -> bool:
+    """Whether its samples were asked for and an answer, or an error, came."""
+    return state.qos.as_of is not None or bool(state.qos.error)
 
 
 def current_reading(state: EventState) -> Reading | None:
@@ -160,6 +218,8 @@ def fps(state: EventState, render_time: RenderTime) -> Line:
 
 
 def _measured(state: EventState, render_time: RenderTime, text: str | None, role: StyleRole) -> Line:
+    if text is None and not was_asked(state):
+        return [(NOT_ASKED, StyleRole.DIM)]
     if text is None:
         expected = state.phase.tally.expects_signal
         return [(NO_DATA, StyleRole.STALE) if expected else (NOT_APPLICABLE, StyleRole.DIM)]
@@ -186,8 +246,8 @@ def _enabled_restreams(state: EventState) -> tuple[int, int]:
 RECENT_SECONDS = 300.0
 """Seconds that the sparkline and its status strip cover."""
 
-SPARK_CELLS = 10
-"""Cells of the sparkline, and of the status strip beside it, in a table."""
+SPARK_CELLS, MAX_SPARK_CELLS = 9, 14
+"""Cells of the bars in a table: at least, and at most."""
 
 NAME_CELLS = 16
 """Below this an event's name cannot be told from its neighbour's: columns are dropped before the name is cut."""
@@ -212,19 +272,18 @@ def recent_status(state: EventState, render_time: RenderTime, columns: int) -> L
     return status_strip(bucket_statuses(axis, state.qos.readings), stale=is_doubtful(state, render_time))
 
 
+def recent_signal(state: EventState, render_time: RenderTime, columns: int) -> Line:
+    """The last five minutes of video as quiet bars; where the status was not normal, its filled glyph instead."""
+    axis = recent_axis(state, render_time, RECENT_SECONDS, columns)
+    if axis is None:
+        return []
+    readings, doubtful = state.qos.readings, is_doubtful(state, render_time)
+    buckets = bucket_columns(axis, readings, readings.video)
+    return signal_bars(buckets, bucket_statuses(axis, readings), stale=doubtful)
+
+
 def _recent(state: EventState, render_time: RenderTime) -> Line:
-    bars, statuses = (cell(state, render_time, SPARK_CELLS) for cell in (recent_video, recent_status))
-    return [*bars, (" ", StyleRole.TEXT), *statuses]
-
-
-def _latency(state: EventState, _: RenderTime) -> Line:
-    return [(safe(state.event.latency_mode or UNKNOWN, 20), StyleRole.DIM)]
-
-
-def _updated(state: EventState, render_time: RenderTime) -> Line:
-    """How old the platform's answer on this event is."""
-    age = compact_duration(render_time.seconds_since(state.as_of))
-    return [(age, StyleRole.STALE if render_time.stale else StyleRole.DIM)]
+    return recent_signal(state, render_time, SPARK_CELLS)
 
 
 def _search_text(state: EventState) -> str:
@@ -275,28 +334,20 @@ def has_critical_finding(state: EventState) -> bool:
 EVENTS: TableSchema[EventState] = TableSchema(
     columns=(
         Column("tally", " TALLY", 10, 0, tally, lambda state, _: state.phase.tally.value),
-        Column(
-            "event",
-            "EVENT",
-            NAME_CELLS,
-            0,
-            name_cell,
-            lambda state, _: name(state),
-            grows=True,
-            max_width=MAX_NAME_CELLS,
-        ),
+        Column("event", "EVENT", NAME_CELLS, 0, name_cell, lambda state, _: name(state), grows=True),
         Column("time", "T-/ELAPSED", 11, 1, clock_cell, elapsed_seconds, right=True),
-        Column("ingest", "INGEST", 10, 3, ingest, _ingest_words),
+        Column("ingest", "INGEST", 11, 7, ingest, _ingest_words),
         Column("health", "HEALTH", 17, 0, health, health_score),
-        Column("video", "VIDEO", 6, 4, video, _reading_value("video"), right=True),
-        Column("audio", "AUDIO", 6, 6, audio, _reading_value("audio"), right=True),
-        Column("fps", "FPS", 5, 5, fps, _reading_value("fps"), right=True),
-        Column("recent", "LAST 5 MIN", 2 * SPARK_CELLS + 1, 8, _recent),
-        Column("out", "OUT", 4, 7, outputs, _connected_share, right=True),
-        Column("latency", "LATENCY", 8, 9, _latency, lambda state, _: state.event.latency_mode),
-        Column("updated", "UPDATED", 8, 10, _updated, lambda state, _: state.as_of.timestamp(), right=True),
+        Column("video", "VIDEO", 6, 2, video, _reading_value("video"), right=True),
+        Column("audio", "AUDIO", 5, 5, audio, _reading_value("audio"), right=True),
+        Column("fps", "FPS", 5, 4, fps, _reading_value("fps"), right=True),
+        Column(
+            "recent", "LAST 5 MIN", SPARK_CELLS, 3, _recent, grows=True, max_width=MAX_SPARK_CELLS, draw=recent_signal
+        ),
+        Column("out", "OUT", 4, 6, outputs, _connected_share, right=True),
     ),
     key=lambda state: state.id,
+    is_worst_first=True,
     text=_search_text,
     is_critical=has_critical_finding,
     rows=lambda snapshot: snapshot.events,
@@ -305,6 +356,62 @@ EVENTS: TableSchema[EventState] = TableSchema(
         "id": lambda state, _: state.id,
         "type": lambda state, _: state.event.type,
         "project": lambda state, _: state.event.parent_id,
+        "latency": lambda state, _: state.event.latency_mode,
     },
 )
 """The Events screen, worst first until somebody sorts it."""
+
+
+def summary_line(states: Iterable[EventState], render_time: RenderTime, cells: int) -> Line:
+    """How many events are on air and how they stand, what is planned next, and how much arrives: one line."""
+    known = [*states]
+    if not known:
+        return []
+    stands = Counter(standing(state, render_time) for state in known)
+    on_air = sum(state.phase.tally.expects_signal for state in known)
+    planned = [state for state in known if state.phase.tally is BroadcastState.SCHEDULED]
+    doubtful = bool(stands[Standing.STALE])
+    lamp = ("▒", StyleRole.STALE) if render_time.stale else ("●", StyleRole.ON_AIR if on_air else StyleRole.DIM)
+    groups: list[Group] = [(0, [(" ", StyleRole.TEXT), lamp, (f" {on_air} on air", StyleRole.STRONG)])]
+    for rank, (stands_so, glyph, word, role) in enumerate(_STANDING_WORDS):
+        if stands[stands_so]:
+            blank = " " if role is StyleRole.CRITICAL else ""
+            groups.append((rank, [(f"{blank}{glyph} {stands[stands_so]} {word}{blank}", role)]))
+    if doubtful:
+        groups.append((1, [(f"▒ {stands[Standing.STALE]} not up to date", StyleRole.STALE)]))
+    if planned:
+        sign = ("○", StyleRole.DIM if render_time.stale else StyleRole.INFO)
+        groups.append((3, [sign, (f" {len(planned)} planned", StyleRole.DIM)]))
+        groups.append((4, _next(planned, render_time)))
+    arriving = sum(_arriving(state, render_time) for state in known)
+    if arriving and not render_time.stale:
+        groups.append((5, [(f"↑ {arriving / 1e6:.1f} Mbit/s in", StyleRole.DIM)]))
+    return wrap_groups(groups, cells, 3)
+
+
+_STANDING_WORDS = (
+    (Standing.BAD, "✖", "bad", StyleRole.CRITICAL),
+    (Standing.WATCH, "▲", "watch", StyleRole.WARNING),
+    (Standing.GOOD, "✓", "good", StyleRole.OK),
+)
+
+
+def _arriving(state: EventState, render_time: RenderTime) -> float:
+    """The video bit rate now; 0 where none can be believed."""
+    reading = None if is_doubtful(state, render_time) else current_reading(state)
+    video = reading.video if reading else None
+    return video if video is not None and isfinite(video) else 0.0
+
+
+def _next(planned: list[EventState], render_time: RenderTime) -> Line:
+    """The next start with its countdown."""
+    dated = [state for state in planned if state.phase.reference_time is not None]
+    if not dated:
+        return []
+    first = max(dated, key=lambda state: elapsed_seconds(state, render_time) or 0)
+    name_part = clip([(name(first), StyleRole.STRONG)], MAX_NEXT_CELLS)
+    return [("next ", StyleRole.DIM), *name_part, (f" {clock(first, render_time)}", StyleRole.TEXT)]
+
+
+MAX_NEXT_CELLS = 20
+"""Cells of the name of what is next."""

@@ -149,3 +149,17 @@ def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> l
     if filtered.hidden_critical:
         line.append((f"   ✖ {filtered.hidden_critical} with a critical fault hidden", StyleRole.CRITICAL))
     return [[*line, (f"   {clear_key} shows all", StyleRole.DIM)]]
+
+
+def sort_line(schema: TableSchema[T], view: TableView, next_key: str) -> list[Line]:
+    """That the rows are sorted, where unsorted ones are in the order of their urgency. `next_key`: what sorts on."""
+    if not schema.is_worst_first or view.sort not in schema.sortable_columns():
+        return []
+    return [
+        [
+            (" ↕ ", StyleRole.HEAD),
+            (f"sorted by {view.sort}", StyleRole.STRONG),
+            (", not worst first", StyleRole.WARNING),
+            (f"   {next_key} sorts on, until this session ends", StyleRole.DIM),
+        ]
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Generic, TypeVar
 
 from livedeck.monitor import Snapshot
@@ -26,7 +27,8 @@ class Column(Generic[T]):
     """A column: its name in commands and filters, its title, its least width in cells, and how it renders a row.
 
     `rank`: where not all columns fit, the highest rank is dropped first; 0 is never dropped. `value`: what it is sorted
-    by. `grows`: it takes the cells that are left over, up to `max_width` (0: no limit).
+    by. `grows`: it takes the cells that are left over, up to `max_width` (0: no limit). `draw`: how it renders a row in
+    so many cells, where its text depends on them.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Column(Generic[T]):
     right: bool = False
     grows: bool = False
     max_width: int = 0
+    draw: Callable[[T, RenderTime, int], Line] | None = None
 
 
 def text_column(
@@ -67,7 +70,7 @@ class TableSchema(Generic[T]):
 
     `is_critical`: whether the row has a critical fault; such rows are counted wherever they are out of sight. `rows`:
     the rows of a snapshot. `fields`: what can be filtered by besides the columns. `named_by`: the columns that a row is
-    called by; none: the one that grows.
+    called by; none: the one that grows. `is_worst_first`: whether unsorted rows are in the order of their urgency.
     """
 
     columns: tuple[Column[T], ...]
@@ -77,6 +80,7 @@ class TableSchema(Generic[T]):
     rows: Callable[[Snapshot], Sequence[T]] = lambda _: ()
     fields: Mapping[str, ValueGetter[T]] = field(default_factory=dict)
     named_by: tuple[str, ...] = ()
+    is_worst_first: bool = False
 
     def row_name(self, row: T, render_time: RenderTime) -> str:
         """What a row is called in a sentence."""
@@ -103,7 +107,7 @@ def layout(columns: Iterable[Column[T]], width: int, hidden: Collection[str] = (
     while _total_width(visible) > width and any(column.rank for column in visible):
         visible.remove(max(visible, key=lambda column: column.rank))
     spare, extra = max(0, width - _total_width(visible)), dict[str, int]()
-    growing = sorted((column for column in visible if column.grows), key=lambda column: not column.max_width)
+    growing = sorted((column for column in visible if column.grows), key=lambda column: column.max_width or inf)
     for index, column in enumerate(growing):
         share = spare // (len(growing) - index)
         extra[column.name] = max(0, min(share, column.max_width - column.width)) if column.max_width else share
@@ -129,7 +133,8 @@ def row_line(row: T, render_time: RenderTime, columns: Layout[T]) -> Line:
     """One row."""
     line: Line = []
     for column, width in columns:
-        cell = fit(column.render(row, render_time), width, right=column.right, ellipsis=True)
+        text = column.draw(row, render_time, width) if column.draw else column.render(row, render_time)
+        cell = fit(text, width, right=column.right, ellipsis=True)
         line += [*cell, (" " * GAP, StyleRole.TEXT)]
     return line
 

@@ -25,6 +25,7 @@ class StyleRole(StrEnum):
     HEAD = "head"
     RULE = "rule"
     RAISED = "raised"
+    TAB = "tab"
 
     ON_AIR = "on-air"
     OFF = "off"
@@ -46,9 +47,13 @@ class StyleRole(StrEnum):
     VIDEO = "video"
     VIDEO_QUIET = "video-quiet"
     AUDIO = "audio"
+    AUDIO_QUIET = "audio-quiet"
     FPS = "fps"
+    FPS_QUIET = "fps-quiet"
     LIMIT = "limit"
     BAND = "band"
+    BAR_OK = "bar-ok"
+    BAR_DONE = "bar-done"
     OVERLAY = "overlay"
 
     BANNER = "banner"
@@ -113,16 +118,19 @@ def render(line: Iterable[tuple[str, R]], cells: int) -> list[tuple[Shown, R | S
 def fit(
     line: Sequence[tuple[str, R]], cells: int, *, right: bool = False, ellipsis: bool = False
 ) -> list[tuple[str, R | StyleRole]]:
-    """The line cut or padded to exactly that many cells; `right` aligns to the right, `ellipsis` marks a cut."""
+    """The line cut or padded to exactly that many cells; `right` aligns to the right.
+
+    `ellipsis` takes what is too much out of the middle, so that the last word stays: it tells names apart.
+    """
     length = width(line)
     if length <= cells:
         padding: list[tuple[str, R | StyleRole]] = [(" " * (cells - length), StyleRole.TEXT)] if length < cells else []
         return [*padding, *line] if right else [*line, *padding]
-    return _cut(line, cells, "…" if ellipsis and cells else "")
+    return _cut_middle(line, cells) if ellipsis and cells else _cut(line, cells)
 
 
 def clip(line: Sequence[Segment], cells: int) -> Line:
-    """The line, cut with an ellipsis where it is longer than that many cells."""
+    """The line; where it is longer than that many cells, without its middle: `Annual ge…Südwind`."""
     return list(line) if width(line) <= cells else fit(line, cells, ellipsis=True)
 
 
@@ -174,19 +182,52 @@ def _characters(text: str) -> Iterable[str]:
     return [cell for letter, cells in letters for cell in (letter, f"\0{letter}")[:cells]]
 
 
-def _cut(line: Sequence[tuple[str, R]], cells: int, ellipsis: str) -> list[tuple[str, R | StyleRole]]:
+def _cut(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | StyleRole]]:
     from rich.cells import set_cell_size
 
     kept: list[tuple[str, R | StyleRole]] = []
-    left = cells - len(ellipsis)
+    left = cells
     for text, role in line:
         length = cell_len(text)
         if length >= left:
-            kept.append((set_cell_size(text, left) + ellipsis, role))
+            kept.append((set_cell_size(text, left), role))
             break
         kept.append((text, role))
         left -= length
     return kept
+
+
+def _cut_middle(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | StyleRole]]:
+    """As much of the beginning as there is room for, an ellipsis, the last word; of a longer one its end."""
+    text = "".join(part for part, _ in line).rstrip()
+    end = _end(line, min(cell_len(text.rsplit(" ", 1)[-1]), (cells - 1) * 3 // 5))
+    begin = _cut(line, cells - 1 - width(end))
+    return [*begin[:-1], (begin[-1][0] + "…", begin[-1][1]), *end] if begin else [("…", StyleRole.DIM), *end]
+
+
+def _end(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R]]:
+    """The last cells of the line without the blanks behind it: at most so many, as a wide letter is not cut in two."""
+    kept: list[tuple[str, R]] = []
+    for text, role in reversed(line):
+        letters = [*_letters(text if kept else text.rstrip())]
+        start = len(letters)
+        while start and cell_len(letters[start - 1]) <= cells:
+            start -= 1
+            cells -= cell_len(letters[start])
+        if start < len(letters):
+            kept.insert(0, ("".join(letters[start:]), role))
+        if start:
+            break
+    return kept
+
+
+def _letters(text: str) -> Iterable[str]:
+    """The text letter by letter, each with its accents."""
+    if text.isascii() and text.isprintable():
+        return text
+    from rich.cells import split_graphemes
+
+    return [text[start:end] for start, end, _ in split_graphemes(text)[0]]
 
 
 def join(left: Sequence[tuple[str, R]], right: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | StyleRole]]:

@@ -12,6 +12,9 @@ UNKNOWN = "?"
 NO_DATA = "--"
 """A value is due, and no fresh one arrived."""
 
+NOT_ASKED = "·"
+"""The platform was not asked for it yet."""
+
 NOT_APPLICABLE = "-"
 """Nothing can be measured here."""
 

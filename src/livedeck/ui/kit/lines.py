@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from livedeck.text.segments import Line, ShadedLine
+from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, fit, width
 from livedeck.ui.kit.canvas import Canvas
 
 
@@ -41,3 +41,47 @@ class DetailPanel(Canvas):
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
         return self._draw_lines(width)
+
+
+class FramedPanel(Canvas):
+    """Lines in a rounded frame, with a title at the left and what to press, or a count, at the right.
+
+    The title is never cut: what stands at the right goes first.
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._title, self._right = "", ""
+        self._draw_lines: Callable[[int, int], list[Line]] = lambda _width, _height: []
+
+    def show(self, title: str, right: str, draw_lines: Callable[[int, int], list[Line]]) -> None:
+        """Show what this function draws for the cells and lines within the frame."""
+        self._title, self._right, self._draw_lines = title, right, draw_lines
+        self.repaint()
+
+    def draw(self, width: int, height: int) -> list[Line]:
+        inner, rows = max(0, width - FRAME_CELLS), max(0, height - FRAME_LINES)
+        drawn = self._draw_lines(inner, rows)[:rows]
+        lines = [*drawn, *([[]] * (rows - len(drawn)))]
+        side = ("│", StyleRole.RULE)
+        return [
+            _top(self._title, self._right, width),
+            *(
+                [side, (" ", StyleRole.TEXT), *fit(line, inner, ellipsis=True), (" ", StyleRole.TEXT), side]
+                for line in lines
+            ),
+            [("╰" + "─" * max(0, width - 2) + "╯", StyleRole.RULE)],
+        ]
+
+
+FRAME_CELLS, FRAME_LINES = 4, 2
+"""What a frame takes: a side and a blank at each end; its top and its bottom."""
+
+
+def _top(title: str, right: str, cells: int) -> Line:
+    name = clip([(f" {title} ", StyleRole.STRONG)], max(0, cells - 4))
+    end: Line = [(f" {right} ", StyleRole.DIM)] if right else []
+    free = cells - 4 - width(name) - width(end)
+    if free < 1:
+        end, free = [], cells - 4 - width(name)
+    return [("╭─", StyleRole.RULE), *name, ("─" * free, StyleRole.RULE), *end, ("─╮", StyleRole.RULE)]

@@ -15,7 +15,7 @@ from textual.strip import Strip
 from livedeck.presentation.filtering import TableView
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, head_line, layout, row_line
-from livedeck.text.segments import Line, StyleRole, join
+from livedeck.text.segments import Line, StyleRole, cell_len, join
 from livedeck.ui.kit.canvas import StyledWidget, changed_regions
 
 T = TypeVar("T")
@@ -101,14 +101,24 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
 
     def _draw(self, row: int) -> Line:
         if self._render_time is None or row >= len(self._rows):
-            return [(f" {self._empty_text}", StyleRole.DIM)] if not self._rows and row == 0 else []
+            return self._empty_line() if not self._rows and row == max(0, (self.size.height - HEAD_LINES) // 2) else []
         item = self._rows[row]
         key = self._schema.key(item)
-        cursor = ">" if key == self.cursor else " "
+        cursor = "▌" if key == self.cursor else " "
         cached = self._cache.get(key)  # valid for one item, render time and layout
         if cached is None or cached[0] is not item:
             cached = self._cache[key] = item, row_line(item, self._render_time, self._columns)
-        return [(cursor, StyleRole.STRONG), *cached[1]]
+        return [(cursor, StyleRole.INFO), *cached[1]]
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """The head says what is scrolled out above."""
+        super().watch_scroll_y(old_value, new_value)
+        self.repaint()
+
+    def _empty_line(self) -> Line:
+        """Why there are no rows, in the middle."""
+        free = max(0, self.size.width - cell_len(self._empty_text))
+        return [(" " * (free // 2), StyleRole.TEXT), (self._empty_text, StyleRole.TEXT)]
 
     def on_resize(self) -> None:
         """Other columns may fit now."""

@@ -74,6 +74,7 @@ def _true_colour(colours: Colours, *, is_dark: bool = True) -> Palette:
             StyleRole.HEAD: StyleSpec(colours.dim),
             StyleRole.RULE: StyleSpec(colours.frame),
             StyleRole.RAISED: StyleSpec(colours.strong, colours.raised, "bold"),
+            StyleRole.TAB: StyleSpec(colours.strong, colours.cursor, "bold"),
             StyleRole.ON_AIR: StyleSpec(colours.tally),
             StyleRole.OFF: StyleSpec(colours.dim, colours.raised),
             StyleRole.OK: StyleSpec(colours.ok),
@@ -91,9 +92,13 @@ def _true_colour(colours: Colours, *, is_dark: bool = True) -> Palette:
             StyleRole.VIDEO: StyleSpec(colours.video),
             StyleRole.VIDEO_QUIET: StyleSpec(mix(colours.ground, colours.video, 0.5)),
             StyleRole.AUDIO: StyleSpec(colours.audio),
+            StyleRole.AUDIO_QUIET: StyleSpec(mix(colours.ground, colours.audio, 0.5)),
             StyleRole.FPS: StyleSpec(colours.fps),
+            StyleRole.FPS_QUIET: StyleSpec(mix(colours.ground, colours.fps, 0.5)),
             StyleRole.LIMIT: StyleSpec(colours.warning),
             StyleRole.BAND: StyleSpec(colours.grid),
+            StyleRole.BAR_OK: StyleSpec(mix(colours.ground, colours.ok, 0.45)),
+            StyleRole.BAR_DONE: StyleSpec(mix(colours.ground, colours.dim, 0.35)),
             StyleRole.OVERLAY: StyleSpec(colours.second),
             StyleRole.BANNER: warning,
             StyleRole.BANNER_BLIND: critical,
@@ -122,6 +127,7 @@ ANSI_16 = Palette(
         StyleRole.HEAD: StyleSpec("ansi_white"),
         StyleRole.RULE: StyleSpec("ansi_white"),
         StyleRole.RAISED: StyleSpec("ansi_bright_white", "ansi_black", "bold"),
+        StyleRole.TAB: StyleSpec("ansi_bright_white", "ansi_black", "bold underline"),
         StyleRole.ON_AIR: StyleSpec("ansi_red"),
         StyleRole.OFF: StyleSpec("ansi_white", "ansi_black"),
         StyleRole.OK: StyleSpec("ansi_bright_green"),
@@ -139,9 +145,13 @@ ANSI_16 = Palette(
         StyleRole.VIDEO: StyleSpec("ansi_bright_cyan"),
         StyleRole.VIDEO_QUIET: StyleSpec("ansi_cyan"),
         StyleRole.AUDIO: StyleSpec("ansi_bright_magenta"),
+        StyleRole.AUDIO_QUIET: StyleSpec("ansi_magenta"),
         StyleRole.FPS: StyleSpec("ansi_bright_green"),
+        StyleRole.FPS_QUIET: StyleSpec("ansi_green"),
         StyleRole.LIMIT: StyleSpec("ansi_bright_yellow"),
         StyleRole.BAND: StyleSpec("ansi_white", "", "dim"),
+        StyleRole.BAR_OK: StyleSpec("ansi_green"),
+        StyleRole.BAR_DONE: StyleSpec("ansi_white", "", "dim"),
         StyleRole.OVERLAY: StyleSpec("ansi_bright_white"),
         StyleRole.BANNER: _ANSI_WARNING,
         StyleRole.BANNER_BLIND: _ANSI_CRITICAL,
@@ -152,6 +162,7 @@ BOLD = frozenset(
     {
         StyleRole.STRONG,
         StyleRole.RAISED,
+        StyleRole.TAB,
         StyleRole.WARNING,
         StyleRole.WARNING_CHIP,
         StyleRole.WARNING_FILL,
@@ -165,7 +176,8 @@ REVERSED = frozenset({StyleRole.CRITICAL, StyleRole.LOSS, StyleRole.BANNER, Styl
 def _without_colour(role: StyleRole) -> StyleSpec:
     words = ["bold"] if role in BOLD | REVERSED else []
     words += ["reverse"] if role in REVERSED else []
-    words += ["dim"] if role is StyleRole.BAND else []
+    words += ["underline"] if role is StyleRole.TAB else []
+    words += ["dim"] if role in {StyleRole.BAND, StyleRole.BAR_DONE} else []
     background = "ansi_default" if DARK.styles[role].background else ""
     return StyleSpec("ansi_default", background, " ".join(words) or "none")
 

@@ -219,7 +219,7 @@ def chart_lines(state: EventState, render_time: RenderTime, chart: Chart, rows: 
         if index and rows.is_small:
             lines.append([*blocks_line(curve, scale, backdrop), *fit(number, NUMBER_CELLS, right=True)])
             continue
-        lines.append(_head(curve, scale.low, number, width))
+        lines.append(_head(curve, scale.low, number, width, is_stale=backdrop.is_stale))
         lines += panel_lines(curve, scale, backdrop if index else replace(backdrop, marks=chart.flags or {}))
     return [
         *lines,
@@ -301,9 +301,10 @@ def _number(value: float | None, unit: float, decimals: int) -> str:
     return UNKNOWN if value is None else f"{value / unit:.{decimals}f}"
 
 
-def _head(curve: Curve, low: float, number: Line, width: int) -> Line:
+def _head(curve: Curve, low: float, number: Line, width: int, *, is_stale: bool) -> Line:
+    sign = StyleRole.STALE if is_stale else curve.role
     left: list[Group] = [
-        (0, [(" ■ ", curve.role), (curve.name, StyleRole.STRONG), (f" {curve.unit}", StyleRole.DIM)]),
+        (0, [(" ■ ", sign), (curve.name, StyleRole.STRONG), (f" {curve.unit}", StyleRole.DIM)]),
         (1, [(f"from {low / curve.scale_unit:g}", StyleRole.DIM)] if low else []),
     ]
     word = "nominal" if curve.name == "fps" else "base"

@@ -11,7 +11,7 @@ from livedeck.monitor import Snapshot
 from livedeck.presentation.alarms import count_line
 from livedeck.presentation.badges import CONNECTION_BADGES
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Group, Line, StyleRole, join, justify, wrap_groups
+from livedeck.text.segments import Group, Line, StyleRole, justify, wrap_groups
 from livedeck.text.values import age
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.shell.context import Action, ActionRegistry, Identity
@@ -33,9 +33,15 @@ def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identit
     right = [
         (0, [(f"{_machine_time(snapshot, render_time):%H:%M:%S}Z", StyleRole.STRONG)]),
         (5, _local_time(_machine_time(snapshot, render_time), identity["zone"])),
-        (0, [*count_line(snapshot.alarms), (" ", StyleRole.TEXT)]),
+        (0, _alarm_counts(snapshot, render_time)),
     ]
     return justify(left, right, width)
+
+
+def _alarm_counts(snapshot: Snapshot, render_time: RenderTime) -> Line:
+    """The chips of the alarms; that there are none is said only where all is seen, and fresh."""
+    is_known = snapshot.link.as_of is not None and snapshot.link.state.is_answering and not render_time.stale
+    return [*count_line(snapshot.alarms), (" ", StyleRole.TEXT)] if snapshot.alarms or is_known else []
 
 
 def _connection(snapshot: Snapshot, render_time: RenderTime) -> Line:
@@ -75,13 +81,12 @@ def _local_time(time: datetime, zone: tzinfo | None) -> Line:
 
 
 def tab_line(registry: ActionRegistry, current: str, width: int) -> Line:
-    """The tabs by their key, the current one marked by brackets as well as by its style."""
-    line: Line = [(" ", StyleRole.TEXT)]
+    """The tabs by their key, the current one on a ground of its own; underlined where there are no colours."""
+    line: Line = []
     for tab in registry.tabs:
         label = f"{key_of(tab.action_name, registry)} {tab.title}"
-        is_current = tab.title == current
-        line.append((f"[{label}]" if is_current else f" {label} ", StyleRole.STRONG if is_current else StyleRole.DIM))
-    return join(line, [(f"{key_of('app.help', registry)} help ", StyleRole.DIM)], width)
+        line.append((f" {label} ", StyleRole.TAB if tab.title == current else StyleRole.DIM))
+    return justify([(0, line)], [(1, [(f"{key_of('app.help', registry)} help ", StyleRole.DIM)])], width)
 
 
 def too_small_line(snapshot: Snapshot, size: Size, minimum: Size) -> Line:
@@ -109,7 +114,7 @@ def key_line(
     groups: list[Group] = []
     for rank, action in enumerate(actions):
         disabled = read_only and action.writes
-        key = (f" {key_of(action.name, registry)}", StyleRole.DIM if disabled else StyleRole.STRONG)
+        key = (f" {key_of(action.name, registry)}", StyleRole.DIM if disabled else StyleRole.INFO)
         if alarm and action.alarm_label:
             groups.append((0, [key, (f" {action.alarm_label} {alarm}", StyleRole.DIM)]))
         else:

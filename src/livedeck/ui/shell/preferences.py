@@ -57,7 +57,10 @@ MAX_NOTICES = 200
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What outlives a restart: a theme (empty: none was chosen) and the view of each table by its name."""
+    """What outlives a restart: a theme (empty: none was chosen) and the view of each table by its name.
+
+    The order of the rows does not: after a restart the worst stands first again.
+    """
 
     theme: str = ""
     views: Mapping[str, TableView] = field(default_factory=dict)
@@ -83,7 +86,7 @@ class ViewState:
         self.store = store
         self.notices: tuple[Notice, ...] = ()
         self.frozen: Displayed | None = None
-        self._preferences = store.load() if store else Preferences()
+        self._preferences = _unsorted(store.load()) if store else Preferences()
 
     @property
     def theme(self) -> str:
@@ -110,4 +113,9 @@ class ViewState:
     def _save(self, preferences: Preferences) -> None:
         self._preferences = preferences
         if self.store:
-            self.store.save(preferences)
+            self.store.save(_unsorted(preferences))
+
+
+def _unsorted(preferences: Preferences) -> Preferences:
+    views = {name: replace(view, sort="", down=False) for name, view in preferences.views.items()}
+    return replace(preferences, views=views)

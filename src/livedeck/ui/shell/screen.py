@@ -12,7 +12,7 @@ from textual.widget import Widget
 from livedeck.monitor import Alarm, AlarmState, EventState, Snapshot
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.connection import banner_line, unreadable_line
-from livedeck.presentation.filtering import FilteredRows, TableView, apply_view, filter_line
+from livedeck.presentation.filtering import FilteredRows, TableView, apply_view, filter_line, sort_line
 from livedeck.presentation.open_changes import open_changes_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import TableSchema
@@ -23,7 +23,7 @@ from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.context import Context
 from livedeck.ui.shell.frame import Footer, Header, frozen_line, too_small_line
-from livedeck.ui.shell.keymap import key_of
+from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.preferences import notice_lines
 
 MIN_SIZE = Size(60, 20)
@@ -32,7 +32,7 @@ MIN_SIZE = Size(60, 20)
 TALL = 30
 """From this many rows on there is room for more than the worst alarm."""
 
-WAITING = "waiting for the platform's first answer"
+WAITING = "Waiting for the platform's first answer."
 """Why a table is empty before the platform has answered."""
 
 
@@ -143,7 +143,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         banner = (warning, unresolved, unreadable_line(snapshot), frozen)
         self._show_lines("banner", [line for line in banner if line])
         self.paint(*displayed)  # which may select another event: what stands below it speaks of that one
-        self._paint_alarms(snapshot, render_time)
+        self.paint_alarms(snapshot, render_time)
         self._show_lines("notice", notice_lines(self.ctx.preferences.notices, render_time, self.size.width))
         alarm = self.alarm_without_cursor(snapshot, needs_ack=True)
         self.query_one(Footer).show(self._alarm_label(alarm) if alarm else "")
@@ -156,14 +156,15 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         if self._filtered is None or self._filtered[0] is not rows or self._filtered[1] != key:
             self._filtered = rows, key, apply_view(schema, rows, view, render_time)
         filtered = self._filtered[2]
-        self._show_lines("filter", filter_line(view, filtered, key_of("view.clear", self.ctx.actions)))
+        sorted_by = sort_line(schema, view, key_of("view.sort", self.ctx.actions))
+        self._show_lines("filter", [*filter_line(view, filtered, key_of("view.clear", self.ctx.actions)), *sorted_by])
         return filtered, view
 
     def blink(self) -> None:
         """Paint what blinks."""
         snapshot, render_time = self.ctx.snapshot, self.ctx.render_time()
         if self._is_in_front and not self._is_too_small and snapshot is not None and render_time is not None:
-            self._paint_alarms(snapshot, render_time)
+            self.paint_alarms(snapshot, render_time)
 
     @property
     def _is_in_front(self) -> bool:
@@ -184,9 +185,14 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
             return alarm.kind
         return f"{plain(clip([(safe(alarm.subject), StyleRole.DIM)], SUBJECT_CELLS))} {alarm.kind}"
 
-    def _paint_alarms(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        max_lines = 3 if self.size.height >= TALL else 1
-        lines = [alarm_line(alarm, render_time) for alarm in snapshot.alarms if self.shows_alarm(alarm)][:max_lines]
+    def max_alarm_lines(self) -> int:
+        """How many alarms have a line below the body."""
+        return 3 if self.size.height >= TALL else 1
+
+    def paint_alarms(self, snapshot: Snapshot, render_time: RenderTime) -> None:
+        """Show the alarms as they are now, also while the body is held still."""
+        shown = [alarm for alarm in snapshot.alarms if self.shows_alarm(alarm)]
+        lines = [alarm_line(alarm, render_time, self.size.width) for alarm in shown[: self.max_alarm_lines()]]
         self._show_lines("alarms", [*([FLOOD_LINE] if snapshot.flood else []), *lines])
 
 
@@ -208,7 +214,7 @@ class EventList(BaseScreen):
         events, view = self.filtered_rows(snapshot, render_time)
         self.ctx.reconcile_selection(events.rows)
         selected = self.ctx.selected_event()
-        reason = WAITING if snapshot.link.as_of is None else self.EMPTY
+        reason = WAITING if snapshot.link.as_of is None else with_keys(self.EMPTY, self.ctx.actions)
         cursor = selected.id if selected else None
         self.query_one(Table).show(events.rows, render_time, cursor, "" if events.total else reason, view)
         return selected

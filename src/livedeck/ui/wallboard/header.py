@@ -191,7 +191,7 @@ def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterato
     for alarm in shown:
         left = len(model.alarms) - len(shown) - complete
         more: Line = [(f"  and {left} more ", StyleRole.DIM)] if left and alarm is shown[-1] else []
-        yield join(alarm_line(alarm, model.render_time), more, cells)
+        yield join(alarm_line(alarm, model.render_time, cells - width(more)), more, cells)
 
 
 def headline(model: WallModel) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
-from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventState, Grade, Severity, Snapshot
-from livedeck.presentation.events import EVENTS, has_critical_finding, is_doubtful
+from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventState, Severity, Snapshot
+from livedeck.presentation.events import EVENTS, has_critical_finding
 from livedeck.presentation.filtering import Term, filter_rows
 from livedeck.presentation.render_time import RenderTime
 
@@ -19,32 +18,6 @@ COMPLETED_SECONDS = 600.0
 
 RETURNED_SECONDS = 300.0
 """Seconds that an alarm is shown once its fault is over: at a wall nobody can acknowledge it."""
-
-
-class Standing(StrEnum):
-    """How an event stands, as a wall counts and colours it. QUIET: nothing is wrong, and nothing is measured.
-
-    STALE: nothing of it can be believed.
-    """
-
-    BAD = "bad"
-    WATCH = "watch"
-    GOOD = "good"
-    QUIET = "quiet"
-    STALE = "stale"
-
-
-def standing(state: EventState, render_time: RenderTime) -> Standing:
-    """By what was found; a health that is not good without a finding is to be watched."""
-    if is_doubtful(state, render_time):
-        return Standing.STALE
-    severities = {finding.severity for finding in state.assessment.findings}
-    grade = state.assessment.health.grade
-    if Severity.CRITICAL in severities:
-        return Standing.BAD
-    if Severity.WARNING in severities or grade in {Grade.FAIR, Grade.POOR, Grade.NO_DATA}:
-        return Standing.WATCH
-    return Standing.GOOD if grade is Grade.GOOD else Standing.QUIET
 
 
 @dataclass(frozen=True, slots=True)

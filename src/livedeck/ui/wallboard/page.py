@@ -23,14 +23,14 @@ from livedeck.presentation import events
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, TALLY_BADGES
 from livedeck.presentation.connection import banner_line, unreadable_line
-from livedeck.presentation.events import RECENT_SECONDS
+from livedeck.presentation.events import RECENT_SECONDS, Standing, standing
 from livedeck.presentation.qos import HIGHLIGHTED, bucket_columns, bucket_statuses, recent_axis
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole, plain
 from livedeck.text.values import NO_DATA, NOT_APPLICABLE, safe, short_duration
 from livedeck.ui.wallboard import header
 from livedeck.ui.wallboard.layout import Wall
-from livedeck.ui.wallboard.model import Standing, WallModel, standing
+from livedeck.ui.wallboard.model import WallModel
 from livedeck.ui.wallboard.page_style import TINTS
 from livedeck.ui.wallboard.tiles import MAX_STEPS, DrawCache
 
@@ -41,6 +41,9 @@ MAX_WRONG = 4
 
 MAX_CHARTS = 84
 """Events up to which each cell has a curve; there is no room for more."""
+
+MAX_BANNER_CELLS = 400
+"""Letters of an alarm at the top: the page breaks the line by itself."""
 
 MAX_UPCOMING = 3
 
@@ -261,7 +264,7 @@ def _banners(model: WallModel) -> list[Banner]:
     ]
     at_rest = RenderTime(model.render_time.now, model.render_time.server, model.render_time.stale)
     return banners + [
-        Banner(_words(alarm_line(alarm, at_rest)), SEVERITY_RANKS[alarm.severity] == 0)
+        Banner(_words(alarm_line(alarm, at_rest, MAX_BANNER_CELLS)), SEVERITY_RANKS[alarm.severity] == 0)
         for alarm in model.alarms
         if not alarm.event_id
     ]

@@ -25,7 +25,8 @@ FONT = 'font-family="DejaVu Sans Mono, Menlo, Consolas, Liberation Mono, monospa
 
 _TERMINAL = {
     "ansi_default": "#d5dce2", "ansi_black": "#0e1216", "ansi_red": "#c00000", "ansi_green": "#009e73",
-    "ansi_yellow": "#e69f00", "ansi_cyan": "#2e8a98", "ansi_white": "#b4bec6", "ansi_bright_red": "#ff6558",
+    "ansi_yellow": "#e69f00", "ansi_cyan": "#2e8a98", "ansi_magenta": "#74629f", "ansi_white": "#b4bec6",
+    "ansi_bright_red": "#ff6558",
     "ansi_bright_green": "#66dcc0", "ansi_bright_yellow": "#ffdd55", "ansi_bright_magenta": "#e0a0ff",
     "ansi_bright_cyan": "#4fd1e0", "ansi_bright_white": "#e6e6e6",
 }  # fmt: skip

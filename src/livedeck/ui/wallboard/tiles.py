@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from livedeck.monitor import EventState, Finding, Grade, IngestState, Severity
 from livedeck.presentation import events, table
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS
-from livedeck.presentation.events import EVENTS, RECENT_SECONDS, SPARK_CELLS
+from livedeck.presentation.events import EVENTS, MAX_NAME_CELLS, RECENT_SECONDS
 from livedeck.presentation.qos import BARS, Bucket, bar_top, bucket_columns, bucket_statuses, recent_axis, status_strip
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column
@@ -323,8 +323,8 @@ MIN_NAME_LETTERS = 10
 GAP = 3
 """Cells between two parts of a large row."""
 
-LEFT_OUT = {"recent", "latency", "updated"}
-"""Columns of the deck's table that a row of the wall does not have, or has last."""
+SPARK_CELLS = 10
+"""Cells of the bars of a row, and of the status strip beside them."""
 
 
 class RowLayout(NamedTuple):
@@ -386,9 +386,11 @@ def row_lines(
 
 def _columns(cache: DrawCache) -> list[Column[EventState]]:
     """The columns of the deck's table; the bars are drawn once for each answer."""
-    (recent,) = (column for column in EVENTS.columns if column.name == "recent")
-    kept = [column for column in EVENTS.columns if column.name not in LEFT_OUT]
-    return [*kept, replace(recent, render=partial(_recent, cache))]
+    changed: dict[str, dict[str, Any]] = {
+        "event": {"max_width": MAX_NAME_CELLS},
+        "recent": {"width": 2 * SPARK_CELLS + 1, "grows": False, "draw": None, "render": partial(_recent, cache)},
+    }
+    return [replace(column, **changed.get(column.name, {})) for column in EVENTS.columns]
 
 
 def _recent(cache: DrawCache, state: EventState, render_time: RenderTime) -> Line:

@@ -1,0 +1,82 @@
+"""The Events screen uses the room that there is, and says what it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from livedeck.monitor import Alarm
+from livedeck.presentation.filtering import TableView
+from livedeck.ui.kit.table import HEAD_LINES, Table
+from livedeck.ui.shell.preferences import Preferences, ViewState
+from ui.stage import act, known, running, show, text_of
+
+PANES = {
+    (80, 24): {"short"},
+    (120, 30): {"selected", "event-alarms"},
+    (120, 40): {"selected", "event-alarms", "today"},
+    (200, 60): {"selected", "event-alarms", "today"},
+}
+
+
+async def test_there_are_as_many_panes_as_there_is_room_for_and_every_row_of_the_table_stays() -> None:
+    """interface.md, "Events"."""
+    async with running((80, 24)) as (deck, pilot):
+        for size, panes in PANES.items():
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            shown = {pane.id for pane in deck.screen.query("FramedPanel, #short") if pane.display}
+            assert shown == panes, size
+            assert ("audio kbit/s" in text_of(deck)) == (size == (200, 60))
+            if size != (120, 30):
+                assert deck.screen.query_one(Table).size.height >= HEAD_LINES + len(known(deck).events)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_the_worst_alarms_stand_on_the_screen_once(size: tuple[int, int]) -> None:
+    async with running(size) as (deck, pilot):
+        worst: Alarm = known(deck).alarms[1]
+        words = text_of(deck)
+        assert worst.kind in words
+        await show(deck, pilot, alarms=())
+        assert worst.kind not in text_of(deck)
+        assert "clear" in text_of(deck)
+
+
+async def test_rows_that_are_not_worst_first_say_so() -> None:
+    async with running() as (deck, pilot):
+        assert "not worst first" not in text_of(deck)
+        await act(pilot, "view.sort")
+        assert "not worst first" in text_of(deck)
+
+
+class Store:
+    """Preferences as they are saved."""
+
+    def __init__(self) -> None:
+        self.saved = Preferences(views={"events": TableView(filter="choir", sort="event", down=True)})
+
+    def load(self) -> Preferences:
+        return self.saved
+
+    def save(self, preferences: Preferences) -> None:
+        self.saved = preferences
+
+    def write_overflow(self, name: str, text: str) -> Path:
+        raise NotImplementedError(name, text)
+
+
+def test_an_order_ends_with_its_session_and_a_filter_does_not() -> None:
+    store = Store()
+    view_state = ViewState(store)
+    assert view_state.view("events") == TableView(filter="choir")
+    view_state.change_view("events", sort="health")
+    assert view_state.view("events").sort == "health"
+    assert store.saved.views["events"] == TableView(filter="choir")
+
+
+async def test_an_empty_workspace_says_which_key_makes_an_event() -> None:
+    async with running((80, 24)) as (deck, pilot):
+        await show(deck, pilot, events=(), alarms=(), quiet=())
+        assert "No events yet. n makes one." in text_of(deck)
