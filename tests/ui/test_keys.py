@@ -254,10 +254,11 @@ async def test_hostile_text_is_shown_as_text() -> None:
         event = model.event.model_copy(update={"name": HOSTILE, "play_link": HOSTILE, "type": HOSTILE})
         alarms = tuple(replace(one, subject=HOSTILE, actual=HOSTILE) for one in known(deck).alarms)
         await show(deck, pilot, events=(replace(model, event=event),), alarms=alarms)
+        assert "[2J]0;owned[bold red]Cup" in text_of(deck)
         for keys in ((), ("3",)):
             await pressed(pilot, *keys)
             text = text_of(deck)
-            assert "[bold" in text
+            assert "[2J]0;owned[" in text
             assert not set(text) & {"\x1b", "\x07", "\u202e"}
             assert "RECONNECTING" in text
 
