@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta, timezone
 from random import Random
@@ -19,7 +20,7 @@ from livedeck.presentation.events import EVENTS
 from livedeck.presentation.filtering import parse
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
-from livedeck.text.segments import StyleRole, plain, width
+from livedeck.text.segments import Line, StyleRole, plain, width
 from livedeck.ui.kit import themes
 from livedeck.ui.wallboard import glyphs
 from livedeck.ui.wallboard.layout import (
@@ -77,12 +78,10 @@ def test_nothing_looks_good_on_a_wall_with_doubtful_data(
 def test_page_age_and_clock_are_always_visible(known: Snapshot, size: tuple[int, int], count: int) -> None:
     crowd = many(known, count)
     link = replace(known.link, as_of=EVENING - timedelta(seconds=7))
-    header = lines(replace(crowd, link=link), size)[:3]
-    assert re.search(r"page \d/\d", text(header)) or any(
-        says(header, f"{page}/{pages}") for pages in range(2, 10) for page in range(1, pages + 1)
-    )
-    assert says(header, "7 s ago")
-    assert says(header, "21:14:07Z")
+    header = lines(replace(crowd, link=link), size)[:5]
+    assert re.search(r"page \d/\d", text(header))
+    assert "7 s ago" in text(header)
+    assert "21:14:07Z" in text(header) or (says(header, "21:14:07") and "UTC" in text(header))
 
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 20), (41, 11), (30, 9), (12, 3), (2, 2), (1, 1)])
@@ -97,7 +96,7 @@ def test_two_hundred_random_sizes_are_all_filled(known: Snapshot) -> None:
     random, crowds = Random(1), [many(known, count) for count in (0, 1, 6, 30)]
     for _ in range(200):
         size = random.randint(2, 400), random.randint(2, 100)
-        drawn = lines(random.choice(crowds), size, Wall(scale=random.randint(0, 4)))
+        drawn = lines(random.choice(crowds), size, Wall(scale=random.randint(0, glyphs.MAX_SCALE)))
         assert {width(line) for line in drawn[:-1]} <= {size[0]}
         assert len(drawn) == size[1]
 
@@ -254,7 +253,7 @@ def test_an_alarm_that_is_over_is_shown_for_five_minutes_and_is_no_headline(know
     first = known.alarms[0]
     over = replace(first, state=AlarmState.RETURNED, present=False, changed=EVENING - timedelta(seconds=299))
     quiet = replace(known, events=(), alarms=(replace(over, event_id=""),))
-    (below, *_) = text(lines(quiet, (160, 45))[3:]).splitlines()
+    (below, *_) = text(lines(quiet, (160, 45))[5:]).splitlines()
     assert first.kind in below
     assert "returned" in below
     later = RenderTime.from_snapshot(quiet, EVENING + timedelta(seconds=1))
@@ -289,16 +288,16 @@ def _secrets(value: object) -> list[Secret]:
 
 def test_large_letters_take_the_cells_that_they_say_and_are_cut_between_letters() -> None:
     random = Random(1)
-    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 :-+./✖▲●Éß"
+    alphabet = "ABCDEFGHIJKLMabcdefghijklm0123456789 :-+./✖▲●Éßŷǟ"
     for _ in range(200):
-        words, scale = "".join(random.choices(alphabet, k=random.randint(1, 20))), random.randint(2, 4)
+        words, scale = "".join(random.choices(alphabet, k=random.randint(1, 20))), random.randint(2, glyphs.MAX_SCALE)
         cells = glyphs.text_cells(words, scale)
         assert cells is not None
         drawn = glyphs.text_lines(words, StyleRole.TEXT, scale, cells)
         assert {width(line) for line in drawn} == {cells}
         assert len(drawn) == glyphs.HEIGHTS[scale]
         cut = glyphs.text_lines(words, StyleRole.TEXT, scale, cells // 2)
-        assert max(width(line) for line in cut) <= max(cells // 2, 5 * (scale - 1))
+        assert max(width(line) for line in cut) <= cells // 2
 
 
 @pytest.mark.parametrize("size", [(100, 50), *SIZES])
@@ -310,7 +309,7 @@ def test_the_worst_alarm_always_says_whose_it_is_and_how_old(
     drawn = lines(replace(known, events=(), alarms=(worst,)), size)
     since = values.compact_duration((EVENING - worst.since).total_seconds())
     for words in (subject, worst.kind.replace("_", " "), since):
-        assert any(says(drawn[row:], words) for row in range(8)) or words.replace(" ", "_") in text(drawn)
+        assert any(says(drawn[row:], words) for row in range(10)) or words.replace(" ", "_") in text(drawn)
 
 
 @pytest.mark.parametrize("name", ["Cup final – semi", "Gala | Day 2", "Øresund “Live”", "会議室"])
@@ -325,16 +324,20 @@ def test_one_name_makes_no_row_small_but_its_own(known: Snapshot, name: str) -> 
 
 
 def _large(name: str) -> str:
-    """The lowest line of a name in large letters of the second scale."""
+    """The lowest line of a name in large letters."""
     return plain(glyphs.text_lines(name, StyleRole.TEXT, 2, 400)[-1]).strip()
 
 
 def test_a_stale_lamp_is_hatched_and_not_only_dark(known: Snapshot) -> None:
     """interface.md, "Colours": never by colour alone; in large letters as in small ones."""
     for size in SIZES:
-        fresh, stale = (lines(replace(known, link=link), size)[:3] for link in (known.link, _stale(known.link)))
-        assert not says(fresh, "▒ ON AIR")
-        assert says(stale, "▒ ON AIR")
+        fresh, stale = (lines(replace(known, link=link), size)[:4] for link in (known.link, _stale(known.link)))
+        assert not _is_hatched(fresh)
+        assert _is_hatched(stale)
+
+
+def _is_hatched(header: Sequence[Line]) -> bool:
+    return "▒ ON AIR" in text(header) or says(header, "▒")
 
 
 def _stale(link: ConnectionStatus) -> ConnectionStatus:
@@ -343,10 +346,9 @@ def _stale(link: ConnectionStatus) -> ConnectionStatus:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_local_clock_is_named(known: Snapshot, size: tuple[int, int]) -> None:
-    header = lines(known, size, Wall(zone=timezone(timedelta(hours=5, minutes=30), "IST")))[:3]
-    assert says(header, "21:14:07Z")
-    if says(header, "02:44:07"):
-        assert "IST" in text(header)
+    header = text(lines(known, size, Wall(zone=timezone(timedelta(hours=5, minutes=30), "IST")))[:5])
+    assert "Z" in header or "UTC" in header
+    assert ("02:44:07" in header) is ("02:44:07 IST" in header)
 
 
 def test_a_text_with_a_letter_that_the_font_lacks_is_drawn_in_plain_letters() -> None:

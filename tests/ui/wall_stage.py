@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC
@@ -15,9 +16,9 @@ from livedeck.monitor import EventState, Snapshot
 from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import Settings
 from livedeck.simulator import Simulator, SimulatorClock
-from livedeck.text.segments import Line, StyleRole, plain
+from livedeck.text.segments import Line, plain
 from livedeck.ui.kit import themes
-from livedeck.ui.wallboard import glyphs
+from livedeck.ui.wallboard.face import text_dots
 from livedeck.ui.wallboard.layout import Wall, WallLayout, shift_lines
 from livedeck.ui.wallboard.model import WallModel, unacknowledged_events, wall_model
 from livedeck.ui.wallboard.svg import svg
@@ -79,7 +80,33 @@ def text(lines: Iterable[Line]) -> str:
     return "\n".join(plain(line).rstrip() for line in lines)
 
 
+_QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
+
+
 def says(lines: Sequence[Line], words: str) -> bool:
     """Whether these lines, from the first one on, say it in plain letters or in large ones."""
-    large = [plain(line) for line in glyphs.text_lines(words.upper(), StyleRole.TEXT, 2, 400)]
-    return words in text(lines) or all(row in plain(line) for row, line in zip(large, lines, strict=False))
+    return words in text(lines) or is_drawn(dots(lines[:4]), words)
+
+
+def dots(lines: Iterable[Line]) -> list[str]:
+    """The dots of these lines, two rows of them for each."""
+    cells = [[max(0, _QUADRANTS.find(cell)) for cell in plain(line)] for line in lines]
+    return [
+        "".join(".#"[cell >> dot & 1] for cell in row for dot in (upper, upper + 1))
+        for row in cells
+        for upper in (0, 2)
+    ]
+
+
+def is_drawn(rows: Sequence[str], words: str) -> bool:
+    """Whether the words are anywhere in these rows of dots, in large letters."""
+    shape = text_dots(words)
+    return shape is not None and any(_is_at(rows[top : top + len(shape)], shape) for top in range(0, len(rows), 2))
+
+
+def _is_at(rows: Sequence[str], shape: Sequence[str]) -> bool:
+    if len(rows) < len(shape):
+        return False
+    densest = max(range(len(shape)), key=lambda row: shape[row].count("#"))
+    starts = [match.start() for match in re.finditer(f"(?={re.escape(shape[densest])})", rows[densest])]
+    return any(all(row.startswith(part, start) for row, part in zip(rows, shape, strict=True)) for start in starts)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from math import isfinite
+from types import MappingProxyType
 
 from livedeck.client import FieldFault
 from livedeck.monitor import BroadcastState, EventState, Freshness, Grade, IngestState, Reading, Severity
@@ -373,7 +374,7 @@ def summary_line(states: Iterable[EventState], render_time: RenderTime, cells: i
     doubtful = bool(stands[Standing.STALE])
     lamp = ("▒", StyleRole.STALE) if render_time.stale else ("●", StyleRole.ON_AIR if on_air else StyleRole.DIM)
     groups: list[Group] = [(0, [(" ", StyleRole.TEXT), lamp, (f" {on_air} on air", StyleRole.STRONG)])]
-    for rank, (stands_so, glyph, word, role) in enumerate(_STANDING_WORDS):
+    for rank, (stands_so, (glyph, word, role)) in enumerate(STANDING_WORDS.items()):
         if stands[stands_so]:
             blank = " " if role is StyleRole.CRITICAL else ""
             groups.append((rank, [(f"{blank}{glyph} {stands[stands_so]} {word}{blank}", role)]))
@@ -389,11 +390,14 @@ def summary_line(states: Iterable[EventState], render_time: RenderTime, cells: i
     return wrap_groups(groups, cells, 3)
 
 
-_STANDING_WORDS = (
-    (Standing.BAD, "✖", "bad", StyleRole.CRITICAL),
-    (Standing.WATCH, "▲", "watch", StyleRole.WARNING),
-    (Standing.GOOD, "✓", "good", StyleRole.OK),
+STANDING_WORDS: Mapping[Standing, tuple[str, str, StyleRole]] = MappingProxyType(
+    {
+        Standing.BAD: ("✖", "bad", StyleRole.CRITICAL),
+        Standing.WATCH: ("▲", "watch", StyleRole.WARNING),
+        Standing.GOOD: ("✓", "good", StyleRole.OK),
+    }
 )
+"""Those that are counted, the worst first: glyph, word and role."""
 
 
 def _arriving(state: EventState, render_time: RenderTime) -> float:

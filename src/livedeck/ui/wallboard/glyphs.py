@@ -1,108 +1,33 @@
-"""Large letters of half blocks: five pixels high, legible from across a room (interface.md, "Wallboard behaviour").
-Pure."""
+"""Large letters of quadrants: four lines high, legible from across a room (wallboard.md, "Letters"). Pure."""
 
 from __future__ import annotations
 
-import unicodedata
-from functools import lru_cache
+from functools import lru_cache, partial
+from math import ceil
 
-from rich.cells import cell_len
+from rich.cells import cell_len, split_graphemes
 
-from livedeck.text.segments import Line, StyleRole, clip
+from livedeck.text.segments import Line, StyleRole
+from livedeck.ui.wallboard.face import HEIGHT_DOTS, text_dots, text_width
 
-PLAIN, MAX_SCALE = 1, 4
-"""Scales: 1 is the terminal's own letters; 2, 3 and 4 draw each pixel one, two and three cells wide."""
+PLAIN, LARGE, MAX_SCALE = 1, 2, 3
+"""Scales: 1 is the terminal's own letters; 2 draws the face with four dots a cell, 3 each dot twice as large."""
 
-HEIGHTS = {1: 1, 2: 3, 3: 5, 4: 8}
-"""Lines that a text of each scale takes."""
+HEIGHTS = {PLAIN: 1, LARGE: 4, MAX_SCALE: 8}
+"""Lines that a text of each scale takes, with the room for accents and for what hangs below the line."""
 
-BLOCK_HEIGHTS = {1: 1, 2: 3, 3: 6, 4: 8}
-"""The same with at least half a free line above, so that it does not touch what is there."""
+_QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
+"""A cell by its dots: 1 is top left, 2 top right, 4 bottom left, 8 bottom right."""
 
-_ROWS = """
-A .#. #.# ### #.# #.#
-B ##. #.# ##. #.# ##.
-C .## #.. #.. #.. .##
-D ##. #.# #.# #.# ##.
-E ### #.. ##. #.. ###
-F ### #.. ##. #.. #..
-G .## #.. #.# #.# .##
-H #.# #.# ### #.# #.#
-I ### .#. .#. .#. ###
-J ..# ..# ..# #.# .#.
-K #.# #.# ##. #.# #.#
-L #.. #.. #.. #.. ###
-M #...# ##.## #.#.# #...# #...#
-N #..# ##.# #.## #..# #..#
-O ### #.# #.# #.# ###
-P ##. #.# ##. #.. #..
-Q .##. #..# #..# #.#. .#.#
-R ##. #.# ##. #.# #.#
-S .## #.. .#. ..# ##.
-T ### .#. .#. .#. .#.
-U #.# #.# #.# #.# ###
-V #.# #.# #.# #.# .#.
-W #...# #...# #.#.# ##.## #...#
-X #.# #.# .#. #.# #.#
-Y #.# #.# .#. .#. .#.
-Z ##### ...#. ..#.. .#... #####
-0 ### #.# #.# #.# ###
-1 .#. ##. .#. .#. ###
-2 ### ..# ### #.. ###
-3 ### ..# .## ..# ###
-4 #.# #.# ### ..# ..#
-5 ### #.. ### ..# ###
-6 ### #.. ### #.# ###
-7 ### ..# ..# .#. .#.
-8 ### #.# ### #.# ###
-9 ### #.# ### ..# ###
-: . # . # .
-. . . . . #
-, .. .. .. .# #.
-- ... ... ### ... ...
-+ ... .#. ### .#. ...
-/ ..# ..# .#. #.. #..
-! # # # . #
-? ### ..# .## ... .#.
-' # # . . .
-( .# #. #. #. .#
-) #. .# .# .# #.
-% #.# ..# .#. #.. #.#
-& .##. #... .##. #..# .###
-_ ... ... ... ... ###
-# .#.#. ##### .#.#. ##### .#.#.
-✖ #...# .#.#. ..#.. .#.#. #...#
-▲ ..#.. ..#.. .###. .###. #####
-◆ ..#.. .###. ##### .###. ..#..
-● .###. ##### ##### ##### .###.
-○ .###. #...# #...# #...# .###.
-◌ .#.#. #...# ..... #...# .#.#.
-■ ##### ##### ##### ##### #####
-▒ #.#.# .#.#. #.#.# .#.#. #.#.#
-✓ ....# ...#. #.#.. .#... .....
-· . . # . .
-… ..... ..... ..... ..... #.#.#
-"""
-
-_SPACE = ("..",) * 5
-_FONT = {row[0]: tuple(row[2:].split()) for row in _ROWS.strip().splitlines()}
-
-_SIMILAR = str.maketrans(
-    dict.fromkeys("\u2010\u2012\u2013\u2014\u2015\u2212", "-")
-    | dict.fromkeys('"\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\xab\xbb\u2039\u203a', "'")
-    | {"|": "/", "Ø": "O", "Æ": "AE", "Œ": "OE", "Ł": "L", "Đ": "D"}
-)
-"""Letters that the font lacks, and those that are drawn instead."""
-
-_HALVES = {("#", "#"): "█", ("#", "."): "▀", (".", "#"): "▄", (".", "."): " "}
+_CUT = "…"
 
 
 def text_cells(text: str, scale: int) -> int | None:
-    """Cells that the text takes at that scale; None where the font lacks one of its letters."""
+    """Cells that the text takes at that scale; None where the face lacks one of its letters."""
     if scale == PLAIN:
         return cell_len(text)
-    pixels = _pixel_rows(text)
-    return None if pixels is None else max(0, len(pixels[0]) - 1) * (scale - 1)
+    dots = text_width(text)
+    return None if dots is None else ceil(dots * (scale - 1) / 2)
 
 
 def max_scale(text: str, cells: int, limit: int) -> int:
@@ -111,68 +36,77 @@ def max_scale(text: str, cells: int, limit: int) -> int:
 
 
 def text_lines(text: str, role: StyleRole, scale: int, cells: int) -> list[Line]:
-    """The text in `HEIGHTS[scale]` lines, cut with an ellipsis where it is longer than `cells`; in one plain line where
-    the font lacks one of its letters.
+    """The text in `HEIGHTS[scale]` lines, cut in its middle where it is longer than `cells`; in a plain line where the
+    face lacks one of its letters.
     """
-    rows = None if scale == PLAIN else _half_blocks(_cut(text, scale, cells), scale - 1)
-    if rows is None:
-        return [clip([(text, role)], cells)]
-    return [[(row, role)] for row in rows]
+    if scale > PLAIN and text_cells(text, scale) is not None:
+        rows = _quadrants(cut_middle(text, scale, cells), scale)
+        return [[(row, role)] for row in rows]
+    return [[(cut_middle(text, PLAIN, cells), role)]]
 
 
 @lru_cache(1024)
 def wrap_text(text: str, scale: int, cells: int, max_rows: int) -> tuple[str, ...]:
-    """The text broken between words into rows; () where `max_rows` do not hold it or the font lacks a letter."""
-    rows: list[str] = []
-    for word in text.split():
-        longer = f"{rows[-1]} {word}" if rows else word
-        length = text_cells(longer, scale)
-        if length is None:
-            return ()
-        if rows and length <= cells:
+    """The text broken between words into at most so many rows, the last one cut in its middle; () where the face lacks
+    one of its letters. A word longer than a row is broken.
+    """
+    if text_cells(text, scale) is None:
+        return ()
+    rows, words = [""], text.split()
+    while words and (len(rows) < max_rows or _fits(f"{rows[-1]} {words[0]}".lstrip(), scale, cells)):
+        word = words.pop(0)
+        longer = f"{rows[-1]} {word}".lstrip()
+        if _fits(longer, scale, cells):
             rows[-1] = longer
-        else:
+        elif _fits(word, scale, cells):
             rows.append(word)
-    fits = len(rows) <= max_rows and all((text_cells(row, scale) or 0) <= cells for row in rows)
-    return tuple(rows) if fits else ()
+        else:
+            letters = _letters(longer)
+            starts = ("".join(letters[:end]) for end in range(len(letters) - 1, 1, -1))
+            rows[-1] = next((start for start in starts if _fits(start, scale, cells)), letters[0])
+            words.insert(0, longer[len(rows[-1]) :].lstrip())
+            rows.append("")
+    rest = " ".join([rows[-1], *words]).lstrip()
+    return tuple(row for row in (*rows[:-1], cut_middle(rest, scale, cells)) if row)
 
 
-def block_lines(text: str, role: StyleRole, scale: int, cells: int) -> list[Line]:
-    """As `text_lines`, in `BLOCK_HEIGHTS[scale]` lines."""
-    return [*([[]] * (BLOCK_HEIGHTS[scale] - HEIGHTS[scale])), *text_lines(text, role, scale, cells)]
+@lru_cache(2048)
+def cut_middle(text: str, scale: int, cells: int) -> str:
+    """The text without as much of its middle as needed to take no more than those cells. Its last word, or the end of
+    it, stays: that is what tells names of a series apart.
+    """
+    fits = partial(_fits, scale=scale, cells=cells)
+    if fits(text):
+        return text
+    letters, half, last = _letters(text), partial(_fits, scale=scale, cells=cells // 2), text.rpartition(" ")[2]
+    tails = ("".join(letters[start:]) for start in range(1, len(letters)))
+    tail = last if last != text and half(last) else next(filter(half, tails), "")
+    kept = letters[: len(letters) - len(_letters(tail))]
+    while kept and not fits(f"{''.join(kept).rstrip()}{_CUT}{tail}"):
+        kept.pop()
+    return next(filter(fits, (f"{''.join(kept).rstrip()}{_CUT}{tail}", tail, _CUT)), "")
 
 
-def _cut(text: str, scale: int, cells: int) -> str:
-    """As many whole letters as fit."""
-    kept = text
-    while kept and (text_cells(text if kept is text else f"{kept}…", scale) or 0) > cells:
-        kept = kept[:-1].rstrip()
-    return text if kept is text else f"{kept}…"
+def _fits(text: str, scale: int, cells: int) -> bool:
+    return (text_cells(text, scale) or 0) <= cells
+
+
+def _letters(text: str) -> list[str]:
+    """The text in pieces that are one letter to a reader."""
+    return [text[start:end] for start, end, _ in split_graphemes(text)[0]]
 
 
 @lru_cache(256)
-def _half_blocks(text: str, pixel_cells: int) -> tuple[str, ...] | None:
-    """The text with so many cells a pixel, two pixels above each other a cell; None where the font lacks a letter."""
-    pixels = _pixel_rows(text)
-    if pixels is None:
-        return None
-    wide = ["".join(pixel * pixel_cells for pixel in row[:-1]) for row in pixels]
-    tall = [row for row in wide for _ in range(pixel_cells)]
-    tall = ["." * len(tall[0])] * (len(tall) % 2) + tall
-    pairs = zip(tall[::2], tall[1::2], strict=True)
-    return tuple("".join(_HALVES[pair] for pair in zip(*rows, strict=True)) for rows in pairs)
+def _quadrants(text: str, scale: int) -> tuple[str, ...]:
+    """The text with so many dots of the screen for each of the face, two by two a cell."""
+    size = scale - 1
+    rows = ["".join(dot * size for dot in row) for row in text_dots(text) or ("",) * HEIGHT_DOTS for _ in range(size)]
+    even = [row + "." * (len(row) % 2) for row in rows]
+    return tuple(
+        "".join(_quadrant(upper[at : at + 2] + lower[at : at + 2]) for at in range(0, len(upper), 2))
+        for upper, lower in zip(even[::2], even[1::2], strict=True)
+    )
 
 
-@lru_cache(1024)
-def _pixel_rows(text: str) -> tuple[str, ...] | None:
-    """Five rows of pixels, a free column behind each letter; None where the font lacks a letter."""
-    letters = [_SPACE if char == " " else _FONT.get(char) for char in _capitals(text)]
-    if not letters or None in letters:
-        return None
-    return tuple("".join(f"{letter[row]}." for letter in letters if letter) for row in range(5))
-
-
-def _capitals(text: str) -> str:
-    """Capitals without accents, one dash and one quote: what the font has."""
-    letters = unicodedata.normalize("NFKD", text.upper()).translate(_SIMILAR)
-    return "".join(char for char in letters if not unicodedata.combining(char))
+def _quadrant(dots: str) -> str:
+    return _QUADRANTS[sum(1 << place for place, dot in enumerate(dots) if dot == "#")]

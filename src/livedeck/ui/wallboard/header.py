@@ -11,26 +11,31 @@ from livedeck.presentation import events
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line, count_line, severity_glyph
 from livedeck.presentation.badges import TALLY_BADGES
 from livedeck.presentation.connection import banner_line, unreadable_line
+from livedeck.presentation.events import STANDING_WORDS, Standing
 from livedeck.text import values
-from livedeck.text.segments import Group, Line, StyleRole, clip, fit, join, justify, plain, width
-from livedeck.ui.wallboard.glyphs import PLAIN, max_scale, text_cells, text_lines
-from livedeck.ui.wallboard.model import WallModel
+from livedeck.text.segments import Group, Line, StyleRole, fit, join, justify, width
+from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, cut_middle, max_scale, text_cells, text_lines
+from livedeck.ui.wallboard.model import WallModel, count_standings
 from livedeck.ui.wallboard.styles import BAR_ROLES
 
 OTHER_TALLIES = (BroadcastState.RECONNECTING, BroadcastState.LOST, BroadcastState.LATE, BroadcastState.UNKNOWN)
 """The tallies besides ON AIR that are counted, where there are any."""
 
-LARGE = 2
-"""The scale of the large header."""
+HEADER_LINES = {PLAIN: 1, LARGE: HEIGHTS[LARGE] + 1}
+"""Lines of a header of each scale."""
 
-WIDEST = (" ▒ ON AIR 88 ", "00:00:00Z ")
+WIDEST = ("▒ 888 on air", "00:00:00")
 """What must fit at the scale of the large header."""
 
-SIDE_CELLS = 30
-"""Cells for each of the two columns of small text beside the large one."""
+MAX_UPCOMING = 3
+"""Events in the line of what is next."""
 
-UPCOMING_CELLS = 40
-"""Cells of an entry in the list of what is next."""
+UPCOMING_CELLS = 24
+"""Cells of a name there."""
+
+_COUNT_ROLES = {Standing.BAD: StyleRole.CRITICAL_MARK, Standing.WATCH: StyleRole.WARNING, Standing.GOOD: StyleRole.OK}
+
+_WIDE_GAP = ("    ", StyleRole.TEXT)
 
 _GAP = (" ", StyleRole.TEXT)
 
@@ -38,12 +43,49 @@ _GAP = (" ", StyleRole.TEXT)
 def header_scale(cells: int, limit: int) -> int:
     """The scale of what is on air and of the time, up to `limit`."""
     taken = sum(text_cells(text, LARGE) or 0 for text in WIDEST)
-    return LARGE if limit > PLAIN and taken + 2 * SIDE_CELLS <= cells else PLAIN
+    return LARGE if limit > PLAIN and taken + 12 <= cells else PLAIN
 
 
 def header(model: WallModel, cells: int, scale: int, *, page: str, zone: tzinfo | None) -> list[Line]:
-    """Counts, page, age and time, each once: in one line, or with the most needed in large letters."""
-    return [_small(model, cells, page, zone)] if scale == PLAIN else _large(model, cells, page, zone)
+    """Counts, page, age and time, each once: in one line, or the counts and the time in large letters over the rest."""
+    if scale == PLAIN:
+        return [_small(model, cells, page, zone)]
+    time = text_lines(f"{model.render_time.now:%H:%M:%S}", StyleRole.STRONG, LARGE, cells)
+    counts = [_large_count(model, *count) for count in count_standings(model)]
+    while len(counts) > 1 and sum(width(count[0]) for count in counts) + width(time[0]) > cells:
+        counts.pop()
+    rows = zip(zip(*counts, strict=True), time, strict=True)
+    large = [join([segment for part in parts for segment in part], [*clock, _GAP], cells) for parts, clock in rows]
+    return [*large, _below(model, cells, page, zone)]
+
+
+def _large_count(model: WallModel, standing: Standing | None, count: int) -> list[Line]:
+    """How many events stand so; None: how many are on air, with a lamp, hatched where that is not sure."""
+    if standing:
+        _, word, role = STANDING_WORDS[standing]
+        role = StyleRole.CRITICAL_MARK if role is StyleRole.CRITICAL else role
+        return [[*line, _WIDE_GAP] for line in text_lines(f"{count} {word}", role, LARGE, 200)]
+    stale = model.render_time.stale
+    lamp = text_lines("▒" if stale else "●", StyleRole.ON_AIR if count and not stale else StyleRole.DIM, LARGE, 100)
+    words = text_lines(f"{count} on air", StyleRole.DIM if stale else StyleRole.STRONG, LARGE, 200)
+    return [[_GAP, *left, _GAP, _GAP, *right, _WIDE_GAP] for left, right in zip(lamp, words, strict=True)]
+
+
+def _below(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line:
+    """Age and page always; what else there is to say as far as it fits: what is next goes first, the last one of it."""
+    left: list[Group] = [
+        (0, [_GAP, ("data ", StyleRole.DIM), *age(model)] if model.snapshot.link.as_of else [_GAP, *age(model)]),
+        (2, tally_counts(model, *OTHER_TALLIES)),
+        (1, filtered(model)),
+        *((6 + place, _next(state, model)) for place, state in enumerate(model.upcoming[:MAX_UPCOMING])),
+    ]
+    right: list[Group] = [
+        (3, count_line(model.alarms)),
+        (0, [(page, StyleRole.TEXT)]),
+        (5, local_time(model, zone)),
+        (0, [("UTC", StyleRole.STRONG), _GAP]),
+    ]
+    return justify(left, right, cells, gap=3)
 
 
 def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line:
@@ -51,7 +93,7 @@ def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
     left: list[Group] = [
         (1, tally_counts(model, BroadcastState.ON_AIR)),
         (2, tally_counts(model, *OTHER_TALLIES)),
-        (5, _next(model)),
+        (5, _next(model.upcoming[0], model) if model.upcoming else []),
         (4, filtered(model)),
     ]
     right: list[Group] = [
@@ -62,64 +104,6 @@ def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
         (3, [*count_line(model.alarms), _GAP]),
     ]
     return justify(left, right, cells)
-
-
-def _large(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> list[Line]:
-    """What is on air at the left, the time at the right, the age between them; small text beside the large one."""
-    utc = f"{model.render_time.now:%H:%M:%S}Z"
-    local, _, zone_name = plain(local_time(model, zone)).partition(" ")
-    lamp = _on_air_lamp(model)
-    time = [[*line, _GAP] for line in text_lines(local or utc, StyleRole.STRONG, LARGE, cells)]
-    between = cells - width(lamp[0]) - width(time[0])
-
-    number, (age_text, role) = page.split()[1], age(model)[0]
-    middle_text = age_text if number == "1/1" else f"{number}  {age_text}"
-    middle = text_lines(middle_text.upper(), role, LARGE, cells)
-    if width(middle[0]) > between - 2 * SIDE_CELLS:
-        middle_text, middle = "", [[], [], []]
-
-    utc_part: Line = [_GAP, _GAP, (utc, StyleRole.STRONG)] if local else []
-    zone_part: Line = [_GAP, _GAP, (zone_name, StyleRole.STRONG)] if local else []
-    left_side = _other_counts(model)
-    right_side: list[Line] = [
-        [(page if number not in middle_text else page.partition("PINNED")[1], StyleRole.TEXT), *utc_part],
-        [*([] if middle_text else age(model)), *zone_part],
-        count_line(model.alarms),
-    ]
-    return [
-        [
-            *lamp[row],
-            *_spread(
-                [_GAP, *fit(left_side[row], SIDE_CELLS - 1, ellipsis=True)],
-                middle[row],
-                fit([*right_side[row], _GAP, _GAP], SIDE_CELLS, right=True),
-                between,
-            ),
-            *time[row],
-        ]
-        for row in range(len(lamp))
-    ]
-
-
-def _spread(left: Line, middle: Line, right: Line, cells: int) -> Line:
-    """The two ends and, half-way between them, the middle."""
-    free = max(0, cells - width(left) - width(middle) - width(right))
-    return join([*left, (" " * (free // 2), StyleRole.TEXT), *middle], right, cells)
-
-
-def _on_air_lamp(model: WallModel) -> list[Line]:
-    """ON AIR and how many, lit where there are any; hatched where that is not sure."""
-    count, stale = sum(state.phase.tally is BroadcastState.ON_AIR for state in model.states), model.render_time.stale
-    role = StyleRole.RAISED if count and not stale else StyleRole.OFF
-    lines = text_lines(f"{'▒ ' if stale else ''}ON AIR {count}", role, LARGE, 100)
-    return [[(" ", role), *line, (" ", role)] for line in lines]
-
-
-def _other_counts(model: WallModel) -> list[Line]:
-    """The counts of the other tallies, and what the filter hides, in three lines."""
-    counts = [line for tally in OTHER_TALLIES if (line := tally_counts(model, tally))]
-    hidden = filtered(model)
-    return [*counts[: 2 if hidden else 3], *([hidden] if hidden else []), [], [], []][:3]
 
 
 def tally_counts(model: WallModel, *tallies: BroadcastState) -> Line:
@@ -137,13 +121,11 @@ def tally_counts(model: WallModel, *tallies: BroadcastState) -> Line:
     return line
 
 
-def _next(model: WallModel) -> Line:
-    """The soonest start with its countdown."""
-    if not model.upcoming:
-        return []
-    state = model.upcoming[0]
-    name = clip([(events.name(state), StyleRole.TEXT)], 24)
-    return [("NEXT ", StyleRole.DIM), *name, (f" {events.clock(state, model.render_time)}", StyleRole.STRONG)]
+def _next(state: EventState, model: WallModel) -> Line:
+    """A start with its countdown."""
+    name = cut_middle(events.name(state), PLAIN, UPCOMING_CELLS)
+    role = StyleRole.STALE if model.render_time.stale else StyleRole.STRONG
+    return [("next ", StyleRole.DIM), (f"{name} ", role), (events.clock(state, model.render_time), StyleRole.DIM)]
 
 
 def filtered(model: WallModel) -> Line:
@@ -173,8 +155,11 @@ def local_time(model: WallModel, zone: tzinfo | None) -> Line:
     return [(f"{local:%H:%M:%S %Z}", StyleRole.DIM)] if local.utcoffset() else []
 
 
-def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterator[Line]:
-    """Why the wall cannot be believed, then the most urgent alarms; the first of these large where there is room."""
+def banner(model: WallModel, cells: int, max_alarms: int, scale: int, *, has_tiles: bool) -> Iterator[Line]:
+    """Why the wall cannot be believed, then the most urgent alarms; the first of these large where there is room.
+
+    Tiles say themselves what is wrong with their events; over them stand the alarms of none of these.
+    """
     warning = banner_line(model.snapshot, model.render_time, model.fault)
     is_doubtful = bool(warning) and (model.render_time.stale or not model.snapshot.link.state.is_answering)
     if warning:
@@ -185,11 +170,13 @@ def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterato
         yield fit(unreadable_line(model.snapshot), cells, ellipsis=True)
     if model.snapshot.flood:
         yield fit(FLOOD_LINE, cells)
-    large, complete = ([], 0) if is_doubtful else _large_alarm(model, cells, scale)
+    on_tiles = {state.id for state in model.states} if has_tiles else set[str]()
+    alarms = [alarm for alarm in model.alarms if alarm.event_id not in on_tiles]
+    large, complete = ([], 0) if is_doubtful or has_tiles else _large_alarm(model, cells, scale)
     yield from large
-    shown = model.alarms[complete : max(1, max_alarms)]
+    shown = alarms[complete : max(1, max_alarms)]
     for alarm in shown:
-        left = len(model.alarms) - len(shown) - complete
+        left = len(alarms) - len(shown) - complete
         more: Line = [(f"  and {left} more ", StyleRole.DIM)] if left and alarm is shown[-1] else []
         yield join(alarm_line(alarm, model.render_time, cells - width(more)), more, cells)
 
@@ -244,26 +231,3 @@ def empty_texts(model: WallModel) -> tuple[str, str]:
     else:
         title, count = "NOTHING ON AIR", f"{model.total} events on the platform"
     return title, f"{count}, none on air, due within 12 h, or wrong"
-
-
-def upcoming(model: WallModel, cells: int, rows: int) -> list[Line]:
-    """The list of what is next, each with its countdown, in columns."""
-    if not model.upcoming or not rows:
-        return []
-    columns = max(1, (cells - 7) // UPCOMING_CELLS)
-    states = model.upcoming[: columns * rows]
-    starts = range(0, len(states), columns)
-    return [
-        [
-            ("       " if start else " NEXT  ", StyleRole.HEAD),
-            *(segment for state in states[start : start + columns] for segment in _upcoming(state, model)),
-        ]
-        for start in starts
-    ]
-
-
-def _upcoming(state: EventState, model: WallModel) -> Line:
-    role = StyleRole.STALE if model.render_time.stale else StyleRole.STRONG
-    countdown = fit([(events.clock(state, model.render_time), role)], 11, right=True)
-    name = fit([(events.name(state), StyleRole.TEXT)], UPCOMING_CELLS - 13, ellipsis=True)
-    return [*countdown, ("  ", StyleRole.TEXT), *name]

@@ -13,7 +13,7 @@ from livedeck.presentation import events
 from livedeck.presentation.alarms import count_line
 from livedeck.text.segments import Line, StyleRole, fit, width, wrap_groups
 from livedeck.ui.wallboard import header
-from livedeck.ui.wallboard.glyphs import BLOCK_HEIGHTS, HEIGHTS, MAX_SCALE, PLAIN, max_scale, text_lines
+from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, MAX_SCALE, PLAIN, max_scale, text_lines
 from livedeck.ui.wallboard.model import WallModel
 from livedeck.ui.wallboard.tiles import DrawCache, row_head, row_layout, row_lines, tile_layout, tile_lines
 
@@ -26,7 +26,7 @@ MIN_LARGE_ROW_CELLS = 128
 MAX_TILES = 9
 """Events that get a tile each; where there are more, each gets a row."""
 
-MIN_TILE_SIZES = {1: (38, 6), 2: (48, 11), 3: (88, 17), 4: (128, 21)}
+MIN_TILE_SIZES = {1: (38, 6), 2: (48, 13), 3: (96, 21)}
 """The least cells and lines of a tile by its scale: its name in two rows of such letters."""
 
 _ASPECT = 4.0
@@ -60,7 +60,7 @@ def plan_pages(
     if 0 < len(states) <= tiles:
         grid = _grid(len(states), cells, lines, scale or PLAIN)
         return PagePlan(_split(states, grid.columns * grid.rows), grid)
-    min_height = BLOCK_HEIGHTS[scale or (2 if cells >= MIN_LARGE_ROW_CELLS else PLAIN)]
+    min_height = HEIGHTS[scale or (LARGE if cells >= MIN_LARGE_ROW_CELLS else PLAIN)]
     pages = _split(states, min(MAX_ROWS, max(1, lines // min_height)))
     return PagePlan(pages, row_height=max(1, min_height if scale else lines // max(1, len(pages[0]))))
 
@@ -146,16 +146,14 @@ class WallLayout:
         self._wall, self._model, self._cache = wall, model, cache
         self.cells, self.lines = size
         self._banner: list[Line] = []
-        self._upcoming: list[Line] = []
         self._is_small = self.cells < MIN_SIZE[0] or self.lines < MIN_SIZE[1]
         self._frame_scale = wall.max_scale if self.lines >= MIN_LINES_FOR_LARGE_FRAME else PLAIN
         self._header_scale = header.header_scale(self.cells, self._frame_scale)
         if not self._is_small:
             alarms = 3 if self.lines >= MIN_LINES_FOR_ALARMS else 1
-            rows = 1 if self.lines < MIN_LINES_FOR_ALARMS else 2 if self.lines < 60 else 3
-            self._banner = list(header.banner(model, self.cells, alarms, self._frame_scale))
-            self._upcoming = header.upcoming(model, self.cells, rows)
-        frame = HEIGHTS[self._header_scale] + len(self._banner) + len(self._upcoming)
+            has_tiles = 0 < len(model.states) <= wall.tiles
+            self._banner = list(header.banner(model, self.cells, alarms, self._frame_scale, has_tiles=has_tiles))
+        frame = header.HEADER_LINES[self._header_scale] + len(self._banner)
         free = max(1, self.lines - frame)
         self.plan = plan_pages(model.states, self.cells, free, tiles=wall.tiles, scale=wall.scale)
 
@@ -167,10 +165,9 @@ class WallLayout:
             return self._fill([self._one_line(page_text)], self.lines)
         zone = self._wall.zone
         above = header.header(self._model, self.cells, self._header_scale, page=page_text, zone=zone) + self._banner
-        height = max(0, self.lines - len(above) - len(self._upcoming))
+        height = max(0, self.lines - len(above))
         body = self._body(self.plan.pages[page], height)[:height]
-        below = self._fill(self._upcoming, len(self._upcoming))
-        return [*self._fill(above, len(above)), *body, *below][: self.lines]
+        return [*self._fill(above, len(above)), *body][: self.lines]
 
     def _fill(self, lines: Sequence[Line], height: int) -> list[Line]:
         """The lines cut or padded to the cells of the wall and to that height."""

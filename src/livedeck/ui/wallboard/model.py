@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventState, Severity, Snapshot
-from livedeck.presentation.events import EVENTS, has_critical_finding
+from livedeck.presentation.events import EVENTS, STANDING_WORDS, Standing, has_critical_finding, standing
 from livedeck.presentation.filtering import Term, filter_rows
 from livedeck.presentation.render_time import RenderTime
 
@@ -68,6 +69,16 @@ def wall_model(snapshot: Snapshot, render_time: RenderTime, terms: tuple[Term, .
         hidden_critical=_count_critical(snapshot.events) - _count_critical(matching),
         fault=fault,
     )
+
+
+def count_standings(model: WallModel) -> list[tuple[Standing | None, int]]:
+    """How many events are on air (None), then how many stand so: good always, the others where there are any. Nothing
+    but on air is counted of what is stale.
+    """
+    found = Counter(standing(state, model.render_time) for state in model.states)
+    has_good = bool(model.states) and not model.render_time.stale
+    shown = [kind for kind in STANDING_WORDS if found[kind] or (kind is Standing.GOOD and has_good)]
+    return [(None, model.on_air), *((kind, found[kind]) for kind in shown)]
 
 
 def _count_critical(states: Iterable[EventState]) -> int:

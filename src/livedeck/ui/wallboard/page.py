@@ -7,7 +7,6 @@ it and nothing else.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
@@ -23,14 +22,14 @@ from livedeck.presentation import events
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, TALLY_BADGES
 from livedeck.presentation.connection import banner_line, unreadable_line
-from livedeck.presentation.events import RECENT_SECONDS, Standing, standing
+from livedeck.presentation.events import RECENT_SECONDS, STANDING_WORDS, Standing, standing
 from livedeck.presentation.qos import HIGHLIGHTED, bucket_columns, bucket_statuses, recent_axis
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole, plain
 from livedeck.text.values import NO_DATA, NOT_APPLICABLE, safe, short_duration
 from livedeck.ui.wallboard import header
 from livedeck.ui.wallboard.layout import Wall
-from livedeck.ui.wallboard.model import WallModel
+from livedeck.ui.wallboard.model import WallModel, count_standings
 from livedeck.ui.wallboard.page_style import TINTS
 from livedeck.ui.wallboard.tiles import MAX_STEPS, DrawCache
 
@@ -47,12 +46,8 @@ MAX_BANNER_CELLS = 400
 
 MAX_UPCOMING = 3
 
-_STANDING_BADGES = {
-    Standing.BAD: ("✖", "bad", "bad"),
-    Standing.WATCH: ("▲", "watch", "to watch"),
-    Standing.GOOD: ("✓", "good", "good"),
-}
-"""Glyph, the word of a count, and the same word where it is read out."""
+_SPOKEN = {"watch": "to watch"}
+"""Words of a count that are read out otherwise."""
 
 _STALE_GLYPH = "▒"
 
@@ -228,20 +223,19 @@ def _head(model: WallModel, zone: tzinfo | None) -> Head:
 
 
 def _counts(model: WallModel) -> list[Count]:
-    """On air and good always, the others where there are any; of what is stale nothing but on air is counted."""
+    """As the terminal wall counts."""
     stale = model.render_time.stale
-    found = Counter(standing(state, model.render_time) for state in model.states)
-    counts = [Count(_STALE_GLYPH if stale else "●", model.on_air, "on air", "stale" if stale else "air")]
-    for kind, (glyph, word, _) in _STANDING_BADGES.items():
-        if found[kind] or (kind is Standing.GOOD and model.states and not stale):
-            counts.append(Count(glyph, found[kind], word, kind.value))
-    return counts
+    return [
+        Count(STANDING_WORDS[kind][0], count, STANDING_WORDS[kind][1], kind.value)
+        if kind
+        else Count(_STALE_GLYPH if stale else "●", count, "on air", "stale" if stale else "air")
+        for kind, count in count_standings(model)
+    ]
 
 
 def _summary(model: WallModel, counts: Sequence[Count]) -> str:
     """`8 on air, 3 bad, 2 to watch, 4 good`, after why the wall cannot be believed, where it cannot."""
-    spoken = {word: spoken for _, word, spoken in _STANDING_BADGES.values()}
-    words = ", ".join(f"{count.count} {spoken.get(count.word, count.word)}" for count in counts)
+    words = ", ".join(f"{count.count} {_SPOKEN.get(count.word, count.word)}" for count in counts)
     doubt = plain(banner_line(model.snapshot, model.render_time, model.fault)) if _is_doubtful(model) else ""
     return f"{doubt.partition('  ')[0].strip()}: {words}" if doubt else words
 
@@ -290,7 +284,7 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
     name, (tally_glyph, tally, _) = events.name(state), TALLY_BADGES[state.phase.tally]
     why, detail = ("", "") if tone is Standing.STALE else loss if loss[0] else _worst_finding(state)
     health = _health(state, render_time)
-    glyph = _STALE_GLYPH if tone is Standing.STALE else _STANDING_BADGES.get(tone, (tally_glyph,))[0]
+    glyph = _STALE_GLYPH if tone is Standing.STALE else STANDING_WORDS.get(tone, (tally_glyph,))[0]
     sign = plain(events.odd_sign(state)).strip()
     spoken = [sign.strip("≠ "), why or ("good" if tone is Standing.GOOD else "")]
     spoken += ["not up to date"] if tone is Standing.STALE else []

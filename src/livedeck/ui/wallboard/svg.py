@@ -47,6 +47,22 @@ _BLOCKS: dict[str, _Box] = {
     },
     "▀": (0, 0, CELL_WIDTH, CELL_HEIGHT / 2),
 }
+"""From side to side."""
+
+_HALF_BOXES: dict[str, _Box] = {
+    "q": (0, 0, CELL_WIDTH / 2, CELL_HEIGHT / 2),
+    "w": (CELL_WIDTH / 2, 0, CELL_WIDTH / 2, CELL_HEIGHT / 2),
+    "a": (0, CELL_HEIGHT / 2, CELL_WIDTH / 2, CELL_HEIGHT / 2),
+    "s": (CELL_WIDTH / 2, CELL_HEIGHT / 2, CELL_WIDTH / 2, CELL_HEIGHT / 2),
+    "l": (0, 0, CELL_WIDTH / 2, CELL_HEIGHT),
+    "r": (CELL_WIDTH / 2, 0, CELL_WIDTH / 2, CELL_HEIGHT),
+}
+"""The quarters of a cell as they lie on a keyboard, and its left and right half."""
+
+_QUADRANTS = {
+    "▘": "q", "▝": "w", "▖": "a", "▗": "s", "▌": "l", "▐": "r",
+    "▚": "qs", "▞": "wa", "▛": "lw", "▜": "rq", "▙": "ls", "▟": "ra",
+}  # fmt: skip
 
 _ARMS = {
     "─": "h", "│": "ud", "┌": "rd", "┐": "ld", "└": "ru", "┘": "lu",
@@ -54,10 +70,10 @@ _ARMS = {
 }  # fmt: skip
 """The sides of a cell that a border reaches from its middle: `h` from side to side; capitals are heavy."""
 
-_SHAPES = frozenset({*_BLOCKS, *_ARMS})
+_SHAPES = frozenset({*_BLOCKS, *_QUADRANTS, *_ARMS})
 _STRETCHED = "".join((*_BLOCKS, "─═"))
 
-_PIECES = re.compile(rf" +|([{_STRETCHED}])\1*|[│┌┐└┘║╔╗╚╝]|[^ {''.join(_SHAPES)}]+")
+_PIECES = re.compile(rf" +|([{_STRETCHED}])\1*|[│┌┐└┘║╔╗╚╝{''.join(_QUADRANTS)}]|[^ {''.join(_SHAPES)}]+")
 """Runs of blanks, runs of one shape that is stretched, single corners and walls, runs of letters."""
 
 
@@ -122,6 +138,8 @@ def _boxes(shape: str) -> Iterator[_Box]:
     """The boxes of one shape; one that reaches from side to side is stretched over a run of them."""
     if shape in _BLOCKS:
         yield _BLOCKS[shape]
+    for part in _QUADRANTS.get(shape, ""):
+        yield _HALF_BOXES[part]
     for arm in _ARMS.get(shape, ""):
         yield _arm(arm.lower(), 2.0 if arm.isupper() else 0.75)
 

@@ -18,7 +18,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column
 from livedeck.text.segments import Line, StyleRole, clip, fit, join, plain, width
 from livedeck.text.values import NOT_APPLICABLE, safe, short_duration
-from livedeck.ui.wallboard.glyphs import BLOCK_HEIGHTS, HEIGHTS, PLAIN, block_lines, text_cells, text_lines, wrap_text
+from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, text_cells, text_lines, wrap_text
 from livedeck.ui.wallboard.styles import BAR_ROLES
 
 T = TypeVar("T")
@@ -120,12 +120,12 @@ class TileLayout(NamedTuple):
     @property
     def lamp_lines(self) -> int:
         """Lines of tally and time; in plain letters they are in the border."""
-        return BLOCK_HEIGHTS[self.lamp] if self.lamp > PLAIN else 0
+        return HEIGHTS[self.lamp] if self.lamp > PLAIN else 0
 
     @property
     def lines(self) -> int:
         """Lines of all parts together."""
-        return self.lamp_lines + BLOCK_HEIGHTS[self.name] * self.name_rows + BLOCK_HEIGHTS[self.health]
+        return self.lamp_lines + HEIGHTS[self.name] * self.name_rows + HEIGHTS[self.health]
 
 
 def tile_layout(names: Sequence[str], size: tuple[int, int], max_scale: int) -> TileLayout:
@@ -135,16 +135,17 @@ def tile_layout(names: Sequence[str], size: tuple[int, int], max_scale: int) -> 
     """
     inner, height = size[0] - 4, size[1] - 2
     best = TileLayout()
-    for scale in range(PLAIN + 1, max_scale + 1):
+    for scale in range(LARGE, max_scale + 1):
         rows = max((len(wrap_text(name, scale, inner, MAX_NAME_ROWS)) for name in names), default=0)
-        for part, widest in WIDEST.items():
+        candidates = [best._replace(name=scale, name_rows=count) for count in range(max(1, rows), 0, -1)]
+        named = next((layout for layout in candidates if layout.lines + 2 <= height), None)
+        if named is None or (text_cells(WIDEST["name"], scale) or 0) > inner:
+            return best
+        best = named
+        for part in ("health", "lamp"):
             candidate = best._replace(**{part: scale})
-            if part == "name":
-                candidate = candidate._replace(name_rows=max(1, rows))
-            if (text_cells(widest, scale) or 0) <= inner and candidate.lines + 2 <= height:
+            if (text_cells(WIDEST[part], scale) or 0) <= inner and candidate.lines + 2 <= height:
                 best = candidate
-            elif part == "name":
-                return best
     return best
 
 
@@ -200,7 +201,7 @@ def _lamp(state: EventState, render_time: RenderTime, cells: int, scale: int) ->
     (tally, role), clock = indicator(state, render_time), events.clock(state, render_time)
     if scale == PLAIN:
         tally = plain(events.tally(state, render_time)).strip()
-    ends = zip(block_lines(tally, role, scale, cells), block_lines(clock, role, scale, cells), strict=True)
+    ends = zip(text_lines(tally, role, scale, cells), text_lines(clock, role, scale, cells), strict=True)
     for left, right in ends:
         left_text, right_text = f" {plain(left)}", f"{plain(right)} "
         free = max(0, cells - len(left_text) - len(right_text))
@@ -239,15 +240,19 @@ def _name_role(state: EventState, render_time: RenderTime) -> StyleRole:
 
 
 def _name_lines(state: EventState, render_time: RenderTime, inner: int, layout: TileLayout) -> list[Line]:
-    """The name at the scale of the layout, or at the largest one at which it fits in the same lines."""
+    """The name at the scale of the layout, cut in its middle where its rows do not hold it; bold in the middle of the
+    same place where the face lacks one of its letters.
+    """
     role, name, sign = _name_role(state, render_time), events.name(state), events.odd_sign(state)
-    height, cells = BLOCK_HEIGHTS[layout.name] * layout.name_rows, inner - width(sign)
-    for scale in range(layout.name, PLAIN, -1):
-        rows = wrap_text(name, scale, cells, height // BLOCK_HEIGHTS[scale])
-        if rows:
-            lines = _with_sign([line for row in rows for line in block_lines(row, role, scale, cells)], sign, cells)
-            return [*lines, *([[]] * (height - len(lines)))]
-    return [clip([*sign, (name, role)], inner), *([[]] * (height - 1))]
+    height, cells = HEIGHTS[layout.name] * layout.name_rows, inner - width(sign)
+    rows = wrap_text(name, layout.name, cells, layout.name_rows) if layout.name > PLAIN else ()
+    lines = [line for row in rows for line in text_lines(row, role, layout.name, cells)]
+    if not rows:
+        role = StyleRole.STRONG if role is StyleRole.TEXT else role
+        lines = [[(row, role)] for row in wrap_text(name, PLAIN, cells, min(height, MAX_NAME_ROWS))]
+        lines = [*([[]] * ((height - len(lines)) // 2)), *lines]
+    lines = _with_sign(lines, sign, cells)
+    return [*lines, *([[]] * (height - len(lines)))]
 
 
 def _with_sign(lines: list[Line], sign: Line, cells: int) -> list[Line]:
@@ -258,10 +263,10 @@ def _with_sign(lines: list[Line], sign: Line, cells: int) -> list[Line]:
 def _health_lines(state: EventState, render_time: RenderTime, inner: int, scale: int, interruption: Line) -> list[Line]:
     """Health, or the ingest where there is none; beside it the interruption."""
     has_grade = state.assessment.health.grade is not Grade.NONE
-    above: list[Line] = [[]] * (BLOCK_HEIGHTS[scale] - 1)
+    above: list[Line] = [[]] * (HEIGHTS[scale] - 1)
     if scale > PLAIN and has_grade:
         text, role = score(state, render_time)
-        *above, last = block_lines(text, role, scale, inner)
+        *above, last = text_lines(text, role, scale, inner)
     elif has_grade:
         last = events.health(state, render_time)
     else:
@@ -345,7 +350,7 @@ def row_layout(states: Sequence[EventState], cells: int, height: int, max_scale:
 
 
 def _row_fits(scale: int, cells: int, height: int) -> bool:
-    return BLOCK_HEIGHTS[scale] <= height and _needed_cells(scale) <= cells
+    return HEIGHTS[scale] <= height and _needed_cells(scale) <= cells
 
 
 def _needed_cells(scale: int) -> int:
