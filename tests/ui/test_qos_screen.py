@@ -290,6 +290,22 @@ async def test_a_click_in_the_chart_sets_the_cursor() -> None:
         assert 50 <= seconds_of(readout_of(deck)) - first <= 100
 
 
+async def test_a_drag_moves_the_window_and_so_does_a_click_in_the_map() -> None:
+    async with running((120, 40), "down", "3") as (deck, pilot):
+        await pilot.mouse_down(QosChart, offset=(30, 5))
+        await pilot.mouse_up(QosChart, offset=(70, 5))
+        await pilot.pause()
+        assert "not live" in text_of(deck)
+        await act(pilot, "qos.now", "qos.shorter")
+        assert "not live" not in text_of(deck)
+        drawn = [plain(line) for line in deck.screen_of(QosScreen).query_one(QosChart).draw(120, 33)]
+        (row,) = [row for row, text in enumerate(drawn) if text.startswith(" whole")]
+        await pilot.click(QosChart, offset=(40, row))
+        await pilot.pause()
+        assert "not live" in text_of(deck)
+        assert "│ 2" not in text_of(deck)
+
+
 @pytest.mark.parametrize(("size", "words"), [((80, 24), "status"), ((120, 40), "cause"), ((200, 60), "Fault share")])
 async def test_every_size_has_its_panes(size: tuple[int, int], words: str) -> None:
     async with running(size, "down", "3") as (deck, _):

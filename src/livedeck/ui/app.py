@@ -103,6 +103,7 @@ class Deck(ExactApp):
         name = self.preferences.theme if theme == themes.AUTO else theme
         self.theme = themes.select_theme(name, no_color=self.no_color, color_system=self.console.color_system)
         self._own_filters = (Plain(), Ascii(enabled=ascii_only))
+        self.has_fine_lines = not ascii_only
         self.monitor, self.api, self.history = monitor, api, history
         self.identity: Identity = {"profile": profile, "host": host, "read_only": read_only, "zone": zone}
         self.snapshot: Snapshot | None = None

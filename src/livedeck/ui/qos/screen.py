@@ -38,11 +38,18 @@ class QosChart(Canvas):
     """
 
     class Picked(Message):
-        """A column of the panels was clicked."""
+        """A column was clicked, of the panels or of the map."""
 
-        def __init__(self, cell: int) -> None:
+        def __init__(self, cell: int, *, is_map: bool) -> None:
             super().__init__()
-            self.cell = cell
+            self.cell, self.is_map = cell, is_map
+
+    class Dragged(Message):
+        """The picture was drawn aside by so many columns, to the right where they are positive."""
+
+        def __init__(self, cells: int) -> None:
+            super().__init__()
+            self.cells = cells
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,6 +57,7 @@ class QosChart(Canvas):
         self._empty_text = ""
         self._drawn: tuple[object, ...] = ()
         self._chart_lines: list[ShadedLine] = []
+        self._pressed: int | None = None  # the column where the button of the mouse went down
         self.has_side = False
 
     @property
@@ -81,11 +89,24 @@ class QosChart(Canvas):
         below = [] if self.has_side else view.below_lines(self._shown, width, rows.below)
         return [*self._chart_lines, *below][:height]
 
-    def on_click(self, event: textual_events.Click) -> None:
-        """The cursor goes where the pointer was."""
+    def on_mouse_down(self, event: textual_events.MouseDown) -> None:
+        """Here a drag begins, or a click."""
         cell = int(event.x) - GUTTER
-        if 0 <= cell < self.columns:
-            self.post_message(self.Picked(cell))
+        self._pressed = cell if 0 <= cell < self.columns and event.y < len(self._chart_lines) else None
+        if self._pressed is not None:
+            self.capture_mouse()
+
+    def on_mouse_up(self, event: textual_events.MouseUp) -> None:
+        """A click sets the cursor, or moves the window to that part of the map; a drag draws the picture aside."""
+        if self._pressed is None:
+            return
+        self.release_mouse()
+        cell, pressed, self._pressed = int(event.x) - GUTTER, self._pressed, None
+        if cell == pressed:
+            first_of_map = len(self._chart_lines) - self.layout_rows.whole
+            self.post_message(self.Picked(cell, is_map=event.y >= first_of_map))
+        else:
+            self.post_message(self.Dragged(cell - pressed))
 
 
 class QosSide(Canvas):
@@ -186,7 +207,7 @@ class QosScreen(BaseScreen):
             self._cursor_cell(axis),
             view.flags(axis, state.episodes, (*markers, *(ruling.moment for ruling in state.rulings))),
             self._is_fitted,
-            has_grid=not palette.plain,
+            has_grid=self.ctx.has_fine_lines and not palette.plain,
             window=f"{view.window_words(axis, whole)}   {with_keys(WINDOW_KEYS, self.ctx.actions)}",
         )
         return view.Shown(state, render_time, chart, second, self._selected_episode(state))
@@ -257,22 +278,42 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     def on_qos_chart_picked(self, message: QosChart.Picked) -> None:
-        axis = self._shown_axis()
-        if axis is not None:
+        displayed, state, axis = self.ctx.displayed(), self.ctx.selected_event(), self._shown_axis()
+        if axis is None or displayed is None or state is None:
+            return
+        whole = chart_axis(state, displayed[1], None, self.query_one(QosChart).columns)
+        if message.is_map and whole is not None:
+            middle = whole.start + (message.cell + 0.5) * whole.step
+            self._move_window(middle + (axis.end - axis.start) / 2)
+        else:
             self._cursor = axis.start + (message.cell + 0.5) * axis.step
             self.refresh_all()
 
+    def on_qos_chart_dragged(self, message: QosChart.Dragged) -> None:
+        axis = self._shown_axis()
+        if axis is not None:
+            self._move_window(axis.end - message.cells * axis.step)
+
+    def on_mouse_scroll_up(self) -> None:
+        """The wheel away from oneself goes nearer."""
+        self.change_range(-1)
+
+    def on_mouse_scroll_down(self) -> None:
+        """And towards oneself farther away."""
+        self.change_range(1)
+
     def pan(self, step: int) -> None:
         """Move the window by half of it, not beyond the start of the stream; at its newest sample it is live."""
-        displayed, state, axis = self.ctx.displayed(), self.ctx.selected_event(), self._shown_axis()
-        if axis is None or displayed is None or state is None or view.RANGES[self._range][1] is None:
-            return
-        until = axis.end + step * (axis.end - axis.start) / 2
-        self._show_until(until, _now(state, displayed[1]), stream_start(state, axis.start))
+        axis = self._shown_axis()
+        if axis is not None:
+            self._move_window(axis.end + step * (axis.end - axis.start) / 2)
 
-    def _show_until(self, until: float, now: float, start: float) -> None:
-        span = view.RANGES[self._range][1] or 0.0
-        self._until = None if until >= now else max(until, min(now, start + span))
+    def _move_window(self, until: float) -> None:
+        """Show what was until then (epoch s): within the stream, and live from its newest sample on."""
+        displayed, state, span = self.ctx.displayed(), self.ctx.selected_event(), view.RANGES[self._range][1]
+        if displayed is not None and state is not None and span is not None:
+            now = _now(state, displayed[1])
+            self._until = None if until >= now else max(until, min(now, stream_start(state, now) + span))
         self.refresh_all()
 
     def show_now(self) -> None:
@@ -318,13 +359,12 @@ class QosScreen(BaseScreen):
 
     def change_range(self, step: int) -> None:
         """A longer (1) or a shorter range of time; the cursor keeps its place in the picture."""
-        displayed, state, axis = self.ctx.displayed(), self.ctx.selected_event(), self._shown_axis()
+        axis = self._shown_axis()
+        cell = self._cursor_cell(axis) if axis else None
         before, self._range = self._range, min(max(self._range + step, 0), len(view.RANGES) - 1)
         span = view.RANGES[self._range][1]
-        cell = self._cursor_cell(axis) if axis else None
-        if axis and displayed and state and self._cursor and cell is not None and span and before != self._range:
-            until = self._cursor + span * (1 - cell / axis.columns)
-            self._show_until(until, _now(state, displayed[1]), stream_start(state, axis.start))
+        if axis and self._cursor and cell is not None and span and before != self._range:
+            self._move_window(self._cursor + span * (1 - cell / axis.columns))
         else:
             self.refresh_all()
 

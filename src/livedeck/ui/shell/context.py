@@ -49,7 +49,8 @@ class Context(Protocol):
     `snapshot`: the newest one, None before the first. `snapshot_signal`: published after each snapshot, each second,
     and when what is selected, held still or said changed. `api`: None where nothing is ever written. `history`: None
     where none is kept. `fault`: why the monitor ended, empty while it runs. `open_changes`: what was sent and has no
-    verdict. `downloads`: where files go that name no folder.
+    verdict. `downloads`: where files go that name no folder. `has_fine_lines`: whether dots and blocks show
+    as they are.
     """
 
     actions: ActionRegistry
@@ -57,6 +58,7 @@ class Context(Protocol):
     clock: Clock
     downloads: Path
     fault: str
+    has_fine_lines: bool
     history: History | None
     identity: Identity
     monitor: Monitor
