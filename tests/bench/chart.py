@@ -3,8 +3,9 @@
     PYTHONPATH=src:tests python tests/bench/chart.py [--seconds 40]
 
 The redraw is that of all panels of the QoS screen; the gathering of its samples, once an answer, is beside the parsing
-of as many in the same run. The bytes are those of a deck behind a pseudo terminal of 120x40 and 200x60 that shows the QoS screen
-of an event in trouble, against a `livedeck serve` of its own, each second; most are sent when the picture moves on.
+of as many in the same run. The bytes are those of a deck behind a pseudo terminal of 120x40 and 200x60 that shows the
+QoS screen of an event in trouble, against a `livedeck serve` of its own, each second; most are sent when the picture
+moves on.
 """
 
 from __future__ import annotations

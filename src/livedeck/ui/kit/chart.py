@@ -96,10 +96,7 @@ def panel_lines(curve: Curve, scale: Scale, backdrop: Backdrop) -> list[ShadedLi
     panel.draw_curves()
     panel.draw_marks()
     labels = {scale.row(tick): scale.label(tick, curve.scale_unit) for tick in scale.ticks}
-    return [
-        [(f"{labels.get(row, ''):>{LABEL_CELLS}} ", StyleRole.DIM), *_joined(cells)]
-        for row, cells in enumerate(panel.rows)
-    ]
+    return [[(f"{labels.get(row, ''):>{LABEL_CELLS}} ", StyleRole.DIM), *panel.line(row)] for row in range(scale.rows)]
 
 
 _LINES = frozenset({StyleRole.TEXT, StyleRole.BAND, StyleRole.LIMIT, StyleRole.STRONG})
@@ -114,9 +111,8 @@ class _Panel:
         cells = range(backdrop.cells)
         self._pairs = [[bucket for bucket in curve.dots[2 * cell : 2 * cell + 2] if bucket] for cell in cells]
         self._levels = [min((scale.dot(bucket.median) for bucket in pair), default=0) for pair in self._pairs]
-        self.rows: list[list[tuple[str, Role]]] = [
-            [(" ", self._shade(row, cell, StyleRole.TEXT)) for cell in cells] for row in range(scale.rows)
-        ]
+        self._faults = [backdrop.fault(cell) for cell in cells]
+        self._drawn: list[list[_Drawn]] = [[_BLANK] * backdrop.cells for _ in range(scale.rows)]
 
     def draw_grid(self) -> None:
         """Faint lines at the round times and at the ticks of the scale; a shade where nothing was measured."""
@@ -157,9 +153,9 @@ class _Panel:
             self._put(row, cell, glyph, role, strength)
 
     def _draw_level(self, value: float, role: StyleRole, strength: int = 100, *, every: int = 2) -> None:
-        dot = self._scale.dot(value)
+        row, dot = self._scale.row(value), self._scale.dot(value)
         for cell in range(0, self._backdrop.cells, every):
-            self._put(self._scale.row(value), cell, HORIZONTAL[dot % DOTS], role, strength)
+            self._put(row, cell, HORIZONTAL[dot % DOTS], role, strength)
 
     def _draw_values(
         self, values: Sequence[float | None], role: StyleRole, strength: int = 100, *, drawn_cells: int = 3
@@ -171,16 +167,46 @@ class _Panel:
 
     def _put(self, row: int, cell: int, glyph: str, role: StyleRole, strength: int = 100) -> None:
         is_old = self._backdrop.is_stale and role not in _LINES
-        self.rows[row][cell] = glyph, self._shade(row, cell, StyleRole.STALE if is_old else role, strength)
+        self._drawn[row][cell] = glyph, StyleRole.STALE if is_old else role, strength
 
-    def _shade(self, row: int, cell: int, ink: StyleRole, strength: int = 100) -> Shade:
-        """That ink on the ground of the cell. The area fills a cell of the curve where that is in its upper half."""
-        row_from_bottom = self._scale.rows - 1 - row
-        fault = self._backdrop.fault(cell)
-        if self._backdrop.is_stale or self._levels[cell] < DOTS * row_from_bottom + DOTS // 2:
-            return Shade(ink, strength, fault=fault)
-        depth = 100 * row_from_bottom // max(1, self._scale.rows - 1)
-        return Shade(ink, strength, self._curve.role, depth, fault)
+    def line(self, row: int) -> ShadedLine:
+        """A row of it, neighbours of one look as one segment; a blank has the look of what it follows on one ground.
+
+        The area fills a cell of the curve where that is in its upper half.
+        """
+        from_bottom = self._scale.rows - 1 - row
+        depth, least = 100 * from_bottom // max(1, self._scale.rows - 1), DOTS * from_bottom + DOTS // 2
+        area = None if self._backdrop.is_stale else self._curve.role
+        line: list[tuple[str, Role]] = []
+        run, before = "", _Look(StyleRole.TEXT, 100, None, None)
+        for (glyph, ink, strength), level, fault in zip(self._drawn[row], self._levels, self._faults, strict=True):
+            under = area if level >= least else None
+            look = _Look(ink, strength, under, fault)
+            if run and (look == before or (glyph == BLANK and look[2:] == before[2:])):
+                run += glyph
+                continue
+            if run:
+                line.append((run, before.shade(depth)))
+            run, before = glyph, look
+        return [*line, (run, before.shade(depth))]
+
+
+_Drawn = tuple[str, StyleRole, int]
+
+_BLANK: _Drawn = (BLANK, StyleRole.TEXT, 100)
+
+
+class _Look(NamedTuple):
+    """Ink and ground of a cell."""
+
+    ink: StyleRole
+    strength: int
+    area: StyleRole | None
+    fault: StyleRole | None
+
+    def shade(self, depth: int) -> Shade:
+        """It, so deep in its panel."""
+        return Shade(self.ink, self.strength, self.area, depth if self.area else 0, self.fault)
 
 
 def _median(bucket: Bucket | None) -> float | None:
