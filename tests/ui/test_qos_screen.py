@@ -16,8 +16,9 @@ from livedeck.monitor import Buckets, Episode, EventState, History, MinMax, Read
 from livedeck.presentation import events, qos
 from livedeck.presentation.qos import Axis, Bucket
 from livedeck.presentation.time_series import chart_axis, concat, from_history, from_memory, held, needs_history
-from livedeck.text.segments import plain
+from livedeck.text.segments import Shade, StyleRole, plain
 from livedeck.ui.app import Deck
+from livedeck.ui.kit.chart import FAINT
 from livedeck.ui.qos import view
 from livedeck.ui.qos.screen import QosChart, QosScreen
 from presentation.test_events import FRESH, NOW, state
@@ -340,3 +341,18 @@ async def test_the_absence_of_samples_is_shown_among_the_alarms() -> None:
         assert state is not None
         assert [alarm.kind for alarm in known(deck).alarms if alarm.event_id == state.id] == ["RECONNECTING"]
         assert "expected the encoder's stream" in text_of(deck)
+
+
+async def test_a_theme_without_colours_has_no_grid_from_the_moment_it_is_chosen() -> None:
+    """interface.md, "Charts": without colours a grid could not be told from a curve."""
+    async with running((120, 40), "down", "3") as (deck, pilot):
+        chart = deck.screen_of(QosScreen).query_one(QosChart)
+        faint = Shade(StyleRole.TEXT, FAINT)
+
+        def has_grid() -> bool:
+            return any(role == faint for line in chart.draw(120, 33) for _, role in line)
+
+        assert has_grid()
+        deck.theme = "mono"
+        await pilot.pause()
+        assert not has_grid()

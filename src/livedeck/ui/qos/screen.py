@@ -167,6 +167,10 @@ class QosScreen(BaseScreen):
             self.ctx.select_event(state.id)
         super().on_screen_resume()
 
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # some themes have no grid
+
     def on_screen_suspend(self) -> None:
         self.ctx.watch_event(None)
 
