@@ -22,7 +22,7 @@ from livedeck.ui.kit.chart import FAINT
 from livedeck.ui.qos import view
 from livedeck.ui.qos.screen import QosChart, QosScreen
 from presentation.test_events import FRESH, NOW, state
-from ui.stage import act, known, running, text_of
+from ui.stage import act, known, running, show, text_of
 
 AXIS = Axis(100.0, 110.0, 5)
 
@@ -352,6 +352,7 @@ async def test_a_theme_without_colours_has_no_grid_from_the_moment_it_is_chosen(
         def has_grid() -> bool:
             return any(role == faint for line in chart.draw(120, 33) for _, role in line)
 
+        await show(deck, pilot)
         assert has_grid()
         deck.theme = "mono"
         await pilot.pause()
