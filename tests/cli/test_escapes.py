@@ -32,14 +32,17 @@ DOWN = "\x1b[B"
 PART = ("1", "6", "\x1b", "\x1b", DOWN, "\r")
 """From anywhere to the first part of a video."""
 
+OPEN = rb"\x1b\[1;[0-9;]*m "
+"""Before the name of the open tab: it is bold, the others are not."""
+
 WAYS: dict[str, tuple[Sequence[str], bytes]] = {
     "events": (["1"], rb"1 Events"),
-    "streams": (["2"], rb"\[2 Streams"),
-    "qos": (["1", DOWN, "3"], rb"\[3 QoS"),
-    "chat": (["1", DOWN, "4"], rb"\[4 Chat"),
-    "rooms": (["5"], rb"\[5 Rooms"),
-    "videos": (["6", "\x1b", "\x1b"], rb"\[6 Videos"),
-    "alarms": (["7"], rb"\[7 Alarms"),
+    "streams": (["2"], OPEN + rb"2 Streams"),
+    "qos": (["1", DOWN, "3"], OPEN + rb"3 QoS"),
+    "chat": (["1", DOWN, "4"], OPEN + rb"4 Chat"),
+    "rooms": (["5"], OPEN + rb"5 Rooms"),
+    "videos": (["6", "\x1b", "\x1b"], OPEN + rb"6 Videos"),
+    "alarms": (["7"], OPEN + rb"7 Alarms"),
     "posters": (PART, rb"\[posters"),
     "subtitles": ([*PART, "]"], rb"\[subtitles"),
     "cues": ([*PART, "]", DOWN, "\r"], rb"BEGINS"),
