@@ -16,7 +16,7 @@ import pytest_asyncio
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Secret
 from livedeck.monitor import AlarmState, BroadcastState, ConnectionState, ConnectionStatus, Severity, Snapshot
-from livedeck.presentation.events import EVENTS
+from livedeck.presentation.events import EVENTS, STANDING_WORDS, Standing, standing
 from livedeck.presentation.filtering import parse
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
@@ -34,8 +34,8 @@ from livedeck.ui.wallboard.layout import (
 )
 from livedeck.ui.wallboard.model import wall_model
 from livedeck.ui.wallboard.styles import MAX_CHANNEL, wall_background, wall_styles
-from livedeck.ui.wallboard.tiles import DrawCache
-from ui.wall_stage import COUNTS, SIZES, evening, lines, many, picture, says, text
+from livedeck.ui.wallboard.tiles import DrawCache, TileLayout, tile_lines
+from ui.wall_stage import COUNTS, SIZES, dots, evening, is_drawn, lines, many, picture, says, text
 
 GOOD_ROLES = {StyleRole.OK, StyleRole.ON_AIR, StyleRole.RAISED}
 NAMES = {"A": "<script>alert(1)</script>", "B": "\x1b]0;owned\x07 \u202egnp.exe", "C": "会議室 大ホール"}
@@ -364,3 +364,27 @@ def test_bars_are_drawn_once_for_each_answer(known: Snapshot) -> None:
     assert cache.recent_bars(state, later, 40, 3) is first
     answered = replace(state, qos=replace(state.qos, as_of=later.now))
     assert cache.recent_bars(answered, later, 40, 3) is not first
+
+
+def test_the_bar_of_a_tile_says_what_is_wrong_and_is_filled_only_then(known: Snapshot) -> None:
+    """wallboard.md, "Tiles and rows": a fault is the only filled thing on a tile, whatever its tally is."""
+    render_time = RenderTime.from_snapshot(known, EVENING)
+    fills = {Standing.BAD: StyleRole.CRITICAL, Standing.WATCH: StyleRole.WARNING_CHIP, Standing.GOOD: StyleRole.RAISED}
+    judged = set()
+    for state in wall_model(known, render_time).states:
+        stands = standing(state, render_time)
+        if stands in fills:
+            judged.add(stands)
+            bar, *rest = tile_lines(state, render_time, (53, 13), DrawCache(), TileLayout(2, 2, 2))
+            assert {role for text, role in bar[:-1] if text} == {fills[stands]}
+            assert (STANDING_WORDS[stands][0] in plain(bar)) is True
+            assert [width(line) for line in (bar, *rest)] == [53] * 13
+    assert judged == set(fills)
+
+
+def test_the_health_of_each_of_nine_tiles_is_in_large_letters(known: Snapshot) -> None:
+    crowd = many(known, 9)
+    drawn = dots(lines(crowd, (160, 45)))
+    scores = [state.assessment.health.score for state in crowd.events if state.assessment.health.score is not None]
+    assert scores
+    assert all(is_drawn(drawn, f"{score:.0f}") for score in scores)

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple, TypeVar
 from livedeck.monitor import EventState, Finding, Grade, IngestState, Severity
 from livedeck.presentation import events, table
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS
-from livedeck.presentation.events import EVENTS, MAX_NAME_CELLS, RECENT_SECONDS
+from livedeck.presentation.events import EVENTS, MAX_NAME_CELLS, RECENT_SECONDS, Standing, standing
 from livedeck.presentation.qos import BARS, Bucket, bar_top, bucket_columns, bucket_statuses, recent_axis, status_strip
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column
-from livedeck.text.segments import Line, StyleRole, clip, fit, join, plain, width
-from livedeck.text.values import NOT_APPLICABLE, safe, short_duration
-from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, text_cells, text_lines, wrap_text
+from livedeck.text.segments import Line, StyleRole, cell_len, clip, fit, join, plain, width
+from livedeck.text.values import safe, short_duration
+from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, cut_middle, text_cells, text_lines, wrap_text
 from livedeck.ui.wallboard.styles import BAR_ROLES
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ def _draw_recent(state: EventState, render_time: RenderTime, cells: int, height:
     readings = state.qos.readings
     buckets = [bucket for bucket in bucket_columns(axis, readings, readings.video) for _ in range(step_cells)]
     statuses = [style for style in bucket_statuses(axis, readings) for _ in range(step_cells)]
-    role = StyleRole.STALE if doubtful else StyleRole.VIDEO
+    role = StyleRole.STALE if doubtful else StyleRole.VIDEO_QUIET
     strip = status_strip(statuses)
     return [*_bars(buckets, height - 1, role), [(text, StyleRole.STALE) for text, _ in strip] if doubtful else strip]
 
@@ -94,19 +94,30 @@ def _bar_cell(level: int | None, row: int) -> str:
     return " " if filled <= 0 else BARS[min(filled, len(BARS)) - 1]
 
 
-RATE_CELLS = 10
+RATE_CELLS = 11
 """Cells beside the bars: a bit rate, a frame rate."""
 
-WIDEST = {"name": "TEN LETTERS", "health": "✖ 100 GOOD", "lamp": "○ SCHED  T-00:00:00"}
-"""What of each part must fit at a scale, or a smaller one is taken for every tile; the most needed first."""
+WIDEST = {"name": "TEN LETTERS", "health": "100  5 Mbit/s"}
+"""What must fit at a scale, or a smaller one is taken for every tile; the most needed first."""
 
 MAX_NAME_ROWS = 2
 
-_BORDERS = {"light": "┌─┐│└┘", "heavy": "╔═╗║╚╝", "hatched": "▒▒▒▒▒▒"}
-"""Top left, horizontal, top right, vertical, bottom left, bottom right."""
+MARGIN = 3
+"""Cells of a tile beside its content: the edge in the colour of the state, and a free one at each side."""
+
+_EDGES = {
+    Standing.BAD: ("▌", StyleRole.CRITICAL_MARK, StyleRole.CRITICAL),
+    Standing.WATCH: ("▌", StyleRole.WARNING, StyleRole.WARNING_CHIP),
+    Standing.GOOD: ("▌", StyleRole.OK, StyleRole.RAISED),
+    Standing.QUIET: ("▌", StyleRole.RULE, StyleRole.RAISED),
+    Standing.STALE: ("▒", StyleRole.STALE, StyleRole.OFF),
+}
+"""How an event stands by the edge of its tile and by the fill of its bar: a shape where nothing can be believed."""
+
+_BAR_WORDS = {Standing.BAD: "✖ CRIT  ", Standing.WATCH: "▲ WARN  ", Standing.GOOD: "✓ good"}
 
 _SHORT = {"RECONN": "RECON", "UNKNOWN": "UNKN"}
-"""Tallies in large letters, where each letter takes four cells and more."""
+"""Tallies in large letters, where each letter takes three cells and more."""
 
 
 class TileLayout(NamedTuple):
@@ -114,98 +125,123 @@ class TileLayout(NamedTuple):
 
     name: int = PLAIN
     health: int = PLAIN
-    lamp: int = PLAIN
     name_rows: int = 1
 
     @property
-    def lamp_lines(self) -> int:
-        """Lines of tally and time; in plain letters they are in the border."""
-        return HEIGHTS[self.lamp] if self.lamp > PLAIN else 0
-
-    @property
     def lines(self) -> int:
-        """Lines of all parts together."""
-        return self.lamp_lines + HEIGHTS[self.name] * self.name_rows + HEIGHTS[self.health]
+        """The least lines of a tile: bar, name, and the health beside two lines of the chart."""
+        return 1 + HEIGHTS[self.name] * self.name_rows + max(2, HEIGHTS[self.health])
 
 
 def tile_layout(names: Sequence[str], size: tuple[int, int], max_scale: int) -> TileLayout:
-    """The layout of all tiles of a page: the largest letters, up to `max_scale`, that leave two lines for the bars.
+    """The layout of all tiles of a page: the largest letters, up to `max_scale`, that leave the chart two lines.
 
-    The name comes first, and nothing is larger; then the health; tally and time are told by the colour of the bar too.
+    The name comes first, in as many rows as the longest one needs; the health is at most as large.
     """
-    inner, height = size[0] - 4, size[1] - 2
+    inner, height = size[0] - MARGIN, size[1]
     best = TileLayout()
     for scale in range(LARGE, max_scale + 1):
         rows = max((len(wrap_text(name, scale, inner, MAX_NAME_ROWS)) for name in names), default=0)
         candidates = [best._replace(name=scale, name_rows=count) for count in range(max(1, rows), 0, -1)]
-        named = next((layout for layout in candidates if layout.lines + 2 <= height), None)
+        named = next((layout for layout in candidates if layout.lines <= height), None)
         if named is None or (text_cells(WIDEST["name"], scale) or 0) > inner:
             return best
         best = named
-        for part in ("health", "lamp"):
-            candidate = best._replace(**{part: scale})
-            if (text_cells(WIDEST[part], scale) or 0) <= inner and candidate.lines + 2 <= height:
-                best = candidate
+        candidate = best._replace(health=scale)
+        if (text_cells(WIDEST["health"], scale) or 0) <= inner and candidate.lines <= height:
+            best = candidate
     return best
 
 
 def tile_lines(
     state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
 ) -> list[Line]:
-    """The event in so many cells and lines. From one second to the next only its times are drawn again."""
-    cells, height = size[0], size[1] - 2
-    draw = partial(_draw_steady, state, render_time, (cells, height), cache, layout)
-    top, *steady = cache.get("tile", state.id, state, (size, layout, render_time.stale), draw)
-    role, border = _border(state, render_time)
-    interruption, row = _interruption(state, render_time), layout.lines - layout.lamp_lines - 1
-    if interruption and row < len(steady) - 1:
-        health = _health_lines(state, render_time, cells - 4, layout.health, interruption)[-1]
-        steady[row] = _in_border(health, cells, role, border)
-    lamp = list(_lamp(state, render_time, cells - 2, layout.lamp))
-    if layout.lamp == PLAIN:
-        return [[(border[0], role), *lamp[0], (border[2], role)], *steady]
-    return [top, *([(border[3], role), *line, (border[3], role)] for line in lamp[:height]), *steady]
+    """The event in so many cells and lines. From one second to the next only its bar is drawn again."""
+    cells, height = size
+    draw = partial(_draw_steady, state, render_time, (cells, height - 1), cache, layout)
+    steady = cache.get("tile", state.id, state, (size, layout, render_time.stale), draw)
+    return [_bar(state, render_time, cells), *steady]
+
+
+def _bar(state: EventState, render_time: RenderTime, cells: int) -> Line:
+    """Tally, how the event stands and why, and its time, over the whole width of the tile but a cell."""
+    stands = standing(state, render_time)
+    role = _EDGES[stands][2]
+    tally = f" {plain(events.tally(state, render_time)).strip()}"
+    clock = f"{events.clock(state, render_time)} "
+    why = plain(_interruption(state, render_time)) if stands is not Standing.STALE else ""
+    words = _BAR_WORDS.get(stands, "") + (why or (_worst_words(state) if stands in _WRONG else ""))
+    middle = cut_middle(words, PLAIN, max(0, cells - 5 - len(tally) - len(clock)))
+    text = f"{tally}  {middle}" if middle else tally
+    return [
+        *fit([(text, role), (" " * max(0, cells - 1 - cell_len(text) - len(clock)), role), (clock, role)], cells - 1),
+        _BLANK,
+    ]
+
+
+_WRONG = frozenset({Standing.BAD, Standing.WATCH})
+
+_BLANK = (" ", StyleRole.TEXT)
+
+
+def _worst_words(state: EventState) -> str:
+    """The kind of the worst finding in words; of none where only the health is low."""
+    findings = sorted(state.assessment.findings, key=lambda finding: SEVERITY_RANKS[finding.severity])
+    return safe(findings[0].kind.replace("_", " ").lower()) if findings else ""
 
 
 def _draw_steady(
     state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
 ) -> list[Line]:
-    """What does not change with the time: the top border, and all lines below tally and time."""
+    """What does not change with the time: all below the bar."""
     cells, height = size
-    free = max(0, height - layout.lamp_lines)
-    role, border = _border(state, render_time)
-    body = _body(state, render_time, (max(0, cells - 4), free), cache, layout)[:free]
+    edge, role, _ = _EDGES[standing(state, render_time)]
+    inner = max(0, cells - MARGIN)
+    lines = _name_lines(state, render_time, inner, layout)
+    draw = _large_foot if layout.health > PLAIN else _plain_foot
+    lines += draw(state, render_time, (inner, height - len(lines)), cache, layout)
     return [
-        [(border[0] + border[1] * (cells - 2) + border[2], role)],
-        *(_in_border(line, cells, role, border) for line in [*body, *([[]] * (free - len(body)))]),
-        [(border[4] + border[1] * (cells - 2) + border[5], role)],
+        [(f"{edge} ", role), *fit(line, inner, ellipsis=True), _BLANK] for line in [*lines, *([[]] * height)][:height]
     ]
 
 
-def _in_border(line: Line, cells: int, role: StyleRole, border: str) -> Line:
-    return [(f"{border[3]} ", role), *fit(line, max(0, cells - 4), ellipsis=True), (f" {border[3]}", role)]
+def _plain_foot(
+    state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, _: TileLayout
+) -> list[Line]:
+    """Health, what is wrong, and the chart, each in lines of their own."""
+    inner, height = size
+    lines = [_health_line(state, render_time, inner)]
+    graph_lines = 2 if len(state.qos.readings) else 1
+    lines += list(_finding_lines(state, render_time, inner))[: max(0, height - len(lines) - graph_lines)]
+    return [*lines, *_graph(state, render_time, inner, height - len(lines), cache)]
 
 
-def _border(state: EventState, render_time: RenderTime) -> tuple[StyleRole, str]:
-    """Heavy where something is critical, hatched where nothing can be believed: a shape, not only a colour."""
-    if events.is_doubtful(state, render_time):
-        return StyleRole.STALE, _BORDERS["hatched"]
-    severities = {finding.severity for finding in state.assessment.findings}
-    if Severity.CRITICAL in severities:
-        return StyleRole.CRITICAL_MARK, _BORDERS["heavy"]
-    return StyleRole.WARNING if Severity.WARNING in severities else StyleRole.RULE, _BORDERS["light"]
+def _large_foot(
+    state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
+) -> list[Line]:
+    """The chart at the left, the numbers beside it, the health in large letters at the bottom right; above them what is
+    wrong, where there is room.
+    """
+    inner, height = size
+    health = _large_health_number(state, render_time, layout.health)
+    left = max(1, inner - (text_cells("100", layout.health) or 0) - 2)
+    findings = list(_finding_lines(state, render_time, inner))[: max(0, height - HEIGHTS[layout.health] - 2)]
+    free = height - len(findings)
+    graph = _graph(state, render_time, left, free, cache)
+    rows = zip(_at_bottom(graph, free), _at_bottom(health, free), strict=True)
+    return [*findings, *([*fit(line, left), *fit(digits, inner - left, right=True)] for line, digits in rows)]
 
 
-def _lamp(state: EventState, render_time: RenderTime, cells: int, scale: int) -> Iterator[Line]:
-    """The tally lamp, as wide as the tile, with the time in it."""
-    (tally, role), clock = indicator(state, render_time), events.clock(state, render_time)
-    if scale == PLAIN:
-        tally = plain(events.tally(state, render_time)).strip()
-    ends = zip(text_lines(tally, role, scale, cells), text_lines(clock, role, scale, cells), strict=True)
-    for left, right in ends:
-        left_text, right_text = f" {plain(left)}", f"{plain(right)} "
-        free = max(0, cells - len(left_text) - len(right_text))
-        yield fit([(left_text, role), (" " * free, role), (right_text, role)], cells)
+def _large_health_number(state: EventState, render_time: RenderTime, scale: int) -> list[Line]:
+    """The score alone, `--` where one is due; nothing where there is none to have."""
+    if state.assessment.health.grade is Grade.NONE:
+        return []
+    text, role = events.health(state, render_time)[0]
+    return text_lines(text.split()[1], StyleRole.CRITICAL_MARK if role is StyleRole.CRITICAL else role, scale, 100)
+
+
+def _at_bottom(lines: list[Line], height: int) -> list[Line]:
+    return [*([[]] * (height - len(lines))), *lines]
 
 
 def indicator(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]:
@@ -222,37 +258,30 @@ def score(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]:
     return (" ".join(words[:3]) if words and words[-1] != "DATA" else "✖ NO DATA"), role
 
 
-def _body(
-    state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
-) -> list[Line]:
-    inner, height = size
-    lines = [
-        *_name_lines(state, render_time, inner, layout),
-        *_health_lines(state, render_time, inner, layout.health, []),
-    ]
-    graph_lines = 3 if len(state.qos.readings) else 1
-    lines += list(_detail_lines(state, render_time, inner))[: max(0, height - len(lines) - graph_lines)]
-    return [*lines, *_graph(state, render_time, inner, height - len(lines), cache)]
-
-
 def _name_role(state: EventState, render_time: RenderTime) -> StyleRole:
     return StyleRole.DIM if events.is_doubtful(state, render_time) else events.name_role(state)
 
 
 def _name_lines(state: EventState, render_time: RenderTime, inner: int, layout: TileLayout) -> list[Line]:
-    """The name at the scale of the layout, cut in its middle where its rows do not hold it; bold in the middle of the
-    same place where the face lacks one of its letters.
+    """The name in large letters, in its rows cut in the middle where they do not hold it. In cell letters, bold in the
+    middle of the same place, where the face lacks one of its letters, or where one row is all there is room for and
+    would be cut.
     """
     role, name, sign = _name_role(state, render_time), events.name(state), events.odd_sign(state)
-    height, cells = HEIGHTS[layout.name] * layout.name_rows, inner - width(sign)
+    cells = inner - width(sign)
     rows = wrap_text(name, layout.name, cells, layout.name_rows) if layout.name > PLAIN else ()
-    lines = [line for row in rows for line in text_lines(row, role, layout.name, cells)]
-    if not rows:
-        role = StyleRole.STRONG if role is StyleRole.TEXT else role
-        lines = [[(row, role)] for row in wrap_text(name, PLAIN, cells, min(height, MAX_NAME_ROWS))]
-        lines = [*([[]] * ((height - len(lines)) // 2)), *lines]
+    if rows and (layout.name_rows == MAX_NAME_ROWS or (text_cells(name, layout.name) or 0) <= cells):
+        lines = [line for row in rows for line in text_lines(row, role, layout.name, cells)]
+        return _with_sign(lines, sign, cells)
+    height = HEIGHTS[layout.name]
+    role = StyleRole.STRONG if role is StyleRole.TEXT else role
+    lines = [[(row, role)] for row in wrap_text(name, PLAIN, cells, min(height, MAX_NAME_ROWS))]
     lines = _with_sign(lines, sign, cells)
-    return [*lines, *([[]] * (height - len(lines)))]
+    return [
+        *([[]] * ((height - len(lines)) // 2)),
+        *lines,
+        *([[]] * (height - len(lines) - (height - len(lines)) // 2)),
+    ]
 
 
 def _with_sign(lines: list[Line], sign: Line, cells: int) -> list[Line]:
@@ -260,19 +289,11 @@ def _with_sign(lines: list[Line], sign: Line, cells: int) -> list[Line]:
     return [[*fit(lines[0], cells), *sign], *lines[1:]] if sign else lines
 
 
-def _health_lines(state: EventState, render_time: RenderTime, inner: int, scale: int, interruption: Line) -> list[Line]:
-    """Health, or the ingest where there is none; beside it the interruption."""
+def _health_line(state: EventState, render_time: RenderTime, inner: int) -> Line:
+    """Health, or the ingest where there is none."""
     has_grade = state.assessment.health.grade is not Grade.NONE
-    above: list[Line] = [[]] * (HEIGHTS[scale] - 1)
-    if scale > PLAIN and has_grade:
-        text, role = score(state, render_time)
-        *above, last = text_lines(text, role, scale, inner)
-    elif has_grade:
-        last = events.health(state, render_time)
-    else:
-        last = [("ingest ", StyleRole.DIM), *events.ingest(state, render_time)]
-    right = interruption if width(last) + width(interruption) < inner else interruption[:1]
-    return [*above, join(last, right, inner) if width(last) + width(right) < inner else clip(last, inner)]
+    words = events.health if has_grade else events.ingest
+    return clip([*([] if has_grade else [("ingest ", StyleRole.DIM)]), *words(state, render_time)], inner)
 
 
 def _interruption(state: EventState, render_time: RenderTime) -> Line:
@@ -290,30 +311,28 @@ def _finding_segment(finding: Finding, *, gap: str, doubtful: bool) -> tuple[str
     return f"{glyph} {finding.kind}{gap}{safe(finding.actual)}", StyleRole.STALE if doubtful else role
 
 
-def _detail_lines(state: EventState, render_time: RenderTime, inner: int) -> Iterator[Line]:
-    """What is wrong, the worst first; then audio and restreams."""
+def _finding_lines(state: EventState, render_time: RenderTime, inner: int) -> Iterator[Line]:
+    """What is wrong, the worst first; not filled, as the bar is."""
     doubtful = events.is_doubtful(state, render_time)
     for finding in sorted(state.assessment.findings, key=lambda finding: SEVERITY_RANKS[finding.severity]):
-        yield clip([_finding_segment(finding, gap="  ", doubtful=doubtful)], inner)
-    if state.phase.tally.expects_signal:
-        outputs = plain(events.outputs(state, render_time))
-        restreams = "" if outputs == NOT_APPLICABLE else f"   restreams {outputs}"
-        yield clip([(f"audio {plain(events.audio(state, render_time))}{restreams}", StyleRole.DIM)], inner)
+        text, role = _finding_segment(finding, gap="  ", doubtful=doubtful)
+        yield clip([(text, StyleRole.STRONG if role is StyleRole.CRITICAL else role)], inner)
 
 
 def _graph(state: EventState, render_time: RenderTime, inner: int, height: int, cache: DrawCache) -> list[Line]:
-    """The bars with the bit rate, the strip with the frame rate."""
+    """The bars and their strip; beside their lowest lines the numbers, as many as there are lines for."""
     if height <= 0:
         return []
     if not len(state.qos.readings):
         return [[("no samples", StyleRole.DIM)] if state.phase.tally.expects_signal else []]
     bars = cache.recent_bars(state, render_time, max(1, inner - RATE_CELLS), height)
-    rates: list[Line] = [[] for _ in bars]
-    ((fps, fps_role),) = events.fps(state, render_time)
-    rates[-1] = [(f"{fps} fps", fps_role)]
-    if len(bars) > 1:
-        rates[-2] = events.video(state, render_time)
-    return [join(bar, fit(rate, RATE_CELLS, right=True), inner) for bar, rate in zip(bars, rates, strict=True)]
+    numbers = [] if height == 1 else [events.video(state, render_time)]
+    numbers.append([*events.fps(state, render_time), (" fps", StyleRole.DIM)])
+    if height >= HEIGHTS[LARGE]:
+        outputs = events.outputs(state, render_time)
+        numbers += [events.audio(state, render_time), [("out ", StyleRole.DIM), *outputs]]
+    rows = zip(bars, _at_bottom(numbers, len(bars)), strict=True)
+    return [join(bar, fit(number, RATE_CELLS, right=True), inner) for bar, number in rows]
 
 
 TALLY, TIME = "● ON AIR", "T-00:00:00"
