@@ -211,7 +211,8 @@ def _large_alarm(model: WallModel, cells: int, limit: int) -> tuple[list[Line], 
     glyph, kind = severity_glyph(alarm, model.render_time), alarm.kind.replace("_", " ")
     subject = values.safe(alarm.subject)
     complete = f"{glyph} {subject}  {kind} {values.compact_duration(model.render_time.seconds_since(alarm.since))}"
-    for text in (complete, f"{glyph} {subject[:16]}  {kind}", f"{glyph} {kind}"):
+    shorter = cut_middle(subject, LARGE, cells - 2 - (text_cells(f"{glyph}   {kind}", LARGE) or 0))
+    for text in (complete, f"{glyph} {shorter}  {kind}", f"{glyph} {kind}"):
         scale = min(LARGE, max_scale(text, cells - 2, limit))
         if scale > PLAIN:
             lines = text_lines(text, StyleRole.CRITICAL, scale, cells - 2)
