@@ -388,3 +388,20 @@ def test_the_health_of_each_of_nine_tiles_is_in_large_letters(known: Snapshot) -
     scores = [state.assessment.health.score for state in crowd.events if state.assessment.health.score is not None]
     assert scores
     assert all(is_drawn(drawn, f"{score:.0f}") for score in scores)
+
+
+@pytest.mark.parametrize("count", [1, 9, 25])
+def test_a_wall_before_the_first_answer_to_its_questions_draws_every_event(known: Snapshot, count: int) -> None:
+    """What was not asked for yet has no health, and no wall fails for that."""
+    crowd = many(known, count)
+    unasked = tuple(
+        replace(
+            state,
+            qos=replace(state.qos, as_of=None, readings=type(state.qos.readings)()),
+            assessment=replace(state.assessment, findings=()),
+        )
+        for state in crowd.events
+    )
+    for size in SIZES:
+        drawn = lines(replace(crowd, events=unasked, alarms=()), size)
+        assert {width(line) for line in drawn} == {size[0]}

@@ -171,7 +171,10 @@ def _bar(state: EventState, render_time: RenderTime, cells: int) -> Line:
     clock = f"{events.clock(state, render_time)} "
     why = plain(_interruption(state, render_time)) if stands is not Standing.STALE else ""
     words = _BAR_WORDS.get(stands, "") + (why or (_worst_words(state) if stands in _WRONG else ""))
-    middle = cut_middle(words, PLAIN, max(0, cells - 5 - len(tally) - len(clock)))
+    free = max(0, cells - 5 - len(tally) - len(clock))
+    middle = (
+        words if cell_len(words) <= free else cut_middle(words.replace(" CRIT ", "").replace(" WARN ", ""), PLAIN, free)
+    )
     text = f"{tally}  {middle}" if middle else tally
     return [
         *fit([(text, role), (" " * max(0, cells - 1 - cell_len(text) - len(clock)), role), (clock, role)], cells - 1),
@@ -237,7 +240,8 @@ def _large_health_number(state: EventState, render_time: RenderTime, scale: int)
     if state.assessment.health.grade is Grade.NONE:
         return []
     text, role = events.health(state, render_time)[0]
-    return text_lines(text.split()[1], StyleRole.CRITICAL_MARK if role is StyleRole.CRITICAL else role, scale, 100)
+    number = "".join(text.split()[:2][-1:])
+    return text_lines(number, StyleRole.CRITICAL_MARK if role is StyleRole.CRITICAL else role, scale, 100)
 
 
 def _at_bottom(lines: list[Line], height: int) -> list[Line]:
