@@ -21,7 +21,7 @@ ALARMS = {
     *("KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS", "BITRATE_UNSTABLE", "UNKNOWN_STATUS", "RECONNECTING"),
     *("LATE_START", "RESTREAM_DOWN", "QOS_STALE", "API_BLIND", "AUTH_FAILED", "RATE_LIMITED", "CLOCK_SKEW"),
     *("AUDIO_HIGH", "HISTORY_FAILED", "PLATFORM", "FLAPPING", "UNKNOWN_DATA", "FUTURE_SAMPLES", "DROPOUTS"),
-    *("PROFILE_CHANGE", "VIDEO_BELOW_PRESET"),
+    *("PROFILE_CHANGE", "VIDEO_BELOW_PRESET", "ENDED_ON_AIR"),
 }
 """The kinds of monitoring.md, "Golden scenarios"."""
 
@@ -29,8 +29,17 @@ SHIPPED = {
     *("clean-show", "warm-up", "encoder-drop-inside-window", "encoder-drop-outside-window", "flapping"),
     *("ghost-publisher", "frozen-qos", "starvation", "bitrate-cliff", "loss-bursts", "sustained-loss"),
     *("encoder-overload", "fps-halving", "keyframe-drift", "audio-lost", "camera-lost", "static-picture"),
-    *("restream-down", "late-start", "ended-remotely", "platform-outage", "api-5xx", "api-dead", "rate-limited"),
-    *("slow-api", "broken-json", "reordered-samples", "clock-skew", "token-revoked", "relay-locked"),
+    *(
+        "restream-down",
+        "late-start",
+        "ended-remotely",
+        "deleted-remotely",
+        "platform-outage",
+        "api-5xx",
+        "api-dead",
+        "rate-limited",
+    ),
+    *("rate-limited", "slow-api", "broken-json", "reordered-samples", "clock-skew", "token-revoked", "relay-locked"),
     *("ambiguous-write", "big-workspace", "chat-storm", "bad-night", "audio-low", "audio-high", "fps-low"),
     *("unstable-rate", "no-ingest", "unknown-status", "missing-values", "future-samples"),
     *("video-low", "frozen-picture"),

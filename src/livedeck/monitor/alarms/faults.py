@@ -160,12 +160,14 @@ def _is_unjudged(event: EventState) -> bool:
 
 
 def _ended_on_air(ended: Iterable[EndedEvent]) -> dict[AlarmKey, ActiveFault]:
+    """Of those that are gone: to be completed, by whomever, is how a show ends, and is told in a line."""
     return {
         AlarmKey(event.id, kind.name): ActiveFault(
             kind.finding(detector.observe(event)), event.at, event.name, kind.diagnosis
         )
         for kind, detector in _END_KINDS
         for event in ended
+        if event.is_gone
     }
 
 

@@ -76,7 +76,7 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
     window, previous = timedelta(seconds=limits.shared_window), case.previous
     recent = case.now - timedelta(seconds=limits.shared_recent)
     known = _members(case, previous.since, previous.affects, window) if previous else []
-    others = [alarm for alarm in case.alarms if alarm not in known and max(alarm.since, alarm.changed) > recent]
+    others = [alarm for alarm in case.alarms if alarm not in known and _known_since(alarm) > recent]
     newest = _densest(others, window, case)
     spared = set(case.inputs.values()) - {case.inputs[alarm.event_id] for alarm in known}
     joined = newest if _input_count(newest, case) >= _needed(len(spared), limits) else []
@@ -89,6 +89,13 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
         return None
     event_ids = {alarm.event_id for alarm in members}
     return _incident(_members(case, since, event_ids, window), since, stage, case)
+
+
+def _known_since(alarm: Alarm) -> datetime:
+    """When it was first told: a fault may be dated back to where it began, and what hides an alarm or frees it is no
+    news."""
+    told = (entry.at for entry in alarm.timeline if entry.at >= alarm.since)
+    return max(alarm.since, next(told, alarm.changed))
 
 
 def _needed(input_count: int, limits: AlarmLimits) -> int:

@@ -102,10 +102,9 @@ def _observe_late_start(case: EventCase, thresholds: Thresholds) -> Iterable[Obs
 
 
 def _observe_end(ended: EndedEvent) -> Observation:
-    """Somebody, or the platform, ended a programme that was running."""
-    how = "deleted, or not listed any more" if ended.is_gone else "completed while on air"
+    """Somebody, or the platform, took away a programme that was running."""
     by = f", by {ended.by}" if ended.by else ""
-    return Observation(f"{how}{by}", "a programme", is_escalated=ended.is_gone, is_withdrawn=bool(ended.by))
+    return Observation(f"deleted, or not listed any more{by}", "a programme", is_withdrawn=bool(ended.by))
 
 
 def _observe_stale(case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:
@@ -160,14 +159,14 @@ INGEST_KINDS = (
     ),
     AlarmKind(
         name="ENDED_ON_AIR",
-        severity=Severity.WARNING,
+        severity=Severity.CRITICAL,
         component=Component.NONE,
         detector=EndDetector(observe=_observe_end),
         hidden_by=(),
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="Somebody completed or deleted the event, here or elsewhere, or the platform did.",
+            cause="Somebody deleted the event, here or elsewhere, or the platform did.",
             viewers="The end of the programme, though the encoder sends on.",
             advice="If nobody meant it, start a new stream now; ask who else works in this workspace.",
         ),

@@ -101,6 +101,11 @@ def _complete(world: World, at: float, event: Document, _: NoArguments) -> Docum
     return {"event_id": event["id"], "completed": True}
 
 
+def _delete(world: World, _at: float, event: Document, _arguments: NoArguments) -> Document:
+    world.store.delete("event", event["id"])
+    return {"event_id": event["id"], "deleted": True}
+
+
 def _set_restream(world: World, at: float, event: Document, arguments: RestreamArguments) -> Document:
     status = "connected" if arguments.connected else "disconnected"
     named = [row for row in event["restreams"] if arguments.restream in {row["id"], row["name"], "*"}]
@@ -150,6 +155,7 @@ def _clear_faults(world: World, _at: float, _: Document, _arguments: NoArguments
 
 ENCODER = Command("encoder", "event", EncoderArguments, _set_encoder)
 COMPLETE = Command("complete", "event", NoArguments, _complete)
+DELETE = Command("delete", "event", NoArguments, _delete)
 RESTREAM = Command("restream", "event", RestreamArguments, _set_restream)
 CHAT = Command("chat", "event", ChatArguments, _set_chat)
 RELAY = Command("relay", "room", RelayArguments, _set_relay)
@@ -157,7 +163,7 @@ FAULT = Command("fault", "", FaultArguments, _add_fault)
 CALM = Command("calm", "", NoArguments, _clear_faults)
 
 COMMANDS: Mapping[str, Command[Any]] = {
-    command.name: command for command in (ENCODER, COMPLETE, RESTREAM, CHAT, RELAY, FAULT, CALM)
+    command.name: command for command in (ENCODER, COMPLETE, DELETE, RESTREAM, CHAT, RELAY, FAULT, CALM)
 }
 """Every command by the name that scenarios call it."""
 
