@@ -128,7 +128,7 @@ async def test_all_that_draws_text_on_a_screen_draws_lines_or_is_a_field() -> No
             kinds |= {type(widget) for widget in stage.deck.screen.walk_children(Widget)}
     others = {kind for kind in kinds if not issubclass(kind, (StyledWidget, TextField))}
     assert {kind.__name__ for kind in others if not issubclass(kind, (Container, ScrollableContainer))} <= {
-        "Horizontal", "Vertical", "VerticalScroll", "ToastRack", "Tooltip", "ScrollBar", "Thumbnail",
+        "Grid", "Horizontal", "Vertical", "VerticalScroll", "ToastRack", "Tooltip", "ScrollBar", "Thumbnail",
     }  # fmt: skip
     assert not any(issubclass(kind, Input) for kind in others)
 

@@ -206,7 +206,9 @@ def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds)
     failing_since, connection = event.qos.failing_since, state.connection
     since = event.qos.as_of or failing_since
     patience = thresholds.unanswered_poor if connection.lost_share else thresholds.unanswered
-    if since and not state.is_last and state.now - since < timedelta(seconds=patience):
+    if state.is_last:
+        return failing_since is not None and connection.as_of is None
+    if since and state.now - since < timedelta(seconds=patience):
         return not event.qos.is_frozen
     return failing_since is not None and (connection.as_of is None or connection.as_of < failing_since - _SAME_ROUND)
 
