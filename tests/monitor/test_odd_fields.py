@@ -110,7 +110,7 @@ async def test_an_event_with_an_odd_field_carries_a_sign_and_the_field_is_named_
         "e1",
     )
     text = shown(snapshot)
-    assert "unread    1 of 2  reconnect_window should be a valid integer, not a list of 1" in text
+    assert "≠ 1 of 2  reconnect_window should be a valid integer, not a list of 1" in text
     assert "1 event could not be read and cannot be shown" in text
     told = snapshot_object(snapshot, render_time)
     faults = {entry["id"]: entry["faults"] for entry in told["events"]}

@@ -39,10 +39,14 @@ async def act(pilot: Pilot[int], *names: str) -> None:
 
 
 async def steady(deck: Deck, pilot: Pilot[int]) -> str:
-    """A picture that is like the one before it: another size or theme comes to the widgets in several steps."""
+    """A picture that is like the one before it: another size or theme comes to the widgets in several steps.
+
+    A pause ends early where the machine gave the deck no time; three of them in a row hardly do.
+    """
     before, now = "", export_svg(deck)
     while now != before:
-        await pilot.pause()
+        for _ in range(3):
+            await pilot.pause()
         before, now = now, export_svg(deck)
     return now
 

@@ -213,7 +213,7 @@ def _unread(state: EventState) -> Iterator[Line]:
     faults = events.faults(state)
     for fault in faults[:1]:
         count = f"1 of {len(faults)}  " if len(faults) > 1 else ""
-        yield [(f"{count}{fault}", StyleRole.WARNING)]
+        yield [(f"≠ {count}{fault}", StyleRole.WARNING)]
 
 
 def _restreams(state: EventState, render_time: RenderTime) -> Line:

@@ -31,6 +31,9 @@ TODAY_HEIGHT = 34
 """From this height on the hours around now are shown."""
 
 MAX_TABLE_LINES = 14
+FIXED_LINES = 4
+"""Of the header, the summary and the footer; a banner's are the middle row's."""
+
 ALARM_STRIP_LINES = 3
 SHORT_LINES = 3
 
@@ -62,7 +65,7 @@ class EventsScreen(EventList):
         state = self.list_events(snapshot, render_time)
         self._paint_selected(state, render_time)
         today = self.query_one("#today", FramedPanel)
-        title = today_title(snapshot.events, today.size.height - FRAME_LINES - 1, render_time)
+        title = today_title(snapshot.events, self._today_lines - FRAME_LINES - 1, render_time)
         today.show("Today", title, lambda cells, rows: today_lines(snapshot.events, render_time, cells, rows))
 
     def _paint_selected(self, state: EventState | None, render_time: RenderTime) -> None:
@@ -80,7 +83,7 @@ class EventsScreen(EventList):
 
     def _arrange(self, count: int) -> None:
         """Share the room out: the table has what its rows need, the panes have the rest."""
-        width, height = self.size.width, self.query_one("#panes").size.height
+        width, height = self.size.width, self.size.height - FIXED_LINES  # not of the panes: they are laid out later
         has_panes = self._has_panes
         for name in ("#selected", "#event-alarms"):
             self.query_one(name).display = has_panes
@@ -95,6 +98,7 @@ class EventsScreen(EventList):
             today = min(3 + count, height // 3) if has_today else 0
             columns = "122 1fr" if width >= WIDE + 40 else "1fr 60" if width >= WIDE else "11fr 9fr"
             layout = (2, columns, f"{table} 1fr {today}" if has_today else f"{table} 1fr")
+            self._today_lines = today
         if layout == self._layout:
             return
         self._layout = layout
@@ -105,6 +109,7 @@ class EventsScreen(EventList):
         self.query_one("#today").styles.column_span = 2 if has_panes else 1
 
     _layout: tuple[object, ...] = ()
+    _today_lines: int = 0
 
     @property
     def _has_panes(self) -> bool:
