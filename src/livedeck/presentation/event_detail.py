@@ -44,7 +44,6 @@ def problem_lines(state: EventState, render_time: RenderTime, cells: int) -> lis
 def fact_lines(state: EventState, render_time: RenderTime, cells: int) -> list[Line]:
     """Where it goes, how it is set, its addresses: each behind its label."""
     facts: list[tuple[str, Line]] = [
-        *[("judged", line) for line in _rulings(state)],
         ("out", _restreams(state, render_time)),
         ("set", _settings(state, cells - GUTTER)),
         ("ingest", [(safe(str(state.event.rtmp_link or UNKNOWN)), StyleRole.DIM)]),
@@ -56,10 +55,12 @@ def fact_lines(state: EventState, render_time: RenderTime, cells: int) -> list[L
 def cockpit_lines(state: EventState, render_time: RenderTime, width: int, height: int) -> list[Line]:
     """The event in so many cells and lines: what it is, what is wrong, what arrives, where it goes.
 
-    Three charts where there is room for them, else that of the video; the facts behind it give way to it.
+    Three charts where there is room for them, else that of the video; the facts behind it give way to it, but never what
+    a person ruled.
     """
     head = wrap_groups(_state_groups(state, render_time), width, 2)
     problems = problem_lines(state, render_time, width)[: 1 if height < TALL_CHART_LINES else 3]
+    problems += [labelled("judged", line, GUTTER) for line in _rulings(state)]
     facts = fact_lines(state, render_time, width)
     if not len(state.qos.readings):
         return [head, *problems, [], [(" " + (safe(state.qos.error) or "no samples yet"), StyleRole.DIM)], [], *facts]
