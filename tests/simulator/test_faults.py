@@ -296,6 +296,18 @@ async def test_frozen_samples_grow_in_number_and_not_in_time(
     assert {row["time"] for row in after[len(before) :]} == {"2026-11-21T09:00:00.500Z"}
 
 
+async def test_late_samples_are_the_same_samples_later(
+    wire: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator
+) -> None:
+    before = (await samples(wire)).json()["data"]
+    await add_fault(admin, "late-samples", path="*/qos", seconds=60)
+    late = (await samples(wire)).json()["data"]
+    assert len(before) - len(late) == 30
+    assert before[: len(late)] == late
+    simulator.clock.step(60)
+    assert (await samples(wire)).json()["data"] == before
+
+
 async def test_a_huge_answer_is_ten_megabytes_and_sound(wire: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
     await add_fault(admin, "huge", path=EVENTS)
     answer = await wire.get(EVENTS)

@@ -21,7 +21,7 @@ ALARMS = {
     *("KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS", "BITRATE_UNSTABLE", "UNKNOWN_STATUS", "RECONNECTING"),
     *("LATE_START", "RESTREAM_DOWN", "QOS_STALE", "API_BLIND", "AUTH_FAILED", "RATE_LIMITED", "CLOCK_SKEW"),
     *("AUDIO_HIGH", "HISTORY_FAILED", "PLATFORM", "FLAPPING", "UNKNOWN_DATA", "FUTURE_SAMPLES", "DROPOUTS"),
-    *("PROFILE_CHANGE", "VIDEO_BELOW_PRESET", "ENDED_ON_AIR"),
+    *("PROFILE_CHANGE", "VIDEO_BELOW_PRESET", "ENDED_ON_AIR", "METRICS_LATE"),
 }
 """The kinds of monitoring.md, "Golden scenarios"."""
 
@@ -42,7 +42,7 @@ SHIPPED = {
     *("rate-limited", "slow-api", "broken-json", "reordered-samples", "clock-skew", "token-revoked", "relay-locked"),
     *("ambiguous-write", "big-workspace", "chat-storm", "bad-night", "audio-low", "audio-high", "fps-low"),
     *("unstable-rate", "no-ingest", "unknown-status", "missing-values", "future-samples"),
-    *("video-low", "frozen-picture"),
+    *("video-low", "frozen-picture", "late-metrics"),
 }
 """The list of simulator.md."""
 

@@ -55,8 +55,8 @@ def fact_lines(state: EventState, render_time: RenderTime, cells: int) -> list[L
 def cockpit_lines(state: EventState, render_time: RenderTime, width: int, height: int) -> list[Line]:
     """The event in so many cells and lines: what it is, what is wrong, what arrives, where it goes.
 
-    Three charts where there is room for them, else that of the video; the facts behind it give way to it, but never what
-    a person ruled.
+    Three charts where there is room for them, else that of the video; the facts behind it give way to it, what a person
+    ruled never does.
     """
     head = wrap_groups(_state_groups(state, render_time), width, 2)
     problems = problem_lines(state, render_time, width)[: 1 if height < TALL_CHART_LINES else 3]

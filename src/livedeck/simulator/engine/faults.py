@@ -82,6 +82,16 @@ def freeze_time(content: Json, since: float) -> Json:
     return _objects(content, lambda row: row | {"time": min(row["time"], limit)} if "time" in row else row)
 
 
+def hold_back(content: Json, until: float) -> Json:
+    """Samples after that time (epoch seconds) are not there yet."""
+    limit = format_epoch(until)
+
+    def is_there(row: Json) -> bool:
+        return not isinstance(row, dict) or row.get("time", "") <= limit
+
+    return _rows(content, lambda rows: [row for row in rows if is_there(row)])
+
+
 def shift_time(content: Json, seconds: float) -> Json:
     """Samples are stamped by a clock that is so many seconds ahead."""
 
@@ -393,6 +403,11 @@ async def _skew(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> No
     await _payload_fault(lambda content, _: shift_time(content, hit.fault.seconds))(hit, scope, receive, send)
 
 
+async def _deliver_late(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
+    until = hit.now - hit.fault.seconds
+    await _payload_fault(lambda content, _: hold_back(content, until))(hit, scope, receive, send)
+
+
 async def _drip(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
     start, body = await _hold_answer(hit.app, scope, receive)
     await send(start)
@@ -456,6 +471,7 @@ FAULT_EFFECTS: Mapping[str, FaultEffect] = {
     "lose": _lose,
     "late-apply": _apply_late,
     "drip": _drip,
+    "late-samples": _deliver_late,
     "skew": _skew,
     "truncate": _truncate,
     **{kind: _payload_fault(change) for kind, change in PAYLOAD_FAULTS.items()},
@@ -463,7 +479,7 @@ FAULT_EFFECTS: Mapping[str, FaultEffect] = {
 """What each kind of fault does. drop: nothing is done and nobody answers; lose: it is done, and nobody answers;
 late-apply: it is done at once, later or never, and its answer says nothing of that."""
 
-_LAYERS = {**dict.fromkeys((*PAYLOAD_FAULTS, "skew"), 0), "drip": 1, "truncate": 2}
+_LAYERS = {**dict.fromkeys((*PAYLOAD_FAULTS, "late-samples", "skew"), 0), "drip": 1, "truncate": 2}
 """What needs an answer to work on, from the inside out."""
 
 
