@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import chain
 from random import Random
 from typing import Any
 
 import pytest
 from textual import events
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.geometry import Size
+from textual.widget import Widget
 
 from livedeck.ui.general.welcome import Choice
+from livedeck.ui.kit.dialogs import modal
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.inputs import TextInput
-from livedeck.ui.kit.dialogs.modal import Modal
+from livedeck.ui.kit.dialogs.modal import Drawn, HoldExpired, Modal, ModalApp
 from livedeck.ui.kit.text_field import TextField
 from ui.deck_stage import Stage, deck_stage
 from ui.mistreating import KEYS, random_click
@@ -205,22 +208,78 @@ async def test_a_command_of_one_write_is_taken_and_what_is_behind_it_goes_nowher
         assert stage.deck.is_running
 
 
+@pytest.mark.parametrize("passes", [0, 1, 3])
+async def test_keys_that_wait_for_an_answer_wait_for_nothing_else(passes: int) -> None:
+    """A picture that comes between the answer and the screen that it opens is no reason to hand them on."""
+    async with deck_stage() as stage:
+        post(stage.deck, *keys_of("app.command"), *"app.help", "enter", "enter", "escape", "q")
+        for _ in range(200):
+            stage.deck.post_message(Drawn())
+            for _ in range(passes):
+                await asyncio.sleep(0)
+        await stage.idle()
+        assert "SCREENS" in stage.text()
+
+
+class Busy(Widget, can_focus=True):
+    """It notes its keys, and is busy with the first of them until `done`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys: list[str] = []
+        self.done = asyncio.Event()
+
+    async def on_key(self, event: events.Key) -> None:
+        self.keys.append(event.key)
+        await self.done.wait()
+
+
+class BusyApp(ModalApp[None]):
+    """An app whose one widget is busy."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_expired = asyncio.Event()
+
+    def compose(self) -> ComposeResult:
+        yield Busy()
+
+    def on_hold_expired(self, message: HoldExpired) -> None:
+        super().on_hold_expired(message)
+        self.has_expired.set()
+
+
+async def test_what_has_waited_too_long_goes_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(modal, "MAX_HOLD", 0.01)
+    app = BusyApp()
+    async with app.run_test() as pilot:
+        busy = app.query_one(Busy)
+        busy.focus()
+        await pilot.pause()
+        post(app, "a", "b")
+        await app.has_expired.wait()
+        post(app, "c")
+        busy.done.set()
+        await pilot.pause()
+        assert busy.keys == ["a", "c"]
+
+
 async def test_a_screen_that_has_answered_takes_no_second_answer() -> None:
     answers: list[int | None] = []
     app = App[None]()
     async with app.run_test() as pilot:
-        modal = Modal[int]()
-        app.push_screen(modal, answers.append)
+        first = Modal[int]()
+        app.push_screen(first, answers.append)
         await pilot.pause()
         app.push_screen(Modal[int]())
-        modal.dismiss(0)
-        assert modal in app.screen_stack, "it is behind another"
+        first.dismiss(0)
+        assert first in app.screen_stack, "it is behind another"
         await pilot.pause()
         top = app.screen
         assert isinstance(top, Modal)
         top.dismiss(None)
-        modal.dismiss(1)
-        modal.dismiss(2)
+        first.dismiss(1)
+        first.dismiss(2)
         await pilot.pause()
         assert (answers, len(app.screen_stack)) == ([1], 1)
 

@@ -21,8 +21,8 @@ from livedeck.ui.kit.text_field import TextField
 R = TypeVar("R")
 S = TypeVar("S")
 
-MAX_HOLD = 1.0
-"""Seconds for which keys wait at most for what a key before them does."""
+MAX_HOLD = 5.0
+"""Seconds for which keys wait at most for what a key before them does; then they go nowhere."""
 
 INTERRUPT_KEY = "ctrl+c"
 """Waits for nothing: it leaves whatever is open."""
@@ -32,11 +32,27 @@ ROUNDS = 2
 
 
 class Settled(Message):
-    """Comes up to the app behind all that a key has led to. `key`: its number; None: the screen in front is another."""
+    """Comes up to the app behind all that the key of that number has led to."""
 
-    def __init__(self, rounds: int = 0, key: int | None = None) -> None:
+    def __init__(self, key: int, rounds: int) -> None:
         super().__init__()
-        self.rounds, self.key = rounds, key
+        self.key, self.rounds = key, rounds
+
+
+class HoldExpired(Message):
+    """What the key of that number has led to, or the first picture of a screen, takes too long."""
+
+    def __init__(self, key: int) -> None:
+        super().__init__()
+        self.key = key
+
+
+class Drawn(Message):
+    """A screen over another one is on the terminal for the first time."""
+
+
+class Answered(Message):
+    """A screen over another one goes: what its own widgets were to bring up is lost with them."""
 
 
 class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
@@ -62,7 +78,7 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
     def drawn(self) -> None:
         """It is on the screen for the first time."""
         self.is_drawn = True
-        self.post_message(Settled())
+        self.app.post_message(Drawn())
 
     @property
     def is_open(self) -> bool:
@@ -82,7 +98,7 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
         if not self.is_open:
             return AwaitComplete()
         self._has_answered = True
-        self.app.post_message(Settled(ROUNDS))  # what its own widgets were to bring up is lost with them
+        self.app.post_message(Answered())
         return super().dismiss(result)
 
     def open_over(self, screen: Screen[S], then: Callable[[S | None], Any]) -> None:
@@ -103,11 +119,14 @@ class ModalApp(TerminalApp[R], Generic[R]):
         self._screens_of_keys: WeakKeyDictionary[events.Key, Screen[Any]] = WeakKeyDictionary()
         self._waiting: deque[tuple[events.Key | events.Paste, Screen[Any]]] = deque()
         self._awaited_key: int | None = None
+        self._awaits_drawing = False
         self._keys = 0
 
     async def on_event(self, event: events.Event) -> None:
         """A key comes twice: first to be handed to the focus, and then, where nothing took it there, for a binding."""
         is_interrupt = isinstance(event, events.Key) and event.key == INTERRUPT_KEY
+        if isinstance(event, events.InputEvent) and not self.screen_stack:
+            return  # the app is ending
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded and not is_interrupt:
             self._waiting.append((event, self.screen))
             await self._hand_on()
@@ -140,18 +159,38 @@ class ModalApp(TerminalApp[R], Generic[R]):
         """Hold what waits until all that was handed to the target is done, or it is drawn."""
         self._keys += 1
         self._awaited_key = self._keys
-        asyncio.get_running_loop().call_later(MAX_HOLD, self.post_message, Settled(0, self._keys))
-        if not isinstance(target, Modal) or target.is_drawn:
-            target.post_message(Settled(ROUNDS, self._keys))
+        self._awaits_drawing = isinstance(target, Modal) and not target.is_drawn
+        asyncio.get_running_loop().call_later(MAX_HOLD, self.post_message, HoldExpired(self._keys))
+        if not self._awaits_drawing:
+            target.post_message(Settled(self._keys, ROUNDS))
 
     async def on_settled(self, message: Settled) -> None:
-        """All that a key led to is done, once more where that may have led to something else; or a screen is drawn."""
-        if message.key not in {None, self._awaited_key} or not self.screen_stack:
+        """All that a key led to is done, once more where that may have led to something else."""
+        if message.key == self._awaited_key and self.screen_stack:
+            await self._go_on(message.key, message.rounds - 1)
+
+    async def on_drawn(self) -> None:
+        """What is typed into a screen can be handed to it."""
+        if self._awaits_drawing and self._awaited_key is not None and self.screen_stack:
+            await self._go_on(self._awaited_key, 0)
+
+    async def on_answered(self) -> None:
+        """Another screen is in front; what the answer leads to comes first."""
+        if self._awaited_key is not None and self.screen_stack:
+            await self._go_on(self._awaited_key, 1)
+
+    async def _go_on(self, key: int, rounds: int) -> None:
+        """Hand on what waits behind that key, after so many rounds."""
+        if rounds and (self.focused or self.screen).post_message(Settled(key, rounds)):
             return
-        if message.rounds > 1 and (self.focused or self.screen).post_message(Settled(message.rounds - 1, message.key)):
-            return
-        self._awaited_key = None
+        self._awaited_key, self._awaits_drawing = None, False
         await self._hand_on()
+
+    def on_hold_expired(self, message: HoldExpired) -> None:
+        """Nobody knows any more where what waits would land: it goes nowhere."""
+        if message.key == self._awaited_key:
+            self._awaited_key, self._awaits_drawing = None, False
+            self._waiting.clear()
 
 
 def _is_meant(event: events.Event, before: Screen[Any], front: Screen[Any]) -> bool:
