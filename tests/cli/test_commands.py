@@ -176,7 +176,9 @@ def test_the_log_goes_to_a_private_file_and_nowhere_else(tmp_path: Path) -> None
     assert "alarm raised" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("words", "found"), [("st", "status"), ("qos --f", "--follow"), ("config v", "validate")])
+@pytest.mark.parametrize(
+    ("words", "found"), [("sta", "status"), ("eve", "events"), ("qos --f", "--follow"), ("config v", "validate")]
+)
 def test_the_shell_completes_commands_and_flags(tmp_path: Path, words: str, found: str) -> None:
     env = {"_LIVEDECK_COMPLETE": "bash_complete", "COMP_WORDS": f"livedeck {words}"}
     done = livedeck(tmp_path, env={**env, "COMP_CWORD": str(len(words.split()))})

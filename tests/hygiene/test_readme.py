@@ -79,10 +79,10 @@ def test_ci_runs_exactly_the_test_command() -> None:
 
 
 def test_every_command_is_on_its_page_and_answers_for_itself() -> None:
-    from livedeck.cli import COMMANDS, main
+    from livedeck.cli import COMMANDS, GROUPS, main
 
-    for name in COMMANDS:
-        assert f"`livedeck {name}" in COMMANDS_PAGE
+    for name in [*COMMANDS, *GROUPS]:
+        assert f"`livedeck {name}" in COMMANDS_PAGE or f", `{name}`" in COMMANDS_PAGE
         with pytest.raises(SystemExit) as end:
             main([name, "--help"])
         assert end.value.code == 0

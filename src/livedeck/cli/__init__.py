@@ -29,15 +29,28 @@ COMMANDS = {
     "profile": "say what an event consists of, so that nothing else is expected of it",
     "qos": "print the quality samples of one event, once or as they come",
     "rebaseline": "take what an event sends now as usual",
+    "schema": "print the JSON Schema of what a command prints with --json",
     "screenshots": "make the pictures of the documentation from a seed and a fixed clock",
     "serve": "run the simulated platform on this machine",
     "status": "print what is on air and what is wrong, and leave",
     "wallboard": "a screen for the wall of a control room: asks nothing, changes nothing",
 }
 
+GROUPS = {
+    "events": "list, read and change live events",
+    "streams": "list, read and schedule the streams of events",
+    "rooms": "list, read, make and delete meeting rooms",
+    "relays": "list, read and change the relay profiles of a room",
+    "posters": "list, read, make and delete the posters of a video",
+    "subtitles": "list, read, make and change the subtitle tracks of a video",
+    "annotations": "list, read, make and change the annotations of a video",
+    "materials": "list, read, make and change the files beside a video",
+}
+"""The nouns of the platform: `cli/groups.py` makes their commands of the operations."""
+
 EPILOG = """\b
 Exit codes: 0 done, 1 a fault, 2 wrong use or settings, 3 the platform refuses, 4 it cannot be reached,
-128 + n ended by signal n.
+5 sent and not known what became of it, 6 not so (not confirmed, not in time), 128 + n ended by signal n.
 Settings: flags, then LIVEDECK_BASE_URL, LIVEDECK_UPLOAD_URL, LIVEDECK_TOKEN, then a TOML file."""
 
 
@@ -45,9 +58,13 @@ class _Lazy(click.Group):
     """Knows its commands by name and purpose; imports one when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(COMMANDS)
+        return [*COMMANDS, *GROUPS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name in GROUPS:
+            from livedeck.cli.groups import make_group
+
+            return make_group(cmd_name, GROUPS[cmd_name])
         if cmd_name not in COMMANDS:
             return None
         command = import_module(f"livedeck.cli.{cmd_name}").command
@@ -65,12 +82,18 @@ class _Lazy(click.Group):
         """The commands by name alone: whoever presses tab waits for no import."""
         from click.shell_completion import CompletionItem
 
-        commands = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        commands = [
+            CompletionItem(name, help=text)
+            for name, text in {**COMMANDS, **GROUPS}.items()
+            if name.startswith(incomplete)
+        ]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+        with formatter.section("What the platform has, each with list, get and every change"):
+            formatter.write_dl(list(GROUPS.items()))
 
 
 @click.group(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import Any, TextIO, get_args
+from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 import click
@@ -17,19 +16,10 @@ from livedeck.cli.exit_codes import DONE, FAULT, code_of_error, run
 from livedeck.cli.lookup import lookup_event
 from livedeck.cli.options import merge_flags, platform, time_zone, timestamp
 from livedeck.cli.output import echo
+from livedeck.cli.progress import ProgressLine
 from livedeck.cli.signals import cancel_on_signals
 from livedeck.cli.wiring import make_api, make_history
-from livedeck.client import (
-    Api,
-    ChatExport,
-    ChatFormat,
-    Event,
-    ExportProgress,
-    FileFault,
-    MessageFilter,
-    Rejected,
-    plain_name,
-)
+from livedeck.client import Api, ChatExport, ChatFormat, Event, FileFault, MessageFilter, Rejected, plain_name
 from livedeck.monitor import KnownStream, StreamRecord, current_stream, known_streams
 from livedeck.presentation.chat_export import progress_parts, result_parts
 from livedeck.settings import Settings, load
@@ -186,44 +176,16 @@ async def _export_stream(api: Api, export: ChatExport, target: ExportTarget) -> 
     try:
         if target.pipe or target.path is None:
             with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as pipe:  # noqa: ASYNC230  a number
-                result = await api.chat.export(export, pipe, progress=line)
+                result = await api.chat.export(export, pipe, progress=lambda done: line.show(progress_parts(done)))
         else:
-            result = await api.chat.export(export, target.path, replace=target.force, progress=line)
+            result = await api.chat.export(
+                export, target.path, replace=target.force, progress=lambda done: line.show(progress_parts(done))
+            )
     finally:
         line.clear()
     size, *notes = result_parts(export, result)
     destination = "standard output" if target.pipe else values.safe(str(target.path), 200)
     _print_note("; ".join([f"{size}, to {destination}", *notes]))
-
-
-class ProgressLine:
-    """One line that says how far an export is: on a terminal, and nowhere else. `timer`: monotonic seconds."""
-
-    INTERVAL = 0.2
-
-    def __init__(self, terminal: TextIO, timer: Callable[[], float]) -> None:
-        self._terminal, self._timer = terminal, timer
-        self._is_shown, self._drawn_at = terminal.isatty(), float("-inf")
-        self._width = 0
-
-    def __call__(self, progress: ExportProgress) -> None:
-        """Draw it, unless the last one is younger than INTERVAL seconds."""
-        if self._is_shown and self._timer() - self._drawn_at >= self.INTERVAL:
-            self._drawn_at = self._timer()
-            self._draw(", ".join(progress_parts(progress)))
-
-    def clear(self) -> None:
-        """Leave the line empty, for what comes next."""
-        if self._width:
-            self._draw("")
-            self._terminal.write("\r")
-            self._terminal.flush()
-            self._width = 0
-
-    def _draw(self, text: str) -> None:
-        self._terminal.write(f"\r{text.ljust(self._width)}")
-        self._terminal.flush()
-        self._width = len(text)
 
 
 def _name(event: Event) -> str:

@@ -66,6 +66,7 @@ def show(topic: str) -> None:
 def renew_tables(folder: Path, flags: frozenset[str]) -> None:
     """Write every generated table anew between its markers. `flags`: names of the settings that have one."""
     from livedeck.operations.catalogue import evidence_table
+    from livedeck.operations.commands import commands_table
     from livedeck.settings import settings_table
     from livedeck.ui.features import FEATURES
     from livedeck.ui.shell.commands import markdown
@@ -75,6 +76,7 @@ def renew_tables(folder: Path, flags: frozenset[str]) -> None:
         "keys": markdown(ActionRegistry(FEATURES)),
         "settings": settings_table(flags),
         "evidence": evidence_table(),
+        "commands": commands_table(),
     }
     for path in sorted(folder.glob("*.md")):
         before = after = path.read_text(encoding="utf-8")

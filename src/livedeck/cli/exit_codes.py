@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from livedeck.monitor import ConnectionStatus
 
-DONE, FAULT, USAGE, REFUSED, UNREACHABLE = range(5)
-"""The same in every command. REFUSED: the platform answered, and said no. UNREACHABLE: no answer that could be used."""
+DONE, FAULT, USAGE, REFUSED, UNREACHABLE, UNKNOWN, NOT_SO = range(7)
+"""The same in every command. REFUSED: the platform answered, and said no. UNREACHABLE: no answer that could be used.
+
+UNKNOWN: a change was sent, and nothing proves what became of it. NOT_SO: what was asked for or waited for is not so.
+"""
 
 INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13
 """As the shell counts an end by SIGINT or SIGPIPE."""
@@ -70,14 +73,17 @@ def end_broken_pipe() -> int:
 
 def code_of_error(error: Exception) -> int:
     """The exit code for that error; FAULT for one that is nobody's refusal."""
-    from livedeck.client import Invalid, Misconfigured, ReadOnly, Rejected, Unknown, Unreachable, Unreadable
+    from livedeck.client import Invalid, Misconfigured, ReadOnly, Rejected, Unreachable, Unreadable
+    from livedeck.client import Unknown as Lost
     from livedeck.settings import SettingsError
 
     if isinstance(error, SettingsError | Misconfigured | Invalid | ReadOnly):
         return USAGE
     if isinstance(error, Rejected):
         return REFUSED
-    return UNREACHABLE if isinstance(error, Unreachable | Unreadable | Unknown) else FAULT
+    if isinstance(error, Lost):
+        return UNKNOWN
+    return UNREACHABLE if isinstance(error, Unreachable | Unreadable) else FAULT
 
 
 def code_of_link(link: ConnectionStatus) -> int:

@@ -46,6 +46,7 @@ class CreateAnnotation(CreateFromForm[Annotation]):
     """Lay an annotation over a video."""
 
     name = "annotation.new"
+    command = "create"
     verb = "new"
     kind = "annotation"
     help = "Lay an annotation over the video"

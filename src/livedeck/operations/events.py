@@ -229,8 +229,10 @@ class EventTarget:
 
     @classmethod
     def of_event(cls, event: Event) -> EventTarget:
-        """An event that was read, and that nobody monitors."""
-        return cls(Target("event", event.id, _target_name(event)), EventView(event))
+        """An event that was read, and that nobody monitors: what its stream says of it is all that is known."""
+        view, stream = EventView(event), event.stream
+        state = f"on the air: its stream is {_word(stream.status)}" if stream and view.is_on_air else ""
+        return cls(Target("event", event.id, _target_name(event), state), view)
 
     @classmethod
     def of_state(cls, state: EventState, render_time: RenderTime, seq: int) -> EventTarget:

@@ -126,7 +126,8 @@ class Operation(ABC, Generic[T]):
     for. `help`: a sentence without its full stop. `schema`: the form that it is made from. `button`: the word of yes,
     where that is not the verb. `lists_changes`: whether the confirmation does. `audit_name`: in the audit, where that
     is not its name. `evidence`: what shows, once its answer was lost, that it happened; `no_evidence`: why nothing
-    does, or may not. `looks_like`: the names of others that may show the same.
+    does, or may not. `looks_like`: the names of others that may show the same. `command`: in the group of commands of
+    its noun, where that is not the last part of its name.
     """
 
     __slots__ = ()
@@ -143,6 +144,7 @@ class Operation(ABC, Generic[T]):
     evidence: ClassVar[str] = ""
     no_evidence: ClassVar[str] = ""
     looks_like: ClassVar[tuple[str, ...]] = ()
+    command: ClassVar[str] = ""
 
     @property
     @abstractmethod

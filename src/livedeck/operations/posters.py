@@ -74,6 +74,7 @@ class CreatePoster(_PosterCreation):
     """Make a poster of the frame at a position in seconds."""
 
     name = "poster.make"
+    command = "create"
     verb = "make"
     help = "Make a poster of the frame at a time"
     schema = frame_form(None)

@@ -133,6 +133,7 @@ class CreateRoom(CreateFromForm[Room]):
     """Make a room with its profiles."""
 
     name = "room.new"
+    command = "create"
     verb = "create"
     kind = "room"
     help = "Make a room with up to 15 relay profiles, all or nothing"

@@ -1,0 +1,363 @@
+"""The commands that change something: their options, the executor of the deck, verdict and exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import click
+
+from livedeck.cli.consent import CommandPort, Consent
+from livedeck.cli.entries import STDIN, field_options, flag_name, typed_entries
+from livedeck.cli.exit_codes import DONE, NOT_SO, REFUSED, UNKNOWN, code_of_error, run
+from livedeck.cli.formats import schema_name
+from livedeck.cli.naming import EVENT_HELP, argument_names, find_named
+from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.output import echo, echo_json
+from livedeck.cli.signals import cancel_on_signals
+from livedeck.cli.wiring import SystemClock, make_api, make_history
+from livedeck.client import Api, ApiError, Material, Model, NotFound, ReadOnly, Subtitle
+from livedeck.monitor import History, KnownMaterial
+from livedeck.monitor.polling.on_demand import MaterialCache
+from livedeck.operations.commands import Command, Names
+from livedeck.operations.diff import ParsedForm, parse_form
+from livedeck.operations.executor import Executor
+from livedeck.operations.materials import DeleteMaterial
+from livedeck.operations.nouns import Found, Known, Noun
+from livedeck.operations.open_changes import OpenChanges
+from livedeck.operations.operation import DeleteOperation, FieldOperation, Operation, OperationResult, Platform, Verdict
+from livedeck.operations.schema import FormResult
+from livedeck.operations.subtitles import RecogniseSpeech
+from livedeck.presentation.open_changes import ADVICE
+from livedeck.settings import load
+from livedeck.text.secrets import mask_secrets
+from livedeck.text.times import TimeReference
+from livedeck.text.values import safe
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+DRY_RUN = "dry run"
+"""What the result of --dry-run says in place of a verdict."""
+
+WAIT_POLL_SECONDS = 2.0
+
+NOT_AS_SEEN = "nothing was sent: it is not as it was seen; read it again, and decide anew"
+
+_OPTIONS = (
+    click.option("-y", "--yes", is_flag=True, help="Ask nothing. Needed where there is no terminal."),
+    click.option("--confirm", metavar="NAME", help="Confirm what cuts an audience off, by the name of the target."),
+    click.option("--dry-run", is_flag=True, help="Say what would be sent, and send nothing."),
+    click.option("--if-unchanged", metavar="TOKEN", help="Only if it is as it was seen: `token` of list and get."),
+    click.option("--wait", is_flag=True, help="Return once it is seen to be applied."),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(min=0),
+        default=60.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long --wait waits.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="The result as one JSON object on standard output."),
+    click.option("-q", "--quiet", is_flag=True, help="Print the id of what was changed or made, and nothing else."),
+)
+
+
+def change_options(command: Decorated) -> Decorated:
+    """Add what every command has that changes something."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def change_command(command: Command) -> click.Command:
+    """The command of an operation: what it names, its fields as options, and what every change has."""
+    operation, schema = command.operation, command.schema
+
+    def callback(ctx: click.Context, /, **flags: Any) -> None:
+        ctx.exit(run(lambda: cancel_on_signals(partial(_change, ctx, command, flags))))
+
+    text = [f"{operation.help}.", *([EVENT_HELP] if "EVENT" in command.arguments else [])]
+    nothing = f"nothing shows it: {operation.no_evidence}"
+    text.append(f"After a lost answer: {operation.evidence or nothing}.")
+    decorated = change_options(platform(click.pass_context(callback)))
+    if schema:
+        from_file = click.option("--from-file", metavar="FILE", help="Fields from JSON or TOML; - is standard input.")
+        decorated = from_file(decorated)
+    made = click.command(command.name, help="\n\n".join(text))(decorated)
+    arguments = argument_names(command.arguments)
+    if command.names is Names.ORDER:
+        arguments.append(click.Argument(["order"], metavar="ID...", nargs=-1, required=True))
+    made.params[:0] = [*arguments, *(field_options(schema, is_new=command.is_new) if schema else ())]
+    return made
+
+
+async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -> int:
+    fields = {name: flags.pop(name) for name in [*flags] if name.startswith("field_")}
+    words = [flags.pop(argument.lower()) for argument in command.arguments]
+    order, from_file = tuple(flags.pop("order", ())), flags.pop("from_file", None)
+    seconds, wait = flags.pop("timeout"), flags.pop("wait")
+    report = Report(command, is_json=flags.pop("as_json"), is_quiet=flags.pop("quiet"))
+    token = flags.pop("if_unchanged")
+    consent = Consent(flags.pop("yes"), flags.pop("confirm") or "", flags.pop("dry_run"))
+    settings = load(**merge_flags(ctx, flags))
+    if settings.read_only and not consent.dry_run:
+        raise ReadOnly(f"{command.path}: not sent, the deck is read-only")
+    if token is not None and command.names is not Names.ITEM:
+        raise click.UsageError("--if-unchanged is for one object that is there already")
+    async with AsyncExitStack() as stack:
+        api = await stack.enter_async_context(make_api(settings))
+        history = await stack.enter_async_context(make_history(settings))
+        materials = MaterialCache(history, SystemClock())
+        found = await _find(command, api, words, order, lambda video_id: materials.materials(video_id, None))
+        seen = await _seen(command.noun, found, token) if token is not None else ""
+        if seen is None:
+            return report.print(None, Outcome(Verdict.REFUSED, NOT_AS_SEEN, REFUSED))
+        folder = stack.enter_context(TemporaryDirectory(prefix="livedeck-"))
+        form = fill_form(command, found, fields, from_file, Path(folder))
+        if form is None:
+            return report.print(None, Outcome(Verdict.DONE, "it is so already: nothing was sent", DONE))
+        made = command.make(found, form)
+        operation = made if isinstance(made, Operation) else await made
+
+        async def is_unchanged() -> bool:
+            now = await command.noun.read(api, found.owner, found.item)
+            return command.noun.fingerprint(now) == seen
+
+        consent = replace(consent, is_unchanged=is_unchanged if seen else None)
+        outcome = await run_change(
+            api, history, operation, consent, is_quiet=report.is_quiet or report.is_json, wait=seconds if wait else None
+        )
+        await _remember(materials, operation, outcome)
+        return report.print(operation, outcome)
+
+
+async def _seen(noun: Noun, found: Found, token: str) -> str | None:
+    """The fingerprint of the object as it is read now; None where that token is neither its nor that of the list.
+
+    A list may lack fields that the object itself has, so that they have two tokens.
+    """
+    now = noun.fingerprint(await noun.read(found.api, found.owner, found.item))
+    return now if token in {now, noun.fingerprint(found.item)} else None
+
+
+async def _find(command: Command, api: Api, words: Sequence[str], order: tuple[str, ...], known: Known) -> Found:
+    """What the line names. Raises UsageError, ApiError."""
+    if command.names is Names.NOTHING:
+        return Found(api)
+    noun = command.noun
+    found = await find_named(noun, api, words, known)
+    if command.names is not Names.ORDER:
+        return found
+    siblings = await (known(found.owner.id) if noun.name == "materials" else noun.read_all(api, found.owner))
+    return replace(found, order=order, siblings=_in_order(noun, order, tuple(siblings)))
+
+
+def _in_order(noun: Noun, order: tuple[str, ...], siblings: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The rows that are put in order. Raises UsageError for an id that is none of them, or comes twice."""
+    known = [row.id for row in siblings]
+    if len({*order}) < len(order):
+        raise click.UsageError("an id comes twice")
+    if noun.name == "materials":  # nothing lists them: those that are named, and no others
+        return tuple(row for row in siblings if row.id in order) if {*order} <= {*known} else ()
+    if wrong := [name for name in order if name not in known]:
+        raise click.UsageError(f"no {noun.noun} {safe(wrong[0], 80)!r}; there are {', '.join(known) or 'none'}")
+    return siblings
+
+
+def fill_form(
+    command: Command, found: Found, options: Mapping[str, Any], from_file: str | None, folder: Path
+) -> ParsedForm[Any] | None:
+    """The filled form; None where nothing that was typed differs from what is so. Raises UsageError, Invalid.
+
+    `folder`: where what comes on standard input becomes a file.
+    """
+    schema = command.schema
+    if schema is None:
+        return ParsedForm({}, None, {}, ())
+    initial = command.initial_values(found)
+    typed = typed_entries(schema, options, from_file, initial)
+    if typed.get("file") == STDIN:
+        typed["file"] = str(_spooled(folder))
+    entries = {**initial, **typed}
+    required = [field for field in schema.fields if field.required and (command.is_new or field.name in typed)]
+    if missing := [flag_name(field) for field in required if not entries[field.name]]:
+        raise click.UsageError(f"missing {', '.join(missing)}; an option, or a field of --from-file")
+    if not typed:
+        raise click.UsageError(f"nothing to change: give {' or '.join(map(flag_name, schema.fields))}, or --from-file")
+    changed = tuple(name for name, entry in typed.items() if command.is_new or entry != initial.get(name))
+    if not changed:
+        return None
+    reference = TimeReference(SystemClock().now())
+    errors = schema.check(entries, reference, {*changed, *command.always})
+    if errors:
+        raise click.UsageError("\n".join(f"{flag_name(schema.field(name))}: {text}" for name, text in errors.items()))
+    before = schema.empty() if command.is_new else initial
+    try:
+        return parse_form(schema, before, FormResult(entries, changed), reference, always=command.always)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _spooled(folder: Path) -> Path:
+    """Standard input as a file, which is gone at the end of the command: a change reads a file by its path."""
+    path = folder / "stdin"
+    with path.open("wb") as file:
+        while chunk := sys.stdin.buffer.read(2**20):
+            file.write(chunk)
+    return path
+
+
+async def _remember(materials: MaterialCache, operation: Operation[Any], outcome: Outcome) -> None:
+    """Keep what no endpoint lists, as the deck does."""
+    answer, video = outcome.answer, getattr(operation, "video", None)
+    material: KnownMaterial | None = getattr(operation, "material", None)
+    if isinstance(answer, Material):
+        video_id = video.id if video else (material.video_id if material else answer.video_id or "")
+        await materials.remember([KnownMaterial.of(answer, video_id, "this machine")])
+    elif isinstance(operation, DeleteMaterial) and outcome.verdict in {Verdict.DONE, Verdict.APPLIED}:
+        await materials.forget([operation.material.id])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a change. `verdict`: a Verdict, or DRY_RUN. `code`: the exit code."""
+
+    verdict: str
+    text: str
+    code: int
+    answer: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Prints what became of a change: data on standard output, words on standard error where it did not happen."""
+
+    command: Command
+    is_json: bool
+    is_quiet: bool
+
+    def print(self, operation: Operation[Any] | None, outcome: Outcome) -> int:
+        """Print it. Returns the exit code. `operation`: None where none was made."""
+        target = operation.target if operation else None
+        identity = (target.id if target else "") or str(getattr(outcome.answer, "id", None) or "")
+        name, text = target.name if target else "", mask_secrets(outcome.text)
+        if self.is_json:
+            echo_json(self._object(operation, outcome, identity, text))
+        elif self.is_quiet and outcome.code == DONE and identity:
+            echo(identity)
+        elif outcome.code == DONE and not self.is_quiet:
+            echo(f"{self.command.path}: {outcome.verdict}: {name or text}{f'  {identity}' if identity else ''}")
+        if outcome.code != DONE:
+            echo(f"livedeck: {self.command.path}: {outcome.verdict}: {f'{name}: ' if name else ''}{text}", err=True)
+        return outcome.code
+
+    def _object(self, operation: Operation[Any] | None, outcome: Outcome, identity: str, text: str) -> dict[str, Any]:
+        answer = outcome.answer if isinstance(outcome.answer, Model) else None
+        changes = operation.changes if operation else ()
+        return {
+            "schema": schema_name(self.command.path),
+            "operation": self.command.operation.name,
+            "verdict": str(outcome.verdict),
+            "text": text,
+            "target": {
+                "kind": self.command.operation.kind,
+                "id": identity or None,
+                "name": operation.target.name if operation else None,
+            },
+            "changes": [{"field": change.name, "before": change.before, "after": change.after} for change in changes],
+            "object": answer.model_dump(mode="json") if answer is not None else None,
+        }
+
+
+async def run_change(
+    api: Api,
+    history: History | None,
+    operation: Operation[Any],
+    consent: Consent,
+    *,
+    is_quiet: bool,
+    wait: float | None,
+) -> Outcome:
+    """Send it as the deck does. `wait`: seconds in which it is to be applied; None: nobody waits for that."""
+    open_changes = OpenChanges()
+    if history is not None:
+        open_changes.take_recorded(await history.open_changes())
+    port = CommandPort(consent, open_changes, is_quiet)
+    results: list[OperationResult] = []
+    executor = Executor(
+        Platform(api),
+        SystemClock(),
+        confirmations=port,
+        progress=port,
+        audit=history,
+        notify=lambda _, result: results.append(result),
+        open_changes=open_changes,
+    )
+    try:
+        result = await executor.run(operation)
+        if result.verdict is Verdict.UNKNOWN and wait is not None:
+            await asyncio.wait_for(executor.wait_watches(), wait)
+            result = results[-1]
+    except TimeoutError:
+        pass
+    finally:
+        await executor.stop_watches()
+    if result.verdict is Verdict.CANCELLED:
+        if consent.dry_run:
+            return Outcome(DRY_RUN, "nothing was sent", DONE)
+        reason, code = port.refusal
+        return Outcome(Verdict.CANCELLED, f"nothing was sent: {reason}", code)
+    outcome = outcome_of(result)
+    if result.verdict is Verdict.DONE and wait is not None and not await _wait_applied(api, operation, result, wait):
+        text = f"the platform said yes, and it is not seen to be applied after {wait:g} s"
+        return Outcome(outcome.verdict, text, NOT_SO, result.answer)
+    return outcome
+
+
+def outcome_of(result: OperationResult) -> Outcome:
+    """A result of the executor with its exit code (commands.md, "Exit codes")."""
+    code = DONE
+    text = result.text
+    if result.verdict is Verdict.UNKNOWN:
+        code, text = UNKNOWN, f"{text}; {ADVICE}"
+    elif result.verdict is Verdict.REFUSED:
+        code = code_of_error(result.error) if result.error else REFUSED
+        code = REFUSED if code == UNKNOWN else code  # it is proven that nothing was changed
+    return Outcome(result.verdict, text, code, result.answer)
+
+
+async def _wait_applied(api: Api, operation: Operation[Any], result: OperationResult, seconds: float) -> bool:
+    """Whether what it changes is seen within so many seconds; True where nothing can show it."""
+    platform = Platform(api)
+
+    async def is_applied() -> bool:
+        try:
+            if isinstance(operation, RecogniseSpeech) and isinstance(result.answer, tuple):
+                tracks = [track for track in result.answer if isinstance(track, Subtitle)]
+                now = [await api.subtitles.get(operation.video.id, track.id) for track in tracks]
+                return all(track.status != "pending" for track in now)
+            if isinstance(operation, FieldOperation):
+                return operation.is_so(await operation.read(platform))
+            if isinstance(operation, DeleteOperation):
+                await operation.read(platform)
+                return False
+        except NotFound:
+            return isinstance(operation, DeleteOperation)
+        except ApiError:
+            return False
+        return True
+
+    clock = SystemClock()
+    until = clock.monotonic() + seconds
+    while not await is_applied():
+        if clock.monotonic() >= until:
+            return False
+        await clock.sleep(WAIT_POLL_SECONDS)
+    return True

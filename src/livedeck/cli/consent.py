@@ -1,0 +1,111 @@
+"""Who agrees to a change on a command line: flags, or a person who is asked; and how it shows what takes long."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from livedeck.cli.entries import is_interactive
+from livedeck.cli.exit_codes import DONE, NOT_SO, REFUSED, USAGE
+from livedeck.cli.output import echo
+from livedeck.cli.progress import TransferLine
+from livedeck.client import Progress
+from livedeck.operations.open_changes import OpenChanges
+from livedeck.operations.operation import Confirmation, ConfirmLevel, Operation, Target, short_name
+from livedeck.text.segments import plain
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What the command line says of confirming. `is_unchanged`: asked right before it is sent."""
+
+    yes: bool = False
+    confirm: str = ""
+    dry_run: bool = False
+    is_unchanged: Callable[[], Awaitable[bool]] | None = None
+
+
+@dataclass(slots=True)
+class CommandPort:
+    """The executor's ports on a command line. `refusal`: why nothing was sent, with its exit code."""
+
+    consent: Consent
+    open_changes: OpenChanges
+    is_quiet: bool = False
+    refusal: tuple[str, int] = ("", DONE)
+    _previewed: list[Confirmation] = field(default_factory=list)
+
+    async def confirm(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
+        """Show what would be sent, and whether it may be."""
+        is_again = bool(self._previewed)
+        self._previewed.append(confirmation)
+        self._preview(operation, confirmation)
+        if self.consent.dry_run:
+            return False
+        agreed = self._agrees_again() if is_again else self._agrees(operation, confirmation)
+        if agreed and self.consent.is_unchanged and not await self.consent.is_unchanged():
+            return self._refuse("it is not as it was seen: read it again, and decide anew", REFUSED)
+        return agreed
+
+    async def watch(self, title: str, work: Callable[[Progress], Awaitable[R]]) -> R:
+        """The result of that work, its progress on standard error."""
+        line = TransferLine(title)
+        try:
+            return await work(line)
+        finally:
+            line.clear()
+
+    def _preview(self, operation: Operation[Any], confirmation: Confirmation) -> None:
+        if self.is_quiet:
+            return
+        echo(confirmation.title, err=True)
+        lines: list[str] = [plain([line]) for line in confirmation.lines]
+        if not operation.lists_changes:
+            lines += [f"{change.name}: {change.before or '-'} → {change.after or '-'}" for change in operation.changes]
+        for line in lines:
+            echo(f"  {line}", err=True)
+
+    def _agrees(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
+        target = operation.target
+        word = confirmation.word or short_name(target.name, target.id)
+        if self.consent.confirm:
+            return self._is_named(word, target)
+        if self.open_changes.of_target(operation.audit_name or operation.name, target):
+            return self._agrees_by_name(word, target, "a change of it has no verdict yet")
+        if confirmation.level is ConfirmLevel.TYPE_NAME:
+            return self._agrees_by_name(word, target, "it may cut an audience off")
+        if not self.consent.yes and not is_interactive():
+            return self._refuse("nobody can be asked here: add --yes", USAGE)
+        if self.consent.yes or confirmation.level is ConfirmLevel.NONE:
+            return True
+        return self._ask(f"{confirmation.button}? [y/N] ") in {"y", "yes"} or self._refuse("not confirmed", NOT_SO)
+
+    def _is_named(self, word: str, target: Target) -> bool:
+        names = {word, target.name.casefold(), target.id.casefold()}
+        is_named = self.consent.confirm.strip().casefold() in names
+        return is_named or self._refuse(f"--confirm should be {word!r}, or the whole name, or the id", USAGE)
+
+    def _agrees_by_name(self, word: str, target: Target, reason: str) -> bool:
+        """A word is typed, or stands behind --confirm; a yes for everything is not enough."""
+        if not is_interactive():
+            return self._refuse(f"{reason}: --yes is not enough, add --confirm {word}", USAGE)
+        is_typed = self._ask(f"Type {word} to go on: ") in {word, target.name.casefold()}
+        return is_typed or self._refuse("not confirmed", NOT_SO)
+
+    def _agrees_again(self) -> bool:
+        """Something has changed since it was shown: a person may agree to that, and no flag did."""
+        if not is_interactive():
+            return self._refuse("something else changed it meanwhile: read it again, and decide anew", REFUSED)
+        return self._ask("Go on all the same? [y/N] ") in {"y", "yes"} or self._refuse("not confirmed", NOT_SO)
+
+    def _ask(self, question: str) -> str:
+        echo(question, nl=False, err=True)
+        return sys.stdin.readline().strip().casefold()
+
+    def _refuse(self, reason: str, code: int) -> bool:
+        self.refusal = reason, code
+        return False

@@ -1,0 +1,253 @@
+"""The fields of an operation's form as options and as a file of JSON or TOML; what was typed as entries of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from livedeck.client import Secret
+from livedeck.operations.schema import Entry, Field, FieldKind, FieldValues, FormSchema, schema_of_rows
+from livedeck.text.outside import shown
+from livedeck.text.values import MASK
+
+STDIN = "-"
+"""In place of a file: what comes on standard input."""
+
+MAX_FILE = 1_000_000
+"""Characters of a file that a form is filled from."""
+
+_METAVARS = {FieldKind.NUMBER: "NUMBER", FieldKind.HIDDEN: "FILE", FieldKind.DATETIME: "MOMENT", FieldKind.ROWS: "FILE"}
+
+
+def flag_name(field: Field) -> str:
+    """The option of a field: `--scheduled-time` of `scheduled.time`. What is read from a file says so."""
+    name = field.name.replace(".", "-").replace("_", "-")
+    return f"--{name}-file" if field.kind is FieldKind.HIDDEN else f"--{name}"
+
+
+def field_options(schema: FormSchema[Any], *, is_new: bool) -> list[click.Option]:
+    """An option for each field. A secret is never one: other processes see the options of a command.
+
+    `is_new`: whether the form begins empty, so that what is required has to be typed.
+    """
+    return [_option(field, is_needed=is_new and field.required) for field in schema.fields]
+
+
+def _option(field: Field, *, is_needed: bool) -> click.Option:
+    flag, parameter, text = flag_name(field), _parameter(field), _help(field)
+    text += "  [required]" if is_needed else ""
+    if field.kind is FieldKind.FLAG:
+        return click.Option([f"{flag}/--no-{flag[2:]}", parameter], default=None, help=text)
+    choices = click.Choice(field.choices) if field.kind is FieldKind.CHOICE else None
+    metavar = ",".join((*field.choices[:2], "...")) if field.kind is FieldKind.MULTI_CHOICE else None
+    metavar = metavar or _METAVARS.get(field.kind) or (None if choices else "TEXT")
+    return click.Option([flag, parameter], type=choices, metavar=metavar, help=text)
+
+
+def _parameter(field: Field) -> str:
+    """What click calls it; no name of a flag of ours is one of these."""
+    return f"field_{field.name.replace('.', '__')}"
+
+
+def _help(field: Field) -> str:
+    label = field.label or field.name.replace("_", " ").capitalize()
+    parts = [f"{label}: {field.hint}" if field.hint else label]
+    if field.kind is FieldKind.HIDDEN:
+        parts = [f"{label}, read from a file that is yours alone, or - for standard input"]
+    elif field.kind is FieldKind.ROWS:
+        parts = [f"{label}: a JSON or TOML file with all of them, or -; they take the place of what there was"]
+    elif field.kind is FieldKind.MULTI_CHOICE:
+        parts.append(f"of {' '.join(field.choices)}")
+    return f"{'; '.join(parts)}."
+
+
+def typed_entries(
+    schema: FormSchema[Any], options: Mapping[str, Any], from_file: str | None, initial: FieldValues
+) -> dict[str, Entry]:
+    """What was typed, by the names of the fields: the options over the file. Raises UsageError."""
+    typed = dict(_file_entries(schema, read_object(from_file), initial)) if from_file else {}
+    for field in schema.fields:
+        value = options.get(_parameter(field))
+        if value is not None:
+            typed[field.name] = _option_entry(field, value, initial.get(field.name))
+    return typed
+
+
+def _option_entry(field: Field, value: Any, before: Entry) -> Entry:
+    match field.kind:
+        case FieldKind.HIDDEN:
+            return _secret(read_text(value).strip())
+        case FieldKind.ROWS:
+            content = read_object(value, is_list=True)
+            rows = content.get(field.name) if isinstance(content, dict) else content
+            return _rows(field, rows, before)
+        case FieldKind.MULTI_CHOICE:
+            return _choices(field, [part for part in str(value).replace(",", " ").split() if part != "none"])
+    return value if isinstance(value, bool) else str(value)
+
+
+def _file_entries(
+    schema: FormSchema[Any], content: Mapping[str, Any], initial: FieldValues
+) -> Iterator[tuple[str, Entry]]:
+    """Entries of what a file names, nested or with dots."""
+    fields, known = dict(_dotted(content)), {field.name: field for field in schema.fields}
+    unknown = [name for name in fields if name not in known]
+    if unknown:
+        raise click.UsageError(f"the file names {', '.join(map(shown, unknown))}; there are {', '.join(known)}")
+    for name, value in fields.items():
+        yield name, _file_entry(known[name], value, initial.get(name))
+
+
+def _dotted(content: Mapping[str, Any], head: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in content.items():
+        if isinstance(value, Mapping):
+            yield from _dotted(value, f"{head}{name}.")
+        else:
+            yield f"{head}{name}", value
+
+
+def _file_entry(field: Field, value: Any, before: Entry) -> Entry:
+    """The entry that a value of a file is. Raises UsageError for one of another kind."""
+    if value is None:
+        return field.empty
+    take, types = _TAKES[field.kind]
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        raise click.UsageError(f"{field.name} in the file should be {_KINDS[field.kind]}")
+    return take(field, value, before)
+
+
+_KINDS = {
+    FieldKind.TEXT: "a text",
+    FieldKind.NUMBER: "a whole number",
+    FieldKind.HIDDEN: "a text",
+    FieldKind.DATETIME: "a moment, as text",
+    FieldKind.CHOICE: "one of its words",
+    FieldKind.FLAG: "true or false",
+    FieldKind.MULTI_CHOICE: "a list of its words",
+    FieldKind.ROWS: "a list of objects",
+}
+
+
+def _choices(field: Field, words: list[Any]) -> tuple[str, ...]:
+    wrong = [shown(str(word)) for word in words if word not in field.choices]
+    if wrong:
+        raise click.UsageError(f"{flag_name(field)}: no {', '.join(wrong)}; there are {' '.join(field.choices)}")
+    return tuple(words)
+
+
+def _rows(field: Field, rows: Any, before: Entry) -> tuple[Mapping[str, Entry], ...]:
+    """The rows of a file. What one lacks is as it was in the row of the same id, else of the same name."""
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        raise click.UsageError(f"{flag_name(field)}: the file should hold {_KINDS[FieldKind.ROWS]}")
+    schema = schema_of_rows(field)
+    known: tuple[Mapping[str, Any], ...] = before if isinstance(before, tuple) else ()
+    return tuple(_row(field, schema, row, known) for row in rows)
+
+
+def _row(
+    field: Field, schema: FormSchema[Any], row: Mapping[str, Any], known: tuple[Mapping[str, Any], ...]
+) -> Mapping[str, Entry]:
+    names = {column.name: column for column in schema.fields}
+    unknown = [shown(str(name)) for name in row if name not in {*names, *_READ_ONLY}]
+    if unknown:
+        raise click.UsageError(f"{flag_name(field)}: a row names {', '.join(unknown)}; there are {', '.join(names)}")
+    same = [old for old in known if row.get("id") and old.get("id") == row["id"]]
+    same += [old for old in known if not row.get("id") and old.get(schema.title_field) == row.get(schema.title_field)]
+    old = same[0] if same else {}
+    entries = {**schema.empty(), **old}
+    for name, value in row.items():
+        if name in names:
+            entries[name] = _file_entry(names[name], value, old.get(name, ""))
+    if row.get("id") and old:
+        entries["id"] = row["id"]
+    missing = [name for name, column in names.items() if column.required and not entries[name]]
+    if missing:
+        raise click.UsageError(f"{flag_name(field)}: a row lacks {', '.join(missing)}")
+    return entries
+
+
+def _moment(_: Field, value: Any, __: Entry) -> str:
+    return str(value).replace("T", " ").replace("+00:00", "Z")
+
+
+Take = Callable[[Field, Any, Entry], Entry]
+
+_TAKES: Mapping[FieldKind, tuple[Take, tuple[type, ...]]] = {
+    FieldKind.TEXT: (lambda _, value, __: str(value), (str, int)),
+    FieldKind.NUMBER: (lambda _, value, __: str(value), (int,)),
+    FieldKind.HIDDEN: (lambda _, value, before: _kept_secret(value, before), (str,)),
+    FieldKind.DATETIME: (_moment, (str, datetime)),
+    FieldKind.CHOICE: (lambda _, value, __: str(value), (str,)),
+    FieldKind.FLAG: (lambda _, value, __: bool(value), (bool,)),
+    FieldKind.MULTI_CHOICE: (lambda field, value, _: _choices(field, value), (list,)),
+    FieldKind.ROWS: (_rows, (list,)),
+}
+"""How a value of a file becomes an entry, and of which types it may be."""
+
+_READ_ONLY = frozenset({"id", "event_id", "room_id", "status", "service", "created_at", "updated_at"})
+"""Fields of a row that can be read and not sent: what was printed can be sent back."""
+
+
+def _kept_secret(value: str, before: Entry) -> Entry:
+    """A masked secret stands for the one that is there; nothing else that is masked can be meant. Raises UsageError."""
+    if MASK not in value:
+        return _secret(value)
+    if isinstance(before, Secret) and str(before) == value:
+        return before
+    raise click.UsageError(
+        f"the file has a masked key ({shown(value)}), and the platform has another one: write it out"
+    )
+
+
+def _secret(value: str) -> Secret:
+    secret = Secret(value)
+    secret.register()
+    return secret
+
+
+def read_text(path: str) -> str:
+    """What a file or standard input holds. Raises UsageError for what cannot be read, is no text, or is too long."""
+    try:
+        if path == STDIN:
+            text = sys.stdin.buffer.read(MAX_FILE + 1).decode("utf-8-sig")
+        else:
+            with Path(path).expanduser().open(encoding="utf-8-sig") as file:
+                text = file.read(MAX_FILE + 1)
+    except (OSError, RuntimeError) as error:
+        raise click.UsageError(f"{shown(path)}: {getattr(error, 'strerror', None) or error}") from None
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{shown(path)}: is no text in UTF-8") from None
+    if len(text) > MAX_FILE:
+        raise click.UsageError(f"{shown(path)}: is longer than {MAX_FILE:,} characters")
+    return text
+
+
+def read_object(path: str, *, is_list: bool = False) -> Any:
+    """The JSON or TOML of a file or of standard input: an object, or else a list. Raises UsageError."""
+    text = read_text(path)
+    name = "standard input" if path == STDIN else shown(path)
+    try:
+        value: Any = json.loads(text)
+    except ValueError as json_error:
+        try:
+            value = tomllib.loads(text)
+        except ValueError as toml_error:
+            fault = toml_error if path.endswith(".toml") else json_error
+            raise click.UsageError(f"{name}: is neither JSON nor TOML: {shown(str(fault))}") from None
+    except RecursionError:
+        raise click.UsageError(f"{name}: is nested too deeply") from None
+    if isinstance(value, dict) or (is_list and isinstance(value, list)):
+        return value
+    raise click.UsageError(f"{name}: should hold an object{' or a list' if is_list else ''}")
+
+
+def is_interactive() -> bool:
+    """Whether somebody can be asked: standard input and standard error are a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()

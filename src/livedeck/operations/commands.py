@@ -1,0 +1,202 @@
+"""How each operation is made where there is no screen: what its line names, what its form begins with.
+
+One entry an operation. Command line, its completion, its schema and its table in the documents follow from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from livedeck.client import subtitle_file
+from livedeck.operations import annotations as notes
+from livedeck.operations import events, materials, posters, rooms, subtitles
+from livedeck.operations.catalogue import OPERATIONS
+from livedeck.operations.diff import ParsedForm
+from livedeck.operations.nouns import NOUNS, Found, Noun
+from livedeck.operations.operation import Operation
+from livedeck.operations.schema import FieldValues, FormSchema, parse_path
+from livedeck.text import times
+
+
+class Names(StrEnum):
+    """What the line of a command names: nothing, what the new object belongs to, the object, or that and an order."""
+
+    NOTHING = "nothing"
+    OWNER = "owner"
+    ITEM = "item"
+    ORDER = "order"
+
+
+Make = Callable[[Found, ParsedForm[Any]], Operation[Any] | Awaitable[Operation[Any]]]
+"""The operation of what was found and of a filled form; awaited where a file is read. Raises Invalid and FileFault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An operation as a command of its group. `initial`: the form as it stands before anything is typed.
+
+    `always`: fields that are sent though nobody typed them.
+    """
+
+    operation: type[Operation[Any]]
+    names: Names
+    make: Make
+    initial: Callable[[Found], FieldValues] = lambda _: {}
+    always: tuple[str, ...] = ()
+
+    @property
+    def noun(self) -> Noun:
+        """What it changes: `event.create` is a command of `events`."""
+        return NOUNS[f"{self.operation.name.partition('.')[0]}s"]
+
+    @property
+    def name(self) -> str:
+        """Its name in the group."""
+        return self.operation.command or self.operation.name.partition(".")[2]
+
+    @property
+    def path(self) -> str:
+        """The words behind `livedeck`: `events create`."""
+        return f"{self.noun.name} {self.name}"
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What has to be named on its line."""
+        noun = self.noun
+        of_owner = (noun.owner,) if noun.owner else ()
+        return {Names.NOTHING: (), Names.OWNER: of_owner, Names.ITEM: noun.arguments, Names.ORDER: of_owner}[self.names]
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it makes something: its form begins empty."""
+        return self.names in {Names.NOTHING, Names.OWNER}
+
+    @property
+    def schema(self) -> FormSchema[Any] | None:
+        """The fields that can be typed; None where there are none."""
+        return self.operation.schema
+
+    def initial_values(self, found: Found) -> FieldValues:
+        """The form before anything is typed: every field that `initial` says nothing of is empty."""
+        return {**(self.schema.empty() if self.schema else {}), **self.initial(found)}
+
+
+def _event(found: Found) -> events.EventTarget:
+    return events.EventTarget.of_event(found.item)
+
+
+def _began(found: Found) -> FieldValues:
+    stream = found.item.stream
+    return {"started_at": times.format_time(stream.started_at, None) if stream and stream.started_at else ""}
+
+
+def _relay(found: Found, form: ParsedForm[Any]) -> Operation[Any]:
+    return rooms.EditRelay(rooms.RelayTarget.of(found.owner, found.item), form, found.api.service_of)
+
+
+async def _upload_subtitle(found: Found, form: ParsedForm[Any]) -> Operation[Any]:
+    file, entries = await subtitle_file(parse_path(form.entries["file"])), form.entries
+    return subtitles.UploadSubtitle(found.owner, str(entries["language"]), str(entries["description"]), file)
+
+
+def _upload_material(found: Found, form: ParsedForm[Any]) -> Operation[Any]:
+    file = parse_path(form.entries["file"])
+    return materials.UploadMaterial(found.owner, file, str(form.entries["title"]).strip() or file.name)
+
+
+def _reorder(operation: type[subtitles.ReorderSubtitles] | type[materials.ReorderMaterials]) -> Make:
+    def make(found: Found, _: ParsedForm[Any]) -> Operation[Any]:
+        shown = tuple(row.id for row in found.siblings) or found.order
+        names = {row.id: NOUNS[f"{operation.kind}s"].called(row) or row.id for row in found.siblings}
+        return operation(found.owner, found.order, shown, names)
+
+    return make
+
+
+_ALL = (
+    Command(
+        events.CreateEvent, Names.NOTHING, lambda _, form: events.CreateEvent(form), lambda _: {"type": "one-time"},
+        ("type",),
+    ),
+    Command(
+        events.EditEvent, Names.ITEM, lambda found, form: events.EditEvent(_event(found), form),
+        lambda found: events.edit_entries(found.item, None),
+    ),
+    Command(events.EnableEvent, Names.ITEM, lambda found, _: events.EnableEvent(_event(found))),
+    Command(events.CompleteEvent, Names.ITEM, lambda found, _: events.CompleteEvent(_event(found))),
+    Command(
+        events.MoveEvent, Names.ITEM, lambda found, form: events.MoveEvent(_event(found), form.draft),
+        lambda found: {"parent_id": found.item.parent_id or ""},
+    ),
+    Command(events.DeleteEvent, Names.ITEM, lambda found, _: events.DeleteEvent(_event(found))),
+    Command(
+        events.SetEventPoster, Names.ITEM, lambda found, form: events.SetEventPoster(_event(found), form.draft),
+    ),
+    Command(events.ScheduleStream, Names.ITEM, lambda found, form: events.ScheduleStream(_event(found), form.draft)),
+    Command(
+        events.RescheduleStream, Names.ITEM,
+        lambda found, form: events.RescheduleStream(_event(found), form.draft), _began,
+    ),
+    Command(
+        rooms.CreateRoom, Names.NOTHING, lambda _, form: rooms.CreateRoom(form),
+        lambda _: {"type": rooms.ROOM_TYPES[0]}, ("type", "restreams"),
+    ),
+    Command(rooms.DeleteRoom, Names.ITEM, lambda found, _: rooms.DeleteRoom(rooms.RoomTarget.of(found.item))),
+    Command(rooms.EditRelay, Names.ITEM, _relay, lambda found: rooms.relay_entries(found.item)),
+    Command(posters.CreatePoster, Names.OWNER, lambda found, form: posters.CreatePoster(found.owner, form.draft)),
+    Command(posters.UploadPoster, Names.OWNER, lambda found, form: posters.UploadPoster(found.owner, form.draft)),
+    Command(posters.ActivatePoster, Names.ITEM, lambda found, _: posters.ActivatePoster(found.owner, found.item)),
+    Command(posters.DeletePoster, Names.ITEM, lambda found, _: posters.DeletePoster(found.owner, found.item)),
+    Command(subtitles.UploadSubtitle, Names.OWNER, _upload_subtitle),
+    Command(
+        subtitles.RecogniseSpeech, Names.OWNER, lambda found, form: subtitles.RecogniseSpeech(found.owner, form.draft),
+    ),
+    Command(
+        subtitles.EditSubtitle, Names.ITEM,
+        lambda found, form: subtitles.EditSubtitle(found.owner, found.item, form),
+        lambda found: subtitles.edit_entries(found.item),
+    ),
+    Command(subtitles.CopySubtitle, Names.ITEM, lambda found, _: subtitles.CopySubtitle(found.owner, found.item)),
+    Command(subtitles.DeleteSubtitle, Names.ITEM, lambda found, _: subtitles.DeleteSubtitle(found.owner, found.item)),
+    Command(subtitles.ReorderSubtitles, Names.ORDER, _reorder(subtitles.ReorderSubtitles)),
+    Command(
+        notes.CreateAnnotation, Names.OWNER,
+        lambda found, form: notes.CreateAnnotation(found.owner, form), lambda _: {"type": "text"}, ("type",),
+    ),
+    Command(
+        notes.EditAnnotation, Names.ITEM,
+        lambda found, form: notes.EditAnnotation(found.owner, found.item, form),
+        lambda found: notes.edit_entries(found.item),
+    ),
+    Command(
+        notes.DeleteAnnotation, Names.ITEM,
+        lambda found, _: notes.DeleteAnnotation(found.owner, found.item),
+    ),
+    Command(materials.UploadMaterial, Names.OWNER, _upload_material),
+    Command(
+        materials.RenameMaterial, Names.ITEM, lambda found, form: materials.RenameMaterial(found.item, form.draft),
+        lambda found: {"title": found.item.title},
+    ),
+    Command(materials.DeleteMaterial, Names.ITEM, lambda found, _: materials.DeleteMaterial(found.item)),
+    Command(materials.ReorderMaterials, Names.ORDER, _reorder(materials.ReorderMaterials)),
+)  # fmt: skip
+
+COMMANDS: Mapping[str, Command] = MappingProxyType({command.operation.name: command for command in _ALL})
+"""The command of every operation, by the operation's name."""
+
+assert COMMANDS.keys() == OPERATIONS.keys(), "an operation without a command"
+
+
+def commands_table() -> str:
+    """Every change and its command, as a table of Markdown (commands.md, "Nouns")."""
+    rows = [f"| {command.operation.help} | `{_usage(command)}` |" for command in COMMANDS.values()]
+    return "\n".join(["| Change | Command |", "|---|---|", *rows])
+
+
+def _usage(command: Command) -> str:
+    order = ["ID..."] if command.names is Names.ORDER else []
+    return " ".join([command.path, *command.arguments, *order])

@@ -1,0 +1,310 @@
+"""The nouns of the platform as somebody without a screen names and reads them, and the fingerprint of what was read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any
+
+from livedeck.client import (
+    Annotation,
+    Api,
+    Event,
+    Incomplete,
+    Model,
+    Poster,
+    Recording,
+    RelayProfile,
+    Room,
+    Stream,
+    Subtitle,
+    collect,
+)
+from livedeck.monitor import KnownMaterial, Video
+from livedeck.presentation.rooms import relay_profiles
+from livedeck.text.values import position, safe
+
+MAX_LISTED = 10
+"""So many are listed where a name fits several."""
+
+Known = Callable[[str], Awaitable[tuple[KnownMaterial, ...]]]
+"""The materials of a video that this machine knows of: no endpoint lists them."""
+
+
+class NotMatched(Exception):  # noqa: N818  read after `except`
+    """What was typed fits no object, or several equally well; its text lists these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was named on a line, as it was read. `owner`: the room or video of `item`; None where there is none.
+
+    `order`: the ids of an order, as they were typed. `siblings`: of a list that is put in order, every object.
+    """
+
+    api: Api
+    owner: Any = None
+    item: Any = None
+    order: tuple[str, ...] = ()
+    siblings: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """One noun. `name`: of all of them, `arguments`: what names one: itself, behind the object that it belongs to.
+
+    `columns`: of a table, as paths in its JSON. `called`: what it is called by beside its id. `read_all`: those of an
+    owner, `read`: one, once more. `as_object`: it as JSON. `volatile`: the fields that change by themselves.
+    `extra_fields`: those of the JSON that the model has not, with their JSON Schema.
+    """
+
+    name: str
+    noun: str
+    arguments: tuple[str, ...]
+    columns: tuple[str, ...]
+    model: type[Model]
+    read_all: Callable[[Api, Any], Awaitable[Sequence[Any]]]
+    read: Callable[[Api, Any, Any], Awaitable[Any]]
+    called: Callable[[Any], str]
+    as_object: Callable[[Any], dict[str, Any]] = lambda item: dict(item.model_dump(mode="json"))
+    volatile: tuple[str, ...] = ()
+    extra_fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def owner(self) -> str:
+        """What it belongs to, as an argument; empty for what belongs to the workspace."""
+        return self.arguments[0] if len(self.arguments) > 1 else ""
+
+    def fingerprint(self, item: Any) -> str:
+        """What tells whether it is still as it was seen (commands.md, "Writes"); secrets count by their masked form."""
+        fields = {name: value for name, value in self.as_object(item).items() if name not in self.volatile}
+        return sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def match(items: Iterable[Any], words: str, noun: str, called: Callable[[Any], str]) -> Any:
+    """The one item that fits best: its id, else its name, else the beginning of either, whatever the case.
+
+    Raises NotMatched where none fits, and where several fit equally well: it lists them.
+    """
+    items, text = tuple(items), words.strip().casefold()
+
+    def name(item: Any) -> str:
+        return safe(called(item)).casefold()
+
+    def identity(item: Any) -> str:
+        return str(item.id or "").casefold()
+
+    fits: tuple[Callable[[Any], bool], ...] = (
+        lambda item: identity(item) == text,
+        lambda item: name(item) == text,
+        lambda item: identity(item).startswith(text) or name(item).startswith(text),
+    )
+    for fit in fits if text else ():
+        matches = [item for item in items if fit(item)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise NotMatched(_list_matches(words, noun, [(str(item.id), called(item)) for item in matches]))
+    raise NotMatched(f"no {noun} is called {safe(words, 80)!r}{_similar(text, noun, items, called)}")
+
+
+def _similar(text: str, noun: str, items: Sequence[Any], called: Callable[[Any], str]) -> str:
+    """The names that are nearest to what was typed."""
+    from difflib import get_close_matches
+
+    names = {safe(called(item)).casefold(): safe(called(item), 60) for item in items}
+    near = [names[name] for name in get_close_matches(text, names, 3)]
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; `livedeck {noun}s list` lists them all"
+
+
+def _list_matches(words: str, noun: str, matches: Sequence[tuple[str, str]]) -> str:
+    lines = [f"  {identity}  {safe(name, 60)}" for identity, name in matches[:MAX_LISTED]]
+    if len(matches) > MAX_LISTED:
+        lines.append(f"  and {len(matches) - MAX_LISTED} more")
+    return "\n".join([f"{safe(words, 80)!r} fits {len(matches)} {noun}s; name one by its id:", *lines])
+
+
+async def _events(api: Api, _: Any) -> Sequence[Event]:
+    return await collect(api.events.iterate())
+
+
+async def _events_with_stream(api: Api, _: Any) -> Sequence[Event]:
+    return [event for event in await _events(api, None) if event.stream]
+
+
+async def _event(api: Api, _: Any, event: Event) -> Event:
+    return await api.events.get(event.id)
+
+
+async def _event_with_stream(api: Api, _: Any, event: Event) -> Event:
+    found = await api.events.get(event.id)
+    if found.stream is None:
+        raise Incomplete(f"get stream of event {safe(found.name or found.id, 60)}: it has none")
+    return found
+
+
+def _stream_object(event: Event) -> dict[str, Any]:
+    stream = event.stream or Stream()
+    return {**stream.model_dump(mode="json"), "event_id": event.id, "event": event.name}
+
+
+async def _rooms(api: Api, _: Any) -> Sequence[Room]:
+    return await collect(api.rooms.iterate())
+
+
+async def _room(api: Api, _: Any, room: Room) -> Room:
+    return await api.rooms.get(room.id)
+
+
+async def _relays(api: Api, room: Room) -> Sequence[RelayProfile]:
+    return relay_profiles(await api.rooms.get(room.id))
+
+
+async def _relay(api: Api, room: Room, relay: RelayProfile) -> RelayProfile:
+    found: RelayProfile = match(await _relays(api, room), relay.id, "relay profile", lambda item: item.name or "")
+    return found
+
+
+async def _posters(api: Api, video: Video) -> Sequence[Poster]:
+    return await collect(api.posters.iterate(video.id))
+
+
+async def _poster(api: Api, video: Video, poster: Poster) -> Poster:
+    return await api.posters.get(video.id, poster.id or "")
+
+
+async def _subtitles(api: Api, video: Video) -> Sequence[Subtitle]:
+    return await collect(api.subtitles.iterate(video.id, order="position.asc"))
+
+
+async def _subtitle(api: Api, video: Video, track: Subtitle) -> Subtitle:
+    return await api.subtitles.get(video.id, track.id)
+
+
+async def _annotations(api: Api, video: Video) -> Sequence[Annotation]:
+    return await collect(api.annotations.iterate(video.id))
+
+
+async def _annotation(api: Api, video: Video, annotation: Annotation) -> Annotation:
+    return await api.annotations.get(video.id, annotation.id)
+
+
+async def _no_materials(_: Api, __: Any) -> Sequence[KnownMaterial]:
+    """Whoever lists them asks this machine's history: no endpoint does."""
+    return ()
+
+
+async def _material(api: Api, _: Any, material: KnownMaterial) -> KnownMaterial:
+    """It is there where a link to it is."""
+    await api.materials.link(material.id)
+    return material
+
+
+class KnownMaterialModel(Model):
+    """A material as this machine knows of it, under the platform's names where it has them."""
+
+    id: str
+    video_id: str
+    title: str
+    filename: str
+    filetype: str | None
+    size: int | None
+    known_since: datetime | None
+    known_from: str
+
+
+def _material_object(material: KnownMaterial) -> dict[str, Any]:
+    model = KnownMaterialModel(
+        id=material.id,
+        video_id=material.video_id,
+        title=material.title,
+        filename=material.file_name,
+        filetype=material.media_type or None,
+        size=material.size,
+        known_since=material.at,
+        known_from=material.source,
+    )
+    return model.model_dump(mode="json")
+
+
+EVENT, ROOM, VIDEO = "EVENT", "ROOM", "VIDEO"
+
+_ALL = (
+    Noun(
+        "events", "event", (EVENT,), ("id", "name", "type", "scheduled.time", "stream.status", "token"), Event,
+        _events, _event, lambda event: event.name or "",
+    ),
+    Noun(
+        "streams", "stream", (EVENT,), ("id", "event", "status", "started_at", "finished_at", "token"), Stream,
+        _events_with_stream, _event_with_stream, lambda event: event.name or "", _stream_object,
+        extra_fields={"event": {"type": ["string", "null"]}},
+    ),
+    Noun(
+        "rooms", "room", (ROOM,), ("id", "name", "type", "status", "code", "token"), Room,
+        _rooms, _room, lambda room: room.name or "",
+    ),
+    Noun(
+        "relays", "relay profile", (ROOM, "RELAY"), ("id", "name", "url", "service", "stream_key", "token"),
+        RelayProfile, _relays, _relay, lambda relay: relay.name or "",
+    ),
+    Noun(
+        "posters", "poster", (VIDEO, "POSTER"), ("id", "from_time", "status", "active", "token"), Poster,
+        _posters, _poster, lambda poster: position(poster.from_time),
+    ),
+    Noun(
+        "subtitles", "subtitle", (VIDEO, "SUBTITLE"),
+        ("id", "position", "language", "description", "status", "file_name", "token"), Subtitle,
+        _subtitles, _subtitle, lambda track: track.description or "", volatile=("url", "hls_file", "file"),
+    ),
+    Noun(
+        "annotations", "annotation", (VIDEO, "ANNOTATION"),
+        ("id", "annotation_type", "title", "start_time", "end_time", "link", "token"), Annotation,
+        _annotations, _annotation, lambda annotation: annotation.title or "",
+    ),
+    Noun(
+        "materials", "material", (VIDEO, "MATERIAL"), ("id", "title", "filename", "size", "known_from", "token"),
+        KnownMaterialModel,
+        _no_materials, _material, lambda material: material.title, _material_object,
+    ),
+)  # fmt: skip
+
+NOUNS: Mapping[str, Noun] = MappingProxyType({noun.name: noun for noun in _ALL})
+"""Every noun by the name of its group of commands."""
+
+RECORDINGS = Noun(
+    "recordings", "recording", (EVENT, "VIDEO"), ("id", "title", "status", "duration", "created_at"), Recording,
+    lambda api, event: collect(api.events.iterate_videos(event.id)),
+    lambda _, __, recording: _same(recording), lambda recording: recording.title or "",
+)  # fmt: skip
+"""The recordings of an event: the videos that can be found."""
+
+
+async def _same(item: Any) -> Any:
+    return item
+
+
+async def find(noun: Noun, api: Api, words: Sequence[str], known: Known) -> Found:
+    """What these words name: an owner, or an owner and an object. Raises NotMatched, ApiError.
+
+    `known`: the materials of a video that this machine knows of; of others the id is taken as it is.
+    """
+    owner: Any = await _find_owner(noun.owner, api, words[0]) if noun.owner else None
+    if len(words) < len(noun.arguments):
+        return Found(api, owner)
+    if noun.name == "materials":
+        material_id = words[-1].strip()
+        found = [material for material in await known(owner.id) if material.id == material_id]
+        return Found(api, owner, found[0] if found else KnownMaterial(material_id, owner.id, source="its id"))
+    every = await (_events if noun.arguments == (EVENT,) else noun.read_all)(api, owner)
+    return Found(api, owner, match(every, words[-1], noun.noun, noun.called), siblings=tuple(every))
+
+
+async def _find_owner(kind: str, api: Api, words: str) -> Any:
+    if kind == VIDEO:
+        return Video(words.strip())
+    every, noun = (await _events(api, None), "event") if kind == EVENT else (await _rooms(api, None), "room")
+    return match(every, words, noun, lambda item: item.name or "")

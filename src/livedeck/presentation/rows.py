@@ -1,0 +1,98 @@
+"""Objects of the platform as a table for people, and as JSON, NDJSON and CSV for programs. Pure."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
+from typing import Any
+
+from livedeck.text.segments import Line, StyleRole, fit, plain, width
+from livedeck.text.values import safe
+
+MIN_CELLS = 6
+"""A column is not made narrower than that."""
+
+MAX_TEXT = 400
+"""Characters of a cell in a table, where nothing limits its width."""
+
+GAP = "  "
+
+
+def value_at(item: Mapping[str, Any], path: str) -> Any:
+    """What stands at a path such as `scheduled.time`; None where nothing does."""
+    value: Any = item
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def cell_text(value: Any) -> str:
+    """A value in words; `-` is nothing, and of a list its length is told."""
+    if value is None or value == "":
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return (" ".join(value) or "none") if all(isinstance(part, str) for part in value) else str(len(value))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)
+
+
+def table_lines(items: Iterable[Mapping[str, Any]], columns: Sequence[str], cells: int | None) -> list[str]:
+    """A head and a line for each, in so many cells; None: as wide as it takes."""
+    heads = [column.replace(".", " ").replace("_", " ").upper() for column in columns]
+    rows: list[list[str]] = [
+        [safe(cell_text(value_at(item, column)), MAX_TEXT) for column in columns] for item in items
+    ]
+    lines: list[list[Line]] = [[[(text, StyleRole.TEXT)] for text in row] for row in [heads, *rows]]
+    widths = _fitting([max(width(line[index]) for line in lines) for index in range(len(columns))], cells)
+    return [
+        GAP.join(plain(fit(cell, size, ellipsis=True)) for cell, size in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+
+
+def _fitting(widths: list[int], cells: int | None) -> list[int]:
+    """The widths of the columns, the widest made narrower until all fit."""
+    room = None if cells is None else cells - len(GAP) * (len(widths) - 1)
+    while room is not None and sum(widths) > room and max(widths) > MIN_CELLS:
+        widest = widths.index(max(widths))
+        next_widest = max((size for size in widths if size < widths[widest]), default=MIN_CELLS)
+        widths[widest] = max(MIN_CELLS, next_widest, widths[widest] - (sum(widths) - room))
+    return widths
+
+
+def detail_lines(item: Mapping[str, Any], columns: Sequence[str] = ()) -> list[str]:
+    """One object, a line for each of its fields."""
+    names = columns or _paths(item)
+    size = max(map(len, names), default=0)
+    return [f"{name.ljust(size)}  {safe(cell_text(value_at(item, name)), MAX_TEXT)}" for name in names]
+
+
+def _paths(item: Mapping[str, Any]) -> list[str]:
+    return [
+        path
+        for name, value in item.items()
+        for path in ([f"{name}.{inner}" for inner in value] if isinstance(value, Mapping) and value else [name])
+    ]
+
+
+def csv_text(items: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    """A head and a row for each; what is no plain value is JSON, and null an empty cell."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_csv_cell(value_at(item, column)) for column in columns] for item in items)
+    return text.getvalue()
+
+
+def _csv_cell(value: Any) -> str:
+    if isinstance(value, bool | dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    return "" if value is None else str(value)
+
+
+def picked(item: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """Those fields of it alone; all of them where none is named."""
+    return {column: value_at(item, column) for column in columns} if columns else dict(item)

@@ -1,0 +1,194 @@
+"""Every command of the groups, and every other that sends one of the 43 operations, ready to be called."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cli.commands import TIMEOUT, called, served
+
+ON_AIR, DRAFT, REHEARSAL = "Choir, hall B", "Untitled event", "Rehearsal Tuesday"
+VTT = "WEBVTT\n\n00:01.000 --> 00:02.500\nGood evening\n"
+PICTURE = "https://pictures.example/a.png"
+
+
+@dataclass
+class Stage:
+    """A simulator over HTTP. `home`: of the user. `service`: what `serve` printed."""
+
+    home: Path
+    service: dict[str, Any]
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The settings that point at it."""
+        names = {"LIVEDECK_BASE_URL": "base_url", "LIVEDECK_UPLOAD_URL": "upload_url", "LIVEDECK_TOKEN": "token"}
+        return {name: str(self.service[field]) for name, field in names.items()}
+
+    def read(self, *words: str) -> Any:
+        """What a command prints as JSON."""
+        done = called(self.home, *words, "--json", env=self.env)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def ids(self, *words: str) -> list[str]:
+        """The ids of a list."""
+        return [item["id"] for item in self.read(*words)["items"]]
+
+    def video(self) -> str:
+        """The recording that tracks, annotations and posters hang on."""
+        return self.ids("events", "recordings", REHEARSAL)[0]
+
+    def file(self, name: str, text: str) -> str:
+        """The path of a file with that in it."""
+        path = self.home / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def made(self, *words: str) -> str:
+        """The id of what a command makes."""
+        result = self.read(*words, "--yes")
+        assert result["verdict"] == "done", result
+        return str(result["target"]["id"])
+
+    def control(self, method: str, path: str, body: Any = None) -> None:
+        """Have the simulator do that."""
+        request = urllib.request.Request(
+            f"{self.service['control_url']}/{path}",
+            data=None if body is None else json.dumps(body).encode(),
+            method=method,
+            headers={"Authorization": f"Bearer {self.service['control_token']}", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+            assert answer.status < 300
+
+    @contextmanager
+    def fault(self, **what: Any) -> Iterator[None]:
+        """That fault strikes requests until the end of the block."""
+        self.control("POST", "faults", what)
+        try:
+            yield
+        finally:
+            self.control("DELETE", "faults")
+
+
+@contextmanager
+def stage(home: Path) -> Iterator[Stage]:
+    """A stage with a simulator of its own."""
+    with served(home) as (_, service):
+        yield Stage(home, service)
+
+
+def _with_stream(stage: Stage) -> str:
+    stage.read("streams", "schedule", DRAFT, "--started-at", "in 1 h", "--yes")
+    return DRAFT
+
+
+def _room(stage: Stage) -> tuple[str, str]:
+    for room in stage.ids("rooms", "list"):
+        relays = stage.ids("relays", "list", room)
+        if relays:
+            return room, relays[0]
+    raise AssertionError("no room has a relay profile")
+
+
+def _poster(stage: Stage) -> tuple[str, str]:
+    video = stage.video()
+    return video, stage.made("posters", "create", video, "--from-time", "12")
+
+
+def _track(stage: Stage) -> tuple[str, str]:
+    video = stage.video()
+    file = stage.file("a.uk.vtt", VTT)
+    return video, stage.made("subtitles", "upload", video, "--file", file, "--language", "uk")
+
+
+def _annotation(stage: Stage) -> tuple[str, str]:
+    video = stage.video()
+    times = ("--start-time", "90", "--end-time", "120")
+    return video, stage.made("annotations", "create", video, "--title", "Bar 118", *times)
+
+
+def _material(stage: Stage) -> tuple[str, str]:
+    video = stage.video()
+    return video, stage.made("materials", "upload", video, "--file", stage.file("words.txt", "words"))
+
+
+def _draft(stage: Stage) -> str:
+    return stage.made("events", "create", "--name", "Made for this")
+
+
+def _folder(stage: Stage) -> str:
+    events = stage.read("events", "list")["items"]
+    return next(str(event["parent_id"]) for event in events if event["parent_id"])
+
+
+Line = Callable[[Stage], tuple[str, ...]]
+
+CHANGES: Mapping[str, Line] = {
+    "event.create": lambda _: ("events", "create", "--name", "Evening show", "--type", "one-time"),
+    "event.edit": lambda stage: ("events", "edit", _draft(stage), "--name", "Renamed", "--chat-active"),
+    "event.enable": lambda stage: ("events", "enable", _draft(stage)),
+    "event.complete": lambda stage: ("events", "complete", _draft(stage)),
+    "event.move": lambda stage: ("events", "move", _draft(stage), "--parent-id", _folder(stage)),
+    "event.delete": lambda stage: ("events", "delete", _draft(stage)),
+    "event.poster": lambda stage: ("events", "poster", _draft(stage), "--poster-url", PICTURE),
+    "stream.schedule": lambda stage: ("streams", "schedule", _draft(stage), "--started-at", "in 20 min"),
+    "stream.reschedule": lambda stage: ("streams", "reschedule", _with_stream(stage), "--started-at", "in 20 min"),
+    "room.new": lambda stage: ("rooms", "create", "--name", "Board", "--owner-id", stage.service["user_id"]),
+    "room.delete": lambda stage: (
+        "rooms", "delete", stage.made("rooms", "create", "--name", "Gone", "--owner-id", stage.service["user_id"]),
+    ),
+    "relay.edit": lambda stage: ("relays", "edit", *_room(stage), "--stream-key-file", stage.file("key", "key-77f1")),
+    "poster.make": lambda stage: ("posters", "create", stage.video(), "--from-time", "0:20"),
+    "poster.upload": lambda stage: ("posters", "upload", stage.video(), "--poster-url", PICTURE),
+    "poster.activate": lambda stage: ("posters", "activate", *_poster(stage)),
+    "poster.delete": lambda stage: ("posters", "delete", *_poster(stage)),
+    "subtitle.upload": lambda stage: (
+        "subtitles", "upload", stage.video(), "--file", stage.file("b.fr.vtt", VTT), "--language", "fr",
+    ),
+    "subtitle.recognise": lambda stage: ("subtitles", "recognise", stage.video(), "--languages", "it"),
+    "subtitle.edit": lambda stage: ("subtitles", "edit", *_track(stage), "--description", "For the hall"),
+    "subtitle.copy": lambda stage: ("subtitles", "copy", *_track(stage)),
+    "subtitle.delete": lambda stage: ("subtitles", "delete", *_track(stage)),
+    "subtitle.reorder": lambda stage: (
+        "subtitles", "reorder", stage.video(), *stage.ids("subtitles", "list", stage.video())[::-1],
+    ),
+    "annotation.new": lambda stage: (
+        "annotations", "create", stage.video(), "--title", "Bar 1", "--start-time", "9", "--end-time", "12",
+    ),
+    "annotation.edit": lambda stage: ("annotations", "edit", *_annotation(stage), "--title", "Bar 119"),
+    "annotation.delete": lambda stage: ("annotations", "delete", *_annotation(stage)),
+    "material.upload": lambda stage: (
+        "materials", "upload", stage.video(), "--file", stage.file("c.txt", "words"), "--title", "The words",
+    ),
+    "material.rename": lambda stage: ("materials", "rename", *_material(stage), "--title", "Other words"),
+    "material.delete": lambda stage: ("materials", "delete", *_material(stage)),
+    "material.reorder": lambda stage: (
+        "materials", "reorder", stage.video(), _material(stage)[1], _material(stage)[1],
+    ),
+}  # fmt: skip
+"""Name of an operation -> a line that does it, to what may be changed."""
+
+READS: Mapping[str, Line] = {
+    "api.events.list": lambda _: ("events", "list"),
+    "api.events.get": lambda _: ("events", "get", ON_AIR),
+    "api.events.videos": lambda _: ("events", "recordings", REHEARSAL),
+    "api.rooms.list": lambda _: ("rooms", "list"),
+    "api.rooms.get": lambda stage: ("relays", "list", _room(stage)[0]),
+    "api.posters.list": lambda stage: ("posters", "list", stage.video()),
+    "api.posters.get": lambda stage: ("posters", "get", *_poster(stage)),
+    "api.subtitles.list": lambda stage: ("subtitles", "list", stage.video()),
+    "api.subtitles.get": lambda stage: ("subtitles", "get", *_track(stage)),
+    "api.annotations.list": lambda stage: ("annotations", "list", stage.video()),
+    "api.annotations.get": lambda stage: ("annotations", "get", *_annotation(stage)),
+    "api.materials.link": lambda stage: ("materials", "get", *_material(stage)),
+    "api.qos.get": lambda _: ("qos", ON_AIR),
+    "api.chat.export": lambda _: ("chat", "export", ON_AIR, "-o", "-"),
+}
+"""Method of the client -> a line that has it sent."""

@@ -1,0 +1,245 @@
+"""The 43 operations as commands, against the simulator over HTTP: what each prints, and how each ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import jsonschema_rs
+import pytest
+
+from cli.commands import called, livedeck
+from cli.groups_stage import CHANGES, DRAFT, ON_AIR, READS, Stage, stage
+from contract.endpoints import ROWS
+from livedeck.cli import COMMANDS as NAMES
+from livedeck.cli import GROUPS, main
+from livedeck.cli.entries import field_options
+from livedeck.operations.catalogue import OPERATIONS
+from livedeck.operations.commands import COMMANDS
+
+ELSEWHERE = {"api.qos.get", "api.chat.export"}
+"""What is no command of a group."""
+
+
+@pytest.fixture(scope="module")
+def on_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with stage(tmp_path_factory.mktemp("groups")) as made:
+        yield made
+
+
+@pytest.fixture
+def line(request: pytest.FixtureRequest, on_stage: Stage) -> tuple[str, ...]:
+    name: str = request.param
+    return (CHANGES.get(name) or READS[name])(on_stage)
+
+
+def run(on_stage: Stage, *arguments: str, **env: str) -> Any:
+    """Run it in this process."""
+    return called(on_stage.home, *arguments, env={**on_stage.env, **env})
+
+
+def assert_speaks(done: Any, code: int) -> None:
+    """It ended with that code, with words on standard error, and without a traceback."""
+    assert done.returncode == code, done.stdout + done.stderr
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def schema_of(on_stage: Stage, line: tuple[str, ...]) -> Any:
+    """What `livedeck schema` prints of the command."""
+    done = run(on_stage, "schema", *line[:2])
+    assert done.returncode == 0, done.stderr
+    return jsonschema_rs.validator_for(json.loads(done.stdout))
+
+
+def test_each_of_the_43_operations_has_a_command_and_a_test() -> None:
+    assert len(ROWS) == 43
+    assert {row.operation for row in ROWS if row.operation} == set(COMMANDS) == set(CHANGES) == set(OPERATIONS)
+    assert {row.client for row in ROWS if not row.operation} == set(READS)
+
+
+@pytest.mark.parametrize("line", CHANGES, indirect=True)
+def test_a_change_is_done_and_says_so_in_its_schema(on_stage: Stage, line: tuple[str, ...]) -> None:
+    done = run(on_stage, *line, "--yes", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads(done.stdout)
+    schema_of(on_stage, line).validate(result)
+    assert result["verdict"] == "done"
+
+
+@pytest.mark.parametrize(
+    "line", [name for name in READS if name not in {"api.qos.get", "api.chat.export"}], indirect=True
+)
+def test_a_read_prints_json_of_its_schema_and_a_table(on_stage: Stage, line: tuple[str, ...]) -> None:
+    done = run(on_stage, *line, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    schema_of(on_stage, line).validate(json.loads(done.stdout))
+    assert run(on_stage, *line).stdout.splitlines()
+
+
+@pytest.mark.parametrize("line", ELSEWHERE, indirect=True)
+def test_samples_and_chat_are_read_too(on_stage: Stage, line: tuple[str, ...]) -> None:
+    done = livedeck(on_stage.home, *line, env=on_stage.env)
+    assert (done.returncode, bool(done.stdout)) == (0, True), done.stderr
+
+
+@pytest.mark.parametrize("path", [*[command.path for command in COMMANDS.values()]])
+def test_wrong_use_is_exit_code_two(on_stage: Stage, path: str) -> None:
+    assert_speaks(run(on_stage, *path.split(), "--no-such-option"), 2)
+
+
+@pytest.mark.parametrize("line", ["event.enable", "subtitle.edit", "room.new"], indirect=True)
+def test_what_the_platform_refuses_is_exit_code_three(on_stage: Stage, line: tuple[str, ...]) -> None:
+    writes = [{"kind": "status", "status": 403, "method": method} for method in ("POST", "PUT", "PATCH", "DELETE")]
+    for fault in writes:
+        on_stage.control("POST", "faults", fault)
+    try:
+        done = run(on_stage, *line, "--yes", "--json")
+    finally:
+        on_stage.control("DELETE", "faults")
+    assert_speaks(done, 3)
+    assert json.loads(done.stdout)["verdict"] == "refused"
+
+
+@pytest.mark.parametrize("line", ["event.enable", "api.events.list"], indirect=True)
+def test_a_platform_that_cannot_be_reached_is_exit_code_four(on_stage: Stage, line: tuple[str, ...]) -> None:
+    done = run(on_stage, *line, LIVEDECK_BASE_URL="http://127.0.0.1:9")
+    assert_speaks(done, 4)
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_nothing_is_changed_where_it_is_read_only(on_stage: Stage, name: str) -> None:
+    words = [*COMMANDS[name].path.split(), *(["x"] * len(COMMANDS[name].arguments))]
+    words += ["x"] if name.endswith(".reorder") else []
+    done = run(on_stage, *words, "--yes", "--read-only")
+    assert_speaks(done, 2)
+    assert "read-only" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "verdict"),
+    [("event.enable", 5, "unknown"), ("event.edit", 0, "applied"), ("event.delete", 0, "applied")],
+    indirect=["line"],
+)
+def test_a_lost_answer_is_looked_for_and_else_unknown(
+    on_stage: Stage, line: tuple[str, ...], code: int, verdict: str
+) -> None:
+    """trust.md, "Verdicts"."""
+    method = "DELETE" if line[1] == "delete" else "PUT"
+    with on_stage.fault(kind="lose", method=method):
+        done = run(on_stage, *line, "--yes", "--json")
+    assert (done.returncode, json.loads(done.stdout)["verdict"]) == (code, verdict), done.stderr
+
+
+def test_what_has_no_verdict_is_not_repeated_by_a_yes(on_stage: Stage) -> None:
+    event = on_stage.made("events", "create", "--name", "Lost answer")
+    with on_stage.fault(kind="lose", method="PUT"):
+        assert run(on_stage, "events", "enable", event, "--yes").returncode == 5
+    again = run(on_stage, "events", "enable", event, "--yes")
+    assert_speaks(again, 2)
+    assert "no verdict" in again.stderr
+    assert run(on_stage, "events", "enable", event, "--confirm", "Lost answer").returncode == 0
+
+
+def test_without_a_terminal_a_change_needs_a_yes(on_stage: Stage) -> None:
+    done = run(on_stage, "events", "enable", DRAFT)
+    assert_speaks(done, 2)
+    assert "--yes" in done.stderr
+
+
+def test_what_cuts_an_audience_off_needs_its_name(on_stage: Stage) -> None:
+    event = next(item for item in on_stage.read("events", "list")["items"] if item["name"] == ON_AIR)
+    for arguments in (["--yes"], ["--yes", "--confirm", "another"]):
+        done = run(on_stage, "events", "delete", event["id"], *arguments)
+        assert_speaks(done, 2)
+    dry = run(on_stage, "events", "delete", event["id"], "--dry-run", "--json")
+    assert (dry.returncode, json.loads(dry.stdout)["verdict"]) == (0, "dry run")
+    assert event["id"] in on_stage.ids("events", "list")
+
+
+def test_a_token_of_what_was_seen_holds_until_somebody_changes_it(on_stage: Stage) -> None:
+    event = on_stage.made("events", "create", "--name", "Seen")
+    token = on_stage.read("events", "get", event)["token"]
+    assert token in {item["token"] for item in on_stage.read("events", "list")["items"]}
+    renamed = ("events", "edit", event, "--yes", "--if-unchanged", token, "--name")
+    assert run(on_stage, *renamed, "Seen once").returncode == 0
+    late = run(on_stage, *renamed, "Seen twice")
+    assert_speaks(late, 3)
+    assert on_stage.read("events", "get", event)["name"] == "Seen once"
+
+
+def test_what_is_so_already_is_done_and_not_sent(on_stage: Stage) -> None:
+    event = on_stage.made("events", "create", "--name", "As it is")
+    before = on_stage.read("events", "get", event)["token"]
+    assert run(on_stage, "events", "edit", event, "--name", "As it is", "--yes").returncode == 0
+    assert on_stage.read("events", "get", event)["token"] == before
+
+
+def test_a_form_is_filled_from_a_file_and_what_was_read_can_be_sent_back(on_stage: Stage) -> None:
+    """A restream whose key is masked keeps the key that it has."""
+    rows = '[[restreams]]\nname = "CDN"\nurl = "rtmp://live.example/app"\nkey = "the-cdn-key-4711"\n'
+    file = on_stage.file("show.toml", f'name = "From a file"\ntype = "one-time"\nscheduled.time = "in 2 h"\n{rows}')
+    event = on_stage.made("events", "create", "--from-file", file)
+    read = on_stage.read("events", "get", event)
+    assert read["restreams"][0]["key"] == "••••4711"
+    read["restreams"][0]["description"] = "Public"
+    back = on_stage.file("restreams.json", json.dumps(read["restreams"]))
+    done = run(on_stage, "events", "edit", event, "--restreams", back, "--yes")
+    assert done.returncode == 0, done.stderr
+    restream = on_stage.read("events", "get", event)["restreams"][0]
+    assert (restream["description"], restream["key"]) == ("Public", "••••4711")
+    assert "the-cdn-key" not in done.stdout + done.stderr
+
+
+def test_names_are_candidates_where_they_are_ambiguous(on_stage: Stage) -> None:
+    for _ in range(2):
+        on_stage.made("events", "create", "--name", "Twins")
+    done = run(on_stage, "events", "get", "twins")
+    assert_speaks(done, 2)
+    assert done.stderr.count("Twins") == 2
+    near = run(on_stage, "events", "get", "Choir hal B")
+    assert_speaks(near, 2)
+    assert ON_AIR in near.stderr
+
+
+@pytest.mark.parametrize("name", ["posters", "subtitles", "materials"])
+def test_files_come_down_whole_and_replace_nothing_unasked(on_stage: Stage, name: str, tmp_path: Path) -> None:
+    line = {"posters": "poster.activate", "subtitles": "subtitle.edit", "materials": "material.rename"}[name]
+    video, item = CHANGES[line](on_stage)[2:4]
+    target = str(tmp_path / "file")
+    assert run(on_stage, name, "download", video, item, "-o", target).returncode == 0
+    assert Path(target).stat().st_size
+    assert_speaks(run(on_stage, name, "download", video, item, "-o", target), 1)
+    assert run(on_stage, name, "download", video, item, "-o", target, "--force", "-q").stderr == ""
+
+
+def test_every_form_of_output_says_the_same(on_stage: Stage) -> None:
+    items = on_stage.read("events", "list")["items"]
+    lines = run(on_stage, "events", "list", "--ndjson").stdout.splitlines()
+    assert [json.loads(text)["id"] for text in lines] == [item["id"] for item in items]
+    assert run(on_stage, "events", "list", "-q").stdout.splitlines() == [item["id"] for item in items]
+    csv = run(on_stage, "events", "list", "--csv", "--columns", "id,stream.status").stdout.splitlines()
+    assert csv[0] == "id,stream.status"
+    assert len(csv) == len(items) + 1
+    assert_speaks(run(on_stage, "events", "list", "--columns", "nmae"), 2)
+
+
+def test_an_option_for_every_field_of_a_form_and_help_in_words() -> None:
+    for command in COMMANDS.values():
+        options = field_options(command.schema, is_new=command.is_new) if command.schema else []
+        assert all(option.help for option in options)
+        assert len(options) == len(command.schema.fields if command.schema else ())
+    assert not {*GROUPS} & {*NAMES}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_every_command_of_a_group_answers_for_itself(name: str) -> None:
+    group = main.get_command(click.Context(main), name)
+    assert isinstance(group, click.Group)
+    for command in group.commands.values():
+        assert command.help
+        assert command.get_short_help_str(200)
