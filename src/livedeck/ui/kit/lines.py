@@ -43,6 +43,10 @@ class DetailPanel(Canvas):
         return self._draw_lines(width)
 
 
+DrawLines = Callable[[int, int], Sequence[ShadedLine]]
+"""Draws the content of a frame in so many cells and lines."""
+
+
 class FramedPanel(Canvas):
     """Lines in a rounded frame, with a title at the left and what to press, or a count, at the right.
 
@@ -52,14 +56,14 @@ class FramedPanel(Canvas):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._title, self._right = "", ""
-        self._draw_lines: Callable[[int, int], list[Line]] = lambda _width, _height: []
+        self._draw_lines: DrawLines = lambda _width, _height: []
 
-    def show(self, title: str, right: str, draw_lines: Callable[[int, int], list[Line]]) -> None:
+    def show(self, title: str, right: str, draw_lines: DrawLines) -> None:
         """Show what this function draws for the cells and lines within the frame."""
         self._title, self._right, self._draw_lines = title, right, draw_lines
         self.repaint()
 
-    def draw(self, width: int, height: int) -> list[Line]:
+    def draw(self, width: int, height: int) -> list[ShadedLine]:
         inner, rows = max(0, width - FRAME_CELLS), max(0, height - FRAME_LINES)
         drawn = self._draw_lines(inner, rows)[:rows]
         lines = [*drawn, *([[]] * (rows - len(drawn)))]

@@ -243,12 +243,14 @@ def style(theme: str, role: Role) -> Style:
 
 def _shaded(palette: Palette, shade: Shade) -> Style:
     """The style of a shade. Sixteen colours cannot be mixed: there a weak one is dim, and no ground is tinted."""
+    spec = palette.styles[shade.ink]
+    words = Style() if spec.background else Style.parse(spec.style)
     if palette.plain:
-        return Style(bold=shade.filled or None, reverse=shade.filled or None, dim=shade.strength < 100 or None)
+        return words + Style(bold=shade.filled or None, reverse=shade.filled or None, dim=shade.strength < 100 or None)
     if shade.filled:
         return Style(color=_colour(palette.background), bgcolor=_colour(_hue(palette, shade.ink)), bold=True)
     if palette.ansi:
-        return Style(color=_colour(_hue(palette, shade.ink)), dim=shade.strength < 100 or None)
+        return words + Style(color=_colour(_hue(palette, shade.ink)), dim=shade.strength < 100 or None)
     ground = Color.parse(palette.background)
     if shade.area is not None:
         least, most = palette.area
@@ -258,7 +260,7 @@ def _shaded(palette: Palette, shade: Shade) -> Style:
         ground = ground.blend(Color.parse(_hue(palette, shade.fault)), palette.fault / 100)
     ink = ground.blend(Color.parse(_hue(palette, shade.ink)), shade.strength / 100)
     is_tinted = shade.area is not None or shade.fault is not None
-    return Style(color=ink.rich_color, bgcolor=ground.rich_color if is_tinted else None)
+    return words + Style(color=ink.rich_color, bgcolor=ground.rich_color if is_tinted else None)
 
 
 def _hue(palette: Palette, role: StyleRole) -> str:
