@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -11,7 +12,7 @@ from livedeck.client import Event
 from livedeck.monitor import BroadcastState, Episode, EventState, Finding, HealthAssessment, Phase, QosState, Severity
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.timeline import today_lines, today_title
-from livedeck.text.segments import StyleRole, plain, width
+from livedeck.text.segments import Link, Role, StyleRole, plain, width
 
 NOW = datetime(2026, 11, 20, 21, 14, tzinfo=UTC)
 FRESH = RenderTime(NOW, NOW, stale=False)
@@ -55,15 +56,22 @@ def test_what_is_wrong_comes_first_then_what_is_next_what_is_well_what_is_over()
     assert "+3 more" in today_title([OVER, well, PLANNED, doubted, bad, TOMORROW], 2, FRESH)
 
 
+def rows_of(states: Sequence[EventState], render_time: RenderTime) -> list[list[tuple[str, Role]]]:
+    """The rows of these events, by what they mean; each leads to its event wherever it is clicked."""
+    rows = today_lines(states, render_time, WIDTH, HEIGHT)[1:]
+    assert {role.command for row in rows for _, role in row if isinstance(role, Link)} == {"row.select"}
+    return [[(text, role.role if isinstance(role, Link) else role) for text, role in row] for row in rows]
+
+
 @pytest.mark.parametrize(("severity", "sign"), [(Severity.CRITICAL, "✖"), (Severity.WARNING, "▲")])
 def test_a_fault_begins_with_its_sign_and_is_filled(severity: Severity, sign: str) -> None:
-    (row,) = today_lines([faulty(ON_AIR, severity)], FRESH, WIDTH, HEIGHT)[1:]
+    (row,) = rows_of([faulty(ON_AIR, severity)], FRESH)
     (fault,) = [segment for segment in row if sign in segment[0]]
     assert fault[1] in {StyleRole.CRITICAL, StyleRole.WARNING_FILL}
     assert plain(row).index("█") < plain(row).index(sign) < plain(row).index("┃")
 
 
 def test_nothing_looks_good_on_stale_data() -> None:
-    rows = today_lines([ON_AIR, PLANNED, faulty(ON_AIR, Severity.CRITICAL)], STALE, WIDTH, HEIGHT)[1:]
+    rows = rows_of([ON_AIR, PLANNED, faulty(ON_AIR, Severity.CRITICAL)], STALE)
     roles = {role for row in rows for _, role in row}
     assert not roles & {StyleRole.BAR_OK, StyleRole.INFO, StyleRole.CRITICAL}

@@ -169,7 +169,7 @@ async def test_arrows_walk_through_the_events_that_should_be_sending() -> None:
 
 async def test_help_opens_over_any_screen_and_closes_to_it() -> None:
     async with running((120, 40), "3") as (deck, pilot):
-        for closing in ("escape", "question_mark", "q"):
+        for closing in ("escape", "question_mark", "enter"):
             await pressed(pilot, "question_mark")
             assert isinstance(deck.screen, HelpScreen)
             await pressed(pilot, closing)

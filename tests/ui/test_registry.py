@@ -8,11 +8,12 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from textual.containers import VerticalScroll
 from textual.widgets import Input
 
-from livedeck.text.segments import plain, width
+from livedeck.text.segments import Link, plain, width
 from livedeck.ui.features import FEATURES
-from livedeck.ui.general.help import HelpScreen, help_lines
+from livedeck.ui.general.help import SIGNS, HelpScreen, help_lines
 from livedeck.ui.general.palette import CommandScreen
 from livedeck.ui.shell import commands
 from livedeck.ui.shell.context import Action, ActionRegistry
@@ -75,12 +76,57 @@ async def test_a_key_does_the_action_of_the_screen_in_front() -> None:
                 assert deck.check_action("do", (action.name,)) is action.works_on(mode)
 
 
-@pytest.mark.parametrize("cells", [55, 69])
+@pytest.mark.parametrize("cells", [37, 55, 69])
 def test_every_action_is_in_the_help_whole(cells: int) -> None:
-    lines = help_lines(REGISTRY, cells)
+    lines = help_lines(REGISTRY, "events", ACTIONS, cells, SIGNS)
     words = " ".join(" ".join(plain(line) for line in lines).split())
     assert not [action.name for action in ACTIONS if action.help not in words]
     assert max(width(line) for line in lines) <= cells
+
+
+@pytest.mark.parametrize("cells", [37, 75, 115, 195])
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_help_has_the_keys_of_the_screen_first_and_one_row_for_each_line(screen: str, cells: int) -> None:
+    """In as many columns as fit; each key that works there is a link, none of the others is."""
+    lines = help_lines(REGISTRY, screen, ACTIONS, cells, SIGNS)
+    texts = [plain(line).strip() for line in lines]
+    heads = ["On this screen", "On every screen", "Signs", "On other screens"]
+    assert [text for text in texts if text in heads] == heads
+    links = {role.command for line in lines for _, role in line if isinstance(role, Link)}
+    assert links == {action.name for action in ACTIONS if action.works_on(screen)}
+    assert max(width(line) for line in lines) <= cells
+    first = lines[: texts.index("On every screen")]
+    named = {role.command for line in first for _, role in line if isinstance(role, Link)}
+    assert named == {action.name for action in ACTIONS if action.screens and action.works_on(screen)}
+
+
+async def test_what_is_typed_into_the_help_finds_keys() -> None:
+    async with running((80, 24)) as (deck, pilot):
+        await act(pilot, "app.help")
+        await pilot.press(*"delete")
+        await pilot.pause()
+        text = text_of(deck)
+        assert "Delete the event for good" in text
+        assert "Make an event" not in text
+        await pilot.press(*"xyz")
+        await pilot.pause()
+        assert "No key does that" in text_of(deck)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not deck.screen.is_modal
+
+
+async def test_the_help_scrolls_to_its_end_in_a_small_terminal() -> None:
+    async with running((80, 24)) as (deck, pilot):
+        await act(pilot, "app.help")
+        assert "On this screen" in text_of(deck)
+        for _ in range(30):
+            await pilot.press("pagedown")
+        await pilot.press("up", "down")
+        await pilot.pause()
+        assert "On this screen" not in text_of(deck)
+        scroll = deck.screen.query_one(VerticalScroll)
+        assert scroll.scroll_offset.y == scroll.max_scroll_y > 0
 
 
 def test_every_action_is_driven_by_a_test() -> None:
@@ -149,25 +195,34 @@ def test_what_is_no_command_says_why(text: str, reason: str) -> None:
         commands.parse(REGISTRY, text, "events")
 
 
-def test_the_footer_of_every_screen_leads_out_and_to_the_help() -> None:
+@pytest.mark.parametrize("cells", [60, 80, 120, 200])
+def test_the_footer_of_every_screen_leads_out_and_to_the_help(cells: int) -> None:
+    """However long the name of the alarm is that stands in it."""
     for screen in SCREENS:
-        assert [action.name for action in REGISTRY.footer(screen)][:2] == ["app.quit", "app.help"]
+        for alarm in ("", "Annual general meeting NO_INGEST"):
+            line = plain(key_line(REGISTRY.footer(screen), REGISTRY, cells, read_only=False, alarm=alarm))
+            assert line.endswith("? help  q quit")
+            assert len(line) < cells
 
 
 def test_the_footer_of_the_alarms_offers_first_what_is_done_about_them() -> None:
-    names = [action.name for action in REGISTRY.footer("alarms")][2:6]
+    names = [action.name for action in REGISTRY.footer("alarms")][:4]
     assert names == ["alarm.acknowledge", "alarm.shelve", "alarm.note", "alarm.return"]
 
 
 @pytest.mark.parametrize("cells", [60, 80, 120])
 def test_a_footer_is_as_many_whole_keys_as_fit(cells: int) -> None:
-    """interface.md, "Footer": cut between two keys, never within a word."""
+    """interface.md, "Footer": whole pairs, the most needed ones; what writes stands together."""
     for screen in SCREENS:
         actions = REGISTRY.footer(screen)
-        line = plain(key_line(actions, REGISTRY, cells, read_only=False)).strip()
+        line = plain(key_line(actions, REGISTRY, cells, read_only=False)).removesuffix("? help  q quit").strip()
+        groups = [group.strip().split("  ") for group in line.split("│")]
+        pairs = [pair.strip() for group in groups for pair in group]
         wholes = [f"{key_text(action.keys[0])} {action.label}" for action in actions]
-        assert len(line) <= cells
-        assert any(line == "  ".join(wholes[:count]) for count in range(4, len(wholes) + 1))
+        assert sorted(pairs) == sorted(wholes[: len(pairs)])
+        assert len(pairs) >= 2
+        writing = [{actions[wholes.index(pair.strip())].writes for pair in group} for group in groups]
+        assert all(len(kinds) == 1 for kinds in writing)
 
 
 async def test_commands_are_completed_refused_and_carried_out() -> None:

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import TableSchema, Value, sort_rows
-from livedeck.text.segments import Line, StyleRole
+from livedeck.text.segments import Line, ShadedLine, StyleRole, linked
 
 T = TypeVar("T")
 _TERM = re.compile(r"(?P<not>!?)(?P<field>[A-Za-z_]+)(?P<op><=|>=|[:<>=])(?P<text>.*)", re.DOTALL)
@@ -137,8 +137,8 @@ def apply_view(schema: TableSchema[T], rows: Sequence[T], view: TableView, rende
     return FilteredRows(tuple(kept), len(rows), hidden_critical)
 
 
-def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> list[Line]:
-    """That a filter is in force, and what it hides. `clear_key`: the key that removes it."""
+def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> list[ShadedLine]:
+    """That a filter is in force, and what it hides. `clear_key`: the key that removes it, as a click does."""
     if not view.filter:
         return []
     line: Line = [
@@ -148,7 +148,7 @@ def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> l
     ]
     if filtered.hidden_critical:
         line.append((f"   ✖ {filtered.hidden_critical} with a critical fault hidden", StyleRole.CRITICAL))
-    return [[*line, (f"   {clear_key} shows all", StyleRole.DIM)]]
+    return [linked([*line, (f"   {clear_key} shows all", StyleRole.DIM)], "view.clear")]
 
 
 def sort_line(schema: TableSchema[T], view: TableView, next_key: str) -> list[Line]:

@@ -26,6 +26,7 @@ from livedeck.text.secrets import mask_secrets, masked
 from livedeck.text.values import safe
 from livedeck.ui.features import FEATURES
 from livedeck.ui.kit import themes
+from livedeck.ui.kit.canvas import StyledWidget
 from livedeck.ui.kit.selection import RowSelection
 from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
 from livedeck.ui.shell.context import Action, ActionRegistry, Context, Identity, Keymap, Opener, ScreenType
@@ -263,6 +264,11 @@ class Deck(ExactApp):
     def action_do(self, name: str) -> None:
         """The action that a key is bound to."""
         self.dispatch(name)
+
+    def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
+        """A click on words that lead somewhere is the command that they stand for, of the screen in front."""
+        if message.widget.screen is self.screen:
+            self.dispatch(message.link.command, message.link.argument)
 
     def dispatch(self, name: str, argument: str = "") -> None:
         """See `Context`: the one way in from keys, palette and commands."""

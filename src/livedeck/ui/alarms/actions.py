@@ -212,7 +212,7 @@ LOGS = (
 )
 
 FEATURE = Feature(
-    tab=Tab("Alarms", "7", "alarms", "Alarms: the board, and the logs of what was", rank=62),
+    tab=Tab("Alarms", "7", "alarms", "Alarms: the board, and the logs of what was"),
     screens={"alarms": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
     actions=(*ALARMS, *LOGS),
     help=(HelpGroup("alarm", "Alarms", 50), HelpGroup("log", "Logs", 80)),

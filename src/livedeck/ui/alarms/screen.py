@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from livedeck.monitor import Alarm, Snapshot
 from livedeck.presentation.alarms import ALARMS, all_alarms
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Line, StyleRole
+from livedeck.text.segments import Line, Link, ShadedLine, StyleRole
 from livedeck.ui.alarms.view import LOG, TABS, LogRecord, detail, newest_first
 from livedeck.ui.kit.lines import DetailPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection, find_row
@@ -101,8 +101,13 @@ class AlarmsScreen(BaseScreen):
         nothing: Line = [(" no alarm selected", StyleRole.DIM)]
         self.query_one(AlarmPanel).show(lambda cells: detail(alarm, render_time, cells) if alarm else [nothing])
 
-    def _tab_line(self, snapshot: Snapshot) -> Line:
-        tabs = ((f"[{tab}]", StyleRole.STRONG) if tab == self._tab else (f" {tab} ", StyleRole.DIM) for tab in TABS)
+    def _tab_line(self, snapshot: Snapshot) -> ShadedLine:
+        tabs = (
+            (f"[{tab}]", Link(StyleRole.STRONG, "log.next", tab))
+            if tab == self._tab
+            else (f" {tab} ", Link(StyleRole.DIM, "log.next", tab))
+            for tab in TABS
+        )
         counts = f"   {len(snapshot.alarms)} to read, {len(snapshot.quiet)} quiet" if self._is_board else ""
         return [(" ", StyleRole.TEXT), *tabs, (counts, StyleRole.DIM)]
 

@@ -69,7 +69,12 @@ def open_help(ctx: Context, _: str) -> None:
     """Show the keys and the signs."""
     from livedeck.ui.general.help import HelpScreen
 
-    ctx.open(HelpScreen(ctx.actions))
+    def do(name: str | None) -> None:
+        if name is not None:
+            ctx.dispatch(name)
+
+    title = next((screen.NAME for screen in ctx.screen_stack if isinstance(screen, BaseScreen)), "")
+    ctx.open(HelpScreen(ctx.actions, ctx.current_mode, title), do)
 
 
 def open_command(ctx: Context, argument: str) -> None:
@@ -130,6 +135,14 @@ def last_row(ctx: Context, _: str) -> None:
 def open_row(ctx: Context, _: str) -> None:
     """To the detail of the row under the cursor."""
     _table(ctx).open()
+
+
+def select_row(ctx: Context, event_id: str) -> None:
+    """Select that event; where one of its rows or alarms is clicked, that is the command."""
+    if ctx.snapshot is None or ctx.snapshot.find(event_id) is None:
+        ctx.announce(f"there is no event {event_id or 'without an id'} here", Severity.WARNING)
+    else:
+        ctx.select_event(event_id)
 
 
 COPY_FORMATS = {"id": "id", "link": "link to watch", "json": "JSON", "curl": "curl"}
@@ -281,9 +294,20 @@ def sort_next(ctx: Context, argument: str) -> None:
     if argument and argument not in columns:
         ctx.announce(f"there is no column {argument} to sort by: {', '.join(columns)}", Severity.WARNING)
     elif argument:
-        _change_view(ctx, listing, sort=argument)
+        _sort_by(ctx, listing, argument)
     else:
         _step_sort(ctx, listing, 1)
+
+
+def _sort_by(ctx: Context, listing: Listing, column: str) -> None:
+    """By that column; where it is sorted so already the other way round, and after that as it came: worst first."""
+    view = ctx.preferences.view(listing.name)
+    if view.sort != column:
+        _change_view(ctx, listing, sort=column, down=False)
+    elif not view.down:
+        _change_view(ctx, listing, down=True)
+    else:
+        _change_view(ctx, listing, sort="", down=False)
 
 
 def sort_previous(ctx: Context, _: str) -> None:
@@ -319,7 +343,7 @@ def choose_columns(ctx: Context, argument: str) -> None:
     if shown:
         _change_view(ctx, listing, hidden=tuple(column for column in columns if column not in shown))
         return
-    from livedeck.ui.general.help import ColumnsScreen
+    from livedeck.ui.general.columns import ColumnsScreen
 
     def hide(hidden: tuple[str, ...] | None) -> None:
         if hidden is not None:
@@ -330,11 +354,11 @@ def choose_columns(ctx: Context, argument: str) -> None:
 
 
 DECK = (
-    Action("app.help", ("question_mark",), "help", "The keys and the signs", open_help, rank=2),
-    Action("app.command", ("colon",), "command", "Type a command; tab completes it", open_command, rank=50),
+    Action("app.help", ("question_mark",), "help", "The keys and the signs", open_help),
+    Action("app.command", ("colon",), "command", "Type a command; tab completes it", open_command),
     Action("app.palette", ("ctrl+p",), "palette", "Search everything that can be done", open_palette),
     Action("app.ask", ("r",), "ask now", "Ask the platform now, not at the next round", refresh, rank=60),
-    Action("app.quit", ("q",), "quit", "Leave; the terminal is left as it was found", leave, rank=1),
+    Action("app.quit", ("q",), "quit", "Leave; the terminal is left as it was found", leave),
     Action("app.interrupt", ("ctrl+c",), "quit", "Leave, whatever is open", interrupt, fixed=True),
     Action("app.suspend", ("ctrl+z",), "suspend", "Suspend the deck; `fg` brings it back", suspend),
 )
@@ -357,6 +381,7 @@ ROWS = (
     Action("row.page_down", ("pagedown",), "page down", "A screenful down", page_down, kind=ScreenKind.ROWS),
     Action("row.first", ("home",), "first", "The first row", first_row, kind=ScreenKind.ROWS),
     Action("row.last", ("end",), "last", "The last row", last_row, kind=ScreenKind.ROWS),
+    Action("row.select", (), "select", "Select the event of that id", select_row, kind=ScreenKind.EVENTS, takes="ID"),
     Action(
         "row.open",
         ("enter",),
@@ -392,7 +417,7 @@ VIEW = (
         "view.sort",
         ("greater_than_sign",),
         "sort",
-        "Sort by the next column, or by the one named",
+        "Sort by the next column; or by the one named, again to turn it round, once more for worst first",
         sort_next,
         kind=ScreenKind.TABLE,
         takes="[COLUMN]",

@@ -1,131 +1,209 @@
-"""What the keys do and what the signs mean."""
+"""What the keys do and what the signs mean: those of this screen first, found by what is typed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 
 from livedeck.presentation.badges import LAMP_ROLES, SEVERITY_BADGES, TALLY_BADGES, severity_chip
 from livedeck.presentation.qos import HIGHLIGHTED, NORMAL, ODD
-from livedeck.text.segments import Line, StyleRole, fit, wrap
+from livedeck.text.segments import Line, Role, Segment, ShadedLine, StyleRole, cell_len, fit, linked, wrap
+from livedeck.ui.kit.canvas import StyledWidget
 from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
-from livedeck.ui.shell.context import ActionRegistry
+from livedeck.ui.kit.text_field import TextField
+from livedeck.ui.shell import commands
+from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
-MAX_CELLS, FRAME_CELLS = 74, 5
-"""The width of the box at most, and what border, padding and scroll bar take of it (app.tcss)."""
+FRAME_CELLS = 5
+"""What the frame, a blank and the scroll bar take of the width (app.tcss)."""
 
-KEY_CELLS = 18
+COLUMN_CELLS, CAP_CELLS, GAP = 37, 11, 1
+"""A column at least, the cap of a key in it, and what is blank between two columns."""
 
-
-class HelpScreen(Modal[None]):
-    """Any of its closing keys leads back to where it was opened."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,enter,q", "dismiss", "close")]
-
-    def __init__(self, registry: ActionRegistry) -> None:
-        super().__init__()
-        self._registry = registry
-
-    def compose(self) -> ComposeResult:
-        with VerticalScroll():
-            yield LinesWidget(id="help")
-
-    def on_resize(self) -> None:
-        width = min(MAX_CELLS, self.size.width) - FRAME_CELLS
-        self.query_one("#help", LinesWidget).show(help_lines(self._registry, width))
+Block = Sequence[ShadedLine]
+"""A heading and what stands below it; it is broken between columns only where it is higher than one."""
 
 
-def help_lines(registry: ActionRegistry, width: int) -> list[Line]:
-    """The keys in force by group, then the signs; no line is wider than that."""
-    lines: list[Line] = []
-    for title, actions in registry.groups():
-        lines.append([(title.upper(), StyleRole.HEAD)])
-        for action in actions:
-            keys = "  ".join(key_text(key) for key in registry.keys_of(action)) or f":{action.name}"
-            lines += _rows(keys, action.help, StyleRole.STRONG, width)
-        lines.append([])
-    return lines + sign_lines(width)
+class HelpScreen(Modal[str | None]):
+    """What is typed finds keys; a click on a key that works here returns the name of its action."""
 
-
-def sign_lines(width: int) -> list[Line]:
-    """Every sign that stands in a cell of a table."""
-    lines: list[Line] = [[("SIGNS", StyleRole.HEAD)]]
-    for style in (NORMAL, *HIGHLIGHTED, ODD):
-        lines += _rows(f"{style.glyph} {style.word}", style.meaning, style.role, width)
-    lines.append([("  ", StyleRole.TEXT), *_severities()])
-    lines += _rows("0  ?  --  -", "zero, unknown, no fresh data, not measured", StyleRole.TEXT, width)
-    lines += _rows("▒ STALE", "not to be believed: too old, or not answered", StyleRole.STALE, width)
-    lines += [[], [("TALLY", StyleRole.HEAD)]]
-    for tally, (glyph, _, role) in TALLY_BADGES.items():
-        lines.append([(f"   {glyph}", LAMP_ROLES.get(tally, StyleRole.DIM)), (f" {tally.value}", role)])
-    return lines
-
-
-def _severities() -> Line:
-    line: Line = []
-    for severity in SEVERITY_BADGES:
-        line += [severity_chip(severity), (f" {severity.value}  ", StyleRole.TEXT)]
-    return line
-
-
-def _rows(left: str, right: str, role: StyleRole, width: int) -> list[Line]:
-    rows = [*wrap(right, StyleRole.TEXT, width - KEY_CELLS)]
-    lefts = [f"  {left}", *[""] * (len(rows) - 1)]
-    return [[*fit([(text, role)], KEY_CELLS, ellipsis=True), *row] for text, row in zip(lefts, rows, strict=True)]
-
-
-ColumnTitle = tuple[str, str]
-"""The name of a column and its title."""
-
-
-class ColumnsScreen(Modal[tuple[str, ...] | None]):
-    """Space shows or hides a column; enter returns the hidden ones, escape None."""
-
+    CLOSES_OUTSIDE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "close"),
-        Binding("up,k", "move(-1)", "up"),
-        Binding("down,j", "move(1)", "down"),
-        Binding("space", "toggle_column", "show or hide"),
-        Binding("enter", "take", "take"),
+        Binding("up", "scroll(-1)", "up"),
+        Binding("down", "scroll(1)", "down"),
+        Binding("pageup", "page(-1)", "page up"),
+        Binding("pagedown", "page(1)", "page down"),
     ]
 
-    def __init__(self, columns: Sequence[ColumnTitle], hidden: Sequence[str]) -> None:
+    def __init__(self, registry: ActionRegistry, mode: str, title: str) -> None:
         super().__init__()
-        self._columns, self._hidden, self._index = columns, set(hidden), 0
+        self._registry, self._mode, self._title = registry, mode, title
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="command"):
-            yield LinesWidget(id="columns")
+        with Vertical(id="help-box"):
+            with Horizontal(id="search"):
+                yield TextField(placeholder="type to search")
+                yield LinesWidget(id="found")
+            with VerticalScroll(can_focus=False):
+                yield LinesWidget(id="help")
 
     def on_mount(self) -> None:
+        self.query_one("#help-box").border_title = f"Help: {self._title}"
+        self.query_one(TextField).focus()
+
+    def on_resize(self) -> None:
         self._paint()
 
-    def action_move(self, step: int) -> None:
-        """Mark the next or the previous column."""
-        self._index = (self._index + step) % len(self._columns)
+    def on_input_changed(self) -> None:
+        if "?" in self.query_one(TextField).text:  # what opened it closes it
+            self.dismiss(None)
+            return
         self._paint()
+        self.query_one(VerticalScroll).scroll_home(animate=False)
 
-    def action_toggle_column(self) -> None:
-        """Hide the marked column, or show it again."""
-        self._hidden ^= {self._columns[self._index][0]}
-        self._paint()
+    def on_input_submitted(self) -> None:
+        self.dismiss(None)
 
-    def action_take(self) -> None:
-        """Return the hidden columns in the order of the table."""
-        self.dismiss(tuple(name for name, _ in self._columns if name in self._hidden))
+    def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
+        """A click does what the key does."""
+        message.stop()
+        self.dismiss(message.link.command)
+
+    def action_scroll(self, step: int) -> None:
+        """A line up or down."""
+        self.query_one(VerticalScroll).scroll_relative(y=step, animate=False)
+
+    def action_page(self, direction: int) -> None:
+        """A screenful up or down."""
+        scroll = self.query_one(VerticalScroll)
+        scroll.scroll_relative(y=direction * max(1, scroll.size.height - 1), animate=False)
 
     def _paint(self) -> None:
-        lines: list[Line] = [
-            [(" Columns   space shows or hides, enter keeps; a narrow table drops some", StyleRole.HEAD)]
-        ]
-        for index, (name, title) in enumerate(self._columns):
-            cursor = "> " if index == self._index else "  "
-            box = "[ ]" if name in self._hidden else "[x]"
-            lines.append([(cursor, StyleRole.STRONG), (f"{box} {name:<9}", StyleRole.TEXT), (title, StyleRole.DIM)])
-        self.query_one("#columns", LinesWidget).show(lines)
+        text, width = self.query_one(TextField).text, self.size.width - FRAME_CELLS
+        found = commands.search(self._registry, text, self._mode)
+        count = (
+            f" {len(found)} of {len(self._registry.actions)} keys" if text.strip() else " the keys of this screen first"
+        )
+        self.query_one("#found", LinesWidget).show([[(f"{count}; esc closes", StyleRole.DIM)]])
+        signs = () if text.strip() else tuple(SIGNS)
+        self.query_one("#help", LinesWidget).show(help_lines(self._registry, self._mode, found, width, signs))
+
+
+def _columns(width: int) -> int:
+    return max(1, (width + GAP) // (COLUMN_CELLS + GAP))
+
+
+def _column_cells(width: int) -> int:
+    columns = _columns(width)
+    return (width - GAP * (columns - 1)) // columns
+
+
+def help_lines(
+    registry: ActionRegistry, mode: str, actions: Iterable[Action], width: int, signs: Iterable[str] = ()
+) -> list[ShadedLine]:
+    """The keys in force of these actions, as wide as that: those of this screen, of every screen, then the signs of
+    these headings, and last the keys of other screens.
+    """
+    wanted, cells = {action.name for action in actions}, _column_cells(width)
+    groups = [(title, [action for action in group if action.name in wanted]) for title, group in registry.groups()]
+    sections: list[tuple[str, list[Block]]] = []
+    for heading, belongs in (
+        ("On this screen", lambda action: action.screens and action.works_on(mode)),
+        ("On every screen", lambda action: not action.screens),
+        ("On other screens", lambda action: not action.works_on(mode)),
+    ):
+        found = [(title, [action for action in group if belongs(action)]) for title, group in groups]
+        sections.append((heading, [_key_block(registry, mode, *group, cells) for group in found if group[1]]))
+    sections.insert(2, ("Signs", [_sign_block(title, cells) for title in signs]))
+    lines: list[ShadedLine] = []
+    for heading, blocks in sections:
+        if blocks:
+            lines += [
+                *([[]] if lines else []),
+                [(f" {heading}".ljust(width), StyleRole.RAISED)],
+                *_in_columns(blocks, width),
+            ]
+    return lines or [[("No key does that; esc closes", StyleRole.TEXT)]]
+
+
+def _key_block(registry: ActionRegistry, mode: str, title: str, actions: Iterable[Action], cells: int) -> Block:
+    return [[(title.upper(), StyleRole.INFO)], *(row for a in actions for row in _key_rows(registry, a, mode, cells))]
+
+
+def _key_rows(registry: ActionRegistry, action: Action, mode: str, cells: int) -> list[ShadedLine]:
+    keys = " ".join(key_text(key) for key in registry.keys_of(action)) or f":{action.verb}"
+    rows = _rows([(keys, StyleRole.TAB)], action.help, cells)
+    return [linked(row, action.name) for row in rows] if action.works_on(mode) else [*rows]
+
+
+def _statuses() -> Iterable[tuple[Line, str]]:
+    for style in (NORMAL, *HIGHLIGHTED, ODD):
+        yield [(f"{style.glyph} {style.word}", style.role)], style.meaning
+
+
+def _tallies() -> Iterable[tuple[Line, str]]:
+    for tally, (glyph, word, role) in TALLY_BADGES.items():
+        yield [(f"{glyph} ", LAMP_ROLES.get(tally, StyleRole.DIM)), (word, role)], tally.value.capitalize()
+
+
+def _severities() -> Iterable[tuple[Line, str]]:
+    for severity in SEVERITY_BADGES:
+        yield [severity_chip(severity)], severity.value.capitalize()
+
+
+def _cells() -> Iterable[tuple[Line, str]]:
+    yield [("0 ? -- -", StyleRole.TEXT)], "Zero, unknown, no fresh data, nothing to measure"
+    yield [("·", StyleRole.DIM)], "Not asked for yet"
+    yield [("▒ STALE", StyleRole.STALE)], "Not to be believed: too old, or not answered"
+
+
+SIGNS = {"Tally": _tallies, "Alarms": _severities, "QoS status": _statuses, "Cells": _cells}
+"""Every sign that stands in a cell of a table, in its colours, and what it means."""
+
+
+def _sign_block(title: str, cells: int) -> Block:
+    rows = (row for cap, words in SIGNS[title]() for row in _rows(cap, words, cells))
+    return [[(title.upper(), StyleRole.INFO)], *rows]
+
+
+def _rows(cap: Sequence[Segment], words: str, cells: int) -> list[ShadedLine]:
+    """A cap, and beside it what it means; a cap that is too wide has a line of its own."""
+    texts = [*wrap(words, StyleRole.TEXT, cells - CAP_CELLS - 1)]
+    length = sum(cell_len(text) for text, _ in cap)
+    role = cap[0][1]
+    ground = role if role is StyleRole.TAB else StyleRole.TEXT
+    if length > CAP_CELLS:
+        return [cap, *([(" " * (CAP_CELLS + 1), StyleRole.TEXT), *text] for text in texts)]
+    before = (CAP_CELLS - length) // 2
+    first: list[tuple[str, Role]] = [(" " * before, ground), *cap, (" " * (CAP_CELLS - length - before), ground)]
+    rest: list[tuple[str, Role]] = [(" " * CAP_CELLS, StyleRole.TEXT)]
+    return [[*(first if not index else rest), (" ", StyleRole.TEXT), *text] for index, text in enumerate(texts)]
+
+
+def _in_columns(blocks: Sequence[Block], width: int) -> Iterable[ShadedLine]:
+    """The blocks in columns, one below the other and then in the next column, as low as possible."""
+    count, cells = _columns(width), _column_cells(width)
+    total = sum(len(block) + 1 for block in blocks)
+    height = next(height for height in range(total // count, total + 1) if len(_fill(blocks, height)) <= count)
+    columns = _fill(blocks, height)
+    for row in range(max(map(len, columns))):
+        parts = [fit(column[row] if row < len(column) else [], cells, ellipsis=True) for column in columns]
+        yield [segment for part in parts for segment in (*part, (" " * GAP, StyleRole.TEXT))][:-1]
+
+
+def _fill(blocks: Sequence[Block], height: int) -> list[list[ShadedLine]]:
+    """The blocks in columns of that height; one that is higher has a column of its own."""
+    columns: list[list[ShadedLine]] = []
+    for block in blocks:
+        if columns and len(columns[-1]) + 1 + len(block) <= height:
+            columns[-1] += [[], *block]
+        else:
+            columns.append([*block])
+    return columns

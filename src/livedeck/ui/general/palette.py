@@ -8,7 +8,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from livedeck.text.segments import Line, StyleRole, fit
+from livedeck.text.segments import Line, ShadedLine, StyleRole, fit, linked
+from livedeck.ui.kit.canvas import StyledWidget
 from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.text_field import TextField
@@ -26,6 +27,7 @@ class CommandScreen(Modal[Command | None]):
     """`search`: by words, enter takes the marked action. Else by name, and only a whole command is taken."""
 
     TAKES_TYPED_AHEAD = True
+    CLOSES_OUTSIDE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "close"),
         Binding("up", "move(-1)", "up", priority=True),
@@ -74,6 +76,11 @@ class CommandScreen(Modal[Command | None]):
             return
         self.dismiss((action.name, argument))
 
+    def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
+        """A click takes an action."""
+        message.stop()
+        self.dismiss((message.link.command, ""))
+
     def action_move(self, step: int) -> None:
         """Mark the next or the previous action."""
         if self._matches:
@@ -100,15 +107,16 @@ class CommandScreen(Modal[Command | None]):
         rows += [[(f"   {hidden} more", StyleRole.DIM)]] if hidden > 0 else []
         self.query_one("#matches", LinesWidget).show(rows)
 
-    def _row(self, action: Action, *, marked: bool) -> Line:
+    def _row(self, action: Action, *, marked: bool) -> ShadedLine:
         disabled = self._read_only and action.writes
         role = StyleRole.DIM if disabled else StyleRole.STRONG if marked else StyleRole.TEXT
         key = next((key_text(key) for key in self._registry.keys_of(action)), "")
         command = f":{action.name}{f' {action.takes}' if action.takes else ''}"
-        return [
+        line: Line = [
             ("> " if marked else "  ", StyleRole.STRONG),
             *fit([(command, role)], 26, ellipsis=True),
             *fit([(f" {key}", StyleRole.DIM)], KEY_CELLS, ellipsis=True),
             *fit([(" RO" if disabled else "", StyleRole.DIM)], 4 if self._read_only else 1),
             (action.help, StyleRole.DIM if disabled else StyleRole.TEXT),
         ]
+        return linked(line, action.name)

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from rich.segment import Segment as RichSegment
 from rich.style import Style
+from textual import events, on
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from livedeck.text.segments import ShadedLine, changed_ranges, render
+from livedeck.text.segments import Link, ShadedLine, changed_ranges, link_at, render
 from livedeck.ui.kit import themes
 
 MIN_GAP = 20
@@ -18,10 +20,34 @@ MIN_GAP = 20
 
 
 class StyledWidget(Widget):
-    """A widget that paints segments in the styles that the theme in force gives their roles."""
+    """A widget that paints segments in the styles that the theme in force gives their roles.
+
+    A click on a segment whose role is a `Link` is told as `Followed`.
+    """
+
+    class Followed(Message):
+        """A link was clicked. `widget`: where it stands."""
+
+        def __init__(self, link: Link, widget: Widget) -> None:
+            super().__init__()
+            self.link, self.widget = link, widget
 
     base = Style()
     """The style of the widget itself, as it was when the compositor asked last."""
+
+    def line_at(self, y: int) -> ShadedLine:  # noqa: ARG002  each widget overrides it
+        """What is drawn in that line of the widget."""
+        return []
+
+    def link_at(self, x: int, y: int) -> Link | None:
+        """Where a click on that cell of the widget leads; None: nowhere."""
+        return link_at(self.line_at(y), x)
+
+    @on(events.Click)
+    def follow_link(self, event: events.Click) -> None:
+        """A click on words that lead somewhere goes there."""
+        if link := self.link_at(int(event.x), int(event.y)):
+            self.post_message(self.Followed(link, self))
 
     def refresh_regions(self, regions: Iterable[Region]) -> int:
         """Have these regions sent to the terminal. Returns how many there are."""
@@ -62,7 +88,7 @@ class Canvas(StyledWidget):
         return self.refresh_regions(
             region
             for row in range(height)
-            for region in changed_regions(row, _line_at(before, row), _line_at(self._lines, row), width)
+            for region in changed_regions(row, _line_at(before, row), self.line_at(row), width)
         )
 
     def on_resize(self) -> None:
@@ -71,9 +97,12 @@ class Canvas(StyledWidget):
         self.repaint()
         self.refresh()
 
+    def line_at(self, y: int) -> ShadedLine:
+        return _line_at(self._lines, y)
+
     def render_line(self, y: int) -> Strip:
         """One line of what was drawn last."""
-        return self.to_strip(_line_at(self._lines, y), self.size.width, self.base)
+        return self.to_strip(self.line_at(y), self.size.width, self.base)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         """The number of lines that it draws, for a height of `auto`."""

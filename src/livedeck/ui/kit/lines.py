@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, fit, width
+from livedeck.text.segments import Line, Link, ShadedLine, StyleRole, clip, fit, width
 from livedeck.ui.kit.canvas import Canvas
 
 
@@ -43,27 +43,29 @@ class DetailPanel(Canvas):
         return self._draw_lines(width)
 
 
-DrawLines = Callable[[int, int], Sequence[ShadedLine]]
-"""Draws the content of a frame in so many cells and lines."""
-
-
 class FramedPanel(Canvas):
     """Lines in a rounded frame, with a title at the left and what to press, or a count, at the right.
 
-    The title is never cut: what stands at the right goes first.
+    The title is never cut: what stands at the right goes first. A click leads to what the pane shows in short, unless
+    the words under it lead elsewhere.
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._title, self._right = "", ""
-        self._draw_lines: DrawLines = lambda _width, _height: []
+        self._title, self._right, self._command = "", "", ""
+        self._draw_lines: Callable[[int, int], Sequence[ShadedLine]] = lambda _width, _height: []
 
-    def show(self, title: str, right: str, draw_lines: DrawLines) -> None:
-        """Show what this function draws for the cells and lines within the frame."""
-        self._title, self._right, self._draw_lines = title, right, draw_lines
+    def show(
+        self, title: str, right: str, draw_lines: Callable[[int, int], Sequence[ShadedLine]], command: str = ""
+    ) -> None:
+        """Show what this function draws for the cells and lines within the frame. `command`: what a click does."""
+        self._title, self._right, self._draw_lines, self._command = title, right, draw_lines, command
         self.repaint()
 
-    def draw(self, width: int, height: int) -> list[ShadedLine]:
+    def link_at(self, x: int, y: int) -> Link | None:
+        return super().link_at(x, y) or (Link(StyleRole.TEXT, self._command) if self._command else None)
+
+    def draw(self, width: int, height: int) -> Sequence[ShadedLine]:
         inner, rows = max(0, width - FRAME_CELLS), max(0, height - FRAME_LINES)
         drawn = self._draw_lines(inner, rows)[:rows]
         lines = [*drawn, *([[]] * (rows - len(drawn)))]

@@ -16,7 +16,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.theme import Theme
 
-from livedeck.text.segments import Role, Shade, StyleRole
+from livedeck.text.segments import Link, Role, Shade, StyleRole
 from livedeck.ui.kit.palette import COLOURS, Colours, mix
 
 AUTO = "auto"
@@ -235,6 +235,8 @@ def style(theme: str, role: Role) -> Style:
     palette = PALETTES.get(theme, DARK)
     if isinstance(role, Shade):
         return _shaded(palette, role)
+    if isinstance(role, Link):
+        return style(theme, role.role)
     spec = palette.styles[role]
     background = spec.background or palette.background if DARK.styles[role].background else ""
     colours = Style(color=_colour(spec.colour), bgcolor=_colour(background) if background else None)
@@ -243,14 +245,12 @@ def style(theme: str, role: Role) -> Style:
 
 def _shaded(palette: Palette, shade: Shade) -> Style:
     """The style of a shade. Sixteen colours cannot be mixed: there a weak one is dim, and no ground is tinted."""
-    spec = palette.styles[shade.ink]
-    words = Style() if spec.background else Style.parse(spec.style)
     if palette.plain:
-        return words + Style(bold=shade.filled or None, reverse=shade.filled or None, dim=shade.strength < 100 or None)
+        return Style(bold=shade.filled or None, reverse=shade.filled or None, dim=shade.strength < 100 or None)
     if shade.filled:
         return Style(color=_colour(palette.background), bgcolor=_colour(_hue(palette, shade.ink)), bold=True)
     if palette.ansi:
-        return words + Style(color=_colour(_hue(palette, shade.ink)), dim=shade.strength < 100 or None)
+        return Style(color=_colour(_hue(palette, shade.ink)), dim=shade.strength < 100 or None)
     ground = Color.parse(palette.background)
     if shade.area is not None:
         least, most = palette.area
@@ -260,7 +260,7 @@ def _shaded(palette: Palette, shade: Shade) -> Style:
         ground = ground.blend(Color.parse(_hue(palette, shade.fault)), palette.fault / 100)
     ink = ground.blend(Color.parse(_hue(palette, shade.ink)), shade.strength / 100)
     is_tinted = shade.area is not None or shade.fault is not None
-    return words + Style(color=ink.rich_color, bgcolor=ground.rich_color if is_tinted else None)
+    return Style(color=ink.rich_color, bgcolor=ground.rich_color if is_tinted else None)
 
 
 def _hue(palette: Palette, role: StyleRole) -> str:

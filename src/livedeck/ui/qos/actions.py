@@ -26,9 +26,14 @@ def _screen(ctx: Context) -> QosScreen:
     return ctx.screen_of(_screen_type())
 
 
-def longer(ctx: Context, _: str) -> None:
-    """A longer stretch of time around the cursor."""
-    _screen(ctx).change_range(1)
+def longer(ctx: Context, argument: str) -> None:
+    """A longer stretch of time around the cursor, or the one that is named."""
+    screen = _screen(ctx)
+    names = screen.range_names
+    if argument and argument not in names:
+        ctx.announce(f"there is no range {argument}: {', '.join(names)}", Severity.WARNING)
+    else:
+        screen.change_range(names.index(argument) - names.index(screen.range_name) if argument else 1)
 
 
 def shorter(ctx: Context, _: str) -> None:
@@ -148,7 +153,16 @@ HERE = ("qos",)
 
 QOS = (
     Action("qos.shorter", ("plus",), "zoom in", "A shorter range of time, around the cursor", shorter, HERE, rank=21),
-    Action("qos.longer", ("minus",), "zoom out", "A longer range of time, around the cursor", longer, HERE, rank=22),
+    Action(
+        "qos.longer",
+        ("minus",),
+        "zoom out",
+        "A longer range of time, around the cursor; or the one named",
+        longer,
+        HERE,
+        takes="[RANGE]",
+        rank=22,
+    ),
     Action("qos.left", ("left",), "cursor", "The cursor to the left: what was measured there", left, HERE, rank=23),
     Action("qos.right", ("right",), "cursor right", "The cursor to the right, and off", right, HERE),
     Action("qos.earlier", ("shift+left",), "earlier", "Half a window back: what was before", earlier, HERE, rank=27),
@@ -202,7 +216,7 @@ QOS = (
 )
 
 FEATURE = Feature(
-    tab=Tab("QoS", "3", "QoS", "QoS: the quality of the selected event over time", rank=61),
+    tab=Tab("QoS", "3", "QoS", "QoS: the quality of the selected event over time"),
     screens={"qos": FeatureScreen(_screen_type)},
     actions=QOS,
     help=(HelpGroup("qos", "QoS", 90),),

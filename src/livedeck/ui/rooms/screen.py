@@ -16,7 +16,8 @@ from livedeck.presentation import filtering
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.rooms import RELAYS, ROOMS, Relay, WaitingEdit, relay_profiles
 from livedeck.presentation.table import TableSchema
-from livedeck.text.segments import Line
+from livedeck.text.segments import Line, ShadedLine
+from livedeck.ui.kit.canvas import StyledWidget
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.selection import RowSelection
 from livedeck.ui.kit.table import Table
@@ -138,7 +139,7 @@ class RoomsScreen(BaseScreen):
         self.query_one("#room", LinesWidget).show(view.room_title(room, self._waiting_edit(room), render_time, cells))
         self._paint_key(cells)
 
-    def _fill(self, pane: str, rooms: CachedList[Room], render_time: RenderTime, empty_text: str) -> list[Line]:
+    def _fill(self, pane: str, rooms: CachedList[Room], render_time: RenderTime, empty_text: str) -> list[ShadedLine]:
         """Show that table by the operator's view. Returns the line of its filter."""
         schema, table_view = PANES[pane], self.ctx.preferences.view(pane)
         filtered = filtering.apply_view(schema, self._rows(pane, rooms), table_view, render_time)
@@ -173,6 +174,11 @@ class RoomsScreen(BaseScreen):
         else:
             self._revealed = ""
         self.query_one("#key", LinesWidget).show(lines)
+
+    def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
+        """A table is sorted by a click once the keys move in it."""
+        if isinstance(message.widget, Table):
+            self.turn(message.widget.id or self._pane)
 
     def on_table_moved(self, message: Table.Moved) -> None:
         pane = message.table or self._pane

@@ -152,8 +152,8 @@ class Context(Protocol):
         """End the deck with that exit code; the terminal is left as it was found."""
 
 
-BEHIND_THE_WAYS_OUT = 3
-"""The rank after quit and help."""
+FIRST = 1
+"""The rank before all others."""
 
 
 class ScreenKind(IntEnum):
@@ -204,8 +204,8 @@ class Action:
     stop; empty: that of `operation`, the name of the operation that it runs.
     `screens`: the modes where it works, () everywhere; with a `kind`: on all screens of that kind. `blocked`: why it
     cannot be done now. `writes`: whether it changes the platform. `takes`: what may stand after its command, empty:
-    nothing. `rank`: its place in the footer, 0 not there. `home`: the mode where it is what one does, and stands right
-    behind the ways out. `alarm_label`: its label before the name of an alarm that no cursor shows. `fixed`: it cannot
+    nothing. `rank`: its place in the footer, 0 not there. `home`: the mode where it is what one does, and stands
+    first. `alarm_label`: its label before the name of an alarm that no cursor shows. `fixed`: it cannot
     be remapped, and works whatever is open.
 
     What ends something has a capital letter, and never the shifted letter of a harmless key.
@@ -248,7 +248,7 @@ class Action:
 
     def footer_rank(self, mode: str) -> int:
         """Where it stands in the footer of that screen; 0: not there."""
-        return BEHIND_THE_WAYS_OUT if self.home == mode else self.rank
+        return FIRST if self.home == mode else self.rank
 
     def works_on(self, mode: str) -> bool:
         """Whether its key does something on that screen."""
@@ -293,14 +293,13 @@ def change(
 class Tab:
     """A feature's place in the row of tabs, and the action that leads there.
 
-    `key`, `label`, `help`, `rank`: of that action. `run`: None shows the first of the feature's screens.
+    `key`, `label`, `help`: of that action. `run`: None shows the first of the feature's screens.
     """
 
     title: str
     key: str
     label: str
     help: str
-    rank: int = 0
     run: Run | None = None
 
     @property
@@ -311,7 +310,7 @@ class Tab:
     def action(self, mode: str) -> Action:
         """The action; `mode`: of the feature's first screen."""
         run = self.run or (lambda ctx, _: ctx.go_to(mode))
-        return Action(self.action_name, (self.key,), self.label, self.help, run, rank=self.rank)
+        return Action(self.action_name, (self.key,), self.label, self.help, run)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,17 @@ from livedeck.monitor import Snapshot
 from livedeck.presentation.alarms import count_line
 from livedeck.presentation.badges import CONNECTION_BADGES
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Group, Line, StyleRole, justify, wrap_groups
+from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify, linked
 from livedeck.text.values import age
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.shell.context import Action, ActionRegistry, Identity
 from livedeck.ui.shell.keymap import key_of
 
 
-def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identity: Identity) -> Line:
+def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identity: Identity) -> ShadedLine:
     """Profile, host, RO or RW as a word, link and age of the data, clocks, alarms: the least needed goes first."""
     mode = ("RO", StyleRole.INFO) if identity["read_only"] else ("RW", StyleRole.STRONG)
-    left = [
+    left: Groups[Role] = [
         (0, [(" livedeck", StyleRole.STRONG)]),
         (2, [(identity["profile"], StyleRole.HEAD)]),
         (4, [(identity["host"], StyleRole.DIM)]),
@@ -30,7 +30,7 @@ def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identit
         (1, _skew(snapshot)),
         (6, _round_trip(snapshot)),
     ]
-    right = [
+    right: Groups[Role] = [
         (0, [(f"{_machine_time(snapshot, render_time):%H:%M:%S}Z", StyleRole.STRONG)]),
         (5, _local_time(_machine_time(snapshot, render_time), identity["zone"])),
         (0, _alarm_counts(snapshot, render_time)),
@@ -38,10 +38,11 @@ def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identit
     return justify(left, right, width)
 
 
-def _alarm_counts(snapshot: Snapshot, render_time: RenderTime) -> Line:
+def _alarm_counts(snapshot: Snapshot, render_time: RenderTime) -> ShadedLine:
     """The chips of the alarms; that there are none is said only where all is seen, and fresh."""
     is_known = snapshot.link.as_of is not None and snapshot.link.state.is_answering and not render_time.stale
-    return [*count_line(snapshot.alarms), (" ", StyleRole.TEXT)] if snapshot.alarms or is_known else []
+    counts = linked(count_line(snapshot.alarms), "screen.alarms")
+    return [*counts, (" ", StyleRole.TEXT)] if snapshot.alarms or is_known else []
 
 
 def _connection(snapshot: Snapshot, render_time: RenderTime) -> Line:
@@ -80,13 +81,32 @@ def _local_time(time: datetime, zone: tzinfo | None) -> Line:
     return [(f"{local:%H:%M:%S} {local:%Z}", StyleRole.DIM)]
 
 
-def tab_line(registry: ActionRegistry, current: str, width: int) -> Line:
+COMMAND, HELP, QUIT = "app.command", "app.help", "app.quit"
+"""The actions of every screen whose keys never go: the first behind the tabs, the others at the end of the keys."""
+
+
+def tab_line(registry: ActionRegistry, current: str, width: int) -> ShadedLine:
     """The tabs by their key, the current one on a ground of its own; underlined where there are no colours."""
-    line: Line = []
-    for tab in registry.tabs:
-        label = f"{key_of(tab.action_name, registry)} {tab.title}"
-        line.append((f" {label} ", StyleRole.TAB if tab.title == current else StyleRole.DIM))
-    return justify([(0, line)], [(1, [(f"{key_of('app.help', registry)} help ", StyleRole.DIM)])], width)
+    tabs = [
+        (
+            f" {key_of(tab.action_name, registry)} {tab.title} ",
+            Link(StyleRole.TAB if tab.title == current else StyleRole.DIM, tab.action_name),
+        )
+        for tab in registry.tabs
+    ]
+    return justify([(0, tabs)], [(1, _key_and_label(registry.by_name[COMMAND], registry)), (0, _BLANK)], width, 0)
+
+
+_BLANK: Line = [(" ", StyleRole.TEXT)]
+
+
+def _key_and_label(
+    action: Action, registry: ActionRegistry, label: str = "", *, is_disabled: bool = False
+) -> list[tuple[str, Role]]:
+    """A key and what it does, both of which can be clicked."""
+    key = Link(StyleRole.DIM if is_disabled else StyleRole.INFO, action.name)
+    words = f" {label or action.label}{' RO' if is_disabled else ''}"
+    return [(key_of(action.name, registry), key), (words, Link(StyleRole.DIM, action.name))]
 
 
 def too_small_line(snapshot: Snapshot, size: Size, minimum: Size) -> Line:
@@ -106,20 +126,29 @@ def frozen_line(frozen: RenderTime, render_time: RenderTime) -> Line:
 
 def key_line(
     actions: Sequence[Action], registry: ActionRegistry, width: int, *, read_only: bool, alarm: str = ""
-) -> Line:
-    """The keys that do something here; the last ones go first where the line is short. What writes says RO.
+) -> ShadedLine:
+    """The keys that do something here: what looks, what answers an alarm, what changes the platform. Help and quit
+    stand at the end, and are never left out.
 
-    `alarm`: the one that is acknowledged where no cursor shows it. Its action is never left out.
+    Where the line is short whole pairs go, the last of `actions` first. What writes says RO. `alarm`: the one that is
+    acknowledged where no cursor shows it; its action is never left out either.
     """
-    groups: list[Group] = []
-    for rank, action in enumerate(actions):
-        disabled = read_only and action.writes
-        key = (f" {key_of(action.name, registry)}", StyleRole.DIM if disabled else StyleRole.INFO)
-        if alarm and action.alarm_label:
-            groups.append((0, [key, (f" {action.alarm_label} {alarm}", StyleRole.DIM)]))
-        else:
-            groups.append((rank, [key, (f" {action.label}{' RO' if disabled else ''}", StyleRole.DIM)]))
-    return wrap_groups(groups, width, 1)
+    clusters: dict[str, list[tuple[int, list[tuple[str, Role]]]]] = {}
+    for rank, action in enumerate(actions, 1):
+        is_named = bool(alarm and action.alarm_label)
+        label = f"{action.alarm_label} {alarm}" if is_named else ""
+        pair = _key_and_label(action, registry, label, is_disabled=read_only and action.writes)
+        cluster = clusters.setdefault(_purpose(action), [])
+        begin = " " if cluster or len(clusters) == 1 else "│ "
+        cluster.append((0 if is_named else rank, [(begin, StyleRole.RULE), *pair]))
+    ways_out = [(0, _key_and_label(registry.by_name[name], registry)) for name in (HELP, QUIT)]
+    right: list[tuple[int, Sequence[tuple[str, Role]]]] = [(0, [(" ", StyleRole.TEXT), *pair]) for _, pair in ways_out]
+    return justify([pair for cluster in clusters.values() for pair in cluster], [*right, (0, [])], width - 1, 1)
+
+
+def _purpose(action: Action) -> str:
+    """What its key is for: those of one purpose stand together."""
+    return "change" if action.writes else "answer" if action.group == "alarm" else "look"
 
 
 class Header(Canvas):
@@ -135,8 +164,8 @@ class Header(Canvas):
         self._shown = snapshot, render_time
         self.repaint()
 
-    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        top = header_line(*self._shown, width, self._identity) if self._shown else []
+    def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002
+        top: ShadedLine = header_line(*self._shown, width, self._identity) if self._shown else []
         return [top, tab_line(self._registry, self._current, width)]
 
 
@@ -154,5 +183,5 @@ class Footer(Canvas):
             self._alarm = alarm
             self.repaint()
 
-    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+    def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002
         return [key_line(self._actions, self._registry, width, read_only=self._read_only, alarm=self._alarm)]

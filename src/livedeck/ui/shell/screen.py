@@ -16,7 +16,7 @@ from livedeck.presentation.filtering import FilteredRows, TableView, apply_view,
 from livedeck.presentation.open_changes import open_changes_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import TableSchema
-from livedeck.text.segments import Line, StyleRole, clip, plain
+from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, linked, plain
 from livedeck.text.values import safe
 from livedeck.ui.kit.layers import LayeredScreen
 from livedeck.ui.kit.lines import LinesWidget
@@ -140,7 +140,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         frozen = frozen_line(displayed.render_time, render_time) if self.ctx.preferences.frozen else []
         key = key_of("change.close", self.ctx.actions)
         unresolved = open_changes_line(self.ctx.open_changes.items, key, self.size.width)
-        banner = (warning, unresolved, unreadable_line(snapshot), frozen)
+        banner = (warning, linked(unresolved, "change.close"), unreadable_line(snapshot), linked(frozen, "view.freeze"))
         self._show_lines("banner", [line for line in banner if line])
         self.paint(*displayed)  # which may select another event: what stands below it speaks of that one
         self.paint_alarms(snapshot, render_time)
@@ -175,7 +175,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     def _is_too_small(self) -> bool:
         return self.size.width < MIN_SIZE.width or self.size.height < MIN_SIZE.height
 
-    def _show_lines(self, name: str, lines: list[Line]) -> None:
+    def _show_lines(self, name: str, lines: Sequence[ShadedLine]) -> None:
         self.query_one(f"#{name}", LinesWidget).show(lines)
 
     def _alarm_label(self, alarm: Alarm) -> str:
@@ -192,8 +192,15 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     def paint_alarms(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         """Show the alarms as they are now, also while the body is held still."""
         shown = [alarm for alarm in snapshot.alarms if self.shows_alarm(alarm)]
-        lines = [alarm_line(alarm, render_time, self.size.width) for alarm in shown[: self.max_alarm_lines()]]
-        self._show_lines("alarms", [*([FLOOD_LINE] if snapshot.flood else []), *lines])
+        lines = [
+            self.linked_alarm(alarm, alarm_line(alarm, render_time, self.size.width))
+            for alarm in shown[: self.max_alarm_lines()]
+        ]
+        self._show_lines("alarms", [*([linked(FLOOD_LINE, "screen.alarms")] if snapshot.flood else []), *lines])
+
+    def linked_alarm(self, alarm: Alarm, line: Line) -> ShadedLine:  # noqa: ARG002  for lists of events
+        """The line of an alarm; a click on it leads to the board."""
+        return linked(line, "screen.alarms")
 
 
 AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
@@ -218,6 +225,10 @@ class EventList(BaseScreen):
         cursor = selected.id if selected else None
         self.query_one(Table).show(events.rows, render_time, cursor, "" if events.total else reason, view)
         return selected
+
+    def linked_alarm(self, alarm: Alarm, line: Line) -> ShadedLine:
+        """A click selects the event of the alarm, which the list has."""
+        return linked(line, "row.select", alarm.event_id) if alarm.event_id else super().linked_alarm(alarm, line)
 
     def on_table_moved(self, message: Table.Moved) -> None:
         self.ctx.select_event(message.key)

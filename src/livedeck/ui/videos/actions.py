@@ -58,7 +58,7 @@ def _turn(ctx: Context, step: int, name: str = "") -> None:
         return
     from livedeck.ui.videos.screen import VideosScreen
 
-    part = name or PARTS[(PARTS.index(ctx.current_mode) + step) % len(PARTS)]
+    part = name or PARTS[(PARTS.index(selection_of(ctx).part) + step) % len(PARTS)]
     screen = ctx.screen
     if isinstance(screen, VideosScreen):
         screen.select_video()
@@ -169,11 +169,11 @@ VIDEOS = (
         "next part",
         "The next of videos, posters, subtitles, annotations, materials; or the one named",
         next_,
-        PARTS,
+        MODES,
         takes="[NAME]",
         rank=22,
     ),
-    Action("part.previous", ("left_square_bracket", "left"), "part before", "The part before", previous, PARTS),
+    Action("part.previous", ("left_square_bracket", "left"), "part before", "The part before", previous, MODES),
     Action("video.open", ("enter",), "open", "The posters of the video", open_, ("videos",), rank=10),
     Action("video.find", ("b",), "by id", "Open any video by its id", find, MODES, takes="[ID]", rank=25),
 )

@@ -13,7 +13,7 @@ from livedeck.client import Poster, Subtitle
 from livedeck.monitor import CachedList, ResourceKey, Severity, Snapshot, Video, recordings_key
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.videos import ANNOTATIONS, CUES, MATERIALS, POSTERS, SUBTITLES, VIDEOS
-from livedeck.text.segments import Line
+from livedeck.text.segments import Line, ShadedLine
 from livedeck.ui.kit.lines import DetailPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection, find_row
 from livedeck.ui.kit.table import Table
@@ -105,7 +105,7 @@ class VideoTab(BaseScreen):
         key = self.selection.key(self.MODE)
         return (key,) if key else ()
 
-    def _head(self, render_time: RenderTime) -> list[Line]:
+    def _head(self, render_time: RenderTime) -> list[ShadedLine]:
         cached, width = self.cached(), self.size.width
         lists = {part: self.cached(part) for part in PARTS}
         counts = {part: len(part_list.items) for part, part_list in lists.items() if part_list.as_of}
@@ -188,7 +188,7 @@ class OrderedScreen(VideoTab):
             self.refresh_all()
             self.ctx.announce("the order is as it was; nothing was sent")
 
-    def _head(self, render_time: RenderTime) -> list[Line]:
+    def _head(self, render_time: RenderTime) -> list[ShadedLine]:
         lines, order = super()._head(render_time), self.order()
         if order is None:
             return lines

@@ -10,7 +10,7 @@ from livedeck.presentation.connection import unreadable_rows
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.videos import date_text, length_text, recognition, recorded_at
 from livedeck.text import addresses
-from livedeck.text.segments import Line, StyleRole, clip, join, labelled, wrap
+from livedeck.text.segments import Line, Link, Role, ShadedLine, StyleRole, clip, join, labelled, wrap
 from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, position, safe
 from livedeck.ui.videos.selection import PARTS
 
@@ -46,13 +46,14 @@ def video_title(video: Video | None, more: str = "") -> Line:
 
 def tab_line(
     current: str, counts: dict[str, int], cached: CachedList[Any], render_time: RenderTime, cells: int
-) -> Line:
+) -> ShadedLine:
     """The tabs, how many rows each has, and how old the shown list is."""
-    line: Line = [(" ", StyleRole.TEXT)]
+    line: list[tuple[str, Role]] = [(" ", StyleRole.TEXT)]
     for part in PARTS:
         is_current = part == current or (current == "cues" and part == "subtitles")
         count = f" {counts[part]}" if part in counts else ""
-        line.append((f"[{part}{count}]", StyleRole.STRONG) if is_current else (f" {part}{count} ", StyleRole.DIM))
+        text, role = (f"[{part}{count}]", StyleRole.STRONG) if is_current else (f" {part}{count} ", StyleRole.DIM)
+        line.append((text, Link(role, "part.next", part)))
     return join(line, freshness_text(cached, render_time), cells)
 
 

@@ -10,7 +10,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from livedeck.text.segments import Line, StyleRole
+from livedeck.text.segments import Line, ShadedLine, StyleRole, linked
+from livedeck.ui.kit.canvas import StyledWidget
 from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.text_field import TextField
@@ -23,6 +24,7 @@ class ChoiceScreen(Modal[str | None]):
     """The letter chooses, or the arrows and enter; escape chooses nothing."""
 
     TAKES_TYPED_AHEAD = True
+    CLOSES_OUTSIDE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "close"),
         Binding("up", "move(-1)", "up"),
@@ -47,6 +49,11 @@ class ChoiceScreen(Modal[str | None]):
             event.stop()
             self.dismiss(chosen)
 
+    def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
+        """A click chooses."""
+        message.stop()
+        self.dismiss(message.link.command)
+
     def action_move(self, step: int) -> None:
         """Mark the next or the previous one."""
         self._index = (self._index + step) % len(self._options)
@@ -57,10 +64,11 @@ class ChoiceScreen(Modal[str | None]):
         self.dismiss(self._options[self._index][1])
 
     def _paint(self) -> None:
-        lines: list[Line] = [[(f" {self._title}", StyleRole.HEAD)]]
-        for index, (letter, _, label) in enumerate(self._options):
+        lines: list[ShadedLine] = [[(f" {self._title}", StyleRole.HEAD)]]
+        for index, (letter, value, label) in enumerate(self._options):
             cursor = "> " if index == self._index else "  "
-            lines.append([(cursor, StyleRole.STRONG), (letter, StyleRole.STRONG), (f"  {label}", StyleRole.TEXT)])
+            line: Line = [(cursor, StyleRole.STRONG), (letter, StyleRole.STRONG), (f"  {label}", StyleRole.TEXT)]
+            lines.append(linked(line, value))
         self.query_one("#options", LinesWidget).show(lines)
 
 
@@ -72,6 +80,7 @@ class PromptScreen(Modal[str | None]):
     """Enter takes what may be taken; escape leaves everything as it was: None."""
 
     TAKES_TYPED_AHEAD = True
+    CLOSES_OUTSIDE = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close")]
 
     def __init__(self, title: str, validate: Validator, value: str = "") -> None:

@@ -65,6 +65,9 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
     TAKES_TYPED_AHEAD: ClassVar[bool] = False
     """Whether keys that were pressed before it was drawn are meant for it: something is typed into it."""
 
+    CLOSES_OUTSIDE: ClassVar[bool] = False
+    """Whether a click beside it is an escape: nothing is lost with it."""
+
     _has_answered = False
 
     def __init__(self, *, classes: str | None = None) -> None:
@@ -92,6 +95,11 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
             event.prevent_default()
             return
         await super().on_event(event)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click beside what it shows."""
+        if self.CLOSES_OUTSIDE and self.get_widget_at(*event.screen_offset)[0] is self:
+            self.dismiss(None)
 
     def dismiss(self, result: R | None = None) -> AwaitComplete:
         """Answer and go; nothing where it has answered or is not in front: another screen would go in its place."""
