@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 COMMANDS = {
     "alarms": "print what is wrong, most urgent first, once or as it changes",
     "chat": "export the chat of a stream to a file or a pipe",
+    "check": "check an event, or all, as a plugin of a monitoring system: exit codes of Nagios",
     "config": "make, show and check the settings file",
     "demo": "the deck on a simulated platform of its own, without an account",
     "docs": "show a page of the documentation",
     "doctor": "check the settings, the token, the platform, the clock, the terminal and the files",
     "keys": "print the keys in force, as a table",
+    "preflight": "say GO or NO-GO for an event, with reasons",
     "profile": "say what an event consists of, so that nothing else is expected of it",
     "qos": "print the quality samples of one event, once or as they come",
     "rebaseline": "take what an event sends now as usual",
@@ -33,6 +35,7 @@ COMMANDS = {
     "screenshots": "make the pictures of the documentation from a seed and a fixed clock",
     "serve": "run the simulated platform on this machine",
     "status": "print what is on air and what is wrong, and leave",
+    "wait": "return once an event is on air, healthy or completed",
     "wallboard": "a screen for the wall of a control room: asks nothing, changes nothing",
 }
 

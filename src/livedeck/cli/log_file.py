@@ -14,8 +14,9 @@ import structlog
 from structlog.typing import EventDict, Processor
 
 from livedeck.atomic_file import open_private
+from livedeck.cli.output import echo
 from livedeck.text.outside import escaped_json
-from livedeck.text.secrets import mask_value
+from livedeck.text.secrets import mask_value, masked
 
 
 def _mask_line(_logger: object, _method: str, line: EventDict) -> EventDict:
@@ -80,3 +81,19 @@ def _handler(path: Path) -> logging.Handler:
         return _PrivateFileHandler(path, maxBytes=2_000_000, backupCount=3, encoding="utf-8", errors="backslashreplace")
     except OSError:
         return logging.NullHandler()
+
+
+class _RequestPrinter(logging.Handler):
+    """Prints the client's lines on standard error: method and path, status, time; addresses and secrets are masked."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print that line."""
+        echo(f"livedeck: {masked(record.getMessage())}", err=True)
+
+
+def print_requests() -> None:
+    """Have every request printed until the process ends; asked for twice it is once."""
+    client = logging.getLogger("livedeck.client")
+    client.setLevel(logging.DEBUG)
+    if not any(isinstance(handler, _RequestPrinter) for handler in client.handlers):
+        client.addHandler(_RequestPrinter())

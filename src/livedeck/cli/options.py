@@ -46,11 +46,26 @@ def time_zone(name: str) -> ZoneInfo:
 
 READ_ONLY = "Nothing but GET and HEAD leaves the deck."
 
+
+def _start_debugging(_ctx: click.Context, _param: click.Parameter, is_wanted: bool) -> None:
+    if is_wanted:
+        from livedeck.cli.log_file import print_requests
+
+        print_requests()
+
+
 _PLATFORM = (
     click.option("--profile", metavar="NAME", help="Use the platform of [profiles.NAME] in the settings file."),
     click.option("--base-url", metavar="URL", help="Address of the platform's API."),
     click.option("--upload-url", metavar="URL", help="Address of its upload endpoints, where it is another."),
     click.option("--read-only", is_flag=True, default=None, help=READ_ONLY),
+    click.option(
+        "--debug",
+        is_flag=True,
+        expose_value=False,
+        callback=_start_debugging,
+        help="Print each request on standard error, without secrets.",
+    ),
 )
 
 _SIMULATION = (

@@ -59,9 +59,24 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
     for noun in NOUNS.values():
         found |= schemas_of(noun)
     found["events recordings"] = lambda: listed("events recordings", model_fields(RECORDINGS.model))
+    found["preflight"] = lambda: document("preflight", _preflight_fields())
     for change in COMMANDS.values():
         found[change.path] = lambda path=change.path: document(path, _result_fields())  # type: ignore[misc]
     return found
+
+
+def _preflight_fields() -> dict[str, Any]:
+    """What `livedeck preflight` says."""
+    from livedeck.operations.preflight import Mark
+    from livedeck.presentation.json_schema import object_schema
+
+    text, or_null = {"type": "string"}, {"type": ["string", "null"]}
+    item = {"name": text, "mark": {"enum": [*map(str, Mark)]}, "finding": text, "advice": or_null}
+    return {
+        "event": object_schema({"id": text, "name": or_null}),
+        "go": {"type": "boolean"},
+        "items": {"type": "array", "items": object_schema(item)},
+    }
 
 
 def _result_fields() -> dict[str, Any]:

@@ -1,0 +1,76 @@
+"""`livedeck check`: one event, or all of them, as a plugin of a monitoring system."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from livedeck.cli.exit_codes import run
+from livedeck.cli.lookup import match_event
+from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.output import echo
+from livedeck.cli.wiring import SystemClock, make_api, make_monitor
+from livedeck.client import ApiError
+from livedeck.presentation.check import ServiceState, check_event, check_lines
+from livedeck.presentation.render_time import RenderTime
+from livedeck.settings import Settings, SettingsError, load
+
+TIMEOUT = 15.0
+"""Seconds to wait for a judged sample of every event on air."""
+
+
+class _WrongUse(click.UsageError):
+    """A monitoring system takes exit code 2 for CRITICAL: wrong use is UNKNOWN."""
+
+    exit_code = ServiceState.UNKNOWN
+
+
+class _Plugin(click.Command):
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """As click does it. Raises _WrongUse."""
+        try:
+            return super().make_context(*args, **kwargs)
+        except click.UsageError as error:
+            raise _WrongUse(error.format_message(), error.ctx) from None
+
+
+@click.command(cls=_Plugin)
+@click.argument("event", metavar="EVENT", required=False)
+@click.option("--all", "all_events", is_flag=True, help="Every event: a line for each below the first.")
+@platform
+@click.pass_context
+def command(ctx: click.Context, /, *, event: str | None, all_events: bool, **flags: Any) -> None:
+    """Check EVENT as a plugin of a monitoring system: a line with performance data, and the exit code of Nagios.
+
+    0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN: also where the platform cannot be asked. What was shelved or put out of
+    service at a deck of this machine does not count.
+    """
+
+    async def work() -> int:
+        try:
+            if bool(event) == all_events:
+                raise click.UsageError("name an EVENT, or --all")
+            return await print_check(load(**merge_flags(ctx, flags)), event)
+        except (click.ClickException, ApiError, SettingsError) as error:
+            text = error.format_message() if isinstance(error, click.ClickException) else str(error)
+            echo(f"LIVEDECK UNKNOWN - {text}")
+            return ServiceState.UNKNOWN
+
+    ctx.exit(run(work))
+
+
+async def print_check(settings: Settings, words: str | None) -> int:
+    """Print how that event stands, or all of them. Returns the exit code of a plugin. Raises UsageError, ApiError."""
+    async with make_api(settings) as api:
+        snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
+    if not snapshot.link.state.is_answering:
+        echo(f"LIVEDECK UNKNOWN - the platform cannot be watched: {snapshot.link.reason}")
+        return ServiceState.UNKNOWN
+    render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
+    wanted = None if words is None else match_event((state.event for state in snapshot.events), words).id
+    states = [state for state in snapshot.events if wanted in {None, state.id}]
+    checks = [check_event(state, snapshot.alarms, render_time) for state in states]
+    found, lines = check_lines(checks, [state.event.name or state.id for state in states])
+    echo("\n".join(lines))
+    return found

@@ -1,0 +1,91 @@
+"""`livedeck preflight`: whether an event is ready for its show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from livedeck.cli.exit_codes import DONE, NOT_SO, code_of_link, run
+from livedeck.cli.formats import schema_name
+from livedeck.cli.lookup import match_event
+from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.output import echo, echo_json
+from livedeck.cli.wiring import SystemClock, make_api, make_monitor
+from livedeck.monitor import Snapshot
+from livedeck.operations.preflight import Preflight, PreflightFacts, preflight
+from livedeck.presentation.render_time import RenderTime
+from livedeck.settings import Settings, load
+from livedeck.text.values import safe
+
+TIMEOUT = 15.0
+"""Seconds to wait for a judged sample."""
+
+
+@click.command
+@click.argument("event", metavar="EVENT")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object; `livedeck schema preflight` has its form.")
+@platform
+@click.pass_context
+def command(ctx: click.Context, /, *, event: str, as_json: bool, **flags: Any) -> None:
+    """Say GO or NO-GO for EVENT, with reasons: schedule, conflicts, restreams, poster, signal, clock, rights.
+
+    EVENT: an id, a name, or the beginning of either that fits one event alone. Asks and changes nothing. Exit code 0 is
+    GO, 6 NO-GO; what a person has to look at (CHECK) and what nothing tells (?) keeps nothing from starting.
+    """
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        async with make_api(settings) as api:
+            snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
+        if code := code_of_link(snapshot.link):
+            echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {snapshot.link.reason}", err=True)
+            return code
+        facts = gather_facts(snapshot, event, settings)
+        found = preflight(facts)
+        if as_json:
+            echo_json(preflight_object(facts, found))
+        else:
+            echo("\n".join(preflight_lines(facts, found)))
+        return DONE if found.is_go else NOT_SO
+
+    ctx.exit(run(work))
+
+
+def gather_facts(snapshot: Snapshot, words: str, settings: Settings) -> PreflightFacts:
+    """What the snapshot tells of the event that is meant. Raises UsageError."""
+    events = [state.event for state in snapshot.events]
+    meant = match_event(events, words)
+    return PreflightFacts(
+        meant,
+        tuple(event for event in events if event.id != meant.id),
+        snapshot.find(meant.id),
+        RenderTime.from_snapshot(snapshot, SystemClock().now()).server,
+        snapshot.link.skew,
+        settings.thresholds_of(meant.id).skew_least,
+        settings.read_only,
+    )
+
+
+def preflight_lines(facts: PreflightFacts, found: Preflight) -> list[str]:
+    """A line an item, the verdict last."""
+    size = max(len(item.name) for item in found.items)
+    lines = []
+    for item in found.items:
+        lines.append(f"{item.mark.value.ljust(5)}  {item.name.ljust(size)}  {item.finding}")
+        if item.advice:
+            lines.append(f"{' ' * (size + 9)}{item.advice}")
+    return [*lines, "", f"{safe(facts.event.name or facts.event.id, 60)}: {found.verdict}"]
+
+
+def preflight_object(facts: PreflightFacts, found: Preflight) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "schema": schema_name("preflight"),
+        "event": {"id": facts.event.id, "name": facts.event.name},
+        "go": found.is_go,
+        "items": [
+            {"name": item.name, "mark": item.mark.value, "finding": item.finding, "advice": item.advice or None}
+            for item in found.items
+        ],
+    }

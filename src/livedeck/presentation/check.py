@@ -1,0 +1,107 @@
+"""An event as monitoring systems want it: a state, a line, and performance data (scripting.md, "Checks"). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from livedeck.monitor import Alarm, EventState, Severity
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.values import safe
+
+
+class ServiceState(IntEnum):
+    """The exit codes of a monitoring plugin."""
+
+    OK = 0
+    WARNING = 1
+    CRITICAL = 2
+    UNKNOWN = 3
+
+
+_URGENCY = (ServiceState.OK, ServiceState.UNKNOWN, ServiceState.WARNING, ServiceState.CRITICAL)
+_STATES = {Severity.CRITICAL: ServiceState.CRITICAL, Severity.WARNING: ServiceState.WARNING}
+
+
+@dataclass(frozen=True, slots=True)
+class EventCheck:
+    """One event. `text`: its name, its tally and what is wrong; `measures`: label -> value."""
+
+    state: ServiceState
+    text: str
+    measures: dict[str, float]
+
+
+def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderTime) -> EventCheck:
+    """How that event stands; `alarms`: those that a person must read now, of any event."""
+    name, tally = safe(state.event.name or state.id, 60), state.phase.tally
+    own = [alarm for alarm in alarms if alarm.event_id == state.id and alarm.present]
+    found = worst(_STATES.get(alarm.severity, ServiceState.OK) for alarm in own)
+    health = state.assessment.health
+    parts = [f"{name}: {tally}"]
+    if tally.expects_signal:
+        parts.append(f"health {'unknown' if health.score is None else health.score} {health.grade}".rstrip())
+    if (state.is_stale or (tally.expects_signal and health.score is None)) and found is ServiceState.OK:
+        found = ServiceState.UNKNOWN
+    parts += [safe(f"{alarm.kind} {alarm.actual}", 120) for alarm in own]
+    return EventCheck(found, ", ".join(parts), _measures(state, render_time))
+
+
+def _measures(state: EventState, render_time: RenderTime) -> dict[str, float]:
+    last, score = state.qos.readings.last, state.assessment.health.score
+    measures = {} if score is None else {"health": float(score)}
+    if last is None or not state.phase.tally.expects_signal:
+        return measures
+    rates = {"video": last.video, "audio": last.audio, "fps": last.fps}
+    seconds = max(0.0, render_time.server.timestamp() - last.time)
+    return {**measures, **{name: rate for name, rate in rates.items() if rate is not None}, "age": round(seconds, 1)}
+
+
+def worst(states: Iterable[ServiceState]) -> ServiceState:
+    """The one to act on first: what is not known is graver than what is well, and than nothing else."""
+    return max(states, key=_URGENCY.index, default=ServiceState.OK)
+
+
+def check_lines(checks: Sequence[EventCheck], names: Sequence[str]) -> tuple[ServiceState, list[str]]:
+    """The state of all, and what a plugin prints: a line with performance data, then a line for each of several."""
+    state = worst(check.state for check in checks)
+    if len(checks) == 1:
+        return state, [
+            f"LIVEDECK {state.name} - {_plain(checks[0].text)} | {_performance(checks[0].measures)}".rstrip(" |")
+        ]
+    counts = {kind: sum(check.state is kind for check in checks) for kind in ServiceState}
+    summary = ", ".join(f"{count} {kind.name}" for kind, count in counts.items() if count) or "no event"
+    measures = {kind.name.lower(): float(count) for kind, count in counts.items()}
+    own = [
+        _performance({f"{name} {label}": value for label, value in check.measures.items() if label == "health"})
+        for check, name in zip(checks, names, strict=True)
+    ]
+    lines = [
+        f"{check.state.name} {_plain(check.text)}"
+        for check in sorted(checks, key=lambda check: -_URGENCY.index(check.state))
+    ]
+    head = f"LIVEDECK {state.name} - {summary} | {' '.join([_performance(measures), *filter(None, own)])}"
+    return state, [head, *lines]
+
+
+def _plain(text: str) -> str:
+    """Without the character that begins performance data."""
+    return text.replace("|", "/")
+
+
+_LIMITS = {"health": ";;;0;100", "age": "s;;;0", "fps": ";;;0", "video": ";;;0", "audio": ";;;0"}
+"""Unit; warning; critical; least; most. Limits are not told: livedeck judges by more than one number."""
+
+
+def _performance(measures: dict[str, float]) -> str:
+    return " ".join(
+        f"{_label(label)}={value:g}{_LIMITS.get(label.rpartition(' ')[2], ';;;0')}" if abs(value) < 1e6
+        else f"{_label(label)}={value:.0f}{_LIMITS.get(label.rpartition(' ')[2], ';;;0')}"
+        for label, value in measures.items()
+    )  # fmt: skip
+
+
+def _label(label: str) -> str:
+    plain = label.replace("=", " ").replace("'", "''").replace("|", "/")
+    return f"'{plain}'" if " " in plain or plain != label else plain

@@ -1,0 +1,123 @@
+"""check, wait and preflight, and the show of scripting.md, against the simulator over HTTP."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from cli.commands import called, environment
+from cli.groups_stage import ON_AIR, REHEARSAL, Stage, stage
+from livedeck import docs
+
+SCRIPT = docs.page("scripting").partition("```bash\n")[2].partition("```")[0]
+
+PERFORMANCE = re.compile(r"(?:'(?:[^'=]|'')+'|[^\s'=]+)=-?\d+(?:\.\d+)?(?:s|%|B|c)?(?:;[\d.:@~-]*){0,4}")
+"""A value of performance data, as the guidelines for plugins of Nagios have it."""
+
+
+@pytest.fixture(scope="module")
+def on_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with stage(tmp_path_factory.mktemp("shows")) as made:
+        yield made
+
+
+def run(on_stage: Stage, *arguments: str, **env: str) -> Any:
+    return called(on_stage.home, *arguments, env={**on_stage.env, **env})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "word"),
+    [
+        ((ON_AIR,), 0, "OK"),
+        (("--all",), 2, "CRITICAL"),
+        (("no such event",), 3, "UNKNOWN"),
+        ((), 3, "UNKNOWN"),
+        ((ON_AIR, "--all"), 3, "UNKNOWN"),
+    ],
+)
+def test_a_check_is_a_plugin(on_stage: Stage, arguments: tuple[str, ...], code: int, word: str) -> None:
+    """scripting.md, "Checks"."""
+    done = run(on_stage, "check", *arguments)
+    assert (done.returncode, done.stderr) == (code, "")
+    head = done.stdout.splitlines()[0]
+    assert head.startswith(f"LIVEDECK {word} - ")
+    text, bar, performance = head.partition(" | ")
+    assert "|" not in text
+    rest = PERFORMANCE.sub("", performance).strip()
+    assert (bool(bar), rest) == (code != 3, "")
+
+
+def test_wrong_use_and_a_platform_that_is_silent_are_unknown_to_a_check(on_stage: Stage) -> None:
+    assert run(on_stage, "check", "--no-such").returncode == 3
+    silent = run(on_stage, "check", ON_AIR, LIVEDECK_BASE_URL="http://127.0.0.1:9", LIVEDECK_UPLOAD_URL="")
+    assert (silent.returncode, silent.stdout.startswith("LIVEDECK UNKNOWN")) == (3, True)
+
+
+def test_what_is_so_already_is_not_waited_for_and_what_never_will_be_neither(on_stage: Stage) -> None:
+    assert run(on_stage, "wait", ON_AIR, "--until", "on-air").returncode == 0
+    never = run(on_stage, "wait", REHEARSAL, "--until", "on-air")
+    assert (never.returncode, "over" in never.stderr) == (6, True)
+    late = run(on_stage, "wait", "Untitled event", "--until", "healthy", "--timeout", "1s")
+    assert (late.returncode, "after 1 s" in late.stderr) == (6, True)
+
+
+def test_preflight_says_why_and_its_json_follows_its_schema(on_stage: Stage) -> None:
+    draft = run(on_stage, "preflight", "Untitled event")
+    assert (draft.returncode, "NO-GO: schedule" in draft.stdout) == (6, True)
+    done = run(on_stage, "preflight", ON_AIR, "--json")
+    found = json.loads(done.stdout)
+    schema = json.loads(run(on_stage, "schema", "preflight").stdout)
+    jsonschema_rs.validator_for(schema).validate(found)
+    assert (done.returncode, found["go"]) == (0, True)
+
+
+def test_the_requests_are_shown_without_secrets(on_stage: Stage) -> None:
+    event = on_stage.made("events", "create", "--name", "Debugged")
+    done = run(on_stage, "events", "get", event, "--debug")
+    assert re.search(r"GET /v2/live/events/\S+: 200", done.stderr)
+    assert on_stage.service["token"] not in done.stderr
+
+
+def test_the_show_of_the_documentation_runs_from_nothing_to_its_end(on_stage: Stage, tmp_path: Path) -> None:
+    """scripting.md, "A show": the script as it stands there, by bash, with a program in place of the encoder."""
+    assert len(SCRIPT.splitlines()) <= 34
+    bin_folder, work = tmp_path / "bin", tmp_path / "work"
+    bin_folder.mkdir()
+    work.mkdir()
+    service = on_stage.service
+    start = json.dumps({"url": f"{service['control_url']}/encoders/", "token": service["control_token"]})
+    programs = {
+        "livedeck": f'#!/bin/sh\nexec "{sys.executable}" -m livedeck "$@"\n',
+        "encoder": f"#!{sys.executable}\n{ENCODER.replace('START', start)}",
+    }
+    for name, text in programs.items():
+        path = bin_folder / name
+        path.write_text(text, encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    env = environment(on_stage.home, **on_stage.env, CDN_KEY="the-cdn-key-4711", ENCODER=str(bin_folder / "encoder"))
+    env["PATH"] = f"{bin_folder}:{env['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", SCRIPT, "show", "Script show"],
+        env=env, cwd=work, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "over; recordings" in done.stderr
+    assert (work / "chat.csv").exists()
+    assert "the-cdn-key" not in done.stdout + done.stderr
+
+
+ENCODER = """import json, sys, urllib.request
+start = json.loads('START')
+headers = {"Authorization": "Bearer " + start["token"], "Content-Type": "application/json"}
+body = json.dumps({"sending": True}).encode()
+urllib.request.urlopen(urllib.request.Request(start["url"] + sys.argv[1], body, headers, method="POST")).close()
+"""

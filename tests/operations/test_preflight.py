@@ -1,0 +1,87 @@
+"""GO or NO-GO: each item by itself, and what the verdict is made of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from livedeck.client import Event
+from livedeck.operations.preflight import Item, Mark, Preflight, PreflightFacts, preflight
+
+NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
+
+
+def event(**fields: Any) -> Event:
+    start = (NOW + timedelta(minutes=30)).isoformat()
+    stream = {"id": "s", "status": "pending", "started_at": start}
+    plain = {
+        "id": "e", "name": "Show", "scheduled": {"time": start}, "stream": stream, "reconnect_window": 600,
+        "poster": {"original": "https://pictures.example/a.png", "status": "done"}, "chat_active": True,
+        "restreams": [],
+    }  # fmt: skip
+    return Event.model_validate({**plain, **fields})
+
+
+def restream(key: str = "a-key-of-4711", **fields: Any) -> dict[str, Any]:
+    return {"id": "r", "name": "CDN", "url": "rtmp://live.example/app", "key": key, "enabled": True, **fields}
+
+
+def facts(show: Event | None = None, *others: Event, **changes: Any) -> PreflightFacts:
+    plain = PreflightFacts(show or event(), others, None, NOW, 0.3, 2.0, is_read_only=False)
+    return replace(plain, **changes)
+
+
+def mark_of(name: str, given: PreflightFacts) -> Mark:
+    return next(item.mark for item in preflight(given).items if item.name == name)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "mark"),
+    [
+        ("schedule", facts(), Mark.GO),
+        ("schedule", facts(event(scheduled=None, stream=None)), Mark.NO_GO),
+        ("schedule", facts(now=NOW + timedelta(hours=1)), Mark.NO_GO),
+        ("stream", facts(event(stream=None)), Mark.CHECK),
+        ("conflicts", facts(), Mark.GO),
+        ("conflicts", facts(event(), event(id="other")), Mark.CHECK),
+        ("conflicts", facts(event(restreams=[restream()]), event(id="o", restreams=[restream()])), Mark.NO_GO),
+        ("conflicts", facts(event(restreams=[restream()]), event(id="o", restreams=[restream("b-key-1")])), Mark.CHECK),
+        (
+            "conflicts",
+            facts(event(restreams=[restream()]), event(id="o", restreams=[restream(enabled=False)])),
+            Mark.CHECK,
+        ),
+        ("reconnect window", facts(event(reconnect_window=5)), Mark.CHECK),
+        ("reconnect window", facts(event(reconnect_window=None)), Mark.UNKNOWN),
+        ("restreams", facts(), Mark.GO),
+        ("restreams", facts(event(restreams=[restream()])), Mark.GO),
+        ("restreams", facts(event(restreams=[restream("")])), Mark.NO_GO),
+        ("restreams", facts(event(restreams=[restream("", enabled=False)])), Mark.CHECK),
+        ("poster", facts(event(poster=None)), Mark.CHECK),
+        ("chat", facts(event(chat_active=None)), Mark.UNKNOWN),
+        ("signal", facts(), Mark.CHECK),
+        ("clock", facts(skew=9.0), Mark.CHECK),
+        ("clock", facts(skew=None), Mark.UNKNOWN),
+        ("token", facts(is_read_only=True), Mark.CHECK),
+        ("token", facts(), Mark.UNKNOWN),
+    ],
+)
+def test_an_item_is_marked_by_what_is_known(name: str, given: PreflightFacts, mark: Mark) -> None:
+    assert mark_of(name, given) is mark
+
+
+@pytest.mark.parametrize("mark", Mark)
+def test_only_a_no_go_keeps_a_show_from_starting(mark: Mark) -> None:
+    found = Preflight((Item("schedule", Mark.GO, "-"), Item("poster", mark, "-")))
+    assert found.is_go is (mark is not Mark.NO_GO)
+    assert found.verdict == ("NO-GO: poster" if mark is Mark.NO_GO else "GO")
+
+
+def test_what_is_not_well_says_what_to_do_and_no_key_is_told() -> None:
+    given = facts(event(restreams=[restream()], scheduled=None, stream=None), event(id="o", restreams=[restream()]))
+    items = preflight(given).items
+    assert all(item.advice for item in items if item.mark in {Mark.NO_GO, Mark.CHECK})
+    assert "a-key-of" not in repr(items)
