@@ -230,7 +230,15 @@ async def deck_stage(
         monitor = make_monitor(api, FixedClock(), settings=UNHURRIED, history=history)
         await monitor.wait_ready()
         deck = Deck(
-            monitor, clock, profile="DEMO", host=api.host, read_only=read_only, zone=UTC, api=api, history=history
+            monitor,
+            clock,
+            profile="DEMO",
+            host=api.host,
+            read_only=read_only,
+            zone=UTC,
+            api=api,
+            history=history,
+            names={"user": place.users, "folder": place.folders},
         )
         async with deck.run_test(size=size) as pilot:
             stage = Stage(deck, pilot, simulator, other, clock, requests, hooks, refusals, gate)

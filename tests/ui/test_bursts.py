@@ -171,10 +171,10 @@ def entries(stage: Stage) -> dict[str, str]:
 async def test_text_behind_a_tab_lands_in_the_field_that_the_tab_went_to() -> None:
     async with deck_stage() as stage:
         await stage.act("event.new")
-        post(stage.deck, *"Sunday", "tab", "tab", *"hall", "enter", *"x", "shift+tab", *"B")
-        await stage.until(lambda: "hallB" in entries(stage).values())
+        post(stage.deck, *"Sunday", "tab", "tab", *"4d2c", "enter", *"x", "shift+tab", *"B")
+        await stage.until(lambda: "4d2cB" in entries(stage).values())
         fields = entries(stage)
-        assert (fields["name"], fields["parent_id"]) == ("Sunday", "hallB")
+        assert (fields["name"], fields["parent_id"]) == ("Sunday", "4d2cB")
         assert "x" in fields.values()
 
 

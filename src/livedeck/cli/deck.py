@@ -67,7 +67,8 @@ class StateFile:
 
 def _preferences_from(values: Any) -> Preferences:
     views = {str(screen): _view_from(view) for screen, view in values.get("views", {}).items()}
-    return Preferences(str(values.get("theme", "")), views)
+    recent = {str(kind): tuple(map(str, chosen)) for kind, chosen in values.get("recent", {}).items()}
+    return Preferences(str(values.get("theme", "")), views, recent)
 
 
 def _view_from(values: Any) -> TableView:
@@ -135,6 +136,7 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None) -> 
             api=api,
             history=history,
             keymap=make_keymap(settings),
+            names={"user": settings.users, "folder": settings.folders},
             store=state_file,
             multiplexer=multiplexer(),
             downloads=Path.cwd(),

@@ -19,8 +19,15 @@ IN_PROCESS = "http://127.0.0.1:8787"
 
 
 def demo_settings(simulator: Simulator, base_url: str = IN_PROCESS, **settings: Any) -> Settings:
-    """Its token, and its table of relay platforms: a form says of an address what that platform will make of it."""
-    return Settings(base_url=base_url, token=SecretStr(simulator.token), platforms=dict(domains()), **settings)
+    """Its token, its table of relay platforms, and what its users and folders are called: forms say all that."""
+    return Settings(
+        base_url=base_url,
+        token=SecretStr(simulator.token),
+        platforms=dict(domains()),
+        users={simulator.user_id: simulator.user_name},
+        folders=dict(simulator.folders()),
+        **settings,
+    )
 
 
 async def run_demo(simulator: Simulator, display: DisplaySettings, *, read_only: bool) -> int:

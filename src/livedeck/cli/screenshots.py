@@ -92,8 +92,8 @@ async def still_deck(
     simulator_clock = SimulatorClock(start=EVENING - timedelta(seconds=played_seconds), paused=True)
     simulator = Simulator(seed=seed, clock=simulator_clock, scenario=scenario)
     simulator_clock.step(played_seconds)
-    clock = FixedClock()
-    async with make_api(demo_settings(simulator, read_only=read_only), clock=clock, mount=simulator.app) as api:
+    clock, place = FixedClock(), demo_settings(simulator, read_only=read_only)
+    async with make_api(place, clock=clock, mount=simulator.app) as api:
         monitor = make_monitor(api, clock)
         monitor.watch("screenshots", ROOM_LIST)  # so that they are there whichever screen is shown
         await monitor.wait_ready()
@@ -109,6 +109,7 @@ async def still_deck(
             ascii_only=ascii_only,
             history=history,
             keymap=keymap,
+            names={"user": place.users, "folder": place.folders},
         )
 
 

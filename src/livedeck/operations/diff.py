@@ -12,6 +12,8 @@ from livedeck.operations.schema import (
     FieldValues,
     FormResult,
     FormSchema,
+    Suggestion,
+    Suggestions,
     format_entry,
     row_title,
     schema_of_rows,
@@ -52,26 +54,38 @@ def parse_form(
     reference: TimeReference,
     *,
     always: Iterable[str] = (),
+    suggestions: Suggestions | None = None,
 ) -> ParsedForm[D_co]:
-    """What was changed, and the fields of `always`, and nothing else. Raises Invalid and ValueError."""
+    """What was changed, and the fields of `always`, and nothing else. Raises Invalid and ValueError.
+
+    `suggestions`: what ids are called in the words of a change.
+    """
     names = {*result.changed, *always}
     parsed = schema.parse(result.entries, names, reference)
     changes = tuple(
         change
         for field in schema.fields
         if field.name in names
-        for change in _field_changes(field, initial.get(field.name), result.entries[field.name], reference)
+        for change in _field_changes(
+            field,
+            initial.get(field.name),
+            result.entries[field.name],
+            reference,
+            (suggestions or {}).get(field.name, ()),
+        )
     )
     return ParsedForm(result.entries, schema.draft(parsed), parsed, changes)
 
 
-def _field_changes(field: Field, before: Any, after: Any, reference: TimeReference) -> Iterator[Change]:
+def _field_changes(
+    field: Field, before: Any, after: Any, reference: TimeReference, suggestions: tuple[Suggestion, ...]
+) -> Iterator[Change]:
     if field.kind is FieldKind.ROWS:
         yield from _row_changes(field, before or (), after)
     elif field.kind is FieldKind.DATETIME:
         yield Change(field.label, _format_typed_time(before, reference), _format_typed_time(after, reference))
     else:
-        yield Change(field.label, format_entry(field, before), format_entry(field, after))
+        yield Change(field.label, format_entry(field, before, suggestions), format_entry(field, after, suggestions))
 
 
 def _format_typed_time(text: str, reference: TimeReference) -> str:

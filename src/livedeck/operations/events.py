@@ -35,7 +35,17 @@ from livedeck.operations.operation import (
     short_name,
 )
 from livedeck.operations.posters import NOT_TOLD, PICTURE_FORM
-from livedeck.operations.schema import Entry, Field, FieldKind, FieldValues, FormSchema, draft_maker
+from livedeck.operations.schema import (
+    Entry,
+    Field,
+    FieldKind,
+    FieldValues,
+    FormSchema,
+    Referent,
+    Suggestion,
+    draft_maker,
+    label_of,
+)
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import addresses, times, values
 
@@ -70,10 +80,24 @@ _TYPE = Field(
 )
 
 _FIELDS = (
-    Field("parent_id", "Project or folder", hint="its id; empty for none", nullable=True),
+    Field(
+        "parent_id",
+        "Project or folder",
+        FieldKind.REFERENCE,
+        hint="empty for none",
+        nullable=True,
+        referent=Referent.FOLDER,
+    ),
     Field("scheduled.time", "Start", FieldKind.DATETIME, hint="18:30, in 20 min, 2026-11-21 18:30Z", nullable=True),
     Field("auto_start", "Start by itself", FieldKind.FLAG, hint="when the encoder sends", section="Ingest"),
-    Field("reconnect_window", "Reconnect window", FieldKind.NUMBER, hint="seconds", section="Ingest"),
+    Field(
+        "reconnect_window",
+        "Reconnect window",
+        FieldKind.NUMBER,
+        hint="seconds",
+        section="Ingest",
+        describe=lambda seconds: values.duration(float(seconds)),
+    ),
     Field("latency_mode", "Latency", FieldKind.CHOICE, choices=("standard", "reduced"), section="Ingest"),
     Field(
         "video.presets",
@@ -86,7 +110,15 @@ _FIELDS = (
     ),
     Field("protected", "Encrypted", FieldKind.FLAG, hint="stream encryption", section="Ingest"),
     Field("time_shift", "Time shift", FieldKind.FLAG, hint="viewers may go back", section="Ingest"),
-    Field("record.parent_id", "Recording goes to", hint="id of project or folder", nullable=True, section="Ingest"),
+    Field(
+        "record.parent_id",
+        "Recording goes to",
+        FieldKind.REFERENCE,
+        hint="empty: where the platform puts it",
+        nullable=True,
+        section="Ingest",
+        referent=Referent.FOLDER,
+    ),
     Field("restreams", "", FieldKind.ROWS, section="Restreams", row_schema=RESTREAM_FORM),
     Field("chat_active", "Chat", FieldKind.FLAG, section="Chat"),
     Field("show_members", "Show members", FieldKind.FLAG, section="Chat"),
@@ -119,7 +151,19 @@ def _parent_id(fields: Mapping[str, Any]) -> str:
     return str(fields["parent_id"])
 
 
-MOVE_FORM = FormSchema((Field("parent_id", "Project or folder", hint="its id", required=True),), _parent_id)
+MOVE_FORM = FormSchema(
+    (
+        Field(
+            "parent_id",
+            "Project or folder",
+            FieldKind.REFERENCE,
+            hint="where it goes",
+            required=True,
+            referent=Referent.FOLDER,
+        ),
+    ),
+    _parent_id,
+)
 
 
 def _started_at(fields: Mapping[str, Any]) -> datetime:
@@ -439,7 +483,7 @@ class DeleteEvent(DeleteOperation[EventView], EventOperation):
 
 @dataclass(frozen=True, slots=True)
 class MoveEvent(FieldOperation[EventView], EventOperation):
-    """Put an event into another project or folder."""
+    """Put an event into another project or folder. `folders`: what projects and folders are called."""
 
     name = "event.move"
     verb = "move"
@@ -450,10 +494,12 @@ class MoveEvent(FieldOperation[EventView], EventOperation):
     schema = MOVE_FORM
 
     parent_id: str
+    folders: tuple[Suggestion, ...] = ()
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        before, after = (values.safe(parent or "none", 60) for parent in (self.seen.event.parent_id, self.parent_id))
+        parents = (self.seen.event.parent_id, self.parent_id)
+        before, after = (values.safe(label_of(parent or "none", self.folders), 80) for parent in parents)
         return (Change("Project or folder", before, after),)
 
     def effect(self, _current: EventView, /) -> str:

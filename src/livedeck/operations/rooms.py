@@ -22,7 +22,7 @@ from livedeck.operations.operation import (
     conflict_lines,
     short_name,
 )
-from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, draft_maker
+from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, Referent, draft_maker
 from livedeck.presentation.rooms import ACTIVE, EMPTY_STATUSES, MAX_RELAYS, display_name, relay_profiles
 from livedeck.text import values
 from livedeck.text.segments import Segment, StyleRole
@@ -60,13 +60,20 @@ def room_form(service_of: ServiceOf) -> FormSchema[RoomDraft]:
     return FormSchema(
         (
             Field("name", "Name", required=True),
-            Field("owner_id", "Owner", required=True, hint="id of a user of the workspace"),
+            Field(
+                "owner_id",
+                "Owner",
+                FieldKind.REFERENCE,
+                required=True,
+                hint="a user of the workspace",
+                referent=Referent.USER,
+            ),
             Field("type", "Type", FieldKind.CHOICE, required=True, choices=ROOM_TYPES),
             Field(
                 "restreams",
                 "",
                 FieldKind.ROWS,
-                section="Relay profiles: made now or never, none can be added later",
+                section="Relay profiles, made with the room or never",
                 row_schema=relay_form(service_of),
                 max_rows=MAX_RELAYS,
             ),

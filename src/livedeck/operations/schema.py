@@ -29,11 +29,59 @@ class FieldKind(StrEnum):
     TEXT = "text"
     NUMBER = "number"
     HIDDEN = "hidden"
+    REFERENCE = "reference"
     DATETIME = "datetime"
     CHOICE = "choice"
     FLAG = "flag"
     MULTI_CHOICE = "multi choice"
     ROWS = "rows"
+
+
+class Referent(StrEnum):
+    """What a REFERENCE is the id of."""
+
+    FOLDER = "folder"
+    USER = "user"
+    VIDEO = "video"
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """An id that a REFERENCE may have. `name`: what it is called, empty where nobody says; `note`: what tells it apart.
+
+    >>> Suggestion("4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10", "Concerts").label
+    'Concerts …7a10'
+    """
+
+    id: str
+    name: str = ""
+    note: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name and the end of the id, which tells it from another of that name; the id where it has no name."""
+        return f"{values.safe(self.name, 60)} …{self.id[-4:]}" if self.name else self.id
+
+    def matches(self, text: str) -> bool:
+        """Whether that text stands in its name, note or id, in any case."""
+        return text.casefold() in f"{self.name} {self.note} {self.id}".casefold()
+
+
+Suggestions = Mapping[str, tuple[Suggestion, ...]]
+"""By the name of their field, the ones that are likeliest first."""
+
+
+def suggested(text: str, suggestions: Iterable[Suggestion]) -> str:
+    """The id that somebody means who typed that: of the one so labelled, or alone of that name; else as it was typed.
+
+    >>> suggested("concerts ", [Suggestion("4d2c", "Concerts")])
+    '4d2c'
+    """
+    typed = text.strip()
+    wanted, known = typed.casefold(), tuple(suggestions)
+    labelled = [suggestion.id for suggestion in known if suggestion.label.casefold() == wanted]
+    named = [suggestion.id for suggestion in known if suggestion.name and suggestion.name.casefold() == wanted]
+    return labelled[0] if labelled else named[0] if len(named) == 1 else typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +90,7 @@ class Field:
 
     `name`: its place in the draft, as `scheduled.time`. `hint`: unit or meaning. `nullable`: empty is sent as null.
     `section`: the head it stands under. `row_schema`: of each of the ROWS, at most `max_rows` of them (0: any number).
-    `describe`: says what a valid entry amounts to.
+    `describe`: says what a valid entry amounts to. `referent`: of a REFERENCE.
     """
 
     name: str
@@ -56,6 +104,7 @@ class Field:
     row_schema: FormSchema[Any] | None = None
     max_rows: int = 0
     describe: Callable[[str], str] | None = None
+    referent: Referent | None = None
 
     @property
     def empty(self) -> Entry:
@@ -160,8 +209,8 @@ def parse_path(text: object) -> Path:
         return typed
 
 
-def format_entry(field: Field, entry: Any) -> str:
-    """An entry in words, as a list of changes shows it; secrets are masked."""
+def format_entry(field: Field, entry: Any, suggestions: Iterable[Suggestion] = ()) -> str:
+    """An entry in words, as a list of changes shows it; secrets are masked, and an id has its name where one is."""
     if entry is None:
         return values.UNKNOWN
     if isinstance(entry, bool):
@@ -172,7 +221,13 @@ def format_entry(field: Field, entry: Any) -> str:
         return ", ".join(row_title(field, row) for row in entry) or "none"
     if isinstance(entry, tuple):
         return " ".join(entry) or "left to the platform"
+    entry = label_of(entry, suggestions) if field.kind is FieldKind.REFERENCE else entry
     return (addresses.show(entry) if "://" in entry else values.safe(escaped(entry), 60)) or "none"
+
+
+def label_of(reference: str, suggestions: Iterable[Suggestion]) -> str:
+    """What that id is called; the id where nobody says."""
+    return next((suggestion.label for suggestion in suggestions if suggestion.id == reference), reference)
 
 
 def row_title(field: Field, row: Mapping[str, Any]) -> str:
@@ -203,7 +258,7 @@ class FormState:
     """A form before it is filled in. `initial`: what is so now; `entered`: what was typed before, where it is back.
 
     `errors`, `note`: what was said of that. `button`: the word that saves. `allow_unchanged`: whether it may be saved
-    though nothing differs.
+    though nothing differs. `suggestions`: of its REFERENCES.
     """
 
     title: str
@@ -214,6 +269,7 @@ class FormState:
     button: str = "Save"
     note: str = ""
     allow_unchanged: bool = False
+    suggestions: Suggestions = field(default_factory=dict)
 
     @property
     def saved(self) -> FieldValues:

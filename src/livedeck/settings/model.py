@@ -150,6 +150,12 @@ class PlatformSettings(BaseModel):
     platforms: dict[str, str] = Field(
         default={}, description="domain of a relay address = its value of `service`, before the table of the package"
     )
+    users: dict[str, str] = Field(
+        default={}, description="id of a user = what you call them: the platform names no users, and rooms have owners"
+    )
+    folders: dict[str, str] = Field(
+        default={}, description="id of a project or folder = what you call it: the platform names none"
+    )
     bitrate_unit: Literal["bit", "kbit"] = Field(
         default="bit", description="what the platform counts bit rates in, a second"
     )

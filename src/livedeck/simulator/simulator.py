@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -25,6 +25,9 @@ from livedeck.simulator.rehearsal.scenario import Scenario
 
 DEFAULT_TOKEN = "livedeck-demo"  # noqa: S105  public on purpose: good for loopback only
 """The API token where none was given."""
+
+USER_NAME = "Demo operator"
+"""What the user of every workspace is called."""
 
 
 class Simulator:
@@ -126,6 +129,17 @@ class Simulator:
     def user_id(self) -> str:
         """The id of a user of the workspace."""
         return self._world.workspaces()[0].user_id
+
+    @property
+    def user_name(self) -> str:
+        """What that user is called. No answer of the platform says it, nor what projects and folders are called."""
+        return USER_NAME
+
+    def folders(self) -> Iterator[tuple[str, str]]:
+        """The ids and names of the projects and folders of the workspace."""
+        for kind in ("project", "folder"):
+            for document in self._world.store.find_all(kind, self.workspace_id):
+                yield document["id"], document["name"]
 
     @property
     def other_workspace(self) -> Workspace:

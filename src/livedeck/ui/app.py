@@ -36,6 +36,7 @@ from livedeck.ui.shell.screen import TALL, BaseScreen
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.confirmer import Confirmer
+    from livedeck.ui.shell.directory import Directory, Names
 
 log = structlog.get_logger()
 
@@ -59,7 +60,8 @@ class Deck(ExactApp):
     `zone`: of the local clock in the header, None for the machine's. `log_file`: named when the deck has to give up.
     `api`: where writes go, by the one road for them; None: nothing is ever written. `history`: what was, and where
     marks and actions are kept. `keymap`: the keys that the settings change. `theme`: a name of `themes.PALETTES`, or
-    AUTO. `store`: where the preferences outlive the deck. `multiplexer`: `tmux` or `screen` where the terminal is one.
+    AUTO. `names`: what the settings call ids that the platform has no name for. `store`: where the preferences outlive
+    the deck. `multiplexer`: `tmux` or `screen` where the terminal is one.
     `downloads`: where files go that name no folder. `opener`: shows a file by the program of this machine for it.
     """
 
@@ -83,6 +85,7 @@ class Deck(ExactApp):
         api: Api | None = None,
         history: History | None = None,
         keymap: Keymap | None = None,
+        names: Names | None = None,
         store: PreferencesStore | None = None,
         multiplexer: str = "",
         downloads: Path = Path(),
@@ -101,6 +104,7 @@ class Deck(ExactApp):
         for textual_theme in themes.textual_themes():
             self.register_theme(textual_theme)
         self.preferences = ViewState(store)
+        self._names = names or {}
         name = self.preferences.theme if theme == themes.AUTO else theme
         self.theme = themes.select_theme(name, no_color=self.no_color, color_system=self.console.color_system)
         self._own_filters = (Plain(), Ascii(enabled=ascii_only))
@@ -190,6 +194,13 @@ class Deck(ExactApp):
             self.snapshot_signal.publish(None)
         elif isinstance(self.screen, BaseScreen):
             self.screen.blink()
+
+    @cached_property
+    def directory(self) -> Directory:
+        """See `Context`. Imported when a form is opened."""
+        from livedeck.ui.shell.directory import Directory
+
+        return Directory(self._names, self.preferences)
 
     @cached_property
     def confirmer(self) -> Confirmer:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from livedeck.operations.schema import FormSchema, FormState
+from livedeck.operations.schema import FormSchema, FormState, Referent
 from livedeck.text import times
 from livedeck.ui.events.judging import JUDGING
 from livedeck.ui.shell.context import Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, change, needs_chosen_event
@@ -73,7 +73,10 @@ def move(ctx: Context, argument: str) -> Awaitable[Any]:
 
     event = _target(ctx)
     state = _one_field(f"Move {event.target.name}", MOVE_FORM, event.view.event.parent_id or "", argument)
-    return ctx.confirmer.run_form(state, lambda form: MoveEvent(event, form.draft))
+    snapshot = ctx.snapshot
+    events = [known.event for known in snapshot.events] if snapshot else []
+    folders = ctx.directory.of(Referent.FOLDER, events)
+    return ctx.confirmer.run_form(state, lambda form: MoveEvent(event, form.draft, folders))
 
 
 def poster(ctx: Context, argument: str) -> Awaitable[Any]:

@@ -278,6 +278,8 @@ def _variables(palette: Palette) -> Iterator[tuple[str, str]]:
     yield "cursor-style", palette.cursor.style
     yield "rule", palette.rule
     yield "raised", palette.raised
+    yield "dim", palette.styles[StyleRole.DIM].colour
+    yield "wrong", palette.styles[StyleRole.CRITICAL_MARK].colour
     yield "ansi-background", palette.background
     yield "ansi-foreground", palette.styles[StyleRole.TEXT].colour
     yield "scrollbar", palette.rule

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from livedeck.client import RelayRunning
 from livedeck.monitor import Severity
 from livedeck.operations.operation import Confirmation, OperationResult
-from livedeck.operations.schema import FieldValues, FormResult, FormState
+from livedeck.operations.schema import FieldValues, FormResult, FormState, Referent
 from livedeck.presentation.rooms import ACTIVE
 from livedeck.text.segments import Segment, StyleRole
 from livedeck.ui.rooms.view import REVEALED
@@ -40,18 +40,13 @@ def pane(ctx: Context, _: str) -> None:
 
 def new(ctx: Context, _: str) -> Awaitable[Any]:
     """A form of a room and all its profiles."""
-    from livedeck.operations.diff import ParsedForm
     from livedeck.operations.rooms import ROOM_TYPES, CreateRoom, room_form
 
-    schema, screen = room_form(ctx.confirmer.api.service_of), ctx.screen_of(_screen_type())
-    initial = {**schema.empty(), "type": ROOM_TYPES[0], "owner_id": screen.owner}
-
-    def make(form: ParsedForm[Any]) -> CreateRoom:
-        screen.owner = str(form.entries["owner_id"])
-        return CreateRoom(form)
-
+    schema = room_form(ctx.confirmer.api.service_of)
+    owner = next(iter(ctx.preferences.recent(Referent.USER)), "")
+    initial = {**schema.empty(), "type": ROOM_TYPES[0], "owner_id": owner}
     state = FormState("New room", schema, initial, button="Create")
-    return ctx.confirmer.run_form(state, make, before=schema.empty(), always=("owner_id", "type"))
+    return ctx.confirmer.run_form(state, CreateRoom, before=schema.empty(), always=("owner_id", "type"))
 
 
 def delete(ctx: Context, _: str) -> Awaitable[Any] | None:

@@ -38,7 +38,6 @@ class RoomsScreen(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self.edits = DeferredEdits()
-        self.owner = ""  # of the room that was made last
         self._pane = "rooms"
         self._selections = {pane: RowSelection() for pane in PANES}
         self._relays_of: str | None = None  # the room whose profiles the second table shows

@@ -26,7 +26,15 @@ from livedeck.operations.operation import (
     Target,
     Verdict,
 )
-from livedeck.operations.schema import FieldErrors, FieldValues, FormResult, FormSchema, FormState, field_errors
+from livedeck.operations.schema import (
+    FieldErrors,
+    FieldValues,
+    FormResult,
+    FormSchema,
+    FormState,
+    Suggestions,
+    field_errors,
+)
 from livedeck.presentation.open_changes import ADVICE, open_change_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import StyleRole
@@ -34,6 +42,7 @@ from livedeck.text.times import TimeReference
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
+from livedeck.ui.shell.directory import Directory
 
 R = TypeVar("R")
 
@@ -72,6 +81,10 @@ class Host(Protocol):
     monitor: Monitor
     open_changes: OpenChanges
     snapshot: Snapshot | None
+
+    @property
+    def directory(self) -> Directory:
+        """What ids are called."""
 
     def render_time(self) -> RenderTime | None:
         """The instant that the screen is painted for."""
@@ -154,7 +167,7 @@ class Confirmer:
         initial = state.initial if before is None else before
         while (result := await self.ask_form(state, blocks=True)) is not None:
             try:
-                made = make_operation(parse_form(state.schema, initial, result, self.time_reference(), always=always))
+                made = make_operation(self._parsed(state, initial, result, always))
                 outcome = await self.run(await made if isinstance(made, Awaitable) else made)
             except Invalid as error:
                 errors = _errors_of_invalid(error, state.schema)
@@ -163,6 +176,8 @@ class Confirmer:
             except FileFault as error:
                 state = replace(state, entered=result.entries, errors=FieldErrors(), note=str(error))
                 continue
+            if outcome.has_happened:
+                self._ctx.directory.remember(state.schema, result.entries)
             if outcome.has_happened or outcome.verdict is Verdict.UNKNOWN or await retry(result, outcome):
                 return outcome
             state = _refused(state, result, outcome)
@@ -174,7 +189,20 @@ class Confirmer:
         """The form as it was saved; None where it was left. `blocks`: it is not saved while nothing may be sent."""
         reference = time_reference or self.time_reference
         reason = self.blocked_reason if blocks else (lambda: "")
-        return await self._ctx.ask(Form(state, self._ctx.clock.monotonic, reference, reason))
+        shown = replace(state, suggestions=self._suggestions(state))
+        return await self._ctx.ask(Form(shown, self._ctx.clock.monotonic, reference, reason))
+
+    def _parsed(
+        self, state: FormState, initial: FieldValues, result: FormResult, always: Iterable[str]
+    ) -> ParsedForm[Any]:
+        suggestions = self._suggestions(state)
+        return parse_form(state.schema, initial, result, self.time_reference(), always=always, suggestions=suggestions)
+
+    def _suggestions(self, state: FormState) -> Suggestions:
+        """What the form brings along, and what the deck knows besides."""
+        snapshot = self._ctx.snapshot
+        events = [known.event for known in snapshot.events] if snapshot else []
+        return {**self._ctx.directory.suggestions(state.schema, events), **state.suggestions}
 
     async def try_form(
         self,

@@ -25,6 +25,7 @@ from livedeck.ui.shell.preferences import Displayed, ViewState
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.confirmer import Confirmer
+    from livedeck.ui.shell.directory import Directory
 
 R = TypeVar("R")
 S = TypeVar("S")
@@ -67,6 +68,10 @@ class Context(Protocol):
     preferences: ViewState
     snapshot: Snapshot | None
     snapshot_signal: Signal[None]
+
+    @property
+    def directory(self) -> Directory:
+        """What ids are called that the platform has no name for."""
 
     @property
     def confirmer(self) -> Confirmer:

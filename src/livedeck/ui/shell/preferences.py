@@ -59,11 +59,13 @@ MAX_NOTICES = 200
 class Preferences:
     """What outlives a restart: a theme (empty: none was chosen) and the view of each table by its name.
 
+    `recent`: the ids that were chosen last in forms, by what they are, the last one first.
     The order of the rows does not: after a restart the worst stands first again.
     """
 
     theme: str = ""
     views: Mapping[str, TableView] = field(default_factory=dict)
+    recent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class PreferencesStore(Protocol):
@@ -101,6 +103,16 @@ class ViewState:
         """Change the view of that table, and save it."""
         view = replace(self.view(table), **changes)
         self._save(replace(self._preferences, views={**self._preferences.views, table: view}))
+
+    def recent(self, kind: str) -> tuple[str, ...]:
+        """The ids of that kind that were chosen last, the last one first."""
+        return self._preferences.recent.get(kind, ())
+
+    def remember(self, kind: str, chosen: str, maximum: int) -> None:
+        """That id was chosen: keep it, before the others of its kind and `maximum` of them at most."""
+        others = tuple(known for known in self.recent(kind) if known != chosen)
+        recent = {**self._preferences.recent, str(kind): (chosen, *others)[:maximum]}
+        self._save(replace(self._preferences, recent=recent))
 
     def choose_theme(self, name: str) -> None:
         """Save that theme."""

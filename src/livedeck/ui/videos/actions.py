@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from livedeck.client import ApiError, Subtitle
 from livedeck.monitor import KnownMaterial, Severity, Video
-from livedeck.operations.schema import Field, FormResult, FormSchema
+from livedeck.operations.schema import Field, FieldKind, FormResult, FormSchema, Referent, Suggestion
 from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
 from livedeck.ui.shell.keymap import with_keys
 from livedeck.ui.videos.annotations import ACTIONS as ANNOTATIONS
@@ -83,11 +84,26 @@ def find(ctx: Context, argument: str) -> Awaitable[None] | None:
     return _find(ctx, argument)
 
 
-FIND_FORM = FormSchema((Field("video_id", "Video", hint="its id", required=True),), dict)
+FIND_FORM = FormSchema(
+    (
+        Field(
+            "video_id",
+            "Video",
+            FieldKind.REFERENCE,
+            hint="or any other by its id",
+            required=True,
+            referent=Referent.VIDEO,
+        ),
+    ),
+    dict,
+)
 
 
 async def _find(ctx: Context, typed: str) -> None:
-    state = empty_form("Open a video", FIND_FORM, "Open")
+    displayed = ctx.displayed()
+    videos = selection_of(ctx).videos(displayed[0], ctx.selected_event()) if displayed else ()
+    suggestions = tuple(Suggestion(video.id, video.title, video.event or "") for video in videos)
+    state = replace(empty_form("Open a video", FIND_FORM, "Open"), suggestions={"video_id": suggestions})
 
     async def attempt(result: FormResult) -> Video:
         return await _select(ctx, str(result.entries["video_id"]).strip())

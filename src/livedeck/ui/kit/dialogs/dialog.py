@@ -28,7 +28,7 @@ BlockedReason = Callable[[], str]
 
 
 class Button(Canvas, can_focus=True):
-    """A word that can be pressed; in brackets while it has the focus, so that colour alone never says so."""
+    """A word that can be pressed, and its key; in brackets while it has the focus: colour alone never says so."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "press", show=False)]
 
@@ -39,16 +39,27 @@ class Button(Canvas, can_focus=True):
             super().__init__()
             self.button = button
 
-    def __init__(self, label: str, *, id: str, role: StyleRole = StyleRole.STRONG) -> None:  # noqa: A002
+    def __init__(
+        self,
+        label: str,
+        *,
+        id: str,  # noqa: A002
+        role: StyleRole = StyleRole.STRONG,
+        key: str = "",
+    ) -> None:
         super().__init__(id=id)
-        self._label, self._role = label, role
+        self._label, self._role, self._key = label, role, f"  {key}" if key else ""
 
     def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        return [[(f"[ {self._label} ]" if self.has_focus else f"  {self._label}  ", self._role)]]
+        left, right = "[]" if self.has_focus else "  "
+        role = StyleRole.INFO if self.has_focus else self._role
+        if self._role is StyleRole.CRITICAL:
+            role = self._role
+        return [[(f"{left} ", role), (self._label, role), (self._key, StyleRole.DIM), (f" {right}", role)]]
 
     def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002
         """As wide as its word in brackets."""
-        return width([(f"[ {self._label} ]", self._role)])
+        return width([(f"[ {self._label}{self._key} ]", self._role)])
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """The brackets come and go with it."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import groupby
 from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -24,20 +26,39 @@ from livedeck.operations.schema import (
     FormSchema,
     FormState,
     changed_names,
+    label_of,
 )
 from livedeck.text import times
-from livedeck.text.segments import Line, StyleRole, wrap
+from livedeck.text.segments import Line, ShadedLine, StyleRole, justify, wrap
 from livedeck.text.times import TimeReference
-from livedeck.ui.kit.dialogs.confirm import Confirm, heading
+from livedeck.ui.kit.canvas import Canvas
+from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.dialog import BlockedReason, Button, Dialog, Timer
-from livedeck.ui.kit.dialogs.inputs import Edited, RowsInput, editor
+from livedeck.ui.kit.dialogs.inputs import Edited, ReferenceInput, RowsInput, editor, suggestion_lines
 from livedeck.ui.kit.lines import LinesWidget
 
-FRAME_LINES = 8
-"""What the form is but for its fields: border, title, hint and keys."""
+FRAME_LINES = 9
+"""What the form is but for its fields: border, title, hint and buttons; and the header of the deck, which stays."""
 
 NARROW = 100
-"""Under so many cells the hint of a field stands below the form alone."""
+"""Under so many cells of the terminal what is said of a field stands below it."""
+
+WIDE = 160
+"""From so many cells of the terminal on, the sections of a form stand in two columns."""
+
+LABEL_CELLS = 20
+
+BROAD = {FieldKind.MULTI_CHOICE, FieldKind.ROWS}
+"""Fields that take the whole width: what is said of them stands below."""
+
+OWN_KEYS = {
+    FieldKind.ROWS: "enter open  del remove",
+    FieldKind.FLAG: "space turn",
+    FieldKind.CHOICE: "←→ turn",
+    FieldKind.MULTI_CHOICE: "←→ go  space take",
+    FieldKind.REFERENCE: "↓ choose, or paste an id",
+}
+"""By the kind of the field that has the focus."""
 
 DISCARD = Confirmation("Leave the form?", (("What you typed is lost.", StyleRole.TEXT),), button="Leave", cancel="Stay")
 
@@ -67,53 +88,68 @@ class Form(Dialog[FormResult | None]):
             self._entries, time_reference(), state.entered or ()
         )  # a command may bring anything
         self._errors: dict[str, str] = {**errors, **state.errors.by_field}
-        self._remarks: dict[str, LinesWidget] = {}
+        self._remarks: dict[str, Remark] = {}
         self._editors: dict[str, Widget] = {}
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog-box form-box"):
             yield LinesWidget(id="title")
             with VerticalScroll(can_focus=False, classes="fields"):
-                section = ""
-                for field in self._state.schema.fields:
-                    if field.section != section:
-                        section = field.section
-                        yield Section(section)
-                    yield from self._line(field)
+                for section, fields in groupby(self._state.schema.fields, lambda field: field.section):
+                    with Vertical(classes="section"):
+                        if section:
+                            yield Section(section)
+                        for field in fields:
+                            yield from self._line(field)
             yield LinesWidget(id="hint")
             with Horizontal(classes="dialog-keys"):
-                yield Button(self._state.button, id="save")
-                yield Button("Cancel", id="cancel")
+                yield LinesWidget(id="verdict")
+                yield Button("Cancel", key="esc", id="cancel")
+                yield Button(self._state.button, key="^S", id="save")
 
     def _line(self, field: Field) -> ComposeResult:
-        widget = self._editors[field.name] = editor(field, self._entries[field.name])
+        suggestions = self._state.suggestions.get(field.name, ())
+        widget = self._editors[field.name] = editor(field, self._entries[field.name], suggestions)
         if isinstance(widget, RowsInput):
             widget.errors = dict(self._state.errors.by_row.get(field.name, {}))
-        self._remarks[field.name] = LinesWidget()
-        with Horizontal(classes="field"):
-            yield Label(f"{field.label} *" if field.required else field.label)
+        self._remarks[field.name] = Remark(field.name)
+        is_broad = field.kind in BROAD or (field.kind is FieldKind.TEXT and not field.hint)
+        with Horizontal(classes="field -broad" if is_broad else "field"):
+            yield Label(field.label, is_required=field.required)
             yield widget
             yield self._remarks[field.name]
 
     def on_mount(self) -> None:
-        for field in self._state.schema.fields:
-            self._remark(field)
         first = next(iter(self._errors), self._state.schema.fields[0].name)
         self._editors[first].focus()
+        self._judge()
 
     def on_resize(self) -> None:
+        width, sections = self.size.width, len(self.query(".section"))
+        self.set_class(width < NARROW, "-narrow")
+        self.set_class(width >= WIDE and sections > 1, "-wide")
         self._head()
-        self.query_one(".fields").styles.max_height = max(3, self.size.height - FRAME_LINES)
+        self.call_after_refresh(self._repaint_remarks)
+
+    def _repaint_remarks(self) -> None:
         for field in self._state.schema.fields:
             self._remark(field)
-        self.call_after_refresh(self._hint)
+        self._hint()
 
     def _head(self) -> None:
         cells = self.query_one("#title").size.width or self.size.width - 4
-        lines = heading(self._state.title, cells)[:1]
+        filled = sum(
+            self._entries[field.name] is not None and self._entries[field.name] != field.empty
+            for field in self._state.schema.fields
+        )
+        count = f"{filled} of {len(self._state.schema.fields)} filled"
+        lines: list[ShadedLine] = [
+            justify([(0, [(self._state.title, StyleRole.STRONG)])], [(1, [(count, StyleRole.DIM)])], cells)
+        ]
         texts = (self._state.note, *self._state.errors.rest)
         lines += [line for text in texts if text for line in wrap(f"✖ {text}", StyleRole.CRITICAL_MARK, cells)]
         self.query_one("#title", LinesWidget).show([*lines, []])
+        self.query_one(".fields").styles.max_height = max(3, self.size.height - FRAME_LINES - len(lines) + 1)
 
     def on_edited(self, message: Edited) -> None:
         """Judge what was typed, at once."""
@@ -126,49 +162,82 @@ class Form(Dialog[FormResult | None]):
         if error:
             self._errors[field.name] = error
         self._remark(field)
+        self._head()
+        self._judge()
         self._hint()
 
+    def on_reference_input_listed(self, message: ReferenceInput.Listed) -> None:
+        """The list of a field stands where else a remark does."""
+        self._remark(self._state.schema.field(message.field))
+        self._hint()
+        self.call_after_refresh(self._remarks[message.field].scroll_visible, animate=False)
+
+    def on_remark_pressed(self, message: Remark.Pressed) -> None:
+        """A click takes a suggestion."""
+        widget = self._editors[message.field]
+        if isinstance(widget, ReferenceInput):
+            widget.take(message.row)
+            widget.focus()
+
     def _remark(self, field: Field) -> None:
-        """What is wrong with a field, what its entry amounts to, or its unit: in its own line."""
+        """What is wrong with a field, what its entry amounts to, or its unit; or the list that it is chosen from."""
         error = self._errors.get(field.name)
-        widget = self._editors[field.name]
-        if isinstance(widget, RowsInput) and widget.errors:
-            error = ""  # each stands at its own row
-        text, role = (f"✖ {error}", StyleRole.CRITICAL_MARK) if error else (self._description(field), StyleRole.DIM)
-        self._remarks[field.name].show([[(f" {text}", role)]])
-        self._remarks[field.name].display = bool(text)
+        widget, remark = self._editors[field.name], self._remarks[field.name]
+        widget.set_class(bool(error), "-wrong")
+        lines: list[ShadedLine] = []
+        if isinstance(widget, ReferenceInput) and widget.open_list:
+            lines = suggestion_lines(widget.open_list, widget.index, max(30, widget.outer_size.width))
+        elif error and not (isinstance(widget, RowsInput) and widget.errors):  # else each stands at its own row
+            lines = [[(f"✖ {error}", StyleRole.CRITICAL_MARK)]]
+        elif text := self._description(field):
+            lines = [[(text, StyleRole.DIM)]]
+        remark.show(lines)
+        remark.display = bool(lines)
 
     def _description(self, field: Field) -> str:
         entry = self._entries[field.name]
-        if field.kind is FieldKind.DATETIME and entry and field.name not in self._errors:
+        is_valid = bool(entry) and field.name not in self._errors
+        if field.kind is FieldKind.DATETIME and is_valid:
             reference = self._time_reference()
             return times.describe(times.parse(str(entry), reference), reference)
-        if field.describe and entry and field.name not in self._errors:
+        if field.kind is FieldKind.REFERENCE and is_valid:
+            suggestions = self._state.suggestions.get(field.name, ())
+            known = label_of(str(entry), suggestions) != entry
+            return "" if known else "sent as it stands, as an id"
+        if field.describe and is_valid:
             return field.describe(str(entry))
-        return "" if self.size.width < NARROW or field.kind in {FieldKind.MULTI_CHOICE, FieldKind.ROWS} else field.hint
+        is_beside = self.size.width >= NARROW and not self.has_class("-wide") and field.kind not in BROAD
+        return field.hint if is_beside else ""
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:  # noqa: ARG002
         self._hint()
+
+    def _judge(self, objection: str = "") -> None:
+        """Beside the buttons: which fields are wrong, or why nothing is saved."""
+        labels = [field.label or field.section for field in self._state.schema.fields if field.name in self._errors]
+        count = f"{len(labels)} field{'s' if len(labels) > 1 else ''}: {', '.join(labels)}" if labels else ""
+        text = objection or count
+        self.query_one("#verdict", LinesWidget).show([[(f"✖ {text}", StyleRole.CRITICAL_MARK)] if text else []])
 
     def _hint(self) -> None:
         """The whole of what the line has no room for, and the keys."""
         focused = self.focused
         name = next((name for name, widget in self._editors.items() if widget is focused), "")
+        for label in self.query(Label):
+            label.set_current(name != "" and label.parent is self._editors[name].parent)
         error = self._errors.get(name, "")
         cells = max(20, self.query_one("#hint").size.width)
         lines: list[Line] = list(wrap(f"✖ {error}", StyleRole.CRITICAL_MARK, cells)) if error else [self._keys(name)]
-        self.query_one("#hint", LinesWidget).show([[], *lines])
+        self.query_one("#hint", LinesWidget).show([[], *lines[:2]])
 
     def _keys(self, name: str) -> Line:
-        kind = self._state.schema.field(name).kind if name else None
-        hint = self._state.schema.field(name).hint if name and self.size.width < NARROW else ""
-        own = {
-            FieldKind.ROWS: "enter open  del remove  ",
-            FieldKind.FLAG: "space turn  ",
-            FieldKind.CHOICE: "space turn  ",
-            FieldKind.MULTI_CHOICE: "←→ go  space take  ",
-        }
-        keys = f"{own.get(kind, '') if kind else ''}tab next  ctrl-s {self._state.button.casefold()}  esc leave"
+        field = self._state.schema.field(name) if name else None
+        widget = self._editors.get(name)
+        if isinstance(widget, ReferenceInput) and widget.open_list:
+            return [("enter take  ↑↓ go  esc close the list", StyleRole.DIM)]
+        hint = field.hint if field and self._description(field) != field.hint else ""
+        own = OWN_KEYS.get(field.kind, "") if field else ""
+        keys = "  ".join(part for part in (own, "tab next") if part)
         return [(f"{hint}   " if hint else "", StyleRole.TEXT), (keys, StyleRole.DIM)]
 
     def decides(self, key: str) -> bool:
@@ -193,13 +262,14 @@ class Form(Dialog[FormResult | None]):
         self._errors = self._state.schema.check(self._entries, self._time_reference(), {*names, *required})
         for field in self._state.schema.fields:
             self._remark(field)
+        self._judge()
         if self._errors:
             self._editors[next(iter(self._errors))].focus()
             self._hint()
         elif objection := self._blocked_reason() or (
             "" if names or self._state.allow_unchanged else "nothing was changed"
         ):
-            self.query_one("#hint", LinesWidget).show([[], [(f"✖ {objection}", StyleRole.CRITICAL_MARK)]])
+            self._judge(objection)
         else:
             self.dismiss(FormResult(dict(self._entries), names))
 
@@ -239,17 +309,49 @@ def _with_secrets(schema: FormSchema[Any], entries: FieldValues) -> FieldValues:
     return {**entries, **secrets}
 
 
-class Label(LinesWidget):
-    """The name of a field, in its own column."""
+class Remark(LinesWidget):
+    """What is said of a field, or the list that it is chosen from."""
+
+    class Pressed(Message):
+        """A line of it was clicked."""
+
+        def __init__(self, field: str, row: int) -> None:
+            super().__init__()
+            self.field, self.row = field, row
+
+    def __init__(self, field: str) -> None:
+        super().__init__()
+        self._field = field
+
+    def on_click(self, event: events.Click) -> None:
+        self.post_message(self.Pressed(self._field, event.y))
+
+
+class Label(Canvas):
+    """The name of a field, in its own column; a star where it must be filled in. Bold while its field has the focus."""
+
+    def __init__(self, text: str, *, is_required: bool) -> None:
+        super().__init__()
+        self._text, self._mark, self._is_current = text, "*" if is_required else "", False
+
+    def set_current(self, is_current: bool) -> None:
+        """Whether its field has the focus."""
+        if is_current is not self._is_current:
+            self._is_current = is_current
+            self.repaint()
+
+    def draw(self, width: int, height: int) -> list[ShadedLine]:  # noqa: ARG002
+        role = StyleRole.STRONG if self._is_current else StyleRole.HEAD
+        return [justify([(0, [(self._text, role)])], [(0, [(f"{self._mark} ", StyleRole.INFO)])], width)]
+
+
+class Section(Canvas):
+    """The head of some fields: a word and a rule."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self._content = [[(text, StyleRole.HEAD)]]
+        self._text = text
 
-
-class Section(LinesWidget):
-    """The head of some fields."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self._content = [[(text.upper(), StyleRole.INFO)]]
+    def draw(self, width: int, height: int) -> list[ShadedLine]:  # noqa: ARG002
+        head = self._text.upper()
+        return [[(f"{head} ", StyleRole.INFO), ("─" * max(0, width - len(head) - 1), StyleRole.RULE)]]

@@ -1,10 +1,15 @@
-"""The editors of a form, one a field: text is typed, everything else is turned with the space bar and the arrows."""
+"""The controls of a form, one a field: text is typed, everything else is turned with the space bar, arrows or mouse.
+
+What is typed goes into Textual's Input. The others are drawn here: Textual's toggles tell on from off by their colour
+alone (decisions.md, "Controls of a form").
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
@@ -12,12 +17,25 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from livedeck.client import Secret
-from livedeck.operations.schema import Entry, Field, FieldKind, FormSchema, row_title, schema_of_rows
+from livedeck.operations.schema import (
+    Entry,
+    Field,
+    FieldKind,
+    FormSchema,
+    Suggestion,
+    label_of,
+    row_title,
+    schema_of_rows,
+    suggested,
+)
 from livedeck.text import values
 from livedeck.text.addresses import holds_secret, show
-from livedeck.text.segments import Line, Segment, StyleRole
+from livedeck.text.segments import Role, Segment, Shade, ShadedLine, StyleRole, width
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.text_field import TextField
+
+CHOSEN = Shade(StyleRole.INFO, filled=True)
+"""The one option that is in force: filled."""
 
 
 class Edited(Message):
@@ -28,28 +46,32 @@ class Edited(Message):
         self.field, self.entry = field, entry
 
 
-def editor(field: Field, entry: Entry) -> Widget:
-    """The editor for that kind of field, with this entry in it."""
+def editor(field: Field, entry: Entry, suggestions: Sequence[Suggestion] = ()) -> Widget:
+    """The control for that kind of field, with this entry in it."""
     match field.kind:
-        case FieldKind.CHOICE | FieldKind.FLAG:
+        case FieldKind.CHOICE:
             return SelectInput(field, entry)
+        case FieldKind.FLAG:
+            return TickInput(field, entry)
         case FieldKind.MULTI_CHOICE:
             return MultiSelectInput(field, entry)
         case FieldKind.ROWS:
             return RowsInput(field, entry)
+        case FieldKind.REFERENCE:
+            return ReferenceInput(field, entry, suggestions)
     return TextInput(field, entry)
 
 
 class TextInput(TextField):
     """Text. What is typed into a secret field is never shown, nor copied out of it."""
 
-    def __init__(self, field: Field, entry: Entry) -> None:
+    def __init__(self, field: Field, entry: Entry, text: str | None = None) -> None:
         is_address = isinstance(entry, str) and holds_secret(entry)
         kept = isinstance(entry, Secret) or is_address  # what is there is not even in the field
         hint = f"unchanged: {show(str(entry))}" if is_address else "unchanged"
         super().__init__(
-            "" if kept else str(entry or ""),
-            placeholder=hint if kept else "____",
+            "" if kept else str(entry or "") if text is None else text,
+            placeholder=hint if kept else "",
             password=field.kind is FieldKind.HIDDEN,
             select_on_focus=False,
         )
@@ -58,11 +80,123 @@ class TextInput(TextField):
 
     def on_input_changed(self, message: Input.Changed) -> None:
         message.stop()
-        self.post_message(Edited(self.field.name, self.text or self._kept or ""))
+        self.post_message(Edited(self.field.name, self.entry()))
+
+    def entry(self) -> Entry:
+        """What stands in it."""
+        return self.text or self._kept or ""
+
+
+MAX_SUGGESTIONS = 6
+"""Suggestions in sight at once."""
+
+
+class ReferenceInput(TextInput):
+    """The id of something, shown by its name. What is typed finds it in a list below; a pasted id is taken as it is.
+
+    `open_list`: what stands in the list while it is open. `index`: which of it enter takes.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "go(1)", show=False), Binding("up", "go(-1)", show=False)]
+
+    class Listed(Message):
+        """The list is another one, or at another place."""
+
+        def __init__(self, field: str) -> None:
+            super().__init__()
+            self.field = field
+
+    def __init__(self, field: Field, entry: Entry, suggestions: Sequence[Suggestion]) -> None:
+        super().__init__(field, entry, label_of(str(entry or ""), suggestions))
+        self.placeholder = "↓ chooses" if suggestions else ""
+        self._suggestions = tuple(suggestions)
+        self.open_list: tuple[Suggestion, ...] = ()
+        self.index = 0
+
+    def entry(self) -> Entry:
+        return suggested(self.text, self._suggestions)
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        """What is typed finds; what names one is that one."""
+        super().on_input_changed(message)
+        is_label = any(suggestion.label == self.text for suggestion in self._suggestions)
+        if self.has_focus and self.text and not is_label:
+            typed = self.text.strip()
+            found = [suggestion for suggestion in self._suggestions if suggestion.matches(typed)]
+            self._list(sorted(found, key=lambda suggestion: typed.casefold() not in suggestion.name.casefold()))
+        else:
+            self.close()
+
+    def _list(self, suggestions: Iterable[Suggestion]) -> None:
+        self.open_list, self.index = tuple(suggestions), 0
+        self.post_message(self.Listed(self.field.name))
+
+    def close(self) -> None:
+        """Show no list any more."""
+        if self.open_list:
+            self._list(())
+
+    def action_go(self, by: int) -> None:
+        """Open the list, or move in it; over its ends to the next or the previous field."""
+        if not self.open_list and by > 0 and self._suggestions:
+            self._list(self._suggestions)
+        elif self.open_list and 0 <= self.index + by < len(self.open_list):
+            self.index += by
+            self.post_message(self.Listed(self.field.name))
+        elif by > 0:
+            self.screen.focus_next()
+        else:
+            self.screen.focus_previous()
+
+    def take(self, index: int) -> None:
+        """Have that one of the list stand in the field."""
+        if index < len(self.open_list):
+            self.value = self.open_list[index].label
+            self.cursor_position = len(self.value)
+            self.close()
+
+    async def action_submit(self) -> None:
+        """Enter takes what is marked in the list; without a list it goes on."""
+        if self.open_list:
+            self.take(self.index)
+        else:
+            await super().action_submit()
+
+    def on_key(self, event: events.Key) -> None:
+        """Escape closes the list first."""
+        if event.key == "escape" and self.open_list:
+            event.stop()
+            event.prevent_default()
+            self.close()
+
+    def on_blur(self) -> None:
+        self.close()
+
+    def on_click(self) -> None:
+        """A click opens the list."""
+        if not self.open_list and self._suggestions:
+            self._list(self._suggestions)
+
+
+def suggestion_lines(open_list: Sequence[Suggestion], index: int, cells: int) -> list[ShadedLine]:
+    """The list of suggestions around the marked one, and how many lie beyond."""
+    first = max(0, min(index - MAX_SUGGESTIONS + 2, len(open_list) - MAX_SUGGESTIONS))
+    shown = open_list[first : first + MAX_SUGGESTIONS]
+    name_cells = min(max((len(suggestion.label) for suggestion in shown), default=0), max(16, cells - 20))
+    lines: list[ShadedLine] = []
+    for number, suggestion in enumerate(shown, first):
+        role = StyleRole.TAB if number == index else StyleRole.OFF
+        name = values.safe(suggestion.label, name_cells)
+        note = values.safe(suggestion.note, max(0, cells - name_cells - 6))
+        row = f" {name:{name_cells}}  {note}"
+        lines.append([("▸ " if number == index else "  ", StyleRole.INFO), (f"{row:{cells - 2}}", role)])
+    if len(open_list) > len(shown):
+        lines.append([(f"  {first + 1} to {first + len(shown)} of {len(open_list)}", StyleRole.DIM)])
+    return lines
 
 
 class ToggleInput(Canvas, can_focus=True):
-    """A field of one line that is drawn, not typed."""
+    """A field that is drawn, not typed. A bar at its left says where the keys go."""
 
     def __init__(self, field: Field, entry: Entry) -> None:
         super().__init__()
@@ -79,9 +213,55 @@ class ToggleInput(Canvas, can_focus=True):
         super().watch_has_focus(has_focus)
         self.repaint()
 
+    def edge(self) -> tuple[str, Role]:
+        """The bar."""
+        return ("▌" if self.has_focus else " ", StyleRole.INFO)
 
-class SelectInput(ToggleInput):
-    """One of a few words, or yes and no; a word that the document does not name stays as it came until it is turned."""
+
+class ChipsInput(ToggleInput):
+    """Options side by side, broken into lines where there is no room; a click presses one."""
+
+    def chips(self) -> Sequence[ShadedLine]:
+        """The options as they are drawn."""
+        return ()
+
+    def press(self, index: int) -> None:
+        """The option of that number was pressed."""
+
+    def _rows(self, cells: int) -> list[list[int]]:
+        """The numbers of the options, line by line."""
+        rows: list[list[int]] = [[]]
+        free = cells - 1
+        for index, chip in enumerate(self.chips()):
+            if rows[-1] and width(chip) > free:
+                rows.append([])
+                free = cells - 1
+            rows[-1].append(index)
+            free -= width(chip) + 1
+        return rows
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """As many lines as the options need."""
+        return len(self._rows(width))
+
+    def draw(self, width: int, height: int) -> list[ShadedLine]:  # noqa: ARG002
+        chips = self.chips()
+        return [
+            [self.edge(), *(segment for index in row for segment in (*chips[index], (" ", StyleRole.TEXT)))]
+            for row in self._rows(width)
+        ]
+
+    def on_click(self, event: events.Click) -> None:
+        """Press what was clicked."""
+        rows, chips, left = self._rows(self.size.width), self.chips(), 1
+        for index in rows[event.y] if event.y < len(rows) else ():
+            if left <= event.x < left + width(chips[index]):
+                self.press(index)
+            left += width(chips[index]) + 1
+
+
+class SelectInput(ChipsInput):
+    """One of a few words; a word that the document does not name stays as it came until it is turned."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,right", "step(1)", show=False),
@@ -89,27 +269,51 @@ class SelectInput(ToggleInput):
     ]
 
     @property
-    def _choices(self) -> tuple[Entry, ...]:
-        return (True, False) if self.field.kind is FieldKind.FLAG else self.field.choices
+    def _words(self) -> tuple[str, ...]:
+        choices, entry = self.field.choices, str(self.entry or "")
+        return choices if entry in choices or not entry else (*choices, entry)
 
     def action_step(self, by: int) -> None:
         """The next or the previous one."""
-        choices = self._choices
+        choices = self.field.choices
         index = choices.index(self.entry) + by if self.entry in choices else 0
         self.set_entry(choices[index % len(choices)])
 
-    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        word = {True: "yes", False: "no", None: f"{values.UNKNOWN} not said by the platform"}
-        text = word[self.entry] if self.field.kind is FieldKind.FLAG else values.safe(str(self.entry), 40)  # type: ignore[index]
-        if not self.has_focus:
-            return [[(f"  {text}", StyleRole.TEXT)]]
-        return [[("‹ ", StyleRole.HEAD), (text, StyleRole.STRONG), (" ›", StyleRole.HEAD)]]
+    def chips(self) -> Sequence[ShadedLine]:
+        return [
+            [(f" ● {values.safe(word, 40)} ", CHOSEN)] if word == self.entry else [(f" ○ {word} ", StyleRole.OFF)]
+            for word in self._words
+        ]
 
-    def on_click(self) -> None:
-        self.action_step(1)
+    def press(self, index: int) -> None:
+        if self._words[index] in self.field.choices:
+            self.set_entry(self._words[index])
 
 
-class MultiSelectInput(ToggleInput):
+def _tick(word: str, role: StyleRole | None = None, *, is_on: bool) -> ShadedLine:
+    mark = ("[✓]", StyleRole.OK) if is_on else ("[ ]", StyleRole.DIM)
+    return [mark, (" ", StyleRole.TEXT), (word, role or (StyleRole.STRONG if is_on else StyleRole.TEXT))]
+
+
+class TickInput(ChipsInput):
+    """Yes or no; `[?]` where the platform did not say which."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space,right,left", "press", show=False)]
+
+    def action_press(self) -> None:
+        """The other one."""
+        self.set_entry(self.entry is not True)
+
+    def chips(self) -> Sequence[ShadedLine]:
+        if self.entry is None:
+            return [[("[?]", StyleRole.ODD), (" not said by the platform", StyleRole.DIM)]]
+        return [_tick("yes" if self.entry else "no", is_on=self.entry is True)]
+
+    def press(self, index: int) -> None:  # noqa: ARG002  there is one
+        self.action_press()
+
+
+class MultiSelectInput(ChipsInput):
     """Any of a few words: the arrows go along them, space takes one in or out."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -137,17 +341,16 @@ class MultiSelectInput(ToggleInput):
         others = tuple(choice for choice in chosen_before if choice not in self.field.choices)
         self.set_entry((*(choice for choice in self.field.choices if choice in chosen), *others))
 
-    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        line: Line = []
-        for index, word in enumerate(self.field.choices):
-            is_here, is_chosen = self.has_focus and index == self._index, word in self._chosen()
-            role = StyleRole.STRONG if is_chosen else StyleRole.DIM
-            line += [
-                ("‹" if is_here else " ", StyleRole.HEAD),
-                (f"{'✓' if is_chosen else '·'}{word.removesuffix('p')}", role),
-                ("›" if is_here else " ", StyleRole.HEAD),
-            ]
-        return [line]
+    def chips(self) -> Sequence[ShadedLine]:
+        chosen, here = self._chosen(), self._index if self.has_focus else None
+        return [
+            _tick(word.removesuffix("p"), StyleRole.TAB if index == here else None, is_on=word in chosen)
+            for index, word in enumerate(self.field.choices)
+        ]
+
+    def press(self, index: int) -> None:
+        self._index = index
+        self.action_take()
 
 
 class RowsInput(ToggleInput):
@@ -215,6 +418,14 @@ class RowsInput(ToggleInput):
             self.set_entry((*self.rows[: self._index], *self.rows[self._index + 1 :]))
             self.refresh(layout=True)
 
+    def on_click(self, event: events.Click) -> None:
+        """A click goes to a line, a second one opens it; the button that adds one needs a single click."""
+        if event.y <= len(self.rows):
+            self._index = event.y
+            self.repaint()
+            if event.chain == 2 or event.y == len(self.rows):
+                self.action_open()
+
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         """A line for each row, and one to add another."""
         return len(self.rows) + 1
@@ -222,16 +433,18 @@ class RowsInput(ToggleInput):
     def _is_full(self) -> bool:
         return 0 < self.field.max_rows <= len(self.rows)
 
-    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+    def draw(self, width: int, height: int) -> list[ShadedLine]:  # noqa: ARG002
         lines = [self._line(index, self._row(index, row)) for index, row in enumerate(self.rows)]
-        more = f"+ add a {self.schema.noun}"
+        is_here = self.has_focus and self._index == len(self.rows)
         if self._is_full():
-            more = f"{len(self.rows)} of {self.field.max_rows}: no more"
-        return [*lines, self._line(len(self.rows), [(more, StyleRole.DIM)])]
+            more = (f"{len(self.rows)} of {self.field.max_rows}: no more", StyleRole.DIM)
+        else:
+            more = (f" + add a {self.schema.noun} ", StyleRole.TAB if is_here else StyleRole.OFF)
+        return [*lines, self._line(len(self.rows), [more])]
 
-    def _line(self, index: int, segments: list[Segment]) -> Line:
-        cursor = ">" if self.has_focus and index == self._index else " "
-        return [(cursor, StyleRole.STRONG), (" ", StyleRole.TEXT), *segments]
+    def _line(self, index: int, segments: list[Segment]) -> ShadedLine:
+        cursor = "▌" if self.has_focus and index == self._index else " "
+        return [(cursor, StyleRole.INFO), (" ", StyleRole.TEXT), *segments]
 
     def _row(self, index: int, row: Mapping[str, Any]) -> list[Segment]:
         if index in self.errors:

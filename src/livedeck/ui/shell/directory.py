@@ -1,0 +1,58 @@
+"""What the ids are called that the platform has no name for, and which of them were chosen last."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from livedeck.client import Event
+from livedeck.operations.schema import FieldValues, FormSchema, Referent, Suggestion, Suggestions
+from livedeck.ui.shell.preferences import ViewState
+
+Names = Mapping[str, Mapping[str, str]]
+"""By what they are (`Referent`): id -> what somebody calls it, in the settings."""
+
+MAX_RECENT = 8
+"""Ids of a kind that are remembered."""
+
+
+class Directory:
+    """Suggests ids for the references of a form: the last ones first, then the named ones, then the others.
+
+    The platform lists neither users nor projects nor folders, so that their names come from the settings, and what has
+    none is told apart by where it is in use.
+    """
+
+    def __init__(self, names: Names, preferences: ViewState) -> None:
+        self._names, self._preferences = names, preferences
+
+    def suggestions(self, schema: FormSchema[Any], events: Sequence[Event]) -> Suggestions:
+        """For every reference of that form that the deck knows ids for."""
+        found = {field.name: self.of(field.referent, events) for field in schema.fields if field.referent}
+        return {name: suggestions for name, suggestions in found.items() if suggestions}
+
+    def of(self, referent: Referent, events: Sequence[Event] = ()) -> tuple[Suggestion, ...]:
+        """The ids of that kind. `events`: that are known, and stand in projects and folders."""
+        names, recent = self._names.get(referent, {}), self._preferences.recent(referent)
+        notes = _used_in(events) if referent is Referent.FOLDER else {}
+        others = sorted({*names, *notes} - {*recent}, key=lambda id_: (not names.get(id_), names.get(id_, ""), id_))
+        last = {id_: f"last used{f', {notes[id_]}' if id_ in notes else ''}" for id_ in recent[:1]}
+        return tuple(
+            Suggestion(id_, names.get(id_, ""), last.get(id_, notes.get(id_, ""))) for id_ in (*recent, *others)
+        )
+
+    def remember(self, schema: FormSchema[Any], entries: FieldValues) -> None:
+        """These were chosen: they are suggested first from now on, here and after a restart."""
+        for field in schema.fields:
+            entry = entries.get(field.name)
+            if field.referent and isinstance(entry, str) and entry:
+                self._preferences.remember(field.referent, entry, MAX_RECENT)
+
+
+def _used_in(events: Iterable[Event]) -> dict[str, str]:
+    """What stands in each project or folder: `with Choir, hall B and 2 more`."""
+    parents = [(event.parent_id, event.name or event.id) for event in events if event.parent_id]
+    counts, first = Counter(parent for parent, _ in parents), dict(reversed(parents))
+    more = {parent: f" and {count - 1} more" if count > 1 else "" for parent, count in counts.items()}
+    return {parent: f"with {first[parent]}{more[parent]}" for parent in counts}
