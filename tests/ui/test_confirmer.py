@@ -156,11 +156,13 @@ async def test_an_event_that_went_on_air_meanwhile_asks_for_its_name() -> None:
 
 LOST: dict[str, object] = {"kind": "lose", "method": "DELETE"}
 DROPPED: dict[str, object] = {"kind": "drop", "method": "DELETE"}
+FAILED: dict[str, object] = {"kind": "status", "status": 500, "method": "DELETE"}
 REFUSED: dict[str, object] = {"kind": "status", "status": 403, "method": "PUT"}
 VERDICTS: dict[str, tuple[str, dict[str, object], str, Severity]] = {
     "done": ("event.enable", {}, "enable done: Untitled event", Severity.INFO),
-    "applied": ("event.delete", LOST, "delete applied: Untitled event: no usable answer came, but", Severity.INFO),
-    "unknown": ("event.delete", DROPPED, "delete unknown: Untitled event: no usable answer came", Severity.CRITICAL),
+    "applied": ("event.delete", LOST, "delete applied: Untitled event: the answer was lost", Severity.INFO),
+    "unknown": ("event.delete", DROPPED, "delete unknown: Untitled event: the answer was lost", Severity.CRITICAL),
+    "failed": ("event.delete", FAILED, "delete unknown: Untitled event: the platform failed (500)", Severity.CRITICAL),
     "refused": ("event.enable", REFUSED, "enable refused: Untitled event: ", Severity.CRITICAL),
 }
 """Verdict -> a change, the fault that leads to it, what is told of it, and how loud."""

@@ -31,6 +31,7 @@ from ui.meeting import (
     words,
 )
 from ui.stage import known
+from ui.test_bursts import post
 
 
 async def test_rooms_are_asked_for_only_while_somebody_looks() -> None:
@@ -71,6 +72,17 @@ async def test_enter_goes_to_the_profiles_and_on_to_the_form_and_escape_back() -
         assert room(stage).name != COUNCIL
         await stage.act("room.pane")
         assert screen(stage).pane == "relays"
+
+
+async def test_a_double_enter_leads_to_the_profiles_and_into_no_form() -> None:
+    async with meeting() as stage:
+        post(stage.deck, "enter", "enter", "enter")
+        await stage.idle()
+        assert screen(stage).pane == "relays"
+        assert not stage.shows(Form)
+        await stage.press("enter")
+        await stage.idle()
+        assert stage.shows(Form), "a person who has seen the profiles may"
 
 
 async def test_a_room_is_made_with_its_profiles_in_one_request() -> None:

@@ -143,6 +143,7 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None) -> 
             opener=open_file,
             theme=settings.theme,
             ascii_only=settings.ascii,
+            checks_uploads=not api.read_only,
         )
         with end_on_signals(deck.end, terminal_guard()):
             code = await deck.run_async()

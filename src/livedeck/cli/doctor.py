@@ -108,6 +108,7 @@ async def check_platform(loaded: LoadedSettings) -> list[Check]:
         return [
             Check("token", CheckStatus.OK, f"{source} of {loaded.origins[source]}"),
             *(access := await _check_access(api)),
+            *await _check_uploads(api, settings),
             *_check_clock(api, settings),
             *(await check_fields(api) if access[-1].status is CheckStatus.OK else []),
             *[await _check_event(api, event_id) for event_id in settings.event_thresholds()],
@@ -126,6 +127,18 @@ async def _check_access(api: Api) -> list[Check]:
         advice = "see that it is up and this machine online"
         return [Check("platform", CheckStatus.FAIL, str(error), advice, code_of_error(error))]
     return [_platform_answered(api), Check("access", CheckStatus.OK, "the token is accepted")]
+
+
+async def _check_uploads(api: Api, settings: Settings) -> list[Check]:
+    """Whether the upload address can be reached, where one is set."""
+    if not settings.upload_url:
+        return []
+    try:
+        await api.without_retry().check_uploads()
+    except ApiError as error:
+        advice = "mend upload_url, or take it out where it is the API's own; everything but uploads works"
+        return [Check("uploads", CheckStatus.FAIL, str(error), advice, code_of_error(error))]
+    return [Check("uploads", CheckStatus.OK, "the upload address can be reached")]
 
 
 _FIELD_ADVICE = "all other fields are shown and judged; set this one anew, or show the platform's support this line"

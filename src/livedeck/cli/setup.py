@@ -35,13 +35,14 @@ async def first_start(flags: Mapping[str, Any]) -> Choice | int:
 
 
 async def try_platform(flags: Mapping[str, Any], platform: PlatformSettings) -> str:
-    """Why that platform cannot be used; nothing where it answers to that token."""
+    """Why that platform cannot be used; nothing where it answers to that token, and its upload address at all."""
     token = {"token": SecretStr(platform.token)} if platform.token else {}
     try:
         settings = load(**{**flags, **platform.values, **token})
         api = await asyncio.to_thread(make_api, settings)  # a token command takes its time
         async with api:
             await api.without_retry().events.list(per_page=1)
+            await api.without_retry().check_uploads()
     except (ApiError, SettingsError) as error:
         return str(error)
     return ""

@@ -167,6 +167,13 @@ class Api:
         """
         return service_of(url, self._platforms)
 
+    async def check_uploads(self) -> None:
+        """See whether the upload address can be reached, where it is another than that of the API. Raises ApiError.
+
+        >>> await api.check_uploads()
+        """
+        await self._transport.check_uploads()
+
     def set_token(self, token: str | Secret) -> None:
         """Go on with another token. Raises Misconfigured for one that cannot be sent.
 

@@ -20,7 +20,7 @@ _FIELDS = (
     Field("title", "Title", required=True),
     Field("start_time", "From", FieldKind.NUMBER, hint="whole number", required=True),
     Field("end_time", "To", FieldKind.NUMBER, hint="whole number", required=True),
-    Field("link", "Link", hint="where a click leads"),
+    Field("link", "Link", hint="where a click leads", is_long=True),
     Field("annotation_poster_id", "Poster", hint="id of a picture; empty for none", nullable=True),
 )
 

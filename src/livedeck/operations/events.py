@@ -63,7 +63,7 @@ PRESETS = ("360p", "480p", "720p", "1080p", "1440p", "2160p")
 RESTREAM_FORM = FormSchema(
     (
         Field("name", "Name", required=True),
-        Field("url", "Address", required=True, hint="rtmp:// or rtmps://, without the key"),
+        Field("url", "Address", required=True, hint="rtmp:// or rtmps://, without the key", is_long=True),
         Field("key", "Stream key", FieldKind.HIDDEN, required=True, hint="never shown"),
         Field("description", "Description"),
         Field("enabled", "Enabled", FieldKind.FLAG),

@@ -53,10 +53,12 @@ CLOSE = "change.close"
 """What the audit calls it that a person has looked what became of a change."""
 
 LEFT = "the deck was left before its answer was there"
-NOT_SEEN_YET = "no usable answer came, and it is not seen yet"
-NOT_SEEN = f"no usable answer came, and it was not seen for {WATCH_SECONDS / 60:.0f} min"
-SENT_AGAIN = "no usable answer came, and one like it was sent after it: nothing tells the two apart"
-"""What is known of a change without a verdict."""
+NOT_SEEN_YET = "it is not seen yet"
+NOT_SEEN = f"it was not seen for {WATCH_SECONDS / 60:.0f} min"
+SENT_AGAIN = "one like it was sent after it: nothing tells the two apart"
+"""What is known of a change without a verdict, behind what came in place of one."""
+
+NOT_WAITED_FOR = "its answer was not waited for"
 
 LANDS_AFTER = "It may still land, after this one too. Look at the platform's own page first."
 SENT_TWICE = f"Sent again, it may happen twice. {LANDS_AFTER}"
@@ -102,10 +104,11 @@ class AuditPort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Watch:
-    """A change that is looked for: by its intent, in what it changes."""
+    """A change that is looked for: by its intent, in what it changes. `reason`: why nothing is known of it."""
 
     operation: Operation[Any]
     intent: IntentRecord
+    reason: str
     task: asyncio.Task[None]
 
 
@@ -219,7 +222,7 @@ class Executor:
         if result.verdict is Verdict.UNKNOWN:
             self.open_changes.put(OpenChange(intent, result.text, result.watched_until))
             if result.watched_until:
-                self._begin_watch(operation, current, intent)
+                self._begin_watch(operation, current, intent, _reason(result.error))
         await self._record(intent, _OUTCOMES[result.verdict], result.text, result.watched_until)
         return result
 
@@ -246,7 +249,7 @@ class Executor:
     async def _reconcile(self, operation: Operation[T], before: T, error: ApiError | None) -> OperationResult:
         """Read again, for a moment, for what shows it. `error`: None where the wait was stopped."""
         if not operation.can_show(before):
-            text = f"no usable answer came, and nothing can show whether it happened: {operation.no_evidence}"
+            text = f"{_reason(error)}; nothing can show whether it happened: {operation.no_evidence}"
             return OperationResult(Verdict.UNKNOWN, text, error)
         title = f"UNKNOWN, checking: {operation.verb} {operation.target.name}"
         try:
@@ -254,9 +257,9 @@ class Executor:
         except Cancelled:
             is_seen = False
         if is_seen:
-            return OperationResult(Verdict.APPLIED, applied_text(operation), error)
+            return OperationResult(Verdict.APPLIED, applied_text(operation, error), error)
         until = self.clock.now() + timedelta(seconds=WATCH_SECONDS)
-        return OperationResult(Verdict.UNKNOWN, NOT_SEEN_YET, error, watched_until=until)
+        return OperationResult(Verdict.UNKNOWN, f"{_reason(error)}; {NOT_SEEN_YET}", error, watched_until=until)
 
     async def _look(self, operation: Operation[T], before: T, delays: Iterable[float]) -> bool:
         """Whether a read after one of these delays shows that it happened."""
@@ -275,19 +278,19 @@ class Executor:
                 return True
         return False
 
-    def _begin_watch(self, operation: Operation[T], before: T, intent: IntentRecord) -> None:
-        task = asyncio.create_task(self._watch(operation, before, intent))
-        self._watches[intent.id] = _Watch(operation, intent, task)
+    def _begin_watch(self, operation: Operation[T], before: T, intent: IntentRecord, reason: str) -> None:
+        task = asyncio.create_task(self._watch(operation, before, intent, reason))
+        self._watches[intent.id] = _Watch(operation, intent, reason, task)
         task.add_done_callback(lambda _: self._watches.pop(intent.id))
 
-    async def _watch(self, operation: Operation[T], before: T, intent: IntentRecord) -> None:
+    async def _watch(self, operation: Operation[T], before: T, intent: IntentRecord, reason: str) -> None:
         """Go on looking for what was not seen, and say what came of it."""
         if await self._look(operation, before, WATCH_DELAYS):
-            result = OperationResult(Verdict.APPLIED, applied_text(operation))
+            result = OperationResult(Verdict.APPLIED, f"{reason}, but {_as_wanted(operation)}")
             self.open_changes.end(intent.id)
         else:
-            result = OperationResult(Verdict.UNKNOWN, NOT_SEEN)
-            self.open_changes.put(OpenChange(intent, NOT_SEEN))
+            result = OperationResult(Verdict.UNKNOWN, f"{reason}; {NOT_SEEN}")
+            self.open_changes.put(OpenChange(intent, result.text))
         self.notify(operation, result)
         await self._record(intent, _OUTCOMES[result.verdict], result.text)
         if result.has_happened:
@@ -297,8 +300,9 @@ class Executor:
         """What shows after this one is sent may be its work: it proves nothing of one like it that was sent before."""
         for watch in [watch for watch in self._watches.values() if may_look_alike(watch.operation, operation)]:
             watch.task.cancel()
-            self.open_changes.put(OpenChange(watch.intent, SENT_AGAIN))
-            await self._record(watch.intent, AuditOutcome.UNKNOWN, SENT_AGAIN)
+            text = f"{watch.reason}; {SENT_AGAIN}"
+            self.open_changes.put(OpenChange(watch.intent, text))
+            await self._record(watch.intent, AuditOutcome.UNKNOWN, text)
 
     async def _record(
         self,
@@ -356,9 +360,18 @@ def _action(operation: Operation[Any]) -> str:
     return operation.audit_name or operation.name
 
 
-def applied_text(operation: Operation[Any]) -> str:
+def applied_text(operation: Operation[Any], error: ApiError | None) -> str:
     """Why it counts as applied. Somebody else may have wanted the same: then it is so all the same."""
-    return f"no usable answer came, but it is as you wanted: {operation.evidence}"
+    return f"{_reason(error)}, but {_as_wanted(operation)}"
+
+
+def _as_wanted(operation: Operation[Any]) -> str:
+    return f"it is as you wanted: {operation.evidence}"
+
+
+def _reason(error: ApiError | None) -> str:
+    """Why nothing is known of a change that was sent. `error` None: nobody waited."""
+    return error.reason if isinstance(error, Unknown) else NOT_WAITED_FOR
 
 
 def with_open_changes(confirmation: Confirmation, action: str, changes: Sequence[OpenChange]) -> Confirmation:

@@ -55,7 +55,7 @@ NOT_TOLD = "no poster says which address it was made from"
 """Why nothing shows that a picture was taken over."""
 
 PICTURE_FORM = FormSchema(
-    (Field("poster_url", "Picture", hint="https:// address of the image", required=True),), _parse_url
+    (Field("poster_url", "Picture", hint="https:// address of the image", required=True, is_long=True),), _parse_url
 )
 
 

@@ -47,6 +47,7 @@ def relay_form(service_of: ServiceOf) -> FormSchema[RelayDraft]:
                 required=True,
                 hint="rtmp:// or rtmps://, without the key",
                 describe=lambda url: f"platform {service_of(url)}",
+                is_long=True,
             ),
             Field("stream_key", "Stream key", FieldKind.HIDDEN, required=True, hint="never shown"),
         ),

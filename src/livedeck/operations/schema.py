@@ -90,7 +90,8 @@ class Field:
 
     `name`: its place in the draft, as `scheduled.time`. `hint`: unit or meaning. `nullable`: empty is sent as null.
     `section`: the head it stands under. `row_schema`: of each of the ROWS, at most `max_rows` of them (0: any number).
-    `describe`: says what a valid entry amounts to. `referent`: of a REFERENCE.
+    `describe`: says what a valid entry amounts to. `is_long`: it takes the whole
+    width. `referent`: of a REFERENCE.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Field:
     row_schema: FormSchema[Any] | None = None
     max_rows: int = 0
     describe: Callable[[str], str] | None = None
+    is_long: bool = False
     referent: Referent | None = None
 
     @property

@@ -23,7 +23,7 @@ from livedeck.text import values
 from livedeck.text.segments import StyleRole
 
 M = TypeVar("M", bound=Model)
-FILE = Field("file", "File", hint="its path on this machine", required=True)
+FILE = Field("file", "File", hint="its path on this machine", required=True, is_long=True)
 
 
 def video_title(video: Video) -> str:

@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.signal import Signal
 from textual.worker import Worker
 
-from livedeck.client import Api
+from livedeck.client import Api, ApiError
 from livedeck.monitor import Clock, EventState, History, Monitor, NotificationRecord, Severity, Snapshot
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.alarms import rule_words
@@ -61,8 +61,9 @@ class Deck(ExactApp):
     `api`: where writes go, by the one road for them; None: nothing is ever written. `history`: what was, and where
     marks and actions are kept. `keymap`: the keys that the settings change. `theme`: a name of `themes.PALETTES`, or
     AUTO. `names`: what the settings call ids that the platform has no name for. `store`: where the preferences outlive
-    the deck. `multiplexer`: `tmux` or `screen` where the terminal is one.
-    `downloads`: where files go that name no folder. `opener`: shows a file by the program of this machine for it.
+    the deck. `multiplexer`: `tmux` or `screen` where the terminal is one. `checks_uploads`: whether the upload address
+    is tried after the first answers. `downloads`: where files go that name no folder. `opener`: shows a file by the
+    program of this machine for it.
     """
 
     CSS_PATH = "app.tcss"
@@ -92,6 +93,7 @@ class Deck(ExactApp):
         opener: Opener | None = None,
         theme: str = themes.AUTO,
         ascii_only: bool = False,
+        checks_uploads: bool = False,
     ) -> None:
         super().__init__()
         self.actions = ActionRegistry(FEATURES, keymap)
@@ -104,7 +106,7 @@ class Deck(ExactApp):
         for textual_theme in themes.textual_themes():
             self.register_theme(textual_theme)
         self.preferences = ViewState(store)
-        self._names = names or {}
+        self._names, self._checks_uploads = names or {}, checks_uploads
         name = self.preferences.theme if theme == themes.AUTO else theme
         self.theme = themes.select_theme(name, no_color=self.no_color, color_system=self.console.color_system)
         self._own_filters = (Plain(), Ascii(enabled=ascii_only))
@@ -148,10 +150,19 @@ class Deck(ExactApp):
                 self._read_open_changes()
                 if snapshot.seq == 1:  # the first that a round of answers is in
                     self.run_worker(asyncio.to_thread(self._import_the_rest), exit_on_error=False)
+                    self.run_worker(self._check_uploads(), exit_on_error=False)
         except Exception as error:
             log.exception("the monitor stopped")
             self.fault = f"{type(error).__name__}; see {self._log_file or 'the log'}"
             self.snapshot_signal.publish(None)
+
+    async def _check_uploads(self) -> None:
+        """Say at once that uploads would fail, and not only when one is wanted."""
+        try:
+            if self.api is not None and self._checks_uploads:
+                await self.api.check_uploads()
+        except ApiError as error:
+            self.announce(f"uploads would fail: {error}", Severity.WARNING)
 
     def _end_selection_of_vanished(self) -> None:
         """An event that the platform lists no more is selected no longer, whatever screen is in front."""

@@ -106,7 +106,15 @@ class Unreadable(ApiError):
 
 
 class Unknown(ApiError):
-    """A change was sent and its answer was lost. It may or may not have happened: read the object again to know."""
+    """A change was sent and no answer says what became of it: it may or may not have happened, read the object again.
+
+    `reason`: what came instead, in words, as `the platform failed (500), which does not say what became of it`.
+    """
+
+    def __init__(self, text: str, reason: str = "no answer came") -> None:
+        super().__init__(text)
+        self.args = (text,)
+        self.reason = masked(reason)
 
 
 class Rejected(ApiError):

@@ -214,6 +214,13 @@ class Transport:
             await asyncio.sleep(0)
             return parse_value()
 
+    async def check_uploads(self) -> None:
+        """Ask the upload address, where it is another: whatever it answers, uploads reach it. Raises ApiError."""
+        if self._base_urls["upload"] != self._base_urls["api"]:
+            request = Request("HEAD", "", "reach the upload address", base_url="upload")
+            response = await self._with_retry(request, lambda: self._open(request))
+            await response.aclose()
+
     def check_may_change(self, summary: str) -> None:
         """Raise ReadOnly where changes are not sent."""
         if self.read_only:
@@ -411,7 +418,8 @@ class Transport:
         if not request.is_read and not isinstance(error, _NEVER_SENT):
             reason = cause or "it was not HTTP"
             return Unknown(
-                f"{request.summary}: the answer was lost ({reason}); it may have happened or not: read it again"
+                f"{request.summary}: the answer was lost ({reason}); it may have happened or not: read it again",
+                f"the answer was lost ({reason})",
             )
         url = httpx.URL(self.url(request))
         host = url.netloc.decode("ascii")
@@ -563,12 +571,14 @@ def _unknown_outcome(request: Request, error: ApiError) -> Unknown | None:
     if request.is_read:
         return None
     if isinstance(error, Unreadable):
-        reason = str(error).removeprefix(f"{request.summary}: ")
+        reason = told = str(error).removeprefix(f"{request.summary}: ")
     elif isinstance(error, Rejected) and not proves_refusal(error):
         reason = f"the answer is {error.status}"
+        failed = "failed" if error.status >= 500 else "answered"
+        told = f"the platform {failed} ({error.status}), which does not say what became of it"
     else:
         return None
-    return Unknown(f"{request.summary}: {reason}; it may have happened or not: read it again")
+    return Unknown(f"{request.summary}: {reason}; it may have happened or not: read it again", told)
 
 
 def _is_transient(error: ApiError) -> bool:

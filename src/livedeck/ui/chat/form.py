@@ -78,7 +78,7 @@ def _zone(name: str) -> tzinfo | None:
 EXPORT_FORM = FormSchema(
     (
         Field("format", "Format", FieldKind.CHOICE, choices=FORMATS, hint="json, csv, txt: the platform's own bytes"),
-        Field("file", "File", required=True, hint="the ending of the format is added"),
+        Field("file", "File", required=True, hint="the ending of the format is added", is_long=True),
         Field("zone", "Times in zone", hint="Europe/Berlin; empty: as they came"),
         Field("safe_csv", "Safe CSV", FieldKind.FLAG, hint="a ' before cells that a spreadsheet would compute"),
     ),

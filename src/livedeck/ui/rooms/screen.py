@@ -26,6 +26,9 @@ from livedeck.ui.rooms.view import REVEALED
 from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.screen import BaseScreen, Listing
 
+DOUBLE_ENTER = 0.5
+"""Seconds after the profiles were gone to in which enter opens no form: it is the echo of the one that led there."""
+
 PANES: dict[str, TableSchema[Any]] = {"rooms": ROOMS, "relays": RELAYS}
 
 
@@ -39,6 +42,7 @@ class RoomsScreen(BaseScreen):
         super().__init__()
         self.edits = DeferredEdits()
         self._pane = "rooms"
+        self._turned_at = -inf
         self._selections = {pane: RowSelection() for pane in PANES}
         self._relays_of: str | None = None  # the room whose profiles the second table shows
         self._revealed, self._hidden_at = "", -inf
@@ -75,6 +79,8 @@ class RoomsScreen(BaseScreen):
 
     def turn(self, pane: str) -> None:
         """Have the keys move in that table."""
+        if pane != self._pane:
+            self._turned_at = self.ctx.clock.monotonic()
         self._pane = pane
         self.refresh_all()
 
@@ -188,5 +194,5 @@ class RoomsScreen(BaseScreen):
         """From a room to its profiles, from a profile to its form."""
         if self._pane == "rooms":
             self.turn("relays")
-        else:
+        elif self.ctx.clock.monotonic() - self._turned_at >= DOUBLE_ENTER:
             self.ctx.dispatch("relay.edit")

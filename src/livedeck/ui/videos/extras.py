@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 DOWNLOAD_FORM = FormSchema(
     (
-        Field("file", "File", hint="where it goes", required=True),
+        Field("file", "File", hint="where it goes", required=True, is_long=True),
         Field("replace", "Replace", FieldKind.FLAG, hint="a file that is there"),
     ),
     dict,

@@ -27,6 +27,7 @@ from livedeck.operations.schema import (
     FormState,
     changed_names,
     label_of,
+    schema_of_rows,
 )
 from livedeck.text import times
 from livedeck.text.segments import Line, ShadedLine, StyleRole, justify, wrap
@@ -49,7 +50,7 @@ WIDE = 160
 LABEL_CELLS = 20
 
 BROAD = {FieldKind.MULTI_CHOICE, FieldKind.ROWS}
-"""Fields that take the whole width: what is said of them stands below."""
+"""Kinds of fields that take the whole width."""
 
 OWN_KEYS = {
     FieldKind.ROWS: "enter open  del remove",
@@ -113,8 +114,7 @@ class Form(Dialog[FormResult | None]):
         if isinstance(widget, RowsInput):
             widget.errors = dict(self._state.errors.by_row.get(field.name, {}))
         self._remarks[field.name] = Remark(field.name)
-        is_broad = field.kind in BROAD or (field.kind is FieldKind.TEXT and not field.hint)
-        with Horizontal(classes="field -broad" if is_broad else "field"):
+        with Horizontal(classes="field -broad" if _is_broad(field) else "field"):
             yield Label(field.label, is_required=field.required)
             yield widget
             yield self._remarks[field.name]
@@ -206,7 +206,7 @@ class Form(Dialog[FormResult | None]):
             return "" if known else "sent as it stands, as an id"
         if field.describe and is_valid:
             return field.describe(str(entry))
-        is_beside = self.size.width >= NARROW and not self.has_class("-wide") and field.kind not in BROAD
+        is_beside = self.size.width >= NARROW and not self.has_class("-wide") and not _is_broad(field)
         return field.hint if is_beside else ""
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:  # noqa: ARG002
@@ -214,7 +214,8 @@ class Form(Dialog[FormResult | None]):
 
     def _judge(self, objection: str = "") -> None:
         """Beside the buttons: which fields are wrong, or why nothing is saved."""
-        labels = [field.label or field.section for field in self._state.schema.fields if field.name in self._errors]
+        wrong = [field for field in self._state.schema.fields if field.name in self._errors]
+        labels = [field.label or f"{schema_of_rows(field).noun}s" for field in wrong]
         count = f"{len(labels)} field{'s' if len(labels) > 1 else ''}: {', '.join(labels)}" if labels else ""
         text = objection or count
         self.query_one("#verdict", LinesWidget).show([[(f"✖ {text}", StyleRole.CRITICAL_MARK)] if text else []])
@@ -307,6 +308,11 @@ def _with_secrets(schema: FormSchema[Any], entries: FieldValues) -> FieldValues:
         name: Secret(entry) for name, entry in entries.items() if name in hidden and isinstance(entry, str) and entry
     }
     return {**entries, **secrets}
+
+
+def _is_broad(field: Field) -> bool:
+    """Whether it takes the whole width, and what is said of it stands below."""
+    return field.kind in BROAD or field.is_long or (field.kind is FieldKind.TEXT and not field.hint)
 
 
 class Remark(LinesWidget):
