@@ -60,6 +60,16 @@ def test_what_is_missing_is_named_with_what_to_do(
     assert checks["log"]["verdict"] == "ok"
 
 
+def test_an_upload_address_that_cannot_be_reached_is_a_failure_of_its_own(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, service):
+        env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
+        code, checks = examined(tmp_path, env | {"LIVEDECK_UPLOAD_URL": service["upload_url"]})
+        ended, lost = examined(tmp_path, env | {"LIVEDECK_UPLOAD_URL": "http://127.0.0.1:1/upload"})
+    assert (code, checks["uploads"]["verdict"]) == (0, "ok")
+    assert (ended, lost["access"]["verdict"], lost["uploads"]["verdict"]) == (4, "ok", "fail")
+    assert "reach the upload address: 127.0.0.1:1 cannot be reached" in lost["uploads"]["found"]
+
+
 def test_a_file_that_others_can_read_is_a_warning_and_one_that_cannot_be_made_a_failure(tmp_path: Path) -> None:
     file = tmp_path / "log"
     assert check_file("log", tmp_path / "deep" / "down" / "log").status is CheckStatus.OK
