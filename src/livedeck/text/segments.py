@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain, compress, count, repeat, starmap, zip_longest
@@ -65,7 +65,7 @@ class Shade(NamedTuple):
 
     `strength`: percent of the role's colour, the rest is that of the ground. `area`: the role that tints the ground;
     `depth`: by how much, 0 is the least and 100 the most. `fault`: the role that tints it over that. `filled`: the
-    ground is the role's colour, and the glyph is cut out of it.
+    ground is the role's colour, and the glyph is cut out of it. `board`: the role of the tile that all of it lies on.
     """
 
     ink: StyleRole
@@ -74,6 +74,7 @@ class Shade(NamedTuple):
     depth: int = 0
     fault: StyleRole | None = None
     filled: bool = False
+    board: StyleRole | None = None
 
 
 class Link(NamedTuple):
@@ -224,17 +225,31 @@ def _cut(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | Style
 
 def _cut_middle(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | StyleRole]]:
     """As much of the beginning as there is room for, an ellipsis, the last word; of a longer one its end."""
-    text = "".join(part for part, _ in line).rstrip()
-    end = _end(line, min(cell_len(text.rsplit(" ", 1)[-1]), (cells - 1) * 3 // 5))
+    end = _end(line, cell_len(kept_end("".join(part for part, _ in line), cells)))
     begin = _cut(line, cells - 1 - width(end))
-    return [*begin[:-1], (begin[-1][0] + "…", begin[-1][1]), *end] if begin else [("…", StyleRole.DIM), *end]
+    return [*begin[:-1], (begin[-1][0] + ELLIPSIS, begin[-1][1]), *end] if begin else [(ELLIPSIS, StyleRole.DIM), *end]
+
+
+ELLIPSIS = "…"
+
+
+def kept_end(text: str, cells: int, measure: Callable[[str], int] = cell_len) -> str:
+    """What stays behind the ellipsis of a text that is cut to so many cells: its last word, or the end of it, which is
+    what tells names of a series apart. `measure`: cells of a text, where letters are drawn larger.
+    """
+    letters, limit = [*split_letters(text.rstrip())], (cells - measure(ELLIPSIS)) * 3 // 5
+    first = next((place + 1 for place in range(len(letters) - 1, -1, -1) if letters[place] == " "), 0)
+    start = len(letters)
+    while start > first and measure("".join(letters[start - 1 :])) <= limit:
+        start -= 1
+    return "".join(letters[start:])
 
 
 def _end(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R]]:
     """The last cells of the line without the blanks behind it: at most so many, as a wide letter is not cut in two."""
     kept: list[tuple[str, R]] = []
     for text, role in reversed(line):
-        letters = [*_letters(text if kept else text.rstrip())]
+        letters = [*split_letters(text if kept else text.rstrip())]
         start = len(letters)
         while start and cell_len(letters[start - 1]) <= cells:
             start -= 1
@@ -246,7 +261,7 @@ def _end(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R]]:
     return kept
 
 
-def _letters(text: str) -> Iterable[str]:
+def split_letters(text: str) -> Iterable[str]:
     """The text letter by letter, each with its accents."""
     if text.isascii() and text.isprintable():
         return text

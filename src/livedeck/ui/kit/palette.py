@@ -65,6 +65,22 @@ COLOURS: Mapping[str, Colours] = MappingProxyType({"dark": DARK, "light": LIGHT,
 """By the name of the theme."""
 
 
+def is_light(colours: Colours) -> bool:
+    """Whether letters are darker than what they stand on."""
+    return colours.ground > colours.text
+
+
+def board_grounds(colours: Colours) -> Mapping[str, str]:
+    """The ground of a tile on which something is critical, a warning, all well, or not to be believed any more."""
+    critical, warning = (0.06, 0.04) if is_light(colours) else (0.16, 0.08)
+    return {
+        "critical": mix(colours.panel, colours.critical, critical),
+        "warning": mix(colours.panel, colours.warning, warning),
+        "ok": colours.panel,
+        "stale": mix(colours.panel, colours.grid, 0.5),
+    }
+
+
 def mix(ground: str, colour: str, share: float) -> str:
     """The ground with so much (0 to 1) of a colour in it."""
     pairs = zip(_channels(ground), _channels(colour), strict=True)

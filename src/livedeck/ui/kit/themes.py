@@ -6,7 +6,7 @@ The colours are in `palette.py`. A fault is the only filled thing; tally red is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from textual.color import Color
 from textual.theme import Theme
 
 from livedeck.text.segments import Link, Role, Shade, StyleRole
-from livedeck.ui.kit.palette import COLOURS, Colours, mix
+from livedeck.ui.kit.palette import COLOURS, Colours, board_grounds, mix
 
 AUTO = "auto"
 """No theme is set: the colours of the terminal decide."""
@@ -37,7 +37,7 @@ class Palette:
 
     `ansi`: only the terminal's own colours; `plain`: no colour at all. `area`: percent of a curve's colour in the
     ground under it, at the bottom of its panel and at the top; `fault`: percent of a status's colour in the ground of
-    its column.
+    its column; `boards`: the ground of a tile, by the role that it lies in.
     """
 
     background: str
@@ -51,6 +51,7 @@ class Palette:
     plain: bool = False
     area: tuple[int, int] = (10, 30)
     fault: int = 24
+    boards: Mapping[StyleRole, str] = field(default_factory=dict)
 
 
 def _true_colour(colours: Colours, *, is_dark: bool = True) -> Palette:
@@ -67,6 +68,7 @@ def _true_colour(colours: Colours, *, is_dark: bool = True) -> Palette:
         dark=is_dark,
         area=(10, 30) if is_dark else (6, 17),
         fault=24 if is_dark else 14,
+        boards={StyleRole(name): ground for name, ground in board_grounds(colours).items()},
         styles={
             StyleRole.TEXT: StyleSpec(colours.text),
             StyleRole.STRONG: StyleSpec(colours.strong, "", "bold"),
@@ -233,34 +235,47 @@ def style(theme: str, role: Role) -> Style:
     Roles are no component classes: Textual would resolve each of them again for each widget, and a form has a hundred.
     """
     palette = PALETTES.get(theme, DARK)
-    if isinstance(role, Shade):
-        return _shaded(palette, role)
-    if isinstance(role, Link):
-        return style(theme, role.role)
-    spec = palette.styles[role]
-    background = spec.background or palette.background if DARK.styles[role].background else ""
-    colours = Style(color=_colour(spec.colour), bgcolor=_colour(background) if background else None)
-    return colours + Style.parse(spec.style)
+    spec = style_spec(palette, role)
+    has_ground = not isinstance(role, Shade) and DARK.styles[role.role if isinstance(role, Link) else role].background
+    background = spec.background or (palette.background if has_ground else "")
+    return Style(color=_colour(spec.colour), bgcolor=_colour(background)) + Style.parse(spec.style)
 
 
-def _shaded(palette: Palette, shade: Shade) -> Style:
-    """The style of a shade. Sixteen colours cannot be mixed: there a weak one is dim, and no ground is tinted."""
+def style_spec(palette: Palette, role: Role) -> StyleSpec:
+    """Colours and style of a role or a shade. Sixteen colours cannot be mixed: there a weak shade is dim, and no ground
+    is tinted; without colours there is none.
+    """
+    if not isinstance(role, Shade):
+        return palette.styles[role.role if isinstance(role, Link) else role]
+    own = palette.styles[role.ink]
+    is_word_on_board = role.board is not None and role[1:6] == _WORD
+    if is_word_on_board and (palette.ansi or own.background):
+        return own
     if palette.plain:
-        return Style(bold=shade.filled or None, reverse=shade.filled or None, dim=shade.strength < 100 or None)
-    if shade.filled:
-        return Style(color=_colour(palette.background), bgcolor=_colour(_hue(palette, shade.ink)), bold=True)
+        return StyleSpec("", "", "bold reverse" if role.filled else "dim" if role.strength < 100 else "none")
+    if role.filled:
+        return StyleSpec(palette.background, _hue(palette, role.ink), "bold")
     if palette.ansi:
-        return Style(color=_colour(_hue(palette, shade.ink)), dim=shade.strength < 100 or None)
-    ground = Color.parse(palette.background)
+        return StyleSpec(_hue(palette, role.ink), "", "dim" if role.strength < 100 else "none")
+    return _mixed(palette, role, own.style if is_word_on_board else "none")
+
+
+_WORD = Shade(StyleRole.TEXT)[1:6]
+"""All that a shade is besides its ink and its board, where it shades nothing."""
+
+
+def _mixed(palette: Palette, shade: Shade, words: str) -> StyleSpec:
+    board = palette.boards[shade.board] if shade.board else ""
+    ground = Color.parse(board or palette.background)
     if shade.area is not None:
         least, most = palette.area
         share = least + (most - least) * shade.depth / 100
-        ground = Color.parse(palette.panel).blend(Color.parse(_hue(palette, shade.area)), share / 100)
+        ground = Color.parse(board or palette.panel).blend(Color.parse(_hue(palette, shade.area)), share / 100)
     if shade.fault is not None:
         ground = ground.blend(Color.parse(_hue(palette, shade.fault)), palette.fault / 100)
     ink = ground.blend(Color.parse(_hue(palette, shade.ink)), shade.strength / 100)
-    is_tinted = shade.area is not None or shade.fault is not None
-    return Style(color=ink.rich_color, bgcolor=ground.rich_color if is_tinted else None)
+    has_ground = board or shade.area is not None or shade.fault is not None
+    return StyleSpec(ink.hex.lower(), ground.hex.lower() if has_ground else "", words)
 
 
 def _hue(palette: Palette, role: StyleRole) -> str:
@@ -269,8 +284,8 @@ def _hue(palette: Palette, role: StyleRole) -> str:
     return spec.background or spec.colour
 
 
-def _colour(name: str) -> RichColor:
-    return Color.parse(name).rich_color
+def _colour(name: str) -> RichColor | None:
+    return Color.parse(name).rich_color if name else None
 
 
 def _variables(palette: Palette) -> Iterator[tuple[str, str]]:

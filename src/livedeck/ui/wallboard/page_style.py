@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 
-from livedeck.ui.kit.palette import COLOURS, Colours, mix
+from livedeck.ui.kit.palette import COLOURS, Colours, board_grounds, is_light, mix
 
 TINTS = ("video", "audio", "fps", "critical", "warning", "info")
 """The colours of which the tones behind initials are made."""
@@ -18,20 +18,13 @@ def page_colours(colours: Colours) -> Mapping[str, str]:
     return {
         **named,
         "edge": colours.frame if colours.panel == colours.ground else colours.panel,
-        "critical-ground": mix(colours.panel, colours.critical, 0.06 if light else 0.16),
-        "warning-ground": mix(colours.panel, colours.warning, 0.04 if light else 0.08),
+        **{f"{board}-ground": ground for board, ground in board_grounds(colours).items()},
         "warning-bar": mix(colours.panel, colours.warning, 0.06 if light else 0.16),
-        "stale-ground": mix(colours.panel, colours.grid, 0.5),
         **{
             f"tint-{number}": mix(colours.panel, named[name], 0.12 if light else 0.28)
             for number, name in enumerate(TINTS)
         },
     }
-
-
-def is_light(colours: Colours) -> bool:
-    """Whether letters are darker than what they stand on."""
-    return colours.ground > colours.text
 
 
 def page_stylesheet(theme: str) -> str:
