@@ -38,7 +38,7 @@ from livedeck.settings import Settings
 from livedeck.settings.model import CadenceSettings
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.wallboard.app import Wallboard
-from livedeck.ui.wallboard.tiles import DrawCache
+from livedeck.ui.wallboard.cache import DrawCache
 from ui.mistreating import mistreat
 from ui.wall_stage import STILL, lines, says
 from virtual_clock import VirtualClock

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from livedeck.monitor import Snapshot
-from livedeck.text.segments import Line
+from livedeck.text.segments import ShadedLine
 from livedeck.ui.wallboard import glyphs
 from livedeck.ui.wallboard.face import HEIGHT_DOTS, text_dots
 from ui.wall_stage import dots, evening, is_drawn, lines, many, text
@@ -50,7 +50,7 @@ async def _known() -> Snapshot:
     return await evening()
 
 
-def _walls(known: Snapshot, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[Line]]]:
+def _walls(known: Snapshot, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[ShadedLine]]]:
     """Nine names, and a wall with these."""
     for start in range(0, len(names), 9):
         nine = (*names[start : start + 9], *names)[:9]

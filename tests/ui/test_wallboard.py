@@ -71,10 +71,8 @@ def _alarm(known: Snapshot) -> Snapshot:
     return many(known, 4)
 
 
-def _pinned(known: Snapshot) -> Snapshot:
-    """Its critical events come last, and so does their page."""
-    crowd = many(known, 25)
-    return replace(crowd, events=tuple(reversed(crowd.events)))
+def _grid(known: Snapshot) -> Snapshot:
+    return many(known, 25)
 
 
 def _dimmed(known: Snapshot) -> Snapshot:
@@ -82,7 +80,7 @@ def _dimmed(known: Snapshot) -> Snapshot:
     return replace(known, events=idle, alarms=())
 
 
-STATES = {"blind": _blind, "stale": _stale, "alarm": _alarm, "pinned": _pinned, "dimmed": _dimmed}
+STATES = {"blind": _blind, "stale": _stale, "alarm": _alarm, "grid": _grid, "dimmed": _dimmed}
 
 
 @pytest.mark.parametrize("state", STATES)

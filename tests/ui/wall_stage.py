@@ -16,13 +16,14 @@ from livedeck.monitor import EventState, Snapshot
 from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import Settings
 from livedeck.simulator import Simulator, SimulatorClock
-from livedeck.text.segments import Line, plain
+from livedeck.text.segments import ShadedLine, plain
 from livedeck.ui.kit import themes
+from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.face import text_dots
 from livedeck.ui.wallboard.layout import Wall, WallLayout, shift_lines
-from livedeck.ui.wallboard.model import WallModel, unacknowledged_events, wall_model
+from livedeck.ui.wallboard.model import WallModel, wall_model
+from livedeck.ui.wallboard.seats import Seats
 from livedeck.ui.wallboard.svg import svg
-from livedeck.ui.wallboard.tiles import DrawCache
 
 SIZES = ((80, 24), (160, 45), (240, 67), (400, 100))
 STILL = Wall(zone=UTC)
@@ -54,11 +55,12 @@ def _copy(state: EventState, number: int) -> EventState:
     return replace(state, event=event)
 
 
-def lines(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, **options: Any) -> list[Line]:
+def lines(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, **options: Any) -> list[ShadedLine]:
     """A wall of that size at `now` (`EVENING`). `page`: the pinned one, else the first; `elapsed`: s since it began."""
     model = _model(snapshot, options)
-    layout = WallLayout(wall or STILL, model, (size[0] - 1, size[1] - 1), options.get("cache") or DrawCache())
-    pinned = layout.plan.pages_of(unacknowledged_events(model))
+    cache, seats = options.get("cache") or DrawCache(), options.get("seats") or Seats()
+    layout = WallLayout(wall or STILL, model, (size[0] - 1, size[1] - 1), cache, seats)
+    pinned = layout.pinned_pages
     page = options.get("page", next(iter(pinned), 0))
     return shift_lines(layout.draw(page, pinned=page in pinned), options.get("elapsed", 0.0))
 
@@ -75,7 +77,7 @@ def picture(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None,
     return svg(lines(snapshot, size, wall, **options), size, palette, dim=_model(snapshot, options).is_idle)
 
 
-def text(lines: Iterable[Line]) -> str:
+def text(lines: Iterable[ShadedLine]) -> str:
     """The text of a wall."""
     return "\n".join(plain(line).rstrip() for line in lines)
 
@@ -83,12 +85,12 @@ def text(lines: Iterable[Line]) -> str:
 _QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
 
 
-def says(lines: Sequence[Line], words: str) -> bool:
+def says(lines: Sequence[ShadedLine], words: str) -> bool:
     """Whether these lines, from the first one on, say it in plain letters or in large ones."""
     return words in text(lines) or is_drawn(dots(lines[:4]), words)
 
 
-def dots(lines: Iterable[Line]) -> list[str]:
+def dots(lines: Iterable[ShadedLine]) -> list[str]:
     """The dots of these lines, two rows of them for each."""
     cells = [[max(0, _QUADRANTS.find(cell)) for cell in plain(line)] for line in lines]
     return [

@@ -23,11 +23,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from livedeck.cli.wall_exposure import Exposure
 from livedeck.cli.wall_posters import Posters
+from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.layout import Wall
 from livedeck.ui.wallboard.model import WallModel
 from livedeck.ui.wallboard.page import Page, Update, page, update_since
 from livedeck.ui.wallboard.page_style import page_stylesheet
-from livedeck.ui.wallboard.tiles import DrawCache
 
 MAX_VIEWERS = 32
 """Browsers that are kept up to date at a time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -21,33 +22,37 @@ from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
 
-from livedeck.monitor import Clock, Snapshot
+from livedeck.monitor import Clock, RuleChange, Snapshot
 from livedeck.presentation.filtering import Term
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.outside import shown
-from livedeck.text.segments import Line, Role, render
+from livedeck.text.segments import Role, ShadedLine, render
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.driver import INTERRUPTED
 from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
 from livedeck.ui.kit.themes import Palette, StyleSpec
+from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.layout import PageState, Wall, WallLayout, next_page_state, shift_lines, turn_page
-from livedeck.ui.wallboard.model import WallModel, unacknowledged_events, wall_model
-from livedeck.ui.wallboard.styles import wall_styles
+from livedeck.ui.wallboard.model import WallModel, wall_model
+from livedeck.ui.wallboard.seats import Seats
+from livedeck.ui.wallboard.styles import wall_style
 from livedeck.ui.wallboard.svg import svg
-from livedeck.ui.wallboard.tiles import DrawCache
 
 log = structlog.get_logger()
 
 MIN_PAUSE_SECONDS = 0.02
 """Seconds between two ticks at least."""
 
+MAX_RULE_CHANGES = 2
+"""Lines on how events are judged otherwise at most: the newest ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Picture:
     """What is on the wall."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[ShadedLine, ...]
     size: tuple[int, int]
     palette: Palette
     dim: bool
@@ -62,7 +67,7 @@ class WallCanvas(Canvas):
 
     app: Wallboard
 
-    def draw(self, width: int, height: int) -> list[Line]:
+    def draw(self, width: int, height: int) -> list[ShadedLine]:
         return self.app.draw(width, height)
 
     def refresh_regions(self, regions: Iterable[Region]) -> int:
@@ -87,13 +92,13 @@ class WallCanvas(Canvas):
             if start + length <= region.x:
                 left = region.x - start - length
             else:
-                segments.append(Segment(text, self.app.role_styles[role]))
+                segments.append(Segment(text, self.app.role_style(role)))
             start += length
         return Strip(segments).crop(left, left + region.width)
 
     def render_line(self, y: int) -> Strip:
-        line, styles = self._lines[y] if y < len(self._lines) else [], self.app.role_styles
-        return Strip([Segment(text, styles[role]) for text, role in render(line, self.size.width)], self.size.width)
+        line, width = self._lines[y] if y < len(self._lines) else [], self.size.width
+        return Strip([Segment(text, self.app.role_style(role)) for text, role in render(line, width)], width)
 
     def repaint(self) -> int:
         changed = super().repaint()
@@ -153,13 +158,14 @@ class Wallboard(ExactApp, inherit_bindings=False):
         self._snapshots, self._clock, self._wall, self._terms = snapshots, clock, wall, terms
         self._published, self._modelled, self._log_file = published, modelled, log_file
         self._snapshot: Snapshot | None = None
+        self._rule_changes: deque[RuleChange] = deque(maxlen=MAX_RULE_CHANGES)
         self._fault = ""
         self._page_state, self._pages, self._started_at = PageState(), 1, clock.monotonic()
-        self._cache = DrawCache()
+        self._cache, self._seats = DrawCache(), Seats()
         self._dim = False
-        self._lines: list[Line] = []
+        self._lines: list[ShadedLine] = []
         self._picture: Picture | None = None
-        self.role_styles = self._role_styles()
+        self._role_styles: dict[Role, Style] = {}
 
     def get_default_screen(self) -> Screen[Any]:
         return WallScreen()
@@ -184,6 +190,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
             async with aclosing(self._snapshots) as snapshots:
                 async for snapshot in snapshots:
                     self._snapshot = snapshot
+                    self._rule_changes.extend(snapshot.rule_changes)
                     self.repaint()
             self._fault = "no more snapshots"
         except Exception as error:
@@ -202,21 +209,20 @@ class Wallboard(ExactApp, inherit_bindings=False):
         for canvas in self.screen.query(WallCanvas):
             canvas.repaint()
 
-    def draw(self, width: int, height: int) -> list[Line]:
+    def draw(self, width: int, height: int) -> list[ShadedLine]:
         """The wall for that size, a cell smaller either way: the rest is where the picture shifts."""
         if self._snapshot is None:
             return []
         tick, now = self._clock.monotonic(), self._clock.now()
         blink_on = now.second % 2 == 0
         render_time = RenderTime.from_snapshot(self._snapshot, now, watched=not self._fault, blink_on=blink_on)
-        model = wall_model(self._snapshot, render_time, self._terms, self._fault)
+        model = wall_model(self._snapshot, render_time, self._terms, self._fault, self._rule_changes)
         if self._modelled:
             self._modelled(model)
         self._cache.keep_only({state.id for state in model.states})
         self._set_dim(dim=model.is_idle)
-        layout = WallLayout(self._wall, model, (max(1, width - 1), max(1, height - 1)), self._cache)
-        self._pages = len(layout.plan.pages)
-        pinned = layout.plan.pages_of(unacknowledged_events(model))
+        layout = WallLayout(self._wall, model, (max(1, width - 1), max(1, height - 1)), self._cache, self._seats)
+        self._pages, pinned = layout.pages, layout.pinned_pages
         self._page_state = next_page_state(self._page_state, tick, self._pages, pinned, self._wall.page_seconds)
         page = self._page_state.page
         self._lines = shift_lines(layout.draw(page, pinned=page in pinned), tick - self._started_at)
@@ -225,11 +231,14 @@ class Wallboard(ExactApp, inherit_bindings=False):
     def _set_dim(self, *, dim: bool) -> None:
         if dim is not self._dim:
             self._dim = dim
-            self.role_styles = self._role_styles()
+            self._role_styles = {}
             self.screen.query_one(WallCanvas).refresh()
 
-    def _role_styles(self) -> dict[Role, Style]:
-        return {role: _rich_style(spec) for role, spec in wall_styles(self.palette, dim=self._dim).items()}
+    def role_style(self, role: Role) -> Style:
+        """As it is on this wall now."""
+        if role not in self._role_styles:
+            self._role_styles[role] = _rich_style(wall_style(self.palette, role, dim=self._dim))
+        return self._role_styles[role]
 
     def publish(self, size: Size) -> None:
         """Publish the picture where it has changed."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from collections.abc import Callable
+from functools import lru_cache
 from math import ceil
 
-from rich.cells import cell_len, split_graphemes
-
-from livedeck.text.segments import Line, StyleRole
+from livedeck.text.segments import ELLIPSIS, Line, StyleRole, cell_len, kept_end, split_letters
 from livedeck.ui.wallboard.face import HEIGHT_DOTS, text_dots, text_width
 
 PLAIN, LARGE, MAX_SCALE = 1, 2, 3
@@ -19,8 +18,6 @@ HEIGHTS = {PLAIN: 1, LARGE: 4, MAX_SCALE: 8}
 _QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
 """A cell by its dots: 1 is top left, 2 top right, 4 bottom left, 8 bottom right."""
 
-_CUT = "…"
-
 
 def text_cells(text: str, scale: int) -> int | None:
     """Cells that the text takes at that scale; None where the face lacks one of its letters."""
@@ -28,6 +25,14 @@ def text_cells(text: str, scale: int) -> int | None:
         return cell_len(text)
     dots = text_width(text)
     return None if dots is None else ceil(dots * (scale - 1) / 2)
+
+
+def _measure(scale: int) -> Callable[[str], int]:
+    return lambda text: text_cells(text, scale) or 0
+
+
+_MEASURES = {scale: _measure(scale) for scale in HEIGHTS}
+"""Cells of a text by scale; the same function each time, so that what is cut is remembered."""
 
 
 def max_scale(text: str, cells: int, limit: int) -> int:
@@ -40,9 +45,9 @@ def text_lines(text: str, role: StyleRole, scale: int, cells: int) -> list[Line]
     face lacks one of its letters.
     """
     if scale > PLAIN and text_cells(text, scale) is not None:
-        rows = _quadrants(cut_middle(text, scale, cells), scale)
+        rows = _quadrants(cut(text, scale, cells), scale)
         return [[(row, role)] for row in rows]
-    return [[(cut_middle(text, PLAIN, cells), role)]]
+    return [[(cut(text, PLAIN, cells), role)]]
 
 
 @lru_cache(1024)
@@ -61,39 +66,28 @@ def wrap_text(text: str, scale: int, cells: int, max_rows: int) -> tuple[str, ..
         elif _fits(word, scale, cells):
             rows.append(word)
         else:
-            letters = _letters(longer)
+            letters = [*split_letters(longer)]
             starts = ("".join(letters[:end]) for end in range(len(letters) - 1, 1, -1))
             rows[-1] = next((start for start in starts if _fits(start, scale, cells)), letters[0])
             words.insert(0, longer[len(rows[-1]) :].lstrip())
             rows.append("")
     rest = " ".join([rows[-1], *words]).lstrip()
-    return tuple(row for row in (*rows[:-1], cut_middle(rest, scale, cells)) if row)
+    return tuple(row for row in (*rows[:-1], cut(rest, scale, cells)) if row)
 
 
 @lru_cache(2048)
-def cut_middle(text: str, scale: int, cells: int) -> str:
-    """The text without as much of its middle as needed to take no more than those cells. Its last word, or the end of
-    it, stays: that is what tells names of a series apart.
-    """
-    fits = partial(_fits, scale=scale, cells=cells)
-    if fits(text):
+def cut(text: str, scale: int, cells: int) -> str:
+    """The text without as much of its middle as needed to take no more than those cells."""
+    if _fits(text, scale, cells):
         return text
-    letters, half, last = _letters(text), partial(_fits, scale=scale, cells=cells // 2), text.rpartition(" ")[2]
-    tails = ("".join(letters[start:]) for start in range(1, len(letters)))
-    tail = last if last != text and half(last) else next(filter(half, tails), "")
-    kept = letters[: len(letters) - len(_letters(tail))]
-    while kept and not fits(f"{''.join(kept).rstrip()}{_CUT}{tail}"):
-        kept.pop()
-    return next(filter(fits, (f"{''.join(kept).rstrip()}{_CUT}{tail}", tail, _CUT)), "")
+    end = kept_end(text, cells, _MEASURES[scale])
+    letters = [*split_letters(text.removesuffix(end))]
+    starts = ("".join(letters[:count]).rstrip() for count in range(len(letters), -1, -1))
+    return next((cut for start in starts if _fits(cut := f"{start}{ELLIPSIS}{end}", scale, cells)), "")
 
 
 def _fits(text: str, scale: int, cells: int) -> bool:
-    return (text_cells(text, scale) or 0) <= cells
-
-
-def _letters(text: str) -> list[str]:
-    """The text in pieces that are one letter to a reader."""
-    return [text[start:end] for start, end, _ in split_graphemes(text)[0]]
+    return _MEASURES[scale](text) <= cells
 
 
 @lru_cache(256)

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
-from livedeck.monitor import AlarmState, BroadcastState, ConnectionState, EventState, Severity
+from livedeck.monitor import (
+    Alarm,
+    AlarmState,
+    BroadcastState,
+    ConnectionState,
+    EventState,
+    RuleChange,
+    Severity,
+    Snapshot,
+)
 from livedeck.presentation import events
-from livedeck.presentation.alarms import FLOOD_LINE, alarm_line, count_line, severity_glyph
+from livedeck.presentation.alarms import FLOOD_LINE, alarm_line, count_line, rule_words, severity_glyph
 from livedeck.presentation.badges import TALLY_BADGES
 from livedeck.presentation.connection import banner_line, unreadable_line
 from livedeck.presentation.events import STANDING_WORDS, Standing
+from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
-from livedeck.text.segments import Group, Line, StyleRole, fit, join, justify, width
-from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, cut_middle, max_scale, text_cells, text_lines
+from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, clip, fit, join, justify, width
+from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, cut, max_scale, text_cells, text_lines
 from livedeck.ui.wallboard.model import WallModel, count_standings
 from livedeck.ui.wallboard.styles import BAR_ROLES
 
@@ -123,9 +133,9 @@ def tally_counts(model: WallModel, *tallies: BroadcastState) -> Line:
 
 def _next(state: EventState, model: WallModel) -> Line:
     """A start with its countdown."""
-    name = cut_middle(events.name(state), PLAIN, UPCOMING_CELLS)
     role = StyleRole.STALE if model.render_time.stale else StyleRole.STRONG
-    return [("next ", StyleRole.DIM), (f"{name} ", role), (events.clock(state, model.render_time), StyleRole.DIM)]
+    name = clip([(events.name(state), role)], UPCOMING_CELLS)
+    return [("next ", StyleRole.DIM), *name, _GAP, (events.clock(state, model.render_time), StyleRole.DIM)]
 
 
 def filtered(model: WallModel) -> Line:
@@ -155,30 +165,50 @@ def local_time(model: WallModel, zone: tzinfo | None) -> Line:
     return [(f"{local:%H:%M:%S %Z}", StyleRole.DIM)] if local.utcoffset() else []
 
 
-def banner(model: WallModel, cells: int, max_alarms: int, scale: int, *, has_tiles: bool) -> Iterator[Line]:
-    """Why the wall cannot be believed, then the most urgent alarms; the first of these large where there is room.
-
-    Tiles say themselves what is wrong with their events; over them stand the alarms of none of these.
+def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterator[ShadedLine]:
+    """What stands over tiles: why the wall cannot be believed, then the alarms of no event; the first of these large
+    where there is room. Tiles say themselves what is wrong with their events.
     """
-    warning = banner_line(model.snapshot, model.render_time, model.fault)
-    is_doubtful = bool(warning) and (model.render_time.stale or not model.snapshot.link.state.is_answering)
-    if warning:
-        text, role = warning[0]
-        yield from _large_banner(headline(model), role, cells, scale) if is_doubtful else ()
-        yield fit([(text, role)], cells, ellipsis=True)
-    if model.snapshot.unreadable:
-        yield fit(unreadable_line(model.snapshot), cells, ellipsis=True)
-    if model.snapshot.flood:
-        yield fit(FLOOD_LINE, cells)
-    on_tiles = {state.id for state in model.states} if has_tiles else set[str]()
-    alarms = [alarm for alarm in model.alarms if alarm.event_id not in on_tiles]
-    large, complete = ([], 0) if is_doubtful or has_tiles else _large_alarm(model, cells, scale)
+    yield from doubts(model, cells, scale)
+    has_tiles = {state.id for state in model.states}
+    alarms = [alarm for alarm in model.alarms if alarm.event_id not in has_tiles]
+    is_quiet = has_tiles or is_doubtful(model)
+    large, complete = ([], 0) if is_quiet else _large_alarm(alarms, model.render_time, cells, scale)
     yield from large
     shown = alarms[complete : max(1, max_alarms)]
     for alarm in shown:
         left = len(alarms) - len(shown) - complete
         more: Line = [(f"  and {left} more ", StyleRole.DIM)] if left and alarm is shown[-1] else []
         yield join(alarm_line(alarm, model.render_time, cells - width(more)), more, cells)
+
+
+def is_doubtful(model: WallModel) -> bool:
+    """Whether what stands below cannot be believed."""
+    return model.render_time.stale or not model.snapshot.link.state.is_answering
+
+
+def doubts(model: WallModel, cells: int, scale: int) -> Iterator[ShadedLine]:
+    """Why the wall cannot be believed, in large letters where there is room; what could not be read; how events are
+    judged otherwise than before.
+    """
+    warning = banner_line(model.snapshot, model.render_time, model.fault)
+    if warning:
+        text, role = warning[0]
+        yield from _large_banner(headline(model), role, cells, scale) if is_doubtful(model) else ()
+        yield fit([(text, role)], cells, ellipsis=True)
+    if model.snapshot.unreadable:
+        yield fit(unreadable_line(model.snapshot), cells, ellipsis=True)
+    if model.snapshot.flood:
+        yield fit(FLOOD_LINE, cells)
+    for change in model.rule_changes:
+        yield fit(rule_line(change, model.snapshot), cells, ellipsis=True)
+
+
+def rule_line(change: RuleChange, snapshot: Snapshot) -> Line:
+    """How events are judged otherwise since a moment ago, or that new settings cannot be used."""
+    name = next((events.name(state) for state in snapshot.events if state.id == change.event_id), "")
+    role = StyleRole.WARNING if change.is_fault else StyleRole.INFO
+    return [(f" {'▲' if change.is_fault else '●'} {change.at:%H:%M:%S}Z  {rule_words(change, name)} ", role)]
 
 
 def headline(model: WallModel) -> str:
@@ -203,15 +233,15 @@ def _large_banner(text: str, role: StyleRole, cells: int, limit: int) -> list[Li
     return [fit([(" ", role), *line, (" " * cells, role)], cells) for line in text_lines(text, role, scale, cells - 2)]
 
 
-def _large_alarm(model: WallModel, cells: int, limit: int) -> tuple[list[Line], int]:
+def _large_alarm(alarms: Sequence[Alarm], render_time: RenderTime, cells: int, limit: int) -> tuple[list[Line], int]:
     """The most urgent alarm, if it is critical and not over; 1 if its subject, kind and age all fit, else 0."""
-    alarm = next(iter(model.alarms), None)
+    alarm = next(iter(alarms), None)
     if alarm is None or alarm.severity is not Severity.CRITICAL or alarm.state is AlarmState.RETURNED:
         return [], 0
-    glyph, kind = severity_glyph(alarm, model.render_time), alarm.kind.replace("_", " ")
+    glyph, kind = severity_glyph(alarm, render_time), alarm.kind.replace("_", " ")
     subject = values.safe(alarm.subject)
-    complete = f"{glyph} {subject}  {kind} {values.compact_duration(model.render_time.seconds_since(alarm.since))}"
-    shorter = cut_middle(subject, LARGE, cells - 2 - (text_cells(f"{glyph}   {kind}", LARGE) or 0))
+    complete = f"{glyph} {subject}  {kind} {values.compact_duration(render_time.seconds_since(alarm.since))}"
+    shorter = cut(subject, LARGE, cells - 2 - (text_cells(f"{glyph}   {kind}", LARGE) or 0))
     for text in (complete, f"{glyph} {shorter}  {kind}", f"{glyph} {kind}"):
         scale = min(LARGE, max_scale(text, cells - 2, limit))
         if scale > PLAIN:

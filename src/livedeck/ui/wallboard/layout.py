@@ -6,25 +6,24 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from math import ceil
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from livedeck.monitor import BroadcastState, EventState
 from livedeck.presentation import events
 from livedeck.presentation.alarms import count_line
-from livedeck.text.segments import Line, StyleRole, fit, width, wrap_groups
+from livedeck.presentation.events import STANDING_WORDS
+from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, fit, justify, width, wrap_groups
 from livedeck.ui.wallboard import header
-from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, MAX_SCALE, PLAIN, max_scale, text_lines
-from livedeck.ui.wallboard.model import WallModel
-from livedeck.ui.wallboard.tiles import DrawCache, row_head, row_layout, row_lines, tile_layout, tile_lines
-
-MAX_ROWS = 16
-"""Rows on a page: more cannot be read from across a room; rows grow with the wall instead."""
-
-MIN_LARGE_ROW_CELLS = 128
-"""Cells from which rows are in large letters, fewer on a page where the wall is not high enough for all of them."""
+from livedeck.ui.wallboard.cache import DrawCache, shares
+from livedeck.ui.wallboard.cells import cell_lines
+from livedeck.ui.wallboard.glyphs import MAX_SCALE, PLAIN, max_scale, text_lines
+from livedeck.ui.wallboard.model import WallModel, unacknowledged_events
+from livedeck.ui.wallboard.seats import Seats, plan_seats
+from livedeck.ui.wallboard.tiles import tile_layout, tile_lines
+from livedeck.ui.wallboard.wrong import SHARE, FaultArea
 
 MAX_TILES = 9
-"""Events that get a tile each; where there are more, each gets a row."""
+"""Events that get a tile each; where there are more, each gets a cell of a grid."""
 
 MIN_TILE_SIZES = {1: (38, 6), 2: (48, 13), 3: (96, 21)}
 """The least cells and lines of a tile by its scale: its name in two rows of such letters."""
@@ -42,27 +41,20 @@ class Grid(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PagePlan:
-    """`pages`: the events of each. `grid`: of the tiles; None for rows of `row_height` lines each."""
+    """`pages`: the events of each. `grid`: of their tiles."""
 
     pages: tuple[tuple[EventState, ...], ...]
-    grid: Grid | None = None
-    row_height: int = 1
+    grid: Grid
 
     def pages_of(self, event_ids: frozenset[str]) -> list[int]:
         """The pages that hold one of those events."""
         return [number for number, page in enumerate(self.pages) if any(state.id in event_ids for state in page)]
 
 
-def plan_pages(
-    states: Sequence[EventState], cells: int, lines: int, *, tiles: int = MAX_TILES, scale: int = 0
-) -> PagePlan:
-    """The pages for these events in so many cells and lines. `scale` 0: as large as the wall allows."""
-    if 0 < len(states) <= tiles:
-        grid = _grid(len(states), cells, lines, scale or PLAIN)
-        return PagePlan(_split(states, grid.columns * grid.rows), grid)
-    min_height = HEIGHTS[scale or (LARGE if cells >= MIN_LARGE_ROW_CELLS else PLAIN)]
-    pages = _split(states, min(MAX_ROWS, max(1, lines // min_height)))
-    return PagePlan(pages, row_height=max(1, min_height if scale else lines // max(1, len(pages[0]))))
+def plan_pages(states: Sequence[EventState], cells: int, lines: int, *, scale: int = 0) -> PagePlan:
+    """The pages of tiles for these events in so many cells and lines. `scale` 0: as large as the wall allows."""
+    grid = _grid(max(1, len(states)), cells, lines, scale or PLAIN)
+    return PagePlan(_split(states, grid.columns * grid.rows), grid)
 
 
 def _split(states: Sequence[EventState], page_size: int) -> tuple[tuple[EventState, ...], ...]:
@@ -109,7 +101,7 @@ def turn_page(state: PageState, now: float, pages: int, step: int) -> PageState:
     return PageState((state.page + step) % pages, now, held=True)
 
 
-MIN_LINES_FOR_ALARMS, MIN_LINES_FOR_LARGE_FRAME = 30, 40
+MIN_LINES_FOR_ALARMS, MIN_LINES_FOR_LARGE_FRAME = 30, 38
 """Lines from which there are three alarms instead of one; from which header and banner are in large letters."""
 
 MIN_SIZE = (40, 10)
@@ -142,37 +134,34 @@ class Wall:
 class WallLayout:
     """Lays a model out for a size, then draws one of its pages."""
 
-    def __init__(self, wall: Wall, model: WallModel, size: tuple[int, int], cache: DrawCache) -> None:
+    def __init__(self, wall: Wall, model: WallModel, size: tuple[int, int], cache: DrawCache, seats: Seats) -> None:
         self._wall, self._model, self._cache = wall, model, cache
         self.cells, self.lines = size
-        self._banner: list[Line] = []
         self._is_small = self.cells < MIN_SIZE[0] or self.lines < MIN_SIZE[1]
         self._frame_scale = wall.max_scale if self.lines >= MIN_LINES_FOR_LARGE_FRAME else PLAIN
         self._header_scale = header.header_scale(self.cells, self._frame_scale)
-        if not self._is_small:
-            alarms = 3 if self.lines >= MIN_LINES_FOR_ALARMS else 1
-            has_tiles = 0 < len(model.states) <= wall.tiles
-            self._banner = list(header.banner(model, self.cells, alarms, self._frame_scale, has_tiles=has_tiles))
-        frame = header.HEADER_LINES[self._header_scale] + len(self._banner)
-        free = max(1, self.lines - frame)
-        self.plan = plan_pages(model.states, self.cells, free, tiles=wall.tiles, scale=wall.scale)
+        self._body = self._make_body(seats)
+        self.pages, self.pinned_pages = self._body.pages, self._body.pinned_pages
 
-    def draw(self, page: int, *, pinned: bool) -> list[Line]:
+    def _make_body(self, seats: Seats) -> _Body:
+        above = header.HEADER_LINES[self._header_scale]
+        size = self.cells, max(1, self.lines - above)
+        if len(self._model.states) > self._wall.tiles:
+            seated = seats.seat(self._model.states)
+            return _GridBody(self._model, size, self._cache, seated, self._frame_scale)
+        seats.clear()
+        alarms = 0 if self._is_small else 3 if self.lines >= MIN_LINES_FOR_ALARMS else 1
+        banner = [*header.banner(self._model, self.cells, alarms, self._frame_scale)] if alarms else []
+        return _TileBody(self._wall, self._model, size, self._cache, banner)
+
+    def draw(self, page: int, *, pinned: bool) -> list[ShadedLine]:
         """That page, `lines` lines of `cells` cells."""
-        pages = len(self.plan.pages)
-        page_text = f"page {page + 1}/{pages}{' PINNED' if pinned and pages > 1 else ''}"
+        page_text = f"page {page + 1}/{self.pages}{' PINNED' if pinned and self.pages > 1 else ''}"
         if self._is_small:
-            return self._fill([self._one_line(page_text)], self.lines)
-        zone = self._wall.zone
-        above = header.header(self._model, self.cells, self._header_scale, page=page_text, zone=zone) + self._banner
-        height = max(0, self.lines - len(above))
-        body = self._body(self.plan.pages[page], height)[:height]
-        return [*self._fill(above, len(above)), *body][: self.lines]
-
-    def _fill(self, lines: Sequence[Line], height: int) -> list[Line]:
-        """The lines cut or padded to the cells of the wall and to that height."""
-        kept = [fit(line, self.cells) for line in lines[:height]]
-        return kept + [fit([], self.cells)] * (height - len(kept))
+            return _fill([self._one_line(page_text)], self.cells, self.lines)
+        above = header.header(self._model, self.cells, self._header_scale, page=page_text, zone=self._wall.zone)
+        body = self._body.draw(page)
+        return [*_fill(above, self.cells, len(above)), *body][: self.lines]
 
     def _one_line(self, page_text: str) -> Line:
         model = self._model
@@ -186,48 +175,109 @@ class WallLayout:
         ]
         return wrap_groups(groups, self.cells, 1)
 
-    def _body(self, states: Sequence[EventState], height: int) -> list[Line]:
-        if not states:
-            return self._fill(self._empty(height), height)
-        if not self.plan.grid:
-            return self._fill(self._rows(states, height), height)
-        lines = self._tiles(states, self.plan.grid, height)
-        return [*lines, *self._fill([], height - len(lines))]
 
-    def _tiles(self, states: Sequence[EventState], grid: Grid, height: int) -> list[Line]:
+class _Body(Protocol):
+    """What stands below the header: how many pages, which of them are pinned, and each of them drawn."""
+
+    pages: int
+    pinned_pages: Collection[int]
+
+    def draw(self, page: int) -> list[ShadedLine]:
+        """The lines of that page."""
+
+
+class _TileBody:
+    """A tile for each event, the worst first; the alarms of no event over them."""
+
+    def __init__(
+        self, wall: Wall, model: WallModel, size: tuple[int, int], cache: DrawCache, banner: Sequence[ShadedLine]
+    ) -> None:
+        self._wall, self._model, self._cache, self._banner, self._cells = wall, model, cache, banner, size[0]
+        self._lines, self._height = size[1], max(0, size[1] - len(self._banner))
+        self._plan = plan_pages(model.states, size[0], max(1, self._height), scale=wall.scale)
+        self.pages = len(self._plan.pages)
+        self.pinned_pages: Collection[int] = self._plan.pages_of(unacknowledged_events(model))
+
+    def draw(self, page: int) -> list[ShadedLine]:
         """The grid stretched over the whole body: no two tiles differ by more than a cell and a line."""
+        states = self._plan.pages[page]
+        lines = self._tiles(states) if states else self._empty()
+        return [*self._banner, *_fill(lines[: self._height], self._cells, self._height)][: self._lines]
+
+    def _tiles(self, states: Sequence[EventState]) -> list[ShadedLine]:
+        grid = self._plan.grid
         rows = ceil(len(states) / grid.columns)
         names = [events.name(state) for state in states]
-        layout = tile_layout(names, (self.cells // grid.columns, height // rows), self._wall.max_scale)
-        lines: list[Line] = []
-        for row, row_height in enumerate(_shares(height, rows)):
+        layout = tile_layout(names, (self._cells // grid.columns, self._height // rows), self._wall.max_scale)
+        lines: list[ShadedLine] = []
+        for row, height in enumerate(shares(self._height, rows)):
+            in_row = states[row * grid.columns : (row + 1) * grid.columns]
             tiles = [
-                tile_lines(state, self._model.render_time, (cells, row_height), self._cache, layout)
-                for state, cells in zip(
-                    states[row * grid.columns : (row + 1) * grid.columns],
-                    _shares(self.cells, grid.columns),
-                    strict=False,
-                )
+                tile_lines(state, self._model.render_time, (cells, height), self._cache, layout)
+                for state, cells in zip(in_row, shares(self._cells, grid.columns), strict=False)
             ]
-            parts = enumerate(zip(*tiles, strict=True), len(lines))
-            lines += [self._cache.join(number, line_parts, self.cells) for number, line_parts in parts]
+            lines += self._cache.beside(len(lines), tiles, self._cells)
         return lines
 
-    def _rows(self, states: Sequence[EventState], height: int) -> list[Line]:
-        row_height = max(1, min(self.plan.row_height, height // len(states)))
-        layout = row_layout(states, self.cells, row_height, self._wall.max_scale)
-        lines = [row_head(self.cells)] if layout.scale == PLAIN and height > row_height * len(states) else []
-        for state in states:
-            lines += row_lines(state, self._model.render_time, (self.cells, row_height), self._cache, layout)
-        return lines
-
-    def _empty(self, height: int) -> list[Line]:
+    def _empty(self) -> list[ShadedLine]:
         """That no event is on the wall, in words: a dark wall would be taken for a dead one."""
         title, note = header.empty_texts(self._model)
-        scale = max_scale(title, self.cells - 4, min(self._wall.max_scale, 3 if height > 12 else 2))
-        block = [*text_lines(title, StyleRole.DIM, scale, self.cells), [], [(note, StyleRole.DIM)]]
-        above: list[Line] = [[]] * max(0, (height - len(block)) // 2)
-        return [*above, *(_centred(line, self.cells) for line in block)][:height]
+        scale = max_scale(title, self._cells - 4, min(self._wall.max_scale, 3 if self._height > 12 else 2))
+        block = [*text_lines(title, StyleRole.DIM, scale, self._cells), [], [(note, StyleRole.DIM)]]
+        above: list[ShadedLine] = [[]] * max(0, (self._height - len(block)) // 2)
+        return [*above, *(_centred(line, self._cells) for line in block)]
+
+
+class _GridBody:
+    """A cell for each event in its place; over them, on every page, what is wrong."""
+
+    pinned_pages: Collection[int] = ()
+
+    def __init__(
+        self, model: WallModel, size: tuple[int, int], cache: DrawCache, seats: Sequence[EventState | None], scale: int
+    ) -> None:
+        self._model, self._cache, self._seats, self._cells = model, cache, seats, size[0]
+        above = round(size[1] * SHARE)
+        self._above = FaultArea(model, (size[0], above), scale, cache).lines()
+        self._height = size[1] - above - 1
+        self._plan = plan_seats(len(seats), size[0], max(1, self._height))
+        self.pages = self._plan.pages
+
+    def draw(self, page: int) -> list[ShadedLine]:
+        """What is wrong, what the grid holds, its cells."""
+        plan = self._plan
+        seats = self._seats[page * plan.page_seats : (page + 1) * plan.page_seats]
+        lines: list[ShadedLine] = []
+        for row in range(plan.rows):
+            in_row = seats[row * plan.columns : (row + 1) * plan.columns]
+            cells = [
+                cell_lines(state, self._model.render_time, (width, plan.row_lines), self._cache)
+                for state, width in zip(in_row, shares(self._cells + 1, plan.columns), strict=False)
+            ]
+            lines += self._cache.beside(len(lines), cells, self._cells) if cells else []
+        return [*self._above, self._legend(seats), *_fill(lines[: self._height], self._cells, self._height)]
+
+    def _legend(self, seats: Sequence[EventState | None]) -> ShadedLine:
+        """How many there are, and what their signs are."""
+        count, here = len(self._model.states), sum(seat is not None for seat in seats)
+        words = f" {f'{here} of ' if self.pages > 1 else 'all '}{count} events, each always in its place"
+        signs = [segment for glyph, word, role in STANDING_WORDS.values() for segment in _sign(glyph, word, role)]
+        right: list[Group] = [
+            (1, [] if self._model.render_time.stale else signs),
+            (2, [("number: health of 100   line: last 5 min ", StyleRole.DIM)]),
+        ]
+        return justify([(0, [(words, StyleRole.DIM)])], right, self._cells, gap=3)
+
+
+def _sign(glyph: str, word: str, role: StyleRole) -> Line:
+    mark = StyleRole.CRITICAL_MARK if role is StyleRole.CRITICAL else role
+    return [(f"{glyph} ", mark), (f"{word}  ", StyleRole.DIM)]
+
+
+def _fill(lines: Sequence[ShadedLine], cells: int, height: int) -> list[ShadedLine]:
+    """The lines cut or padded to that many cells and lines."""
+    kept: list[ShadedLine] = [line if width(line) == cells else fit(line, cells) for line in lines[:height]]
+    return kept + [fit([], cells)] * (height - len(kept))
 
 
 def _centred(line: Line, cells: int) -> Line:
@@ -235,15 +285,10 @@ def _centred(line: Line, cells: int) -> Line:
     return [(" " * (free // 2), StyleRole.TEXT), *line]
 
 
-def _shares(total: int, parts: int) -> list[int]:
-    """`total` in so many parts that differ by one at most."""
-    return [total * (part + 1) // parts - total * part // parts for part in range(parts)]
-
-
-def shift_lines(lines: Sequence[Line], elapsed: float) -> list[Line]:
+def shift_lines(lines: Sequence[ShadedLine], elapsed: float) -> list[ShadedLine]:
     """The lines one cell wider and one line higher, moved around by a cell every `SHIFT_SECONDS`."""
     right, down = _ORBIT[int(elapsed // SHIFT_SECONDS) % len(_ORBIT)]
     blank = (" ", StyleRole.TEXT)
-    shifted = [[blank, *line] if right else [*line, blank] for line in lines]
-    empty = fit([], width(shifted[0]) if shifted else 0)
+    shifted: list[ShadedLine] = [[blank, *line] if right else [*line, blank] for line in lines]
+    empty: ShadedLine = fit([], width(shifted[0]) if shifted else 0)
     return [empty, *shifted] if down else [*shifted, empty]

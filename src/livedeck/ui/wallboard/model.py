@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventState, Severity, Snapshot
+from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventState, RuleChange, Severity, Snapshot
 from livedeck.presentation.events import EVENTS, STANDING_WORDS, Standing, has_critical_finding, standing
 from livedeck.presentation.filtering import Term, filter_rows
 from livedeck.presentation.render_time import RenderTime
@@ -20,13 +20,17 @@ COMPLETED_SECONDS = 600.0
 RETURNED_SECONDS = 300.0
 """Seconds that an alarm is shown once its fault is over: at a wall nobody can acknowledge it."""
 
+RULE_CHANGE_SECONDS = 300.0
+"""Seconds that it is told for that events are judged otherwise: after new settings, or after somebody has ruled."""
+
 
 @dataclass(frozen=True, slots=True)
 class WallModel:
     """What the wall shows. `states`: the events on it, worst first. `upcoming`: scheduled events, the soonest first.
 
     `alarms`: of those events and of the wall itself. `matching` of `total` events pass the filter; `hidden_critical` of
-    the others have a critical fault. `fault`: why nothing is kept up to date, or empty.
+    the others have a critical fault. `fault`: why nothing is kept up to date, or empty. `rule_changes`: how events are
+    judged otherwise since a moment ago.
     """
 
     snapshot: Snapshot
@@ -37,6 +41,7 @@ class WallModel:
     matching: int
     hidden_critical: int = 0
     fault: str = ""
+    rule_changes: tuple[RuleChange, ...] = ()
 
     @property
     def total(self) -> int:
@@ -55,8 +60,14 @@ class WallModel:
         return not self.on_air and not self.alarms and not doubtful and not self.hidden_critical
 
 
-def wall_model(snapshot: Snapshot, render_time: RenderTime, terms: tuple[Term, ...] = (), fault: str = "") -> WallModel:
-    """The part of a snapshot that a wall with that filter shows."""
+def wall_model(
+    snapshot: Snapshot,
+    render_time: RenderTime,
+    terms: tuple[Term, ...] = (),
+    fault: str = "",
+    rule_changes: Iterable[RuleChange] = (),
+) -> WallModel:
+    """The part of a snapshot that a wall with that filter shows. `rule_changes`: those of the snapshots until now."""
     matching = filter_rows(snapshot.events, terms, EVENTS, render_time)
     ids = {state.id for state in matching}
     return WallModel(
@@ -68,6 +79,9 @@ def wall_model(snapshot: Snapshot, render_time: RenderTime, terms: tuple[Term, .
         matching=len(matching),
         hidden_critical=_count_critical(snapshot.events) - _count_critical(matching),
         fault=fault,
+        rule_changes=tuple(
+            change for change in rule_changes if render_time.seconds_since(change.at) < RULE_CHANGE_SECONDS
+        ),
     )
 
 

@@ -28,10 +28,12 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole, plain
 from livedeck.text.values import NO_DATA, NOT_APPLICABLE, safe, short_duration
 from livedeck.ui.wallboard import header
+from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.layout import Wall
 from livedeck.ui.wallboard.model import WallModel, count_standings
 from livedeck.ui.wallboard.page_style import TINTS
-from livedeck.ui.wallboard.tiles import MAX_STEPS, DrawCache
+from livedeck.ui.wallboard.recent import MAX_STEPS
+from livedeck.ui.wallboard.seats import name_order
 
 T = TypeVar("T")
 
@@ -192,15 +194,6 @@ def page(model: WallModel, wall: Wall, cache: DrawCache) -> Page:
     )
 
 
-def name_order(name: str) -> tuple[tuple[int, str], ...]:
-    """The place of a name in a list: numbers count as numbers, so `semi-final 9` comes before `semi-final 10`."""
-    return tuple(
-        (int(part), "") if part.isdecimal() and part.isascii() else (-1, part)
-        for part in re.split(r"([0-9]{1,18})", name.casefold())
-        if part
-    )
-
-
 def _head(model: WallModel, zone: tzinfo | None) -> Head:
     counts = tuple(_counts(model))
     local = plain(header.local_time(model, zone))
@@ -236,19 +229,15 @@ def _counts(model: WallModel) -> list[Count]:
 def _summary(model: WallModel, counts: Sequence[Count]) -> str:
     """`8 on air, 3 bad, 2 to watch, 4 good`, after why the wall cannot be believed, where it cannot."""
     words = ", ".join(f"{count.count} {_SPOKEN.get(count.word, count.word)}" for count in counts)
-    doubt = plain(banner_line(model.snapshot, model.render_time, model.fault)) if _is_doubtful(model) else ""
+    doubt = plain(banner_line(model.snapshot, model.render_time, model.fault)) if header.is_doubtful(model) else ""
     return f"{doubt.partition('  ')[0].strip()}: {words}" if doubt else words
-
-
-def _is_doubtful(model: WallModel) -> bool:
-    return model.render_time.stale or not model.snapshot.link.state.is_answering
 
 
 def _banners(model: WallModel) -> list[Banner]:
     """What the terminal wall says over its tiles; of the alarms only those that are of no event."""
     warning = banner_line(model.snapshot, model.render_time, model.fault)
     is_blind = model.fault or model.snapshot.link.state is ConnectionState.BLIND
-    is_headline = bool(warning) and _is_doubtful(model) and model.snapshot.link.as_of is not None
+    is_headline = bool(warning) and header.is_doubtful(model) and model.snapshot.link.as_of is not None
     banners = [Banner(header.headline(model), bool(is_blind), is_headline=True)] if is_headline else []
     banners += [Banner(_words([segment]), _is_loud(segment[1])) for segment in warning]
     banners += [

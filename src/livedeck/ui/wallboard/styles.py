@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from livedeck.monitor import BroadcastState
-from livedeck.text.segments import StyleRole
-from livedeck.ui.kit.themes import Palette, StyleSpec
+from livedeck.text.segments import Role, StyleRole
+from livedeck.ui.kit.themes import Palette, StyleSpec, style_spec
 
 BAR_ROLES: Mapping[BroadcastState, StyleRole] = dict.fromkeys(BroadcastState, StyleRole.OFF) | {
     BroadcastState.ON_AIR: StyleRole.RAISED,
@@ -26,23 +26,26 @@ DIM_SHARE = 0.5
 
 def wall_styles(palette: Palette, *, dim: bool) -> Mapping[StyleRole, StyleSpec]:
     """The style of each role with a background of its own, so that a cell needs nothing else."""
-    return {role: _wall_style(spec, palette, dim) for role, spec in palette.styles.items()}
+    return {role: wall_style(palette, role, dim=dim) for role in palette.styles}
 
 
-def wall_background(palette: Palette) -> str:
-    """The colour behind everything."""
-    return _limit(palette.background)
-
-
-def _wall_style(spec: StyleSpec, palette: Palette, dim: bool) -> StyleSpec:
+def wall_style(palette: Palette, role: Role, *, dim: bool) -> StyleSpec:
+    """That of a role or of a shade."""
+    spec = style_spec(palette, role)
     if palette.ansi:
-        style = f"{spec.style} dim".removeprefix("none ") if dim else spec.style
-        return StyleSpec(spec.colour, spec.background or palette.background, style)
+        style = f"{spec.style} dim".removeprefix("none ") if dim and "dim" not in spec.style else spec.style
+        colour = spec.colour or palette.styles[StyleRole.TEXT].colour
+        return StyleSpec(colour, spec.background or palette.background, style)
     behind = wall_background(palette)
     colour, background = _limit(spec.colour), _limit(spec.background or behind)
     if dim:
         colour, background = _mix(behind, colour), _mix(behind, background)
     return StyleSpec(colour, background, spec.style)
+
+
+def wall_background(palette: Palette) -> str:
+    """The colour behind everything."""
+    return _limit(palette.background)
 
 
 def _limit(colour: str) -> str:

@@ -14,9 +14,9 @@ from rich.cells import cell_len
 
 from livedeck.presentation.qos import BARS
 from livedeck.text.outside import Shown, shown
-from livedeck.text.segments import Line, StyleRole
+from livedeck.text.segments import Role, ShadedLine
 from livedeck.ui.kit.themes import Palette, StyleSpec
-from livedeck.ui.wallboard.styles import wall_background, wall_styles
+from livedeck.ui.wallboard.styles import wall_background, wall_style
 
 CELL_WIDTH, CELL_HEIGHT = 10, 20
 """The size of a cell in units of the picture."""
@@ -77,9 +77,10 @@ _PIECES = re.compile(rf" +|([{_STRETCHED}])\1*|[│┌┐└┘║╔╗╚╝{'
 """Runs of blanks, runs of one shape that is stretched, single corners and walls, runs of letters."""
 
 
-def svg(lines: Sequence[Line], size: tuple[int, int], palette: Palette, *, dim: bool = False) -> str:
+def svg(lines: Sequence[ShadedLine], size: tuple[int, int], palette: Palette, *, dim: bool = False) -> str:
     """The picture of so many cells and lines in that theme."""
-    styles = {role: _without_terminal(spec) for role, spec in wall_styles(palette, dim=dim).items()}
+    roles = {role for line in lines for _, role in line}
+    styles = {role: _without_terminal(wall_style(palette, role, dim=dim)) for role in roles}
     width, height = size[0] * CELL_WIDTH, size[1] * CELL_HEIGHT
     background = _TERMINAL["ansi_black"] if palette.ansi else wall_background(palette)
     paths: _Paths = defaultdict(list)
@@ -107,7 +108,9 @@ def _without_terminal(spec: StyleSpec) -> StyleSpec:
     return StyleSpec(colour, background, spec.style)
 
 
-def _line(line: Line, row: int, styles: Mapping[StyleRole, StyleSpec], background: str, paths: _Paths) -> Iterator[str]:
+def _line(
+    line: ShadedLine, row: int, styles: Mapping[Role, StyleSpec], background: str, paths: _Paths
+) -> Iterator[str]:
     column = 0
     for outside, role in line:
         text, spec = shown(outside), styles[role]

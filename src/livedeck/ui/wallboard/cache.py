@@ -1,0 +1,52 @@
+"""What was drawn of each event, kept while it does not change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from operator import is_
+from typing import Any, TypeVar
+
+from livedeck.text.segments import ShadedLine, fit
+
+T = TypeVar("T")
+
+
+class DrawCache:
+    """One for a wall: from one second to the next hardly an event changes."""
+
+    def __init__(self) -> None:
+        self._drawn: dict[tuple[str, str], tuple[object, object, Any]] = {}
+        self._joined: dict[int, tuple[int, tuple[ShadedLine, ...], ShadedLine]] = {}
+
+    def get(self, name: str, event_id: str, subject: object, args: object, draw: Callable[[], T]) -> T:
+        """What `draw` returned for that very subject and equal arguments.
+
+        Subjects are compared by identity: comparing their samples would cost what the cache saves.
+        """
+        cached = self._drawn.get((name, event_id))
+        if cached is None or cached[0] is not subject or cached[1] != args:
+            cached = self._drawn[name, event_id] = subject, args, draw()
+        drawn: T = cached[2]
+        return drawn
+
+    def beside(self, first: int, blocks: Sequence[Sequence[ShadedLine]], cells: int) -> list[ShadedLine]:
+        """Blocks of equal height beside each other, filled to so many cells. `first`: the row of the wall that they
+        begin in; a line is the same object as last time where its parts are.
+        """
+        return [self._join(row, parts, cells) for row, parts in enumerate(zip(*blocks, strict=True), first)]
+
+    def _join(self, row: int, parts: tuple[ShadedLine, ...], cells: int) -> ShadedLine:
+        cached = self._joined.get(row)
+        if cached is None or cached[0] != cells or len(cached[1]) != len(parts) or not all(map(is_, cached[1], parts)):
+            line = fit([segment for part in parts for segment in part], cells)
+            cached = self._joined[row] = cells, parts, line
+        return cached[2]
+
+    def keep_only(self, event_ids: Collection[str]) -> None:
+        """Drop what was drawn of other events."""
+        self._drawn = {key: cached for key, cached in self._drawn.items() if key[1] in event_ids}
+
+
+def shares(total: int, parts: int) -> list[int]:
+    """`total` in so many parts that differ by one at most."""
+    return [total * (part + 1) // parts - total * part // parts for part in range(parts)]

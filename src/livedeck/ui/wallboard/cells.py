@@ -1,0 +1,116 @@
+"""One event as a cell of the grid. Pure, but for a cache of what was drawn."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from livedeck.monitor import BroadcastState, EventState, Grade, IngestState
+from livedeck.presentation import events
+from livedeck.presentation.badges import TALLY_BADGES
+from livedeck.presentation.events import STANDING_WORDS, Standing, standing
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, fit, join, plain, width
+from livedeck.text.values import NO_DATA
+from livedeck.ui.wallboard.cache import DrawCache
+from livedeck.ui.wallboard.glyphs import PLAIN, wrap_text
+from livedeck.ui.wallboard.recent import on_board, recent_bars, recent_chart
+from livedeck.ui.wallboard.tiles import BOARDS, WRONG, wrong_words
+
+_FILLS = {Standing.BAD: StyleRole.CRITICAL, Standing.WATCH: StyleRole.WARNING_CHIP}
+"""What is filled: the name and what is wrong, never what is well."""
+
+MIN_LINES_FOR_TWO_ROWS = 6
+"""Lines from which a long name has two rows."""
+
+_BLANK = (" ", StyleRole.TEXT)
+
+
+def cell_lines(
+    state: EventState | None, render_time: RenderTime, size: tuple[int, int], cache: DrawCache
+) -> list[ShadedLine]:
+    """The event in so many cells, the last one free, and lines, the last one free where there are more than two; None:
+    a free place. Nothing in it passes with the time: it is drawn again when the event has changed.
+    """
+    cells, height = size
+    if state is None:
+        return [fit([], cells)] * height
+    draw = partial(_draw, state, render_time, (cells - 1, height - (height > 2)), cache)
+    lines = cache.get("cell", state.id, state, (size, render_time.stale), draw)
+    return [*lines, *([fit([], cells)] * (height - len(lines)))]
+
+
+def _draw(state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache) -> list[ShadedLine]:
+    cells, height = size
+    stands = standing(state, render_time)
+    fill, board = _FILLS.get(stands), BOARDS[stands]
+    head: list[Line] = [fit(line, cells) for line in _head(state, render_time, size)]
+    if fill:
+        head = [[(plain(line), fill)] for line in head]
+    inner, left = max(1, cells - 2), height - len(head)
+    chart = _chart(state, render_time, (inner, left), cache)
+    below: list[ShadedLine] = [fit([_BLANK, *line], cells) for line in chart]
+    blank: list[ShadedLine] = [fit([], cells)] * (left - len(below))
+    lines: list[ShadedLine] = [*head, *blank, *below]
+    return [[*on_board(line, board), _BLANK] for line in lines[:height]]
+
+
+def _head(state: EventState, render_time: RenderTime, size: tuple[int, int]) -> list[Line]:
+    """The name, and how the event stands; both in one line where there is no second one."""
+    cells, height = size
+    role = StyleRole.DIM if events.is_doubtful(state, render_time) else _name_role(state)
+    sign: Line = [("≠ ", StyleRole.WARNING)] if events.odd_sign(state) else []
+    stand = _stand(state, render_time, least=3 if height < 2 else 0)
+    if height < 2:
+        free = max(1, cells - 1 - width(stand) - width(sign))
+        return [[*stand, *sign, *clip([(events.name(state), role)], free)]]
+    free = max(1, cells - 2 - width(sign))
+    rows = wrap_text(events.name(state), PLAIN, free, 2 if height >= MIN_LINES_FOR_TWO_ROWS else 1)
+    beside = _beside(state, render_time, cells - width(stand) - 1)
+    return [
+        *([_BLANK, *(sign if not number else []), (row, role)] for number, row in enumerate(rows)),
+        join(stand, [*beside, _BLANK], cells),
+    ]
+
+
+def _name_role(state: EventState) -> StyleRole:
+    role = events.name_role(state)
+    return StyleRole.TEXT if role is StyleRole.STRONG else role
+
+
+def _stand(state: EventState, render_time: RenderTime, *, least: int) -> Line:
+    """A sign and the health, in so many cells at least: ` ✓ 100 `; the start of what is to come; the tally of what has
+    no health.
+    """
+    stands, grade = standing(state, render_time), state.assessment.health.grade
+    score = state.assessment.health.score
+    if stands is Standing.STALE:
+        return [(f" ▒ {NO_DATA:>{least}} ", StyleRole.STALE)]
+    glyph, _, role = STANDING_WORDS.get(stands, TALLY_BADGES[state.phase.tally])
+    if stands is Standing.QUIET:
+        at = state.phase.reference_time
+        is_due = state.phase.tally is BroadcastState.SCHEDULED and at is not None
+        word = f"{at:%H:%M}" if is_due and at else TALLY_BADGES[state.phase.tally].word.lower()
+        return [(f" {glyph} {word} ", StyleRole.DIM)]
+    has_score = score is not None and grade is not Grade.STALE
+    return [(f" {glyph} {score if has_score else NO_DATA:>{least}} ", role)]
+
+
+def _beside(state: EventState, render_time: RenderTime, cells: int) -> Line:
+    """What is wrong; of what is well the bit rate, where there is room also the frame rate."""
+    if standing(state, render_time) in WRONG:
+        is_lost = state.phase.ingest.state is IngestState.INTERRUPTED
+        return clip([("lost" if is_lost else wrong_words(state), StyleRole.TEXT)], cells) if cells > 0 else []
+    if not state.phase.tally.expects_signal:
+        return []
+    rate: Line = [(plain(events.video(state, render_time)), StyleRole.DIM)]
+    frames: Line = [(f"{plain(events.fps(state, render_time))} fps  ", StyleRole.DIM)]
+    return [*frames, *rate] if width(frames) + width(rate) < cells else rate if width(rate) <= cells else []
+
+
+def _chart(state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache) -> list[ShadedLine]:
+    cells, lines = size
+    if lines <= 0 or not len(state.qos.readings):
+        return []
+    if lines == 1:
+        return [recent_bars(state, render_time, cells, cache)]
+    return [*recent_chart(state, render_time, size, cache)]

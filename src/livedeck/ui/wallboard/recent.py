@@ -1,0 +1,90 @@
+"""The last five minutes of an event: a curve with its faults shaded behind it, over their strip; or a line of bars.
+
+Pure, but for a cache of what was drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import ceil
+
+from livedeck.monitor import EventState
+from livedeck.presentation import events
+from livedeck.presentation.events import RECENT_SECONDS
+from livedeck.presentation.qos import StatusStyle, bucket_columns, bucket_statuses, recent_axis, signal_bars
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import Role, Shade, ShadedLine, StyleRole
+from livedeck.ui.kit.chart import Backdrop, Curve, panel_lines, status_line
+from livedeck.ui.wallboard.cache import DrawCache
+
+MAX_STEPS = 60
+"""Steps of the five minutes at most: with a sample every 2 s narrower ones would have gaps without a cause."""
+
+DOTS = 2
+"""Dots of a curve in a cell, beside each other."""
+
+
+def recent_chart(
+    state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache
+) -> list[ShadedLine]:
+    """In so many cells and lines, the last of them the strip; empty lines where there are no samples. A little narrower
+    where the steps do not fill the cells. Drawn once for each answer.
+    """
+    doubtful = events.is_doubtful(state, render_time)
+    draw = partial(_draw_chart, state, render_time, size, doubtful=doubtful)
+    return cache.get(f"chart {size}", state.id, state.qos.readings, (state.qos.as_of, doubtful), draw)
+
+
+def _draw_chart(
+    state: EventState, render_time: RenderTime, size: tuple[int, int], *, doubtful: bool
+) -> list[ShadedLine]:
+    cells, height = size
+    repeated = max(1, ceil(DOTS * cells / MAX_STEPS))
+    axis = recent_axis(state, render_time, RECENT_SECONDS, max(1, DOTS * cells // repeated))
+    if axis is None:
+        return [[] for _ in range(height)]
+    readings = state.qos.readings
+    dots = [bucket for bucket in bucket_columns(axis, readings, readings.video) for _ in range(repeated)]
+    statuses = [style for style in bucket_statuses(axis, readings) for _ in range(repeated)]
+    pairs = zip(statuses[::DOTS], statuses[1::DOTS], strict=False)
+    backdrop = Backdrop([_worse(*pair) for pair in pairs], has_grid=False, is_stale=doubtful)
+    strip = status_line("", backdrop)[1:]
+    if height < MIN_CURVE_LINES:
+        return [strip][:height]
+    curve = Curve("video", "", 1e6, StyleRole.VIDEO, dots)
+    return [*(line[1:] for line in panel_lines(curve, curve.scale(height - 1), backdrop)), strip]
+
+
+MIN_CURVE_LINES = 2
+"""Lines of a chart that has a curve: fewer are its strip alone."""
+
+
+def _worse(first: StatusStyle | None, second: StatusStyle | None) -> StatusStyle | None:
+    return max((style for style in (first, second) if style), key=lambda style: style.weight, default=None)
+
+
+def recent_bars(state: EventState, render_time: RenderTime, cells: int, cache: DrawCache) -> ShadedLine:
+    """In one line: quiet bars, the sign of its status where something was wrong."""
+    doubtful = events.is_doubtful(state, render_time)
+    draw = partial(_draw_bars, state, render_time, cells, doubtful=doubtful)
+    return cache.get(f"bars {cells}", state.id, state.qos.readings, (state.qos.as_of, doubtful), draw)
+
+
+def _draw_bars(state: EventState, render_time: RenderTime, cells: int, *, doubtful: bool) -> ShadedLine:
+    repeated = max(1, ceil(cells / MAX_STEPS))
+    axis = recent_axis(state, render_time, RECENT_SECONDS, max(1, cells // repeated))
+    if axis is None:
+        return []
+    readings = state.qos.readings
+    buckets = [bucket for bucket in bucket_columns(axis, readings, readings.video) for _ in range(repeated)]
+    statuses = [style for style in bucket_statuses(axis, readings) for _ in range(repeated)]
+    return signal_bars(buckets, statuses, stale=doubtful)
+
+
+def on_board(line: Sequence[tuple[str, Role]], board: StyleRole) -> ShadedLine:
+    """The line as it stands on a tile: on the ground of that."""
+    return [
+        (text, role._replace(board=board) if isinstance(role, Shade) else Shade(role, board=board))
+        for text, role in line
+    ]

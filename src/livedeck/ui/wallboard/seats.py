@@ -1,0 +1,90 @@
+"""Which place of the grid each event has: one that it keeps for as long as it is on the wall."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import count
+from math import ceil
+from typing import NamedTuple
+
+from livedeck.monitor import EventState
+from livedeck.presentation import events
+
+_COUNTS = (12, 18, 24, 32, 40, 60, 80, 100, 120, 160, 200)
+"""Places that a grid is laid out for; above the last one multiples of it. The next to come find free ones."""
+
+MIN_CELLS = 20
+"""Cells of a place in the grid at least, with the gap beside it."""
+
+_ASPECT = 6.0
+"""Cells a line of the ideal place: a name, numbers and a chart below each other."""
+
+
+class Seats:
+    """The places of the events on one wall. They are given in the order of the names; who comes later gets the first
+    free one, and nobody is moved.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+        self._count = 0
+
+    def clear(self) -> None:
+        """Forget them: the wall has no grid now."""
+        self._places, self._count = {}, 0
+
+    def seat(self, states: Sequence[EventState]) -> list[EventState | None]:
+        """The events by their places; None is a free one."""
+        living = {state.id for state in states}
+        self._places = {id_: place for id_, place in self._places.items() if id_ in living}
+        taken = {*self._places.values()}
+        free = (place for place in count() if place not in taken)
+        for state in sorted(states, key=lambda state: (name_order(events.name(state)), state.id)):
+            if state.id not in self._places:
+                self._places[state.id] = next(free)
+        self._count = max(self._count, _places_for(max(self._places.values(), default=0) + 1))
+        seats: list[EventState | None] = [None] * self._count
+        for state in states:
+            seats[self._places[state.id]] = state
+        return seats
+
+
+def _places_for(needed: int) -> int:
+    return next((places for places in _COUNTS if places >= needed), ceil(needed / _COUNTS[-1]) * _COUNTS[-1])
+
+
+def name_order(name: str) -> tuple[tuple[int, str], ...]:
+    """The place of a name in a list: numbers count as numbers, so `semi-final 9` comes before `semi-final 10`."""
+    return tuple(
+        (int(part), "") if part.isdecimal() and part.isascii() else (-1, part)
+        for part in re.split(r"([0-9]{1,18})", name.casefold())
+        if part
+    )
+
+
+class SeatPlan(NamedTuple):
+    """How the places lie: so many beside each other, so many rows of them, each of so many lines, on so many pages."""
+
+    columns: int
+    rows: int
+    row_lines: int
+    pages: int
+
+    @property
+    def page_seats(self) -> int:
+        """Places on a page."""
+        return self.columns * self.rows
+
+
+def plan_seats(seats: int, cells: int, lines: int) -> SeatPlan:
+    """The plan with the largest places, on as few pages as they fit; of equal ones that with the widest places."""
+    max_columns = max(1, (cells + 1) // MIN_CELLS)
+    pages = ceil(seats / (max_columns * max(1, lines)))
+    on_page = ceil(seats / pages)
+    plans = [
+        SeatPlan(columns, rows, lines // rows, pages)
+        for columns in range(1, max_columns + 1)
+        if (rows := ceil(on_page / columns)) <= lines
+    ]
+    return max(plans, key=lambda plan: (min(cells / plan.columns, plan.row_lines * _ASPECT), -plan.columns))
