@@ -234,19 +234,21 @@ def style(theme: str, role: Role) -> Style:
 
     Roles are no component classes: Textual would resolve each of them again for each widget, and a form has a hundred.
     """
+    if isinstance(role, Link):
+        return style(theme, role.role)
     palette = PALETTES.get(theme, DARK)
     spec = style_spec(palette, role)
-    has_ground = not isinstance(role, Shade) and DARK.styles[role.role if isinstance(role, Link) else role].background
+    has_ground = isinstance(role, StyleRole) and DARK.styles[role].background
     background = spec.background or (palette.background if has_ground else "")
     return Style(color=_colour(spec.colour), bgcolor=_colour(background)) + Style.parse(spec.style)
 
 
-def style_spec(palette: Palette, role: Role) -> StyleSpec:
+def style_spec(palette: Palette, role: StyleRole | Shade) -> StyleSpec:
     """Colours and style of a role or a shade. Sixteen colours cannot be mixed: there a weak shade is dim, and no ground
     is tinted; without colours there is none.
     """
-    if not isinstance(role, Shade):
-        return palette.styles[role.role if isinstance(role, Link) else role]
+    if isinstance(role, StyleRole):
+        return palette.styles[role]
     own = palette.styles[role.ink]
     is_word_on_board = role.board is not None and role[1:6] == _WORD
     if is_word_on_board and (palette.ansi or own.background):

@@ -14,7 +14,7 @@ from livedeck.presentation import events
 from livedeck.presentation.events import RECENT_SECONDS
 from livedeck.presentation.qos import StatusStyle, bucket_columns, bucket_statuses, recent_axis, signal_bars
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Role, Shade, ShadedLine, StyleRole
+from livedeck.text.segments import Link, Role, Shade, ShadedLine, StyleRole
 from livedeck.ui.kit.chart import Backdrop, Curve, panel_lines, status_line
 from livedeck.ui.wallboard.cache import DrawCache
 
@@ -84,7 +84,8 @@ def _draw_bars(state: EventState, render_time: RenderTime, cells: int, *, doubtf
 
 def on_board(line: Sequence[tuple[str, Role]], board: StyleRole) -> ShadedLine:
     """The line as it stands on a tile: on the ground of that."""
-    return [
-        (text, role._replace(board=board) if isinstance(role, Shade) else Shade(role, board=board))
-        for text, role in line
-    ]
+    return [(text, _on_board(role.role if isinstance(role, Link) else role, board)) for text, role in line]
+
+
+def _on_board(role: StyleRole | Shade, board: StyleRole) -> Shade:
+    return role._replace(board=board) if isinstance(role, Shade) else Shade(role, board=board)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from livedeck.monitor import BroadcastState
-from livedeck.text.segments import Role, StyleRole
+from livedeck.text.segments import Link, Role, StyleRole
 from livedeck.ui.kit.themes import Palette, StyleSpec, style_spec
 
 BAR_ROLES: Mapping[BroadcastState, StyleRole] = dict.fromkeys(BroadcastState, StyleRole.OFF) | {
@@ -31,7 +31,7 @@ def wall_styles(palette: Palette, *, dim: bool) -> Mapping[StyleRole, StyleSpec]
 
 def wall_style(palette: Palette, role: Role, *, dim: bool) -> StyleSpec:
     """That of a role or of a shade."""
-    spec = style_spec(palette, role)
+    spec = style_spec(palette, role.role if isinstance(role, Link) else role)
     if palette.ansi:
         style = f"{spec.style} dim".removeprefix("none ") if dim and "dim" not in spec.style else spec.style
         colour = spec.colour or palette.styles[StyleRole.TEXT].colour
