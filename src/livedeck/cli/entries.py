@@ -216,6 +216,8 @@ def read_text(path: str) -> str:
     """What a file or standard input holds. Raises UsageError for what cannot be read, is no text, or is too long."""
     try:
         if path == STDIN:
+            if sys.stdin is None:
+                raise click.UsageError("standard input is closed")
             text = sys.stdin.buffer.read(MAX_FILE + 1).decode("utf-8-sig")
         else:
             with Path(path).expanduser().open(encoding="utf-8-sig") as file:
@@ -250,4 +252,4 @@ def read_object(path: str, *, is_list: bool = False) -> Any:
 
 def is_interactive() -> bool:
     """Whether somebody can be asked: standard input and standard error are a terminal."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))

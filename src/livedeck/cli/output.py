@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
+
 import click
 
 from livedeck.text.outside import shown
 
 
 def echo(text: object, *, nl: bool = True, err: bool = False) -> None:
-    """Print that, each of its lines as it may stand on a terminal (trust.md, "Outside text")."""
-    click.echo("\n".join(shown(line) for line in str(text).split("\n")), nl=nl, err=err)
+    """Print that, each of its lines as it may stand on a terminal (trust.md, "Outside text").
+
+    Words that standard error cannot take are lost, and nothing else is: they decide neither what is sent nor how it is
+    told to have ended.
+    """
+    try:
+        click.echo("\n".join(shown(line) for line in str(text).split("\n")), nl=nl, err=err)
+    except OSError:
+        if not err:
+            raise
+        flush_errors()
+
+
+def flush_errors() -> None:
+    """Write what is left for standard error; what it cannot take would fail once more at the end, and is dropped."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        with suppress(OSError):
+            sys.stderr.flush()
 
 
 def echo_json(value: object) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 
-import click
+from livedeck.cli.output import echo, flush_errors
 
 
 def run_command(command: Callable[[], object]) -> None:
@@ -15,19 +15,21 @@ def run_command(command: Callable[[], object]) -> None:
     for _ in closed:
         os.open(os.devnull, os.O_RDWR)  # takes the free number, which a file or a socket would take otherwise
     if "stdout" in closed:
-        click.echo("livedeck: standard output is closed; give it a file, or /dev/null", err=True)
+        echo("livedeck: standard output is closed; give it a file, or /dev/null", err=True)
         raise SystemExit(1)
     try:
         command()
     except OSError as error:
         fault = _fault_of_output() or error
-        click.echo(f"livedeck: {fault.filename or 'standard output'}: {fault.strerror or fault}", err=True)
+        echo(f"livedeck: {fault.filename or 'standard output'}: {fault.strerror or fault}", err=True)
         raise SystemExit(1) from None
     except SystemExit as end:
         if not end.code and (fault_of_output := _fault_of_output()):
-            click.echo(f"livedeck: standard output: {fault_of_output.strerror}", err=True)
+            echo(f"livedeck: standard output: {fault_of_output.strerror}", err=True)
             raise SystemExit(1) from None
         raise
+    finally:
+        flush_errors()
 
 
 def _fault_of_output() -> OSError | None:

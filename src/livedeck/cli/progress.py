@@ -12,32 +12,34 @@ from livedeck.text.values import age, size
 
 
 class ProgressLine:
-    """One line that is written over: on a terminal, and nowhere else. `timer`: monotonic seconds."""
+    """One line that is written over: on a terminal, and nowhere else.
+
+    `terminal`: None where standard error is closed. `timer`: monotonic seconds.
+    """
 
     INTERVAL = 0.2
 
-    def __init__(self, terminal: TextIO, timer: Callable[[], float]) -> None:
-        self._terminal, self._timer = terminal, timer
-        self._is_shown, self._drawn_at = terminal.isatty(), float("-inf")
+    def __init__(self, terminal: TextIO | None, timer: Callable[[], float]) -> None:
+        self._terminal, self._timer = terminal if terminal and terminal.isatty() else None, timer
+        self._drawn_at = float("-inf")
         self._width = 0
 
     def show(self, parts: Iterable[str]) -> None:
         """Draw it, unless the last one is younger than INTERVAL seconds."""
-        if self._is_shown and self._timer() - self._drawn_at >= self.INTERVAL:
+        if self._terminal and self._timer() - self._drawn_at >= self.INTERVAL:
             self._drawn_at = self._timer()
             self._draw(shown(", ".join(parts)))
 
     def clear(self) -> None:
         """Leave the line empty, for what comes next."""
         if self._width:
-            self._draw("")
-            self._terminal.write("\r")
-            self._terminal.flush()
+            self._draw("", end="\r")
             self._width = 0
 
-    def _draw(self, text: str) -> None:
-        self._terminal.write(f"\r{text.ljust(self._width)}")
-        self._terminal.flush()
+    def _draw(self, text: str, end: str = "") -> None:
+        if self._terminal:
+            self._terminal.write(f"\r{text.ljust(self._width)}{end}")
+            self._terminal.flush()
         self._width = len(text)
 
 

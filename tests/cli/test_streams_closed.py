@@ -1,0 +1,106 @@
+"""A full disk, a pipe that nobody reads and closed streams: no command ends with a traceback (commands.md, "Standard
+streams")."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from cli.commands import environment
+from cli.groups_stage import CHANGES, ON_AIR, READS, Stage, stage
+from livedeck.cli import COMMANDS, GROUPS
+
+FORKING = Path(__file__).with_name("forking.py")
+
+Run = Callable[..., tuple[int, str]]
+
+SIMPLE = {
+    "alarms": (), "check": ("--all",), "config": ("show",), "docs": ("commands",), "doctor": (), "keys": (),
+    "preflight": (ON_AIR,), "schema": (), "status": (), "wait": (ON_AIR, "--until", "on-air"), "demo": (),
+}  # fmt: skip
+"""Commands of no group that print and leave, with what they need."""
+
+STREAMS = {
+    "full": ({"stdout": "full"}, {1}),
+    "broken": ({"stdout": "broken"}, {141, 1}),
+    "closed": ({"stdout": "closed"}, {1}),
+    "no stderr": ({"stderr": "closed"}, {0}),
+    "full stderr": ({"stderr": "full"}, {0}),
+    "no stdin": ({"stdin": "closed"}, {0}),
+}
+"""What is wrong with a stream, and how a command may end then. A check has exit codes of its own."""
+
+
+@pytest.fixture(scope="module")
+def on_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with stage(tmp_path_factory.mktemp("streams")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def run(on_stage: Stage) -> Iterator[Run]:
+    """Runs a line with such streams; its exit code and what it says on standard error."""
+    env = environment(on_stage.home, **on_stage.env)
+    env["PYTHONPATH"] += f":{FORKING.parents[1]}"
+    with subprocess.Popen(
+        [sys.executable, str(FORKING)], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+
+        def run_line(*arguments: str, **streams: str) -> tuple[int, str]:
+            assert process.stdin
+            assert process.stdout
+            said = on_stage.home / "stderr"
+            said.write_text("")
+            line = {"stdin": "null", "stdout": "null", "stderr": str(said), **streams, "arguments": arguments}
+            process.stdin.write(f"{json.dumps(line)}\n")
+            process.stdin.flush()
+            return int(process.stdout.readline()), said.read_text(encoding="utf-8")
+
+        yield run_line
+        process.kill()
+
+
+LINES = [*SIMPLE, *(name for name in READS if name not in {"api.qos.get", "api.chat.export"}), *CHANGES]
+FULL = list(product(LINES, STREAMS))
+SMALL = [(name, [*STREAMS][index % len(STREAMS)]) for index, name in enumerate(LINES)]
+
+
+def assert_ends_well(on_stage: Stage, run: Run, name: str, trouble: str) -> None:
+    if name in SIMPLE:
+        arguments: tuple[str, ...] = (name, *SIMPLE[name])
+    else:
+        arguments = (CHANGES.get(name) or READS[name])(on_stage)
+    streams, codes = STREAMS[trouble]
+    code, said = run(*arguments, *(["--yes"] if name in CHANGES else []), **streams)
+    assert "Traceback" not in said, said
+    assert "Exception ignored" not in said, said
+    assert code in codes | OWN_CODES.get(name, set()), (code, said)
+
+
+OWN_CODES = {"check": {2}, "doctor": {1, 2, 3}}
+"""Of commands that tell by their exit code what they found."""
+
+
+@pytest.mark.parametrize(("name", "trouble"), SMALL)
+def test_no_command_ends_with_a_traceback(on_stage: Stage, run: Run, name: str, trouble: str) -> None:
+    assert_ends_well(on_stage, run, name, trouble)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "trouble"), FULL)
+def test_no_command_ends_with_a_traceback_whatever_stream_fails(
+    on_stage: Stage, run: Run, name: str, trouble: str
+) -> None:
+    assert_ends_well(on_stage, run, name, trouble)
+
+
+def test_every_command_that_prints_is_tried() -> None:
+    screens = {"serve", "wallboard", "screenshots", "chat", "qos", "profile", "rebaseline"}
+    assert {*COMMANDS} - screens == {*SIMPLE}
+    assert GROUPS
