@@ -14,11 +14,12 @@ from client.test_validation import anything, paths, replaced
 from livedeck.monitor import Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.connection import unreadable_text
-from livedeck.presentation.event_detail import cockpit_lines, short_lines
+from livedeck.presentation.event_detail import short_lines
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import snapshot_object, to_json
 from livedeck.presentation.table import layout, row_line
-from livedeck.text.segments import plain
+from livedeck.text.segments import ShadedLine, plain
+from livedeck.ui.events.view import cockpit_lines
 from monitor.stage import NOW, Deck, Stage, event
 from trials import trials
 from virtual_clock import VirtualClock
@@ -65,7 +66,7 @@ def shown(snapshot: Snapshot) -> str:
     """All that any face says of it."""
     render_time = RenderTime.from_snapshot(snapshot, snapshot.at)
     columns = layout(events.EVENTS.columns, 120)
-    lines = [row_line(state, render_time, columns) for state in snapshot.events]
+    lines: list[ShadedLine] = [row_line(state, render_time, columns) for state in snapshot.events]
     lines += [line for state in snapshot.events for line in cockpit_lines(state, render_time, 76, 40)]
     lines += [line for state in snapshot.events for line in short_lines(state, render_time, 80)]
     words = [unreadable_text(snapshot), to_json(snapshot_object(snapshot, render_time))]

@@ -26,10 +26,10 @@ from livedeck.monitor import (
 )
 from livedeck.presentation import events, table
 from livedeck.presentation.alarms import ALARMS
-from livedeck.presentation.event_detail import cockpit_lines
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import StyleRole, plain, width
+from livedeck.ui.events.view import cockpit_lines
 
 NOW = datetime(2026, 11, 20, 21, 0, tzinfo=UTC)
 FRESH = RenderTime(NOW, NOW, stale=False)

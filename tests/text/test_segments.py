@@ -1,12 +1,27 @@
 """Lines take exactly the cells they are given; the changed ranges of two lines are all that differs."""
 
+import re
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedeck.text.segments import Line, StyleRole, changed_ranges, clip, fit, join, justify, plain, width, wrap_groups
+from livedeck.text.segments import (
+    Line,
+    Shade,
+    StyleRole,
+    changed_ranges,
+    clip,
+    fit,
+    join,
+    justify,
+    on_ground,
+    plain,
+    shorten,
+    width,
+    wrap_groups,
+)
 
 TEXTS = st.text(alphabet="ab é東●", max_size=12)
 LINES = st.lists(st.tuples(TEXTS, st.sampled_from([StyleRole.TEXT, StyleRole.DIM])), max_size=4)
@@ -74,3 +89,40 @@ def test_outside_the_changed_ranges_two_lines_show_the_same(before: Line, after:
     assert all(cells[0][cell] == cells[1][cell] for cell in unchanged)
     assert all(second[0] - first[1] >= min_gap for first, second in pairwise(ranges))
     assert all(start < end <= 40 for start, end in ranges)
+
+
+LOSS = "packets lost 33% of the last 10 min, 9 s each 30 s"
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        (60, LOSS),
+        (40, "packets lost 33% of the last 10 min"),
+        (34, "packets lost 33%…"),
+        (16, "packets lost…"),
+        (8, "packets…"),
+    ],
+)
+def test_what_says_what_is_wrong_loses_its_last_parts_then_its_last_words(cells: int, shown: str) -> None:
+    assert shorten(LOSS, cells) == shown
+
+
+WORDS = st.from_regex(r"[a-z]{1,9}|[0-9]{1,9}(%| s| min),?", fullmatch=True)
+
+
+@given(st.lists(WORDS, max_size=12), st.integers(16, 60))
+def test_no_number_is_cut_in_its_middle_nor_from_its_unit(words: list[str], cells: int) -> None:
+    shown = shorten(" ".join(words), cells)
+    assert width([(shown, StyleRole.TEXT)]) <= cells
+    numbers = {word.rstrip(",") for word in words if word[0].isdigit()}
+    assert set(re.findall(r"[0-9]+(?:%| s| min)?", shown)) <= numbers
+
+
+def test_a_line_on_a_ground_keeps_what_is_filled() -> None:
+    line: Line = [(" ✖ CRIT ", StyleRole.CRITICAL), (" 01:21", StyleRole.TEXT)]
+    assert on_ground(line, StyleRole.CRITICAL, 16) == [
+        (" ✖ CRIT ", StyleRole.CRITICAL),
+        (" 01:21", Shade(StyleRole.TEXT, area=StyleRole.CRITICAL)),
+        ("  ", Shade(StyleRole.TEXT, area=StyleRole.CRITICAL)),
+    ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,8 @@ PANES = {
     (80, 24): {"short"},
     (120, 30): {"selected", "event-alarms"},
     (120, 40): {"selected", "event-alarms", "today"},
-    (200, 60): {"selected", "event-alarms", "today"},
+    (160, 50): {"selected", "event-alarms", "today"},
+    (200, 60): {"selected", "event-alarms", "changes", "today"},
 }
 
 
@@ -28,7 +31,7 @@ async def test_there_are_as_many_panes_as_there_is_room_for_and_every_row_of_the
             await pilot.pause()
             shown = {pane.id for pane in deck.screen.query("FramedPanel, #short") if pane.display}
             assert shown == panes, size
-            assert ("audio kbit/s" in text_of(deck)) == (size == (200, 60))
+            assert ("kbit/s" in text_of(deck)) == (size[0] >= 160)
             if size != (120, 30):
                 assert deck.screen.query_one(Table).size.height >= HEAD_LINES + len(known(deck).events)
 
@@ -39,9 +42,45 @@ async def test_the_worst_alarms_stand_on_the_screen_once(size: tuple[int, int]) 
         worst: Alarm = known(deck).alarms[1]
         words = text_of(deck)
         assert worst.kind in words
-        await show(deck, pilot, alarms=())
+        await show(deck, pilot, alarms=(), quiet=())
         assert worst.kind not in text_of(deck)
         assert "clear" in text_of(deck)
+
+
+async def test_the_panes_go_and_come_by_a_key() -> None:
+    async with running((120, 40)) as (deck, pilot):
+        table = deck.screen.query_one(Table)
+        for is_shown in (False, True):
+            await act(pilot, "event.panes")
+            assert bool([pane for pane in deck.screen.query("FramedPanel") if pane.display]) == is_shown
+            assert deck.screen.query_one("#short").display != is_shown
+            assert (table.size.height > len(known(deck).events) + 10) != is_shown
+
+
+def lines_of(table: Table[Any]) -> list[str]:
+    """What the table shows, its head first."""
+    return [table.render_line(line).text.rstrip() for line in range(table.size.height)]
+
+
+async def test_a_list_with_more_rows_than_lines_says_what_is_below_and_hides_no_cursor_behind_that() -> None:
+    """interface.md, "Tables"."""
+    async with running((80, 24)) as (deck, pilot):
+        events = known(deck).events
+        many = tuple(
+            replace(state, event=state.event.model_copy(update={"id": f"{state.id}{n}"}))
+            for n in range(3)
+            for state in events
+        )
+        await show(deck, pilot, events=many)
+        table = deck.screen.query_one(Table)
+        rows = table.size.height - HEAD_LINES - 1
+        assert lines_of(table)[-1].startswith(f"  ▼ {len(many) - rows} more: 8 ✖")
+        for step in range(1, len(many)):
+            await pilot.press("down")
+            lines = lines_of(table)
+            assert any(line.startswith("▌") for line in lines)
+            below = len(many) - table.scroll_offset.y - rows
+            assert (f"▼ {below} more" in lines[-1]) == (step < len(many) - 1 and below > 1)
 
 
 async def test_rows_that_are_not_worst_first_say_so() -> None:

@@ -18,7 +18,7 @@ from textual.color import Color
 from livedeck.presentation.badges import GRADE_BADGES, SEVERITY_BADGES, TALLY_BADGES
 from livedeck.presentation.qos import HIGHLIGHTED, NORMAL, ODD
 from livedeck.settings import Settings
-from livedeck.text.segments import StyleRole
+from livedeck.text.segments import FILLED, Shade, StyleRole
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.terminal import Plain, ascii_only
 from ui.stage import act, running, text_of
@@ -70,6 +70,19 @@ def test_text_contrasts_with_every_background_that_it_may_have(name: str, role: 
     shared = [palette.background, palette.panel, palette.raised, palette.cursor.background]
     ratio = min(contrast(spec.colour, background) for background in ([spec.background] if spec.background else shared))
     assert ratio >= (3.0 if role in GRAPHIC else 4.5)
+
+
+def test_the_roles_that_are_filled_are_those_with_a_ground() -> None:
+    assert {role for role, spec in themes.DARK.styles.items() if spec.background} == FILLED
+
+
+@pytest.mark.parametrize("role", [StyleRole.TEXT, StyleRole.STRONG, StyleRole.DIM, StyleRole.OK])
+@pytest.mark.parametrize("name", ["dark", "light", "contrast"])
+def test_words_can_be_read_on_the_ground_of_a_critical_row(name: str, role: StyleRole) -> None:
+    style = themes.style(name, Shade(role, area=StyleRole.CRITICAL))
+    assert style.color is not None
+    assert style.bgcolor is not None
+    assert contrast(*(part.get_truecolor().hex for part in (style.color, style.bgcolor))) >= 4.5
 
 
 @pytest.mark.parametrize("name", themes.PALETTES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from livedeck.monitor import (
     Alarm,
@@ -19,8 +19,8 @@ from livedeck.monitor import (
 from livedeck.presentation.badges import ALARM_STATE_BADGES, SEVERITY_BADGES, SEVERITY_RANKS, severity_chip, words_role
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.table import Column, TableSchema
-from livedeck.text.segments import Line, StyleRole, clip, wrap_groups
+from livedeck.presentation.table import SELECT, Column, TableSchema
+from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, linked, on_ground, shorten, width, wrap_groups
 from livedeck.text.values import compact_duration, safe, short_duration
 
 
@@ -72,8 +72,9 @@ def _kind(alarm: Alarm, _: RenderTime) -> Line:
     return [(alarm.kind, words_role(alarm.severity) if alarm.active else StyleRole.DIM)]
 
 
-def _actual(alarm: Alarm, _: RenderTime) -> Line:
-    return [(safe(alarm.actual), StyleRole.TEXT if alarm.active else StyleRole.DIM)]
+def _actual(alarm: Alarm, _: RenderTime, cells: int | None = None) -> Line:
+    text = safe(alarm.actual)
+    return [(text if cells is None else shorten(text, cells), StyleRole.TEXT if alarm.active else StyleRole.DIM)]
 
 
 def _state(alarm: Alarm, _: RenderTime) -> Line:
@@ -108,7 +109,7 @@ ALARMS: TableSchema[Alarm] = TableSchema(
             max_width=MAX_NAME_CELLS,
         ),
         Column("kind", "ALARM", 17, 0, _kind, lambda alarm, _: alarm.kind),
-        Column("actual", "ACTUAL", 22, 5, _actual, grows=True, max_width=60),
+        Column("actual", "ACTUAL", 22, 5, _actual, grows=True, max_width=60, draw=_actual),
         Column("state", "STATE", 24, 2, _state, lambda alarm, _: alarm.state.value),
         Column("marks", "", 12, 6, _marks),
     ),
@@ -142,8 +143,8 @@ def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
         (f" {age:>6}  ", StyleRole.TEXT),
         *clip([(safe(alarm.subject), StyleRole.STRONG)], MAX_SUBJECT_CELLS),
         (f"  {alarm.kind}  ", words_role(alarm.severity)),
-        (safe(alarm.actual), StyleRole.TEXT),
     ]
+    head.append((shorten(safe(alarm.actual), cells - width(head)), StyleRole.TEXT))
     expected = f"expected {safe(alarm.expected)}" if alarm.expected else ""
     state = "" if alarm.state is AlarmState.UNACKNOWLEDGED else f"{alarm.state}"
     rest = [(rank, [(text, StyleRole.DIM)]) for rank, text in ((2, expected), (1, state)) if text]
@@ -160,8 +161,58 @@ def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]
             (f" {age:>6}  ", StyleRole.TEXT),
             *clip([(subject(alarm), StyleRole.STRONG)], max(8, cells - 17)),
         ],
-        clip([*words, (safe(alarm.actual), StyleRole.TEXT)], cells),
+        clip([*words, (shorten(safe(alarm.actual), cells - width(words)), StyleRole.TEXT)], cells),
     ]
+
+
+def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[ShadedLine]:
+    """The alarms in two lines each, critical ones on a ground of that; below them the quiet ones in one, dim. What has
+    no room is counted in the last line."""
+    alarms, quiet = snapshot.alarms, snapshot.quiet
+    if not alarms and not quiet:
+        return [[("nothing to read", StyleRole.DIM)]]
+    room = rows if 2 * len(alarms) <= rows else rows - 1
+    shown = alarms[: room // 2]
+    lines = [
+        linked(line, SELECT, alarm.event_id) if alarm.event_id else line
+        for alarm in shown
+        for line in _pane_lines(alarm, render_time, cells)
+    ]
+    if left := alarms[len(shown) :]:
+        return [*lines, *([[]] * (rows - len(lines) - 1)), _more_line(left)]
+    return [*lines, *(_quiet_line(alarm, render_time, cells) for alarm in quiet)][:rows]
+
+
+def _pane_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[ShadedLine]:
+    lines = alarm_lines(alarm, render_time, cells)
+    return [on_ground(line, StyleRole.CRITICAL, cells) for line in lines] if is_critical(alarm) else [*lines]
+
+
+def _more_line(alarms: Sequence[Alarm]) -> Line:
+    return [(f"▼ {len(alarms)} more", StyleRole.STRONG), (f": {count_words(alarms)}", StyleRole.DIM)]
+
+
+def _quiet_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
+    glyph, word, _ = SEVERITY_BADGES[alarm.severity]
+    age = compact_duration(render_time.seconds_since(alarm.since))
+    head, tail = f" {glyph} {word}  {age:>6}  ", f"  {alarm.kind}  {quiet_text(alarm)}"
+    name = clip([(subject(alarm), StyleRole.DIM)], max(NAME_CELLS // 2, cells - len(head) - len(tail)))
+    return clip([(head, StyleRole.DIM), *name, (tail, StyleRole.DIM)], cells)
+
+
+def quiet_text(alarm: Alarm) -> str:
+    """Why the alarm needs nobody now."""
+    if alarm.state is AlarmState.SUPPRESSED:
+        return f"hidden by {alarm.parent}" if alarm.parent else "hidden"
+    return f"{alarm.state}{f': {safe(alarm.reason, 60)}' if alarm.reason else ''}"
+
+
+def count_words(alarms: Iterable[Alarm]) -> str:
+    """How many of what severity: `1 ✖, 2 ▲`."""
+    counts = Counter(alarm.severity for alarm in alarms)
+    return ", ".join(
+        f"{counts[severity]} {SEVERITY_BADGES[severity].glyph}" for severity in Severity if counts[severity]
+    )
 
 
 def count_line(alarms: Iterable[Alarm]) -> Line:

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from livedeck.client import EventRestream
-from livedeck.monitor import EventState, Finding, Profile, ProfileChoice, Readings, diagnose
+from livedeck.monitor import EventState, Finding, Profile, ProfileChoice, diagnose
 from livedeck.presentation import events
 from livedeck.presentation.badges import severity_chip, words_role
-from livedeck.presentation.qos import (
-    Axis,
-    area_lines,
-    bucket_columns,
-    bucket_statuses,
-    clock_labels,
-    recent_axis,
-    round_top,
-    status_strip,
-)
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import addresses
-from livedeck.text.segments import Group, Line, StyleRole, clip, fit, join, justify, labelled, wrap_groups
+from livedeck.text.segments import Group, Line, StyleRole, clip, fit, join, labelled, shorten, wrap, wrap_groups
 from livedeck.text.segments import width as line_width
 from livedeck.text.values import UNKNOWN, bits, compact_duration, safe, short_duration
 
@@ -32,10 +20,13 @@ MAX_TITLE_NAME_CELLS = 32
 """A longer name is cut: what is wrong must still fit beside it."""
 
 
-def problem_lines(state: EventState, render_time: RenderTime, cells: int) -> list[Line]:
-    """What is wrong, the worst first; that the last list lacks the event; which fields could not be read."""
+def problem_lines(state: EventState, render_time: RenderTime, cells: int, *, findings: int | None = None) -> list[Line]:
+    """What is wrong, the worst first; that the last list lacks the event; which fields could not be read.
+
+    `findings`: how many of what was found in its signal at most.
+    """
     return [
-        *(_finding_line(finding, render_time, cells) for finding in state.assessment.findings),
+        *(_finding_line(finding, render_time, cells) for finding in state.assessment.findings[:findings]),
         *([] if state.is_listed else [[(events.UNLISTED, StyleRole.WARNING)]]),
         *_unread(state),
     ]
@@ -44,29 +35,12 @@ def problem_lines(state: EventState, render_time: RenderTime, cells: int) -> lis
 def fact_lines(state: EventState, render_time: RenderTime, cells: int) -> list[Line]:
     """Where it goes, how it is set, its addresses: each behind its label."""
     facts: list[tuple[str, Line]] = [
-        ("out", _restreams(state, render_time)),
+        ("out", _restreams(state, render_time, cells - GUTTER)),
         ("set", _settings(state, cells - GUTTER)),
         ("ingest", [(safe(str(state.event.rtmp_link or UNKNOWN)), StyleRole.DIM)]),
         ("play", [(addresses.show(state.event.play_link), StyleRole.DIM)]),
     ]
     return [labelled(label, line, GUTTER) for label, line in facts]
-
-
-def cockpit_lines(state: EventState, render_time: RenderTime, width: int, height: int) -> list[Line]:
-    """The event in so many cells and lines: what it is, what is wrong, what arrives, where it goes.
-
-    Three charts where there is room for them, else that of the video; the facts behind it give way to it, what a person
-    ruled never does.
-    """
-    head = wrap_groups(_state_groups(state, render_time), width, 2)
-    problems = problem_lines(state, render_time, width)[: 1 if height < TALL_CHART_LINES else 3]
-    problems += [labelled("judged", line, GUTTER) for line in _rulings(state)]
-    facts = fact_lines(state, render_time, width)
-    if not len(state.qos.readings):
-        return [head, *problems, [], [(" " + (safe(state.qos.error) or "no samples yet"), StyleRole.DIM)], [], *facts]
-    left = height - 1 - len(problems)
-    facts = facts[: min(max(0, left - MIN_CHART_LINES), 2 if left < TALL_CHART_LINES else len(facts))]
-    return [head, *problems, *_charts(state, render_time, width, left - len(facts)), *facts]
 
 
 def short_lines(state: EventState, render_time: RenderTime, width: int) -> list[Line]:
@@ -79,111 +53,85 @@ def short_lines(state: EventState, render_time: RenderTime, width: int) -> list[
         if problems
         else [(state.assessment.health.detail or events.lag_text(state) or _calm(state), StyleRole.DIM)]
     )
-    bars = max(8, width - 36)
+    now = wrap_groups(_video_groups(state, render_time), width - GUTTER - MIN_BARS)
+    bars = max(1, width - GUTTER - line_width(now) - 2)
+    signal = fit(events.recent_signal(state, render_time, bars), bars)
     advice = safe(diagnose(first.kind, state).advice) if first else ""
-    outputs = [
+    outputs: Line = [
         (f" {glyph}", StyleRole.STALE if render_time.stale else role)
         for glyph, role in map(restream_mark, state.event.restreams or ())
     ]
+    out: Line = [("  out", StyleRole.HEAD), *outputs, (" ", StyleRole.TEXT)] if outputs else []
+    to_do = shorten(advice, width - GUTTER - line_width(out)) or "nothing"
     return [
         clip([*name, *wrong], width),
-        labelled(
-            "video", [*fit(events.recent_signal(state, render_time, bars), bars), *_video_now(state, render_time)], 9
-        ),
-        join(
-            labelled("do", [(advice or "nothing", StyleRole.TEXT if advice else StyleRole.DIM)], 9),
-            [("  out", StyleRole.HEAD), *outputs, (" ", StyleRole.TEXT)] if outputs else [],
-            width,
-        ),
+        labelled("video", [*signal, (" ", StyleRole.TEXT), *now], GUTTER),
+        join(labelled("do", [(to_do, StyleRole.TEXT if advice else StyleRole.DIM)], GUTTER), out, width),
     ]
+
+
+MIN_BARS = 16
+"""Cells of the bars in `short_lines` at least: what is usual gives way to them."""
 
 
 def _calm(state: EventState) -> str:
     return "nothing is wrong" if state.phase.tally.expects_signal else ""
 
 
+def state_line(state: EventState, render_time: RenderTime, width: int, *, has_finding: bool) -> Line:
+    """Tally, clock, health, what is left of the reconnect window; `has_finding`: and what is wrong first of all."""
+    groups = _state_groups(state, render_time)
+    findings = state.assessment.findings
+    if has_finding and findings and not render_time.stale:
+        kept = [(rank, group) for rank, group in groups if rank < _DETAIL_RANK]
+        free = width - line_width(wrap_groups(kept, width)) - 2
+        kept.append((1, [(shorten(findings[0].actual, free), StyleRole.TEXT)] if free > MIN_FINDING_CELLS else []))
+        groups = kept
+    return wrap_groups(groups, width)
+
+
+MIN_FINDING_CELLS = 8
+"""In fewer cells a finding says nothing."""
+
+_DETAIL_RANK = 3
+
+
 def _state_groups(state: EventState, render_time: RenderTime) -> list[Group]:
     health_detail = state.assessment.health.detail
     return [
         (0, events.tally(state, render_time)),
-        (0, [(events.clock(state, render_time), StyleRole.TEXT)]),
+        (2, [(events.clock(state, render_time), StyleRole.TEXT)]),
         (0, events.health(state, render_time)),
-        (3, [] if render_time.stale or not health_detail else [(health_detail, StyleRole.TEXT)]),
+        (_DETAIL_RANK, [] if render_time.stale or not health_detail else [(health_detail, StyleRole.TEXT)]),
         (1, _reconnect_window(state, render_time)),
         (4, [(lag, StyleRole.DIM)] if (lag := events.lag_text(state)) else []),
     ]
 
 
-GUTTER = 9
-"""Cells left of a chart, for its scale."""
-
-MIN_CHART_LINES, TALL_CHART_LINES = 6, 22
-"""Lines of the charts with their strip and time: under the first the facts give way, from the second on three fit."""
+GUTTER = 8
+"""Cells of a label."""
 
 
-def _charts(state: EventState, render_time: RenderTime, width: int, height: int) -> list[Line]:
-    axis = recent_axis(state, render_time, events.RECENT_SECONDS, width - GUTTER)
-    assert axis is not None
-    readings, stale = state.qos.readings, events.is_doubtful(state, render_time)
-    below = [
-        labelled("status", status_strip(bucket_statuses(axis, readings), stale=stale), GUTTER),
-        labelled("UTC", [(clock_labels(axis), StyleRole.DIM)], GUTTER),
-    ]
-    rows = height - len(below)
-    video = _Curve("video Mbit/s", readings.video, 1e6, StyleRole.VIDEO, StyleRole.VIDEO_QUIET)
-    curves = [(video, rows)]
-    if height >= TALL_CHART_LINES:
-        audio = _Curve("audio kbit/s", readings.audio, 1e3, StyleRole.AUDIO, StyleRole.AUDIO_QUIET)
-        fps = _Curve("fps", readings.fps, 1.0, StyleRole.FPS, StyleRole.FPS_QUIET)
-        curves = [(video, rows - 2 * (rows // 4)), (audio, rows // 4), (fps, rows // 4)]
-    now = (_video_now(state, render_time), events.audio(state, render_time), events.fps(state, render_time))
-    lines = [
-        line
-        for (curve, count), text in zip(curves, now, strict=False)
-        for line in _chart(curve, axis, readings, text, count, stale=stale)
-    ]
-    return [*lines, *below]
-
-
-class _Curve(NamedTuple):
-    """One curve: its title, its values and their unit, its colour at the top and below it."""
-
-    title: str
-    values: array[float]
-    unit: float
-    role: StyleRole
-    quiet: StyleRole
-
-
-def _chart(curve: _Curve, axis: Axis, readings: Readings, now: Line, rows: int, *, stale: bool) -> list[Line]:
-    """A head with the value now, and the curve with the area under it; left of it the top of the scale and zero."""
-    buckets = bucket_columns(axis, readings, curve.values)
-    top = round_top(max((bucket.high for bucket in buckets if bucket), default=0.0) / curve.unit)
-    roles = (StyleRole.STALE, StyleRole.STALE) if stale else (curve.role, curve.quiet)
-    head = justify([(0, [(" ■", roles[0]), (f" {curve.title}", StyleRole.STRONG)])], [(0, now)], GUTTER + axis.columns)
-    labels = {0: f"{top:g}", rows - 2: "0"}
-    return [
-        head,
-        *(
-            [(f"{labels.get(row, ''):>{GUTTER - 1}} ", StyleRole.DIM), *line]
-            for row, line in enumerate(area_lines(buckets, rows - 1, top * curve.unit, roles))
-        ),
-    ]
-
-
-def _video_now(state: EventState, render_time: RenderTime) -> Line:
+def _video_groups(state: EventState, render_time: RenderTime) -> list[Group]:
     """The rate now, what is usual, and the limit."""
     usual, limit = state.assessment.baseline_video, state.assessment.limit_video
-    line = [(" ", StyleRole.TEXT), *events.video(state, render_time)]
-    if usual is not None and limit is not None:
-        line += [(f"  base {bits(usual)}  limit ", StyleRole.DIM), (f"{bits(limit)} ", StyleRole.TEXT)]
-    return line
+    return [
+        (0, events.video(state, render_time)),
+        (2, [(f"base {bits(usual)}", StyleRole.DIM)] if usual is not None else []),
+        (1, [(f"limit {bits(limit)}", StyleRole.LIMIT)] if limit is not None else []),
+    ]
 
 
 def title(state: EventState, render_time: RenderTime, width: int) -> Line:
-    """Name, tally, clock, health, and what is left of the reconnect window while the encoder is away."""
-    name = clip([(f" {events.name(state)}", StyleRole.STRONG)], MAX_TITLE_NAME_CELLS)
-    return fit(wrap_groups([(0, name), *_state_groups(state, render_time)], width), width)
+    """Name, tally, clock, health, and what is left of the reconnect window while the encoder is away.
+
+    A long name is cut before the word of the health is, and what is needed less than that goes first.
+    """
+    groups = _state_groups(state, render_time)
+    needed = wrap_groups([(rank, group) for rank, group in groups if not rank], width)
+    cells = max(events.NAME_CELLS, min(MAX_TITLE_NAME_CELLS, width - line_width(needed) - 2))
+    name = clip([(f" {events.name(state)}", StyleRole.STRONG)], cells)
+    return fit(wrap_groups([(0, name), *groups], width), width, ellipsis=True)
 
 
 def _reconnect_window(state: EventState, render_time: RenderTime) -> Line:
@@ -204,9 +152,10 @@ def _finding_line(finding: Finding, render_time: RenderTime, cells: int) -> Line
         (chip, StyleRole.STALE if render_time.stale else role),
         (f" {lasted:>6}  ", StyleRole.TEXT),
         (f"{finding.kind}  ", StyleRole.STALE if render_time.stale else words_role(finding.severity)),
-        (finding.actual, StyleRole.TEXT),
     ]
-    return wrap_groups([(0, head), (1, [(f"expected {finding.expected}", StyleRole.DIM)])], cells)
+    actual = shorten(finding.actual, cells - line_width(head))
+    expected = f"expected {finding.expected}" if finding.expected else ""
+    return wrap_groups([(0, [*head, (actual, StyleRole.TEXT)]), (1, [(expected, StyleRole.DIM)])], cells)
 
 
 def _unread(state: EventState) -> Iterator[Line]:
@@ -217,14 +166,16 @@ def _unread(state: EventState) -> Iterator[Line]:
         yield [(f"≠ {count}{fault}", StyleRole.WARNING)]
 
 
-def _restreams(state: EventState, render_time: RenderTime) -> Line:
-    line: Line = []
-    for restream in state.event.restreams or ():
+def _restreams(state: EventState, render_time: RenderTime, cells: int) -> Line:
+    """The restreams in their order; where there is no room for all, those that are connected go first."""
+    groups: list[Group] = []
+    for index, restream in enumerate(state.event.restreams or (), 1):
         glyph, role = restream_mark(restream)
         name, status = safe(restream.name or UNKNOWN, 40), safe(restream.status or UNKNOWN, 20)
-        words = name if glyph == "✓" else f"{name} {status}"
-        line.append((f"{glyph} {words}   ", StyleRole.STALE if render_time.stale else role))
-    return line or [("none", StyleRole.DIM)]
+        is_connected = glyph == "✓"
+        words = f"{glyph} {name}" if is_connected else f"{glyph} {name} {status}"
+        groups.append((index if is_connected else 0, [(words, StyleRole.STALE if render_time.stale else role)]))
+    return clip(wrap_groups(groups, cells, 3), cells) or [("none", StyleRole.DIM)]
 
 
 def restream_mark(restream: EventRestream) -> tuple[str, StyleRole]:
@@ -251,13 +202,24 @@ def _settings(state: EventState, cells: int) -> Line:
     return wrap_groups([(rank, [(safe(fact), StyleRole.TEXT)]) for rank, fact in enumerate(facts)], cells, 3)
 
 
-def _rulings(state: EventState) -> Iterator[Line]:
+def advice_lines(state: EventState, width: int) -> list[Line]:
+    """Why the worst of what is wrong is so, and what to do: each in as many lines as it needs."""
+    if not state.assessment.findings:
+        return []
+    diagnosis = diagnose(state.assessment.findings[0].kind, state)
+    return [
+        labelled("" if row else label, line, GUTTER)
+        for label, text in (("why", diagnosis.cause), ("do", diagnosis.advice))
+        for row, line in enumerate(wrap(safe(text), StyleRole.TEXT, width - GUTTER))
+    ]
+
+
+def ruling_lines(state: EventState) -> list[Line]:
     """What persons, or the settings, said of how it is judged; nothing where nobody did."""
     facts = [f"{ruling.text} {ruling.moment:%H:%M:%S}Z" for ruling in state.rulings[-2:]]
     if state.profile is not Profile.SHOW and not any(isinstance(ruling, ProfileChoice) for ruling in state.rulings):
         facts.append(f"profile {state.profile}, by the settings")
-    if facts:
-        yield [(safe("   ".join(facts)), StyleRole.TEXT)]
+    return [labelled("judged", [(safe("   ".join(facts)), StyleRole.TEXT)], GUTTER)] if facts else []
 
 
 def _yes_or_no(value: bool | None) -> str:

@@ -332,6 +332,24 @@ def has_critical_finding(state: EventState) -> bool:
     return any(finding.severity is Severity.CRITICAL for finding in state.assessment.findings)
 
 
+def count_words(states: Iterable[EventState], render_time: RenderTime) -> str:
+    """How so many events stand: `2 ▲, 25 ✓, 4 ○`; the worst first."""
+    counts = Counter(_sign(state, render_time) for state in states)
+    return ", ".join(f"{counts[sign]} {sign}" for sign in _SIGNS if counts[sign])
+
+
+_SIGNS = ("✖", "▲", "▒", "✓", "○", "■", "·")
+
+
+def _sign(state: EventState, render_time: RenderTime) -> str:
+    stands = standing(state, render_time)
+    if stands in STANDING_WORDS:
+        return STANDING_WORDS[stands][0]
+    if stands is Standing.STALE:
+        return "▒"
+    return {BroadcastState.SCHEDULED: "○", BroadcastState.COMPLETED: "■"}.get(state.phase.tally, "·")
+
+
 EVENTS: TableSchema[EventState] = TableSchema(
     columns=(
         Column("tally", " TALLY", 10, 0, tally, lambda state, _: state.phase.tally.value),
@@ -352,6 +370,7 @@ EVENTS: TableSchema[EventState] = TableSchema(
     text=_search_text,
     is_critical=has_critical_finding,
     rows=lambda snapshot: snapshot.events,
+    count=count_words,
     fields={
         "alarm": _alarm_words,
         "id": lambda state, _: state.id,

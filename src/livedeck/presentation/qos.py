@@ -6,9 +6,8 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import pairwise
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, isfinite
 from typing import NamedTuple
 
 from livedeck.monitor import EventState, Reading, Readings
@@ -173,62 +172,6 @@ def signal_bars(buckets: Sequence[Bucket | None], styles: Sequence[StatusStyle |
         else:
             line.append((glyph, role))
     return line
-
-
-def area_lines(
-    buckets: Sequence[Bucket | None], rows: int, top: float, roles: tuple[StyleRole, StyleRole]
-) -> list[Line]:
-    """The columns as an area from zero to `top`, by their lowest values; the cell at its edge in the first role, what
-    lies under it in the second. A gap is blank."""
-    levels = [
-        None if bucket is None or top <= 0 else min(round(max(bucket.low, 0.0) / top * 8 * rows), 8 * rows)
-        for bucket in buckets
-    ]
-    return [_area_row(levels, 8 * (rows - 1 - row), roles) for row in range(rows)]
-
-
-def _area_row(levels: Sequence[int | None], below: int, roles: tuple[StyleRole, StyleRole]) -> Line:
-    """The row that has so many eighths of a cell below it."""
-    line: Line = []
-    for level in levels:
-        eighths = 0 if level is None else max(level, 1) - below
-        glyph = BARS[min(eighths, 8) - 1] if eighths > 0 else " "
-        role = roles[0] if eighths <= 8 else roles[1]
-        if line and line[-1][1] is role:
-            line[-1] = (line[-1][0] + glyph, role)
-        else:
-            line.append((glyph, role))
-    return line
-
-
-_STEPS = (1.0, 2.0, 2.5, 4.0, 5.0, 10.0)
-
-
-def round_top(value: float) -> float:
-    """The next round value above: 1, 2, 2.5, 4 or 5 times a power of ten."""
-    if not isfinite(value) or value <= 0:
-        return 1.0
-    power = 10.0 ** floor(log10(value))
-    return next(step * power for step in _STEPS if step * power >= value)
-
-
-LABEL_SECONDS = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)
-
-LABEL_CELLS = 13
-
-
-def clock_labels(axis: Axis) -> str:
-    """The times under an axis, at round ones, each at its column (UTC)."""
-    step = next((step for step in LABEL_SECONDS if step >= axis.step * LABEL_CELLS), LABEL_SECONDS[-1])
-    text = [" "] * axis.columns
-    at = (int(axis.start // step) + 1) * step
-    while at < axis.end:
-        label = datetime.fromtimestamp(at, UTC).strftime("%H:%M:%S" if step < 60 else "%H:%M")
-        column = axis.column_of(at)
-        if column + len(label) <= axis.columns:
-            text[column : column + len(label)] = label
-        at += step
-    return "".join(text)
 
 
 def status_strip(styles: Sequence[StatusStyle | None], *, stale: bool = False) -> Line:

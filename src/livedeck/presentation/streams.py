@@ -91,6 +91,7 @@ STREAMS: TableSchema[EventState] = TableSchema(
     key=EVENTS.key,
     text=EVENTS.text,
     is_critical=has_critical_finding,
+    count=EVENTS.count,
     rows=streaming_events,
     fields={**EVENTS.fields, "health": health_score},
 )

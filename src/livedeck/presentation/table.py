@@ -18,6 +18,9 @@ Value = float | str | tuple[str, ...] | None
 
 ValueGetter = Callable[[T, RenderTime], Value]
 
+SORT, SELECT = "view.sort", "row.select"
+"""The commands that a click is: on the title of a column, on a line about an event."""
+
 GAP = 1
 """Cells between two columns."""
 
@@ -71,6 +74,8 @@ class TableSchema(Generic[T]):
     `is_critical`: whether the row has a critical fault; such rows are counted wherever they are out of sight. `rows`:
     the rows of a snapshot. `fields`: what can be filtered by besides the columns. `named_by`: the columns that a row is
     called by; none: the one that grows. `is_worst_first`: whether unsorted rows are in the order of their urgency.
+    `sections`: of unsorted rows, each head and the number of the row that it stands over. `count`: what rows are that
+    are out of sight below, in words. `has_ground`: whether a row with a critical fault stands on a ground of that.
     """
 
     columns: tuple[Column[T], ...]
@@ -81,6 +86,9 @@ class TableSchema(Generic[T]):
     fields: Mapping[str, ValueGetter[T]] = field(default_factory=dict)
     named_by: tuple[str, ...] = ()
     is_worst_first: bool = False
+    sections: Callable[[Sequence[T]], Sequence[tuple[int, Line]]] = lambda _: ()
+    count: Callable[[Iterable[T], RenderTime], str] = lambda *_: ""
+    has_ground: bool = False
 
     def row_name(self, row: T, render_time: RenderTime) -> str:
         """What a row is called in a sentence."""

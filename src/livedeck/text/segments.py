@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
@@ -60,6 +61,24 @@ class StyleRole(StrEnum):
     BANNER_BLIND = "banner-blind"
 
 
+FILLED = frozenset(
+    {
+        StyleRole.RAISED,
+        StyleRole.TAB,
+        StyleRole.OFF,
+        StyleRole.WARNING_CHIP,
+        StyleRole.WARNING_FILL,
+        StyleRole.CRITICAL,
+        StyleRole.KEY_20,
+        StyleRole.KEY_50,
+        StyleRole.LOSS,
+        StyleRole.BANNER,
+        StyleRole.BANNER_BLIND,
+    }
+)
+"""The roles that have a ground of their own."""
+
+
 class Shade(NamedTuple):
     """A role on a ground of its own, as in a chart; a theme mixes the colours, or leaves the ground out.
 
@@ -83,7 +102,7 @@ class Link(NamedTuple):
     `command`: the name of an action, or what the dialog around it makes of it. `argument`: what stands after it.
     """
 
-    role: StyleRole
+    role: StyleRole | Shade
     command: str
     argument: str = ""
 
@@ -118,7 +137,7 @@ def width(line: Iterable[tuple[str, Role]]) -> int:
 
 def linked(line: ShadedLine, command: str, argument: str = "") -> list[tuple[str, Role]]:
     """The line, all of whose words lead there."""
-    return [(text, Link(role, command, argument) if isinstance(role, StyleRole) else role) for text, role in line]
+    return [(text, role if isinstance(role, Link) else Link(role, command, argument)) for text, role in line]
 
 
 def link_at(line: ShadedLine, cell: int) -> Link | None:
@@ -158,6 +177,35 @@ def fit(
 def clip(line: Sequence[Segment], cells: int) -> Line:
     """The line; where it is longer than that many cells, without its middle: `Annual ge…Südwind`."""
     return list(line) if width(line) <= cells else fit(line, cells, ellipsis=True)
+
+
+def shorten(text: str, cells: int) -> str:
+    """A text that says what is wrong, in so many cells: without its last parts (`, 9 s each 30 s`), then without its
+    last words. A number keeps all its digits and its unit, or goes whole."""
+    parts = text.split(", ")
+    while len(parts) > 1 and cell_len(", ".join(parts)) > cells:
+        parts.pop()
+    words = ", ".join(parts).split(" ")
+    if cell_len(" ".join(words)) <= cells:
+        return " ".join(words)
+    while len(words) > 1 and cell_len(" ".join(words)) >= cells:
+        words.pop()
+    while words and _LEADS_ON.fullmatch(words[-1]):
+        words.pop()
+    kept = " ".join(words)
+    return f"{kept}…" if cell_len(kept) < cells else plain(clip([(kept, StyleRole.TEXT)], cells))
+
+
+_LEADS_ON = re.compile(r"[\d.:]+|a|an|and|at|before|each|for|in|last|no|of|or|than|the|to|until|with")
+"""A word that says nothing without the next one: a number without its unit, a preposition."""
+
+
+def on_ground(line: Iterable[Segment], ground: StyleRole, cells: int) -> ShadedLine:
+    """The line in exactly that many cells on the faintest ground of that role; what is filled stays so."""
+    return [
+        (text, role if role in FILLED else Shade(role, area=ground))
+        for text, role in fit([*line], cells, ellipsis=True)
+    ]
 
 
 def labelled(label: str, line: Iterable[Segment], cells: int) -> Line:

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 from livedeck.operations.schema import FormSchema, FormState, Referent
 from livedeck.text import times
 from livedeck.ui.events.judging import JUDGING
-from livedeck.ui.shell.context import Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, change, needs_chosen_event
+from livedeck.ui.shell.context import (
+    Action,
+    Feature,
+    FeatureScreen,
+    HelpGroup,
+    ScreenKind,
+    Tab,
+    change,
+    needs_chosen_event,
+)
 
 if TYPE_CHECKING:
     from livedeck.operations.events import EventTarget
@@ -137,9 +146,25 @@ EVENTS = (
     _event("stream.reschedule", ("S",), "reschedule", reschedule, rank=38, takes="MOMENT"),
 )
 
+
+def toggle_panes(ctx: Context, _: str) -> None:
+    """The panes, or the table alone."""
+    ctx.screen_of(_screen_type()).toggle_panes()
+
+
+PANES = Action(
+    "event.panes",
+    ("l",),
+    "panes",
+    "Show the table with its panes, or alone with three lines of the selected event",
+    toggle_panes,
+    ("events",),
+    rank=59,
+)
+
 FEATURE = Feature(
     tab=Tab("Events", "1", "events", "Events: what is on air, what is wrong, since when"),
     screens={"events": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
-    actions=(*EVENTS, *JUDGING),
+    actions=(*EVENTS, PANES, *JUDGING),
     help=(HelpGroup("event", "Events", 10), HelpGroup("stream", "Streams", 20)),
 )

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from textual.containers import Grid
 from textual.widget import Widget
 
 from livedeck.monitor import Alarm, EventState, Severity, Snapshot
 from livedeck.presentation import events
-from livedeck.presentation.alarms import alarm_lines
-from livedeck.presentation.event_detail import cockpit_lines, short_lines
+from livedeck.presentation.alarms import pane_lines
+from livedeck.presentation.event_detail import short_lines
 from livedeck.presentation.events import EVENTS
+from livedeck.presentation.last_changes import change_lines
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.timeline import today_lines, today_title
-from livedeck.text.segments import Line, ShadedLine, StyleRole
+from livedeck.presentation.timeline import today_lines, today_rows, today_title
+from livedeck.text.segments import Line, StyleRole
+from livedeck.ui.events.view import cockpit_lines
+from livedeck.ui.kit import themes
 from livedeck.ui.kit.lines import FRAME_LINES, DetailPanel, FramedPanel, LinesWidget
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.keymap import key_of
@@ -29,6 +32,9 @@ WIDE = 160
 
 TODAY_HEIGHT = 34
 """From this height on the hours around now are shown."""
+
+WIDEST = 200
+"""From this width on what changed lately stands beside the alarms."""
 
 MAX_TABLE_LINES = 14
 FIXED_LINES = 4
@@ -53,11 +59,12 @@ class EventsScreen(EventList):
             yield Table(EVENTS)
             yield FramedPanel(id="selected")
             yield FramedPanel(id="event-alarms")
+            yield FramedPanel(id="changes")
             yield FramedPanel(id="today")
         yield DetailPanel(id="short")
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        self._arrange(len(snapshot.events))
+        self._arrange(snapshot, render_time)
         width = self.size.width
         self._show_lines(
             "summary", [line] if (line := events.summary_line(snapshot.events, render_time, width)) else []
@@ -67,54 +74,74 @@ class EventsScreen(EventList):
         today = self.query_one("#today", FramedPanel)
         title = today_title(snapshot.events, self._today_lines - FRAME_LINES - 1, render_time)
         today.show("Today", title, lambda cells, rows: today_lines(snapshot.events, render_time, cells, rows))
+        self.query_one("#changes", FramedPanel).show(
+            "Last changes",
+            f"{key_of('screen.alarms', self.ctx.actions)} Alarms has all",
+            lambda cells, rows: change_lines(snapshot, render_time, cells, rows),
+            "screen.alarms",
+        )
 
     def _paint_selected(self, state: EventState | None, render_time: RenderTime) -> None:
         """The selected event in its pane, or in three lines where there is no room for one."""
         nothing: Line = [(" no event selected", StyleRole.DIM)]
+        has_grid = self.ctx.has_fine_lines and not themes.PALETTES[self.ctx.theme].plain
         enter = f"{key_of('row.open', self.ctx.actions)} opens QoS"
         self.query_one("#selected", FramedPanel).show(
             events.name(state) if state else "Event",
             enter if state else "",
-            lambda cells, rows: cockpit_lines(state, render_time, cells, rows) if state else [nothing],
+            lambda cells, rows: (
+                cockpit_lines(state, render_time, cells, rows, has_grid=has_grid) if state else [nothing]
+            ),
             "row.open",
         )
         self.query_one("#short", DetailPanel).show(
             lambda cells: short_lines(state, render_time, cells) if state else [nothing]
         )
 
-    def _arrange(self, count: int) -> None:
+    def toggle_panes(self) -> None:
+        """Show the panes, or the table alone with three lines of the selected event."""
+        self._wants_panes = not self._wants_panes
+        self.refresh_all()
+
+    def _arrange(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         """Share the room out: the table has what its rows need, the panes have the rest."""
         width, height = self.size.width, self.size.height - FIXED_LINES  # not of the panes: they are laid out later
-        has_panes = self._has_panes
-        for name in ("#selected", "#event-alarms"):
-            self.query_one(name).display = has_panes
+        has_panes, count = self._has_panes, len(snapshot.events)
         has_today = has_panes and self.size.height >= TODAY_HEIGHT
-        self.query_one("#today").display = has_today
-        self.query_one("#short").display = not has_panes
-        panes = self.query_one("#panes")
-        if not has_panes:
-            layout: tuple[object, ...] = (1, "1fr", "1fr")
-        else:
+        is_wide, is_widest = width >= WIDE, width >= WIDEST
+        shown = {
+            "#selected": has_panes,
+            "#event-alarms": has_panes,
+            "#changes": has_panes and is_widest,
+            "#today": has_today,
+            "#short": not has_panes,
+        }
+        for name, is_shown in shown.items():
+            self.query_one(name).display = is_shown
+        layout: tuple[object, ...] = (1, "1fr", "1fr")
+        if has_panes:
             table = min(max(count + 1, 4), MAX_TABLE_LINES, max(4, height // 2))
-            today = min(3 + count, height // 3) if has_today else 0
-            columns = "122 1fr" if width >= WIDE + 40 else "1fr 60" if width >= WIDE else "11fr 9fr"
-            layout = (2, columns, f"{table} 1fr {today}" if has_today else f"{table} 1fr")
-            self._today_lines = today
+            rows = max(1, today_rows(snapshot.events, render_time)) if has_today else 0
+            self._today_lines = min(1 + FRAME_LINES + rows, height // 3)
+            columns = (3, "72 50 1fr") if is_widest else (2, "1fr 60") if is_wide else (2, "11fr 9fr")
+            layout = (*columns, f"{table} 1fr {self._today_lines}" if has_today else f"{table} 1fr")
         if layout == self._layout:
             return
         self._layout = layout
-        panes.styles.grid_size_columns, panes.styles.grid_columns, panes.styles.grid_rows = layout  # type: ignore[assignment]
-        wide = has_panes and width >= WIDE
-        self.query_one(Table).styles.column_span = 2 if has_panes and not wide else 1
-        self.query_one("#selected").styles.row_span = 2 if wide else 1
-        self.query_one("#today").styles.column_span = 2 if has_panes else 1
+        styles = self.query_one("#panes").styles
+        styles.grid_size_columns, styles.grid_columns, styles.grid_rows = layout  # type: ignore[assignment]
+        spans = int(str(layout[0]))
+        self.query_one(Table).styles.column_span = spans - 1 if has_panes and is_wide else spans
+        self.query_one("#selected").styles.row_span = 2 if has_panes and is_wide else 1
+        self.query_one("#today").styles.column_span = spans
 
     _layout: tuple[object, ...] = ()
     _today_lines: int = 0
+    _wants_panes: bool = True
 
     @property
     def _has_panes(self) -> bool:
-        return self.size.width >= PANES_WIDTH and self.size.height >= PANES_HEIGHT
+        return self._wants_panes and self.size.width >= PANES_WIDTH and self.size.height >= PANES_HEIGHT
 
     def shows_alarm(self, alarm: Alarm) -> bool:  # noqa: ARG002
         return not self._has_panes
@@ -131,13 +158,7 @@ class EventsScreen(EventList):
             f"{len(snapshot.quiet)} quiet" if snapshot.quiet else "",
         ]
 
-        def draw(cells: int, rows: int) -> Sequence[ShadedLine]:
-            lines = [
-                self.linked_alarm(alarm, line)
-                for alarm in snapshot.alarms
-                for line in alarm_lines(alarm, render_time, cells)
-            ]
-            return lines[:rows] or [[("nothing to read", StyleRole.DIM)]]
-
         right = "  ".join(part for part in parts if part)
-        self.query_one("#event-alarms", FramedPanel).show("Alarms", right, draw, "screen.alarms")
+        self.query_one("#event-alarms", FramedPanel).show(
+            "Alarms", right, lambda cells, rows: pane_lines(snapshot, render_time, cells, rows), "screen.alarms"
+        )

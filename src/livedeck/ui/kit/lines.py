@@ -43,6 +43,10 @@ class DetailPanel(Canvas):
         return self._draw_lines(width)
 
 
+DrawLines = Callable[[int, int], Sequence[ShadedLine]]
+"""Draws the content of a frame in so many cells and lines."""
+
+
 class FramedPanel(Canvas):
     """Lines in a rounded frame, with a title at the left and what to press, or a count, at the right.
 
@@ -53,11 +57,9 @@ class FramedPanel(Canvas):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._title, self._right, self._command = "", "", ""
-        self._draw_lines: Callable[[int, int], Sequence[ShadedLine]] = lambda _width, _height: []
+        self._draw_lines: DrawLines = lambda _width, _height: []
 
-    def show(
-        self, title: str, right: str, draw_lines: Callable[[int, int], Sequence[ShadedLine]], command: str = ""
-    ) -> None:
+    def show(self, title: str, right: str, draw_lines: DrawLines, command: str = "") -> None:
         """Show what this function draws for the cells and lines within the frame. `command`: what a click does."""
         self._title, self._right, self._draw_lines, self._command = title, right, draw_lines, command
         self.repaint()
@@ -65,7 +67,7 @@ class FramedPanel(Canvas):
     def link_at(self, x: int, y: int) -> Link | None:
         return super().link_at(x, y) or (Link(StyleRole.TEXT, self._command) if self._command else None)
 
-    def draw(self, width: int, height: int) -> Sequence[ShadedLine]:
+    def draw(self, width: int, height: int) -> list[ShadedLine]:
         inner, rows = max(0, width - FRAME_CELLS), max(0, height - FRAME_LINES)
         drawn = self._draw_lines(inner, rows)[:rows]
         lines = [*drawn, *([[]] * (rows - len(drawn)))]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from bisect import bisect_left, bisect_right
+from itertools import accumulate, islice
 from typing import ClassVar, Generic, TypeVar
 
 from rich.style import Style
@@ -14,21 +15,25 @@ from textual.strip import Strip
 
 from livedeck.presentation.filtering import TableView
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.table import GAP, Column, TableSchema, head_line, layout, row_line
-from livedeck.text.segments import Line, Link, StyleRole, cell_len, join
+from livedeck.presentation.table import GAP, SORT, Column, TableSchema, head_line, layout, row_line
+from livedeck.text.segments import Line, Link, ShadedLine, StyleRole, cell_len, fit, join, on_ground
 from livedeck.ui.kit.canvas import StyledWidget, changed_regions
 
 T = TypeVar("T")
 
-SORT = "view.sort"
-"""The command that a click on the title of a column is."""
-
 HEAD_LINES = 1
 CURSOR_CELLS = 1
 
+MAX_COUNTED = 500
+"""Of more rows below than so many it is not said what they are: a tick has no time to count them."""
+
 
 class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindings=False):
-    """The cursor follows the key of a row, never its number."""
+    """The cursor follows the key of a row, never its number.
+
+    Rows stand in lines under the head, between them the heads of sections. Where there are more lines than the screen
+    has, the last one says how many rows are below.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"table--cursor", "table--head"}
 
@@ -50,7 +55,10 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         super().__init__(id=id)
         self._schema, self._view = schema, TableView()
         self._rows: tuple[T, ...] = ()
-        self._drawn: dict[int, Line] = {}
+        self._section_rows: list[int] = []  # the row that each section begins with
+        self._section_lines: list[int] = []  # where their heads stand
+        self._section_heads: dict[int, Line] = {}  # by the line
+        self._drawn: dict[int, ShadedLine] = {}
         self._cache: dict[str, tuple[T, Line]] = {}
         self._cursor_row = 0
         self._critical_above = [0]
@@ -71,10 +79,43 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
             self._critical_above = [*accumulate(map(self._schema.is_critical, rows), initial=0)]
         self._rows, self._render_time, self._empty_text, self._view = rows, render_time, empty_text, view
         self.cursor = cursor
-        self.virtual_size = Size(self.size.width, len(rows) + HEAD_LINES)
+        sections = () if view.sort else self._schema.sections(rows)
+        self._section_rows = [row for row, _ in sections]
+        self._section_lines = [row + index for index, row in enumerate(self._section_rows)]
+        self._section_heads = dict(zip(self._section_lines, (head for _, head in sections), strict=True))
+        self.virtual_size = Size(self.size.width, self._line_count + HEAD_LINES)
         self.repaint()
         if follow:
             self._scroll_to_cursor()
+
+    @property
+    def _line_count(self) -> int:
+        return len(self._rows) + len(self._section_rows)
+
+    def _line_of(self, row: int) -> int:
+        return row + bisect_right(self._section_rows, row)
+
+    def _rows_above(self, line: int) -> int:
+        return min(line - bisect_left(self._section_lines, line), len(self._rows))
+
+    def _row_at(self, line: int) -> int | None:
+        """The row in that line; None for the head of a section, for what says what is below, and below the last row."""
+        if line in self._section_heads or self._is_more_line(line) or line >= self._line_count:
+            return None
+        return self._rows_above(line)
+
+    def _is_more_line(self, line: int) -> bool:
+        top = self.scroll_offset.y
+        return self._has_more(top) and line == top + self._window - 1
+
+    def _has_more(self, top: int) -> bool:
+        """Whether not all lines fit that begin with that one, so that the last one of the screen says what is below."""
+        return self._window > 1 and top + self._window < self._line_count
+
+    @property
+    def _window(self) -> int:
+        """The lines under the head."""
+        return max(0, self.size.height - HEAD_LINES)
 
     def repaint(self) -> int:
         """Draw the visible rows again and refresh those that changed. Returns how many regions these are."""
@@ -86,32 +127,54 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
             self._cache.clear()
         top, width = self.scroll_offset.y, self.size.width
         before, head_before = self._drawn, self._head
-        self._drawn = {row: self._draw(row) for row in range(top, top + max(0, self.size.height - HEAD_LINES))}
+        self._drawn = {line: self._draw(line) for line in range(top, top + self._window)}
         self._head = self._draw_head()
         regions = [
             region
-            for row, line in self._drawn.items()
-            for region in _changed_regions(row - top + HEAD_LINES, before.get(row, []), line, width)
+            for number, line in self._drawn.items()
+            for region in _changed_regions(number - top + HEAD_LINES, before.get(number, []), line, width)
         ]
         return self.refresh_regions([*regions, *changed_regions(0, head_before, self._head, width)])
 
     def _draw_head(self) -> Line:
         """The titles of the columns; and how many rows with a critical fault are scrolled out above."""
-        count = self._critical_above[min(self.scroll_offset.y, len(self._rows))]
+        count = self._critical_above[self._rows_above(self.scroll_offset.y)]
         above: Line = [(f"✖ {count} more above ", StyleRole.CRITICAL)] if count else []
         titles = head_line(self._columns, self._view.sort, down=self._view.down)
         return join([(" ", StyleRole.HEAD), *titles], above, self.size.width)
 
-    def _draw(self, row: int) -> Line:
-        if self._render_time is None or row >= len(self._rows):
-            return self._empty_line() if not self._rows and row == max(0, (self.size.height - HEAD_LINES) // 2) else []
+    def _draw(self, line: int) -> ShadedLine:
+        if self._render_time is None:
+            return []
+        if not self._rows:
+            return self._empty_line() if line == self._window // 2 else []
+        if self._is_more_line(line):
+            return self._more_line(self._rows_above(line))
+        row = self._row_at(line)
+        return fit(self._section_heads.get(line, []), self.size.width) if row is None else self._draw_row(row)
+
+    def _draw_row(self, row: int) -> ShadedLine:
+        assert self._render_time is not None
         item = self._rows[row]
         key = self._schema.key(item)
-        cursor = "▌" if key == self.cursor else " "
         cached = self._cache.get(key)  # valid for one item, render time and layout
         if cached is None or cached[0] is not item:
             cached = self._cache[key] = item, row_line(item, self._render_time, self._columns)
-        return [(cursor, StyleRole.INFO), *cached[1]]
+        if key == self.cursor:
+            return [("▌", StyleRole.INFO), *cached[1]]
+        cells: Line = [(" ", StyleRole.INFO), *cached[1]]
+        if self._schema.has_ground and self._schema.is_critical(item):
+            return on_ground(cells, StyleRole.CRITICAL, self.size.width)
+        return cells
+
+    def _more_line(self, first: int) -> Line:
+        """How many rows are out of sight from that one on, and what they are."""
+        assert self._render_time is not None
+        left = len(self._rows) - first
+        words = ""
+        if left <= MAX_COUNTED:
+            words = self._schema.count(islice(self._rows, first, None), self._render_time)
+        return [(f"  ▼ {left} more", StyleRole.STRONG), (f": {words}" if words else "", StyleRole.DIM)]
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """The head says what is scrolled out above."""
@@ -137,14 +200,14 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         if y < HEAD_LINES:
             base = self.base + self.get_component_rich_style("table--head", partial=True)
             return self.to_strip(self._head, width, base)
-        row = y - HEAD_LINES + self.scroll_offset.y
-        if row not in self._drawn:  # it was scrolled into view
-            self._drawn[row] = self._draw(row)
-        return self.to_strip(self._drawn[row], width, self._base(row))
+        line = y - HEAD_LINES + self.scroll_offset.y
+        if line not in self._drawn:  # it was scrolled into view
+            self._drawn[line] = self._draw(line)
+        return self.to_strip(self._drawn[line], width, self._base(line))
 
-    def _base(self, row: int) -> Style:
-        base = self.base
-        if row < len(self._rows) and self._schema.key(self._rows[row]) == self.cursor:
+    def _base(self, line: int) -> Style:
+        row, base = self._row_at(line), self.base
+        if row is not None and self._schema.key(self._rows[row]) == self.cursor:
             base += self.get_component_rich_style("table--cursor", partial=True)
         return base
 
@@ -158,16 +221,18 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return self._cursor_row
 
     def _is_cursor_visible(self) -> bool:
-        return 0 <= self._row_of_cursor() - self.scroll_offset.y < self.size.height - HEAD_LINES
+        top = self.scroll_offset.y
+        return 0 <= self._line_of(self._row_of_cursor()) - top < self._window - self._has_more(top)
 
     def _scroll_to_cursor(self) -> None:
-        """Scroll as little as makes the cursor visible."""
-        window = self.size.height - HEAD_LINES
-        top, row = self.scroll_offset.y, self._row_of_cursor()
-        if row < top:
-            self.scroll_to(y=row, animate=False)
-        elif window > 0 and row >= top + window:
-            self.scroll_to(y=row - window + 1, animate=False)
+        """Scroll as little as makes the cursor visible, and the head of its section over its first row."""
+        top, window, line = self.scroll_offset.y, self._window, self._line_of(self._row_of_cursor())
+        first = line - 1 if line - 1 in self._section_heads else line
+        if first < top:
+            self.scroll_to(y=first, animate=False)
+        elif window > 0 and line >= top + window - self._has_more(top):
+            is_last = line == self._line_count - 1
+            self.scroll_to(y=max(0, line - window + 1 + (not is_last and window > 1)), animate=False)
 
     def move(self, step: int) -> None:
         """Move the cursor by that many rows, to the first or last row at most; without one, from where it was last."""
@@ -178,7 +243,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
 
     def page(self, direction: int) -> None:
         """Move the cursor by a screenful."""
-        self.move(direction * max(1, self.size.height - HEAD_LINES - 1))
+        self.move(direction * max(1, self._window - 1))
 
     def jump(self, row: int) -> None:
         """Move the cursor to that row; -1 is the last."""
@@ -203,9 +268,13 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return None
 
     def on_click(self, event: events.Click) -> None:
-        """A click moves the cursor there; a double click opens the row."""
-        row = event.y - HEAD_LINES + self.scroll_offset.y
-        if event.y < HEAD_LINES or row >= len(self._rows):
+        """A click moves the cursor there; a double click opens the row; one on what is below moves on by a page."""
+        line = event.y - HEAD_LINES + self.scroll_offset.y
+        row = self._row_at(line)
+        if self._is_more_line(line):
+            self.page(1)
+            return
+        if event.y < HEAD_LINES or row is None:
             return
         key = self._schema.key(self._rows[row])
         self.post_message(self.Moved(key, self.id))
@@ -213,6 +282,6 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
             self.post_message(self.Opened(key))
 
 
-def _changed_regions(y: int, before: Line, after: Line, width: int) -> list[Region]:
+def _changed_regions(y: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
     """As `changed_regions`; the whole row where the cursor came or left, for its row has a background of its own."""
     return changed_regions(y, before, after, width) if before[:1] == after[:1] else [Region(0, y, width, 1)]

@@ -253,13 +253,15 @@ def style_spec(palette: Palette, role: StyleRole | Shade) -> StyleSpec:
     is_word_on_board = role.board is not None and role[1:6] == _WORD
     if is_word_on_board and (palette.ansi or own.background):
         return own
+    words = "" if own.background or own.style == "none" else own.style
+    weak = f"{words} dim" if role.strength < 100 else words
     if palette.plain:
-        return StyleSpec("", "", "bold reverse" if role.filled else "dim" if role.strength < 100 else "none")
+        return StyleSpec("", "", f"{words} bold reverse" if role.filled else weak or "none")
     if role.filled:
         return StyleSpec(palette.background, _hue(palette, role.ink), "bold")
     if palette.ansi:
-        return StyleSpec(_hue(palette, role.ink), "", "dim" if role.strength < 100 else "none")
-    return _mixed(palette, role, own.style if is_word_on_board else "none")
+        return StyleSpec(_hue(palette, role.ink), "", weak or "none")
+    return _mixed(palette, role, words or "none")
 
 
 _WORD = Shade(StyleRole.TEXT)[1:6]

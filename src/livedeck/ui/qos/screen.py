@@ -14,7 +14,7 @@ from livedeck.presentation.event_detail import title
 from livedeck.presentation.events import is_doubtful, lag_text
 from livedeck.presentation.qos import Axis
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.time_series import TimeSeries, chart_axis, concat, from_memory, held, stream_start
+from livedeck.presentation.time_series import TimeSeries, chart_axis, concat, from_memory, held_now, stream_start
 from livedeck.text.segments import Group, Line, Link, ShadedLine, StyleRole, justify, wrap_groups
 from livedeck.text.values import age, safe
 from livedeck.ui.kit import themes
@@ -28,6 +28,9 @@ from livedeck.ui.shell.screen import WAITING, BaseScreen
 
 SIDE_FROM = 160
 """From that width of the screen on there is a pane beside the chart."""
+
+WORDY_FROM = 100
+"""From that width on the ranges are called so."""
 
 WINDOW_KEYS = "{qos.earlier} {qos.later} pan   {qos.shorter} {qos.longer} zoom   {qos.now} now"
 
@@ -350,7 +353,8 @@ class QosScreen(BaseScreen):
 
     def _head(self, state: EventState, render_time: RenderTime, shown: view.Shown | None) -> list[ShadedLine]:
         """Two lines: what event it is and what is shown of it; what was measured, and how old that is."""
-        right: list[view.ShadedGroup] = [(0, [("range ", StyleRole.DIM), *self._range_tabs()])]
+        word = "range " if self.size.width >= WORDY_FROM else ""
+        right: list[view.ShadedGroup] = [(0, [(word, StyleRole.DIM), *self._range_tabs()])]
         if shown and self._until is not None:
             right.insert(0, (0, [(view.past_words(shown.chart.series.axis), StyleRole.WARNING)]))
         tabs = wrap_groups(right, self.size.width)
@@ -393,15 +397,10 @@ def _now(state: EventState, render_time: RenderTime) -> float:
     return render_time.to_server(state.qos.as_of).timestamp() if state.qos.as_of else 0.0
 
 
-USUAL_CADENCE = 2.0
-"""Seconds between two samples where none was measured yet."""
-
-
 def _series(history: HistoryQuery, state: EventState, render_time: RenderTime, axis: Axis) -> TimeSeries:
     """The event on that axis, from memory and from the history."""
     series = concat(history.series(state, axis), from_memory(axis, state.qos.readings))
-    now = _now(state, render_time)
-    return held(series, stream_start(state, axis.start), now, state.qos.cadence or USUAL_CADENCE)
+    return held_now(state, render_time, series)
 
 
 def _freshness(state: EventState, render_time: RenderTime) -> list[Group]:

@@ -15,19 +15,9 @@ from livedeck.presentation.qos import HIGHLIGHTED, STATUS_STYLES, Axis, StatusSt
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import TimeSeries
 from livedeck.text.segments import Group, Line, Segment, ShadedLine, StyleRole, fit, justify, labelled, wrap_groups
-from livedeck.text.values import NO_DATA, UNKNOWN, compact_duration, frames, safe
-from livedeck.ui.kit.chart import (
-    CURSOR,
-    GUTTER,
-    Backdrop,
-    Curve,
-    blocks_line,
-    map_lines,
-    panel_lines,
-    status_line,
-    time_line,
-    time_ticks,
-)
+from livedeck.text.values import NO_DATA, compact_duration, frames, safe
+from livedeck.ui.kit.chart import CURSOR, GUTTER, Backdrop, map_lines
+from livedeck.ui.kit.signal_chart import KBIT, MARGIN, MBIT, NUMBER_CELLS, signal_backdrop, signal_lines
 
 LIST_CELLS, ACTUAL_CELLS, MAX_LIST_CELLS, NOTES_CELLS = 56, 76, 100, 60
 """Cells of the list of faults: at least; from which on it says what was measured; with every word whole. Those of the
@@ -131,8 +121,6 @@ RANGES: tuple[tuple[str, float | None], ...] = (("5m", 300), ("15m", 900), ("1h"
 history.
 """
 
-MBIT, KBIT = 1e6, 1e3
-
 SECOND_SIGN = "··"
 
 
@@ -153,11 +141,8 @@ class Layout:
 
     def columns(self, width: int) -> int:
         """The cells of a panel."""
-        return max(8, width - GUTTER - (NUMBER_CELLS if self.is_small else 1))
+        return max(8, width - GUTTER - (NUMBER_CELLS if self.is_small else MARGIN))
 
-
-NUMBER_CELLS = 7
-"""Cells right of a panel of one row, for its number."""
 
 TALL_CHART = 30
 """From so many rows on there is room for three panels and a list."""
@@ -202,31 +187,20 @@ class Chart:
 
 def chart_lines(state: EventState, render_time: RenderTime, chart: Chart, rows: Layout, width: int) -> list[ShadedLine]:
     """Panels, statuses, times and the map of the whole event."""
-    series = chart.series
-    backdrop = Backdrop(
-        series.statuses,
-        series.expected,
-        time_ticks(series.axis),
-        chart.cursor,
-        has_grid=chart.has_grid,
-        is_stale=events.is_doubtful(state, render_time),
+    stale = events.is_doubtful(state, render_time)
+    backdrop = signal_backdrop(chart.series, cursor=chart.cursor, has_grid=chart.has_grid, is_stale=stale)
+    panels = signal_lines(
+        state,
+        render_time,
+        chart.series,
+        backdrop,
+        rows=(rows.video, rows.audio, rows.fps),
+        width=width,
+        second=chart.second,
+        marks=chart.flags,
+        is_fitted=chart.is_fitted,
     )
-    lines: list[ShadedLine] = []
-    curves = _curves(state, chart)
-    now = _now(state, render_time)
-    for index, (curve, number, count) in enumerate(zip(curves, now, (rows.video, rows.audio, rows.fps), strict=True)):
-        scale = curve.scale(count, is_fitted=chart.is_fitted)
-        if index and rows.is_small:
-            lines.append([*blocks_line(curve, scale, backdrop), *fit(number, NUMBER_CELLS, right=True)])
-            continue
-        lines.append(_head(curve, scale.low, number, width, is_stale=backdrop.is_stale))
-        lines += panel_lines(curve, scale, backdrop if index else replace(backdrop, marks=chart.flags or {}))
-    return [
-        *lines,
-        status_line("status", backdrop),
-        time_line(series.axis, backdrop),
-        *_map(chart, backdrop, rows, width),
-    ]
+    return [*panels, *_map(chart, backdrop, rows, width)]
 
 
 class Shown(NamedTuple):
@@ -273,47 +247,6 @@ def window_words(axis: Axis, whole: TimeSeries) -> str:
     """How much of the event the window shows."""
     shown, known = compact_duration(axis.end - axis.start), compact_duration(len(whole.expected) * whole.axis.step)
     return f"window {shown} of {known}"
-
-
-def _curves(state: EventState, chart: Chart) -> tuple[Curve, Curve, Curve]:
-    assessment, series, second = state.assessment, chart.series, chart.second
-    video, audio, fps = (second.video, second.audio, second.fps) if second else ([], [], [])
-    base, limit, nominal = assessment.baseline_video, assessment.limit_video, assessment.nominal_fps
-    return (
-        Curve("video", "Mbit/s", MBIT, StyleRole.VIDEO, series.video, limit, base, video),
-        Curve("audio", "kbit/s", KBIT, StyleRole.AUDIO, series.audio, second=audio),
-        Curve("fps", "frames/s", 1, StyleRole.FPS, series.fps, None, nominal, fps),
-    )
-
-
-def _now(state: EventState, render_time: RenderTime) -> tuple[Line, Line, Line]:
-    """The newest values, in the units of the scales."""
-    words = events.video(state, render_time), events.audio(state, render_time), events.fps(state, render_time)
-    reading = events.current_reading(state)
-    if reading is None:
-        return words
-    texts = _number(reading.video, MBIT, 2), _number(reading.audio, KBIT, 0), _number(reading.fps, 1, 1)
-    video, audio, fps = ([(text, line[0][1])] for text, line in zip(texts, words, strict=True))
-    return video, audio, fps
-
-
-def _number(value: float | None, unit: float, decimals: int) -> str:
-    return UNKNOWN if value is None else f"{value / unit:.{decimals}f}"
-
-
-def _head(curve: Curve, low: float, number: Line, width: int, *, is_stale: bool) -> Line:
-    sign = StyleRole.STALE if is_stale else curve.role
-    left: list[Group] = [
-        (0, [(" ■ ", sign), (curve.name, StyleRole.STRONG), (f" {curve.unit}", StyleRole.DIM)]),
-        (1, [(f"from {low / curve.scale_unit:g}", StyleRole.DIM)] if low else []),
-    ]
-    word = "nominal" if curve.name == "fps" else "base"
-    right: list[Group] = [
-        (0, number),
-        (2, [(f"{word} {curve.base / curve.scale_unit:.3g}", StyleRole.DIM)] if curve.base is not None else []),
-        (1, [(f"limit {curve.limit / curve.scale_unit:.3g}", StyleRole.LIMIT)] if curve.limit is not None else []),
-    ]
-    return [*justify(left, right, width - 1), (" ", StyleRole.TEXT)]
 
 
 def _map(chart: Chart, backdrop: Backdrop, rows: Layout, width: int) -> list[ShadedLine]:

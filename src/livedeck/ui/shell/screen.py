@@ -15,7 +15,7 @@ from livedeck.presentation.connection import banner_line, unreadable_line
 from livedeck.presentation.filtering import FilteredRows, TableView, apply_view, filter_line, sort_line
 from livedeck.presentation.open_changes import open_changes_line
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.table import TableSchema
+from livedeck.presentation.table import SELECT, TableSchema
 from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, linked, plain
 from livedeck.text.values import safe
 from livedeck.ui.kit.layers import LayeredScreen
@@ -228,7 +228,7 @@ class EventList(BaseScreen):
 
     def linked_alarm(self, alarm: Alarm, line: Line) -> ShadedLine:
         """A click selects the event of the alarm, which the list has."""
-        return linked(line, "row.select", alarm.event_id) if alarm.event_id else super().linked_alarm(alarm, line)
+        return linked(line, SELECT, alarm.event_id) if alarm.event_id else super().linked_alarm(alarm, line)
 
     def on_table_moved(self, message: Table.Moved) -> None:
         self.ctx.select_event(message.key)

@@ -1,0 +1,73 @@
+"""What changed lately: what began and ended on air, what went wrong and was well again, who answered for it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from livedeck.monitor import BroadcastState, EventState, Severity, Snapshot, person
+from livedeck.presentation import events
+from livedeck.presentation.alarms import all_alarms
+from livedeck.presentation.badges import SEVERITY_BADGES, words_role
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import Line, Segment, StyleRole, clip, fit, shorten
+from livedeck.text.values import safe
+
+NAME_CELLS = 18
+
+
+class _Change(NamedTuple):
+    """One thing that became otherwise (server clock)."""
+
+    at: datetime
+    sign: Segment
+    name: str
+    text: str
+    role: StyleRole
+
+
+def change_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[Line]:
+    """The newest changes, a line each: time, sign, event, what. `✓`: a fault that is over."""
+    past = (change for change in _changes(snapshot, render_time) if change.at <= render_time.server)
+    newest = sorted(past, key=lambda change: change.at, reverse=True)[:rows]
+    return [_line(change, cells) for change in newest] or [[("nothing yet", StyleRole.DIM)]]
+
+
+def _line(change: _Change, cells: int) -> Line:
+    head: Line = [
+        (f"{change.at:%H:%M:%S} ", StyleRole.DIM),
+        change.sign,
+        *fit(clip([(f" {change.name}", StyleRole.TEXT)], NAME_CELLS + 1), NAME_CELLS + 2),
+    ]
+    return [*head, (shorten(change.text, cells - 10 - NAME_CELLS - 2), change.role)]
+
+
+def _changes(snapshot: Snapshot, render_time: RenderTime) -> Iterator[_Change]:
+    for state in snapshot.events:
+        yield from _of_event(state)
+    for alarm in all_alarms(snapshot):
+        for entry in alarm.timeline:
+            if entry.actor:
+                at, actor = render_time.to_server(entry.at), safe(person(entry.actor), 30)
+                text = f"{alarm.kind} {entry.text} by {actor}"
+                yield _Change(at, ("·", StyleRole.DIM), safe(alarm.subject), text, StyleRole.DIM)
+    for ended in snapshot.ended:
+        how = "gone" if ended.is_gone else "completed"
+        yield _Change(render_time.to_server(ended.at), ("■", StyleRole.DIM), safe(ended.name), how, StyleRole.STRONG)
+
+
+def _of_event(state: EventState) -> Iterator[_Change]:
+    name, phase = events.name(state), state.phase
+    if phase.reference_time is not None and phase.tally is BroadcastState.COMPLETED:
+        yield _Change(phase.reference_time, ("■", StyleRole.DIM), name, "completed", StyleRole.DIM)
+    elif phase.reference_time is not None and phase.tally.expects_signal:
+        yield _Change(phase.reference_time, ("●", StyleRole.ON_AIR), name, "on air", StyleRole.TEXT)
+    for episode in state.episodes:
+        badge = SEVERITY_BADGES[episode.severity]
+        sign = StyleRole.CRITICAL_MARK if episode.severity is Severity.CRITICAL else badge.role
+        yield _Change(episode.since, (badge.glyph, sign), name, episode.kind, words_role(episode.severity))
+        if episode.until is not None:
+            yield _Change(episode.until, ("✓", StyleRole.OK), name, episode.kind, StyleRole.DIM)
+    for ruling in state.rulings:
+        yield _Change(ruling.moment, ("·", StyleRole.DIM), name, safe(ruling.text), StyleRole.DIM)

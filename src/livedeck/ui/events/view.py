@@ -1,0 +1,62 @@
+"""The selected event in its pane: what it is, what is wrong, its charts, where it goes. Pure."""
+
+from __future__ import annotations
+
+from livedeck.monitor import EventState
+from livedeck.presentation import event_detail, events
+from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.time_series import recent_series
+from livedeck.text.segments import ShadedLine, StyleRole
+from livedeck.text.values import safe
+from livedeck.ui.kit.signal_chart import chart_columns, signal_backdrop, signal_lines
+
+FIXED_CHART_LINES = 3
+"""Of a chart of one panel: its head, the statuses, the times."""
+
+MIN_CHART_LINES, TALL_CHART_LINES = 6, 22
+"""Lines of the charts: under the first the facts give way, from the second on there are three panels."""
+
+MAX_SHORT_FACTS = 2
+"""Of a pane with one chart: where it goes, how it is set."""
+
+
+def cockpit_lines(
+    state: EventState, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
+) -> list[ShadedLine]:
+    """The event in so many cells and lines.
+
+    Three charts where there is room for them, else that of the video; the facts behind it give way to it, but never
+    what a person ruled. Where there is little room the first line says what is wrong, else a line each.
+    """
+    is_tall = height >= TALL_CHART_LINES
+    lines: list[ShadedLine] = [event_detail.state_line(state, render_time, width, has_finding=not is_tall)]
+    lines += event_detail.problem_lines(state, render_time, width, findings=3 if is_tall else 0)
+    lines += event_detail.ruling_lines(state)
+    facts = event_detail.fact_lines(state, render_time, width)
+    series = recent_series(state, render_time, events.RECENT_SECONDS, chart_columns(width))
+    if series is None or series.is_empty:
+        return [*lines, [], [(" " + (safe(state.qos.error) or "no samples yet"), StyleRole.DIM)], [], *facts]
+    facts += event_detail.advice_lines(state, width) if is_tall else []
+    left = height - len(lines)
+    room = max(0, left - (TALL_CHART_LINES if is_tall else MIN_CHART_LINES))
+    facts = facts[: room if is_tall else min(room, MAX_SHORT_FACTS)]
+    rows = panel_rows(left - len(facts))
+    stale = events.is_doubtful(state, render_time)
+    backdrop = signal_backdrop(series, has_grid=has_grid, is_stale=stale)
+    return [*lines, *signal_lines(state, render_time, series, backdrop, rows=rows, width=width), *facts]
+
+
+def panel_rows(lines: int) -> tuple[int, ...]:
+    """The rows of the panels in so many lines: odd ones, whose ticks have equal distances.
+
+    Under `TALL_CHART_LINES` the video alone; else sound has the least, the frame rate half of the video.
+    """
+    if lines < TALL_CHART_LINES:
+        return (_odd(lines - FIXED_CHART_LINES),)
+    rows = lines - FIXED_CHART_LINES - 2
+    audio, fps = _odd(rows // 5), _odd(rows // 4)
+    return _odd(rows - audio - fps), audio, fps
+
+
+def _odd(rows: int) -> int:
+    return max(1, rows - (rows > MIN_CHART_LINES and not rows % 2))

@@ -1,0 +1,110 @@
+"""The chart of what one event sends: curves under their heads, the strip of statuses, the times. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from livedeck.monitor import EventState, HealthAssessment
+from livedeck.presentation import events
+from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.time_series import TimeSeries
+from livedeck.text.segments import Group, Line, Segment, ShadedLine, StyleRole, fit, justify
+from livedeck.text.values import UNKNOWN
+from livedeck.ui.kit.chart import GUTTER, Backdrop, Curve, blocks_line, panel_lines, status_line, time_line, time_ticks
+
+MBIT, KBIT = 1e6, 1e3
+
+NUMBER_CELLS = 7
+"""Cells right of a panel of one row, for its number."""
+
+MARGIN = 1
+"""Cells right of the panels."""
+
+
+def signal_curves(
+    assessment: HealthAssessment, series: TimeSeries, second: TimeSeries | None = None
+) -> tuple[Curve, Curve, Curve]:
+    """Video, audio and frame rate with what is usual and the limit; of another event the same, dotted."""
+    video, audio, fps = second.curves if second else ([], [], [])
+    base, limit, nominal = assessment.baseline_video, assessment.limit_video, assessment.nominal_fps
+    return (
+        Curve("video", "Mbit/s", MBIT, StyleRole.VIDEO, series.video, limit, base, video),
+        Curve("audio", "kbit/s", KBIT, StyleRole.AUDIO, series.audio, second=audio),
+        Curve("fps", "frames/s", 1, StyleRole.FPS, series.fps, None, nominal, fps),
+    )
+
+
+def signal_backdrop(
+    series: TimeSeries, *, cursor: int | None = None, has_grid: bool = True, is_stale: bool = False
+) -> Backdrop:
+    """What the panels of that series have in common."""
+    ticks = time_ticks(series.axis)
+    return Backdrop(series.statuses, series.expected, ticks, cursor, has_grid=has_grid, is_stale=is_stale)
+
+
+def signal_lines(
+    state: EventState,
+    render_time: RenderTime,
+    series: TimeSeries,
+    backdrop: Backdrop,
+    *,
+    rows: Sequence[int],
+    width: int,
+    second: TimeSeries | None = None,
+    marks: Mapping[int, Segment] | None = None,
+    is_fitted: bool = False,
+) -> list[ShadedLine]:
+    """So many panels of so many rows, video first, then statuses and times.
+
+    A panel of a single row is no panel but the first: it has no head, its name and number stand beside it. `marks`:
+    cell -> sign of a fault or a marker, in the first one.
+    """
+    lines: list[ShadedLine] = []
+    curves = signal_curves(state.assessment, series, second)
+    numbers = current_numbers(state, render_time)
+    for index, (curve, number, count) in enumerate(zip(curves, numbers, rows, strict=False)):
+        scale = curve.scale(count, is_fitted=is_fitted)
+        if index and count == 1:
+            beside = [*fit(number, NUMBER_CELLS - MARGIN, right=True), (" " * MARGIN, StyleRole.TEXT)]
+            lines.append([*blocks_line(curve, scale, backdrop), *beside])
+            continue
+        lines.append(panel_head(curve, scale.low, number, width, is_stale=backdrop.is_stale))
+        lines += panel_lines(curve, scale, backdrop if index else replace(backdrop, marks=marks or {}))
+    return [*lines, status_line("status", backdrop), time_line(series.axis, backdrop)]
+
+
+def panel_head(curve: Curve, low: float, number: Line, width: int, *, is_stale: bool) -> Line:
+    """Name and unit; at the right the newest value, what is usual, the limit, as far as there is room."""
+    sign = StyleRole.STALE if is_stale else curve.role
+    left: list[Group] = [
+        (0, [(" ■ ", sign), (curve.name, StyleRole.STRONG), (f" {curve.unit}", StyleRole.DIM)]),
+        (1, [(f"from {low / curve.scale_unit:g}", StyleRole.DIM)] if low else []),
+    ]
+    word = "nominal" if curve.name == "fps" else "base"
+    right: list[Group] = [
+        (0, number),
+        (2, [(f"{word} {curve.base / curve.scale_unit:.3g}", StyleRole.DIM)] if curve.base is not None else []),
+        (1, [(f"limit {curve.limit / curve.scale_unit:.3g}", StyleRole.LIMIT)] if curve.limit is not None else []),
+    ]
+    return [*justify(left, right, width - MARGIN), (" " * MARGIN, StyleRole.TEXT)]
+
+
+def current_numbers(state: EventState, render_time: RenderTime) -> tuple[Line, Line, Line]:
+    """The newest values, in the units of the scales."""
+    words = events.video(state, render_time), events.audio(state, render_time), events.fps(state, render_time)
+    reading = events.current_reading(state)
+    if reading is None:
+        return words
+    texts = _number(reading.video, MBIT, 2), _number(reading.audio, KBIT, 0), _number(reading.fps, 1, 1)
+    video, audio, fps = ([(text, line[0][1])] for text, line in zip(texts, words, strict=True))
+    return video, audio, fps
+
+
+def _number(value: float | None, unit: float, decimals: int) -> str:
+    return UNKNOWN if value is None else f"{value / unit:.{decimals}f}"
+
+
+def chart_columns(width: int) -> int:
+    """The cells of a panel in a chart of that width."""
+    return max(8, width - GUTTER - MARGIN)
