@@ -26,6 +26,57 @@ async def test_the_alarm_of_the_selected_event_is_acknowledged_and_audited_even_
         assert not stage.writes
 
 
+def unread(stage: Stage, subject: str) -> set[str]:
+    """The kinds of the alarms of that event that await an acknowledgement."""
+    return {alarm.kind for alarm in known(stage.deck).alarms if alarm.subject == subject and alarm.needs_ack}
+
+
+async def test_all_alarms_of_the_selected_event_are_acknowledged_at_once_and_no_others() -> None:
+    """interface.md, "Alarms on screen"."""
+    async with deck_stage() as stage:
+        stage.choose("Harbour webcam")
+        await stage.idle()
+        kinds, others = unread(stage, "Harbour webcam"), unread(stage, "Lecture 7")
+        assert len(kinds) > 1
+        assert "ack FPS_COLLAPSE +1" in stage.text()
+        await stage.act("alarm.acknowledge")
+        await stage.idle()
+        assert not unread(stage, "Harbour webcam")
+        assert unread(stage, "Lecture 7") == others
+        assert "Harbour webcam: 2 alarms acknowledged: FPS_COLLAPSE, PACKET_LOSS" in stage.last_notice()
+
+
+@pytest.mark.parametrize("screen", ["screen.events", "screen.streams", "screen.qos"])
+@pytest.mark.parametrize("action", ["alarm.acknowledge", "alarm.shelve", "alarm.note", "alarm.return"])
+async def test_a_row_that_has_nothing_to_answer_for_says_so_and_no_other_is_answered_for(
+    screen: str, action: str
+) -> None:
+    async with deck_stage() as stage:
+        await stage.act(screen)
+        stage.choose("Choir, hall B")
+        await stage.idle()
+        before = known(stage.deck).alarms
+        await stage.act(action)
+        await stage.idle()
+        assert not stage.shows(Dialog)
+        assert "Choir, hall B: no alarm" in stage.last_notice()
+        assert known(stage.deck).alarms == before
+
+
+async def test_on_the_board_a_key_answers_for_the_row_and_another_for_all_of_its_event() -> None:
+    async with deck_stage() as stage:
+        await stage.act("screen.alarms")
+        rows = known(stage.deck).alarms
+        await stage.press(*["down"] * next(row for row, alarm in enumerate(rows) if alarm.subject == "Harbour webcam"))
+        await stage.act("alarm.acknowledge")
+        await stage.idle()
+        assert len(unread(stage, "Harbour webcam")) == 1
+        await stage.act("alarm.acknowledge_event")
+        await stage.idle()
+        assert not unread(stage, "Harbour webcam")
+        assert unread(stage, "Lecture 7")
+
+
 @pytest.mark.parametrize("screen", ["screen.events", "screen.streams", "screen.qos"])
 async def test_the_footer_names_the_alarm_that_is_acknowledged(screen: str) -> None:
     """interface.md, "Alarms on screen": what is acted on is what was seen. Whose it is goes without saying where it

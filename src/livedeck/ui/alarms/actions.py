@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from livedeck.monitor import Alarm, AlarmRefused, AlarmState, Severity
 from livedeck.operations.operation import Target
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, FormState
+from livedeck.presentation import events
 from livedeck.text import values
 from livedeck.ui.alarms.view import TABS
 from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
@@ -31,19 +32,47 @@ Change = Callable[[Alarm, FieldValues], None]
 
 
 def acknowledge(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Promise to act."""
-    alarm = _target_alarm(ctx, needs_ack=True)
-    if alarm is None:
-        ctx.announce("no alarm awaits an acknowledgement", Severity.INFO)
-        return None
-    return _acknowledge(ctx, alarm)
+    """Promise to act: on the alarm of the row, or on all of the selected event."""
+    return _start_acknowledge(ctx, _target_alarms(ctx, needs_ack=True))
 
 
-async def _acknowledge(ctx: Context, alarm: Alarm) -> None:
-    if ctx.monitor.acknowledge(alarm.key):
-        await _announce(ctx, alarm, "alarm.acknowledge", "acknowledged")
+def acknowledge_event(ctx: Context, _: str) -> Awaitable[None] | None:
+    """Promise to act on all that is wrong with the event of the row."""
+    row = _target_alarm(ctx)
+    alarms = ctx.snapshot.alarms if ctx.snapshot and row else ()
+    return _start_acknowledge(
+        ctx, tuple(alarm for alarm in alarms if row and alarm.event_id == row.event_id and alarm.needs_ack)
+    )
+
+
+def _start_acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> Awaitable[None] | None:
+    if alarms:
+        return _acknowledge(ctx, alarms)
+    ctx.announce(f"{_row_name(ctx)}no alarm awaits an acknowledgement", Severity.INFO)
+    return None
+
+
+async def _acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> None:
+    done = [alarm for alarm in alarms if ctx.monitor.acknowledge(alarm.key)]
+    if not done:
+        ctx.announce(f"{_name(alarms[0])}: nothing to acknowledge any more", Severity.INFO)
+    elif len(done) == 1:
+        ctx.announce(f"{_name(done[0])}: acknowledged{_of_events(done[0])}")
     else:
-        ctx.announce(f"{_name(alarm)}: nothing to acknowledge any more", Severity.INFO)
+        kinds = ", ".join(alarm.kind for alarm in done)
+        ctx.announce(f"{values.safe(done[0].subject, 40)}: {len(done)} alarms acknowledged: {kinds}")
+    for alarm in done:
+        await _audit(ctx, alarm, "alarm.acknowledge")
+
+
+def _of_events(alarm: Alarm) -> str:
+    return f", for {len(alarm.affects)} events" if alarm.affects else ""
+
+
+def _row_name(ctx: Context) -> str:
+    """The event that the screen shows as the selected one, before what is said of it."""
+    state = ctx.selected_event() if ctx.screen_of(BaseScreen).SHOWS_EVENT else None
+    return f"{events.name(state)}: " if state else ""
 
 
 def shelve(ctx: Context, _: str) -> Awaitable[None] | None:
@@ -81,7 +110,7 @@ def bring_back(ctx: Context, _: str) -> Awaitable[None] | None:
     """In sight again."""
     alarm = _target_alarm(ctx, away=True)
     if alarm is None:
-        ctx.announce("no alarm is shelved or out of service here", Severity.INFO)
+        ctx.announce(f"{_row_name(ctx)}no alarm is shelved or out of service here", Severity.INFO)
         return None
     return _bring_back(ctx, alarm)
 
@@ -107,7 +136,7 @@ def _ask_form(
 ) -> Awaitable[None] | None:
     alarm = _target_alarm(ctx)
     if alarm is None:
-        ctx.announce("no alarm is there", Severity.INFO)
+        ctx.announce(f"{_row_name(ctx)}no alarm is there", Severity.INFO)
         return None
     state = FormState(f"{_name(alarm)}: {what}", schema, current, entered, button=what.capitalize())
     return _run_form(ctx, alarm, state, what, change)
@@ -127,6 +156,10 @@ async def _run_form(ctx: Context, alarm: Alarm, state: FormState, what: str, cha
 
 async def _announce(ctx: Context, alarm: Alarm, action: str, what: str, detail: str = "") -> None:
     ctx.announce(f"{_name(alarm)}: {what}" + (f", {values.safe(detail, 80)}" if detail else ""))
+    await _audit(ctx, alarm, action, detail)
+
+
+async def _audit(ctx: Context, alarm: Alarm, action: str, detail: str = "") -> None:
     target = Target("alarm", "/".join(alarm.key), _name(alarm))
     await ctx.confirmer.audit_local(action, target, detail)
 
@@ -135,12 +168,15 @@ def _name(alarm: Alarm) -> str:
     return f"{values.safe(alarm.subject, 40)} {alarm.kind}"
 
 
-def _target_alarm(ctx: Context, *, needs_ack: bool = False, away: bool = False) -> Alarm | None:
-    """The alarm under the cursor of the screen in front; where that has none, the one that is meant."""
+def _target_alarms(ctx: Context, *, needs_ack: bool = False, away: bool = False) -> tuple[Alarm, ...]:
+    """Those that a key of the screen in front acts on."""
     if ctx.snapshot is None:
-        return None
-    screen = ctx.screen_of(BaseScreen)
-    return screen.alarm_at_cursor() or screen.alarm_without_cursor(ctx.snapshot, needs_ack=needs_ack, away=away)
+        return ()
+    return ctx.screen_of(BaseScreen).target_alarms(ctx.snapshot, needs_ack=needs_ack, away=away)
+
+
+def _target_alarm(ctx: Context, *, away: bool = False) -> Alarm | None:
+    return next(iter(_target_alarms(ctx, away=away)), None)
 
 
 def _screen_type() -> type[AlarmsScreen]:
@@ -165,11 +201,21 @@ ALARMS = (
         "alarm.acknowledge",
         ("a",),
         "acknowledge",
-        "Promise to act: the alarm is silent until it is over, or the promise runs out",
+        "Promise to act on the alarm of the row, or on all of the selected event: silent until they are over, or the "
+        "promise runs out",
         acknowledge,
         rank=20,
         home="alarms",
         alarm_label="ack",
+    ),
+    Action(
+        "alarm.acknowledge_event",
+        ("A",),
+        "all of the event",
+        "Promise to act on all alarms of the event of the row",
+        acknowledge_event,
+        ("alarms",),
+        rank=21,
     ),
     Action(
         "alarm.shelve",

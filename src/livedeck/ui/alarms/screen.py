@@ -57,16 +57,19 @@ class AlarmsScreen(BaseScreen):
         return super().listing(snapshot) if self._is_board else Listing("log", LOG, self._log)
 
     def alarm_at_cursor(self) -> Alarm | None:
+        """The alarm under the cursor of the board."""
         displayed = self.ctx.displayed()
         if not self._is_board or displayed is None:
             return None
         alarms = all_alarms(displayed[0])
         return find_row(ALARMS, alarms, self._selections["alarms"].key)
 
-    def alarm_without_cursor(self, snapshot: Snapshot, *, needs_ack: bool = False, away: bool = False) -> Alarm | None:
-        if self._is_board:
-            return None
-        return super().alarm_without_cursor(snapshot, needs_ack=needs_ack, away=away)
+    def target_alarms(self, snapshot: Snapshot, *, needs_ack: bool = False, away: bool = False) -> tuple[Alarm, ...]:
+        """On the board the alarm under the cursor, whatever is asked of it."""
+        if not self._is_board:
+            return super().target_alarms(snapshot, needs_ack=needs_ack, away=away)
+        alarm = self.alarm_at_cursor()
+        return (alarm,) if alarm else ()
 
     def blink(self) -> None:
         """Paint the whole board: what does not blink is not sent again."""

@@ -86,21 +86,17 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         """The table that is shown."""
         return Listing(self.MODE, self.SCHEMA, self.SCHEMA.rows(snapshot))
 
-    def alarm_at_cursor(self) -> Alarm | None:
-        """The alarm under the cursor, where the screen has one."""
-        return None
+    def target_alarms(self, snapshot: Snapshot, *, needs_ack: bool = False, away: bool = False) -> tuple[Alarm, ...]:
+        """The alarms that a key acts on: those of the selected event, and those that it is a part of, the most urgent
+        first; on a screen that does not show which event is selected the most urgent one, its own before all.
 
-    def alarm_without_cursor(self, snapshot: Snapshot, *, needs_ack: bool = False, away: bool = False) -> Alarm | None:
-        """The alarm that is acted on where no cursor stands on one: the most urgent of the selected event, else of all.
-
-        `needs_ack`: of those that await an acknowledgement; `away`: of those that are shelved or out of service. None
-        on a screen where a cursor would show it.
+        `needs_ack`: of those that await an acknowledgement; `away`: of those that are shelved or out of service.
         """
         alarms = [alarm for alarm in snapshot.quiet if alarm.state in AWAY] if away else [*snapshot.alarms]
         alarms = [alarm for alarm in alarms if alarm.needs_ack] if needs_ack else alarms
         event = self.ctx.selected_event()
-        own = [alarm for alarm in alarms if event and alarm.event_id == event.id]
-        return next(iter([*own, *alarms]), None)
+        own = [alarm for alarm in alarms if event and (alarm.event_id == event.id or event.id in alarm.affects)]
+        return tuple(own) if self.SHOWS_EVENT else (*own, *alarms)[:1]
 
     def compose(self) -> ComposeResult:
         yield Header(self.ctx.identity, self.ctx.actions, self.NAME)
@@ -145,8 +141,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.paint(*displayed)  # which may select another event: what stands below it speaks of that one
         self.paint_alarms(snapshot, render_time)
         self._show_lines("notice", notice_lines(self.ctx.preferences.notices, render_time, self.size.width))
-        alarm = self.alarm_without_cursor(snapshot, needs_ack=True)
-        self.query_one(Footer).show(self._alarm_label(alarm) if alarm else "")
+        self.query_one(Footer).show(self._alarm_label(self.target_alarms(snapshot, needs_ack=True)))
 
     def filtered_rows(self, snapshot: Snapshot, render_time: RenderTime) -> tuple[FilteredRows[Any], TableView]:
         """The rows of this screen's table by the operator's view; a filter that hides some is said above it."""
@@ -178,12 +173,16 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     def _show_lines(self, name: str, lines: Sequence[ShadedLine]) -> None:
         self.query_one(f"#{name}", LinesWidget).show(lines)
 
-    def _alarm_label(self, alarm: Alarm) -> str:
-        """Its kind; before that its subject, unless that is the event which the screen shows as the selected one."""
-        event = self.ctx.selected_event() if self.SHOWS_EVENT else None
+    def _alarm_label(self, alarms: Sequence[Alarm]) -> str:
+        """The kind of the first, and how many more there are; before that its subject, unless that is the event which
+        the screen shows as the selected one. Empty where there is none, or its cursor shows it."""
+        if not alarms:
+            return ""
+        alarm, event = alarms[0], self.ctx.selected_event() if self.SHOWS_EVENT else None
+        more = f" +{len(alarms) - 1}" if len(alarms) > 1 else ""
         if event and alarm.event_id == event.id:
-            return alarm.kind
-        return f"{plain(clip([(safe(alarm.subject), StyleRole.DIM)], SUBJECT_CELLS))} {alarm.kind}"
+            return f"{alarm.kind}{more}"
+        return f"{plain(clip([(safe(alarm.subject), StyleRole.DIM)], SUBJECT_CELLS))} {alarm.kind}{more}"
 
     def max_alarm_lines(self) -> int:
         """How many alarms have a line below the body."""
