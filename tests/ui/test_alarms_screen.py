@@ -18,20 +18,23 @@ from livedeck.monitor import (
     AuditOutcome,
     ConnectionProblem,
     ConnectionState,
+    ConnectionStatus,
     Diagnosis,
+    Episode,
     FieldChange,
     LinkRecord,
     Severity,
+    Snapshot,
     TimelineEntry,
 )
-from livedeck.presentation.alarms import ALARMS, alarm_line
+from livedeck.presentation.alarms import ALARMS, Section, alarm_line, board_alarms, section, section_heads
 from livedeck.presentation.badges import ALARM_STATE_BADGES
 from livedeck.text.segments import plain
-from livedeck.ui.alarms import view
+from livedeck.ui.alarms import hour, view
 from livedeck.ui.alarms.screen import AlarmsScreen
 from livedeck.ui.alarms.view import TABS
 from livedeck.ui.shell.preferences import Notice
-from presentation.test_events import FRESH, NOW
+from presentation.test_events import FRESH, NOW, state
 from ui.stage import act, known, running, show, text_of
 
 ALARM = Alarm(
@@ -45,11 +48,14 @@ ALARM = Alarm(
     changed=NOW - timedelta(seconds=79),
     diagnosis=Diagnosis("Packets are lost.", "Short freezes.", "Use a cable."),
 )
+LINK = ConnectionStatus(ConnectionState.OK, NOW)
 DARK = replace(FRESH, blink_on=False)
 
 
 def text(alarm: Alarm) -> str:
-    return "\n".join(plain(line) for line in view.detail(alarm, FRESH, 118))
+    """The panel of the alarm: its frame, then what is in it."""
+    head = f"{view.panel_title(alarm)} {view.panel_state(alarm, FRESH)}"
+    return "\n".join([head, *(plain(line) for line in view.detail(alarm, FRESH, 118))])
 
 
 def test_an_alarm_says_actual_expected_since_cause_viewers_and_what_to_do() -> None:
@@ -64,7 +70,7 @@ def test_an_alarm_says_actual_expected_since_cause_viewers_and_what_to_do() -> N
         "Use a cable.",
     ):
         assert words in shown
-    assert "UNACKNOWLEDGED for 01:19" in shown
+    assert "unread for 01:19" in shown
 
 
 def test_an_alarm_tells_what_became_of_it_the_newest_first() -> None:
@@ -83,8 +89,8 @@ def test_an_alarm_tells_what_became_of_it_the_newest_first() -> None:
 
 @pytest.mark.parametrize("changes", [{}, {"note": "cable ordered"}, {"state": AlarmState.SHELVED, "reason": "known"}])
 def test_what_people_wrote_and_what_to_do_are_read_in_the_lowest_panel(changes: dict[str, Any]) -> None:
-    """app.tcss: six lines at 80x24."""
-    shown = "\n".join(text(replace(ALARM, **changes)).splitlines()[:6])
+    """Six lines within a frame at 80x24."""
+    shown = "\n".join(text(replace(ALARM, **changes)).splitlines()[:7])
     assert all(words in shown for words in ("Use a cable.", changes.get("note", ""), changes.get("reason", "")))
 
 
@@ -162,6 +168,38 @@ def test_a_log_line_says_when_what_and_to_what(record: view.LogRecord, words: tu
 def test_the_newest_stands_first() -> None:
     later = Notice(NOW + timedelta(seconds=1), Severity.INFO, "later")
     assert view.newest_first([*RECORDS, later])[0] is later
+
+
+SECTIONS = {
+    AlarmState.UNACKNOWLEDGED: Section.UNREAD,
+    AlarmState.ACKNOWLEDGED: Section.READ,
+    AlarmState.RETURNED: Section.OVER,
+}
+
+
+def test_the_board_has_a_section_for_what_is_unread_read_over_and_quiet_and_no_empty_one() -> None:
+    """interface.md, "Alarms on screen"."""
+    alarms = tuple(replace(ALARM, target=state, state=state) for state in AlarmState)
+    active, quiet = [alarm for alarm in alarms if alarm.active], [alarm for alarm in alarms if not alarm.active]
+    snapshot = Snapshot(1, NOW, LINK, alarms=tuple(active), quiet=tuple(quiet))
+    rows = board_alarms(snapshot)
+    assert [section(alarm) for alarm in rows] == [*list(Section)[:3], *[Section.QUIET] * len(quiet)]
+    assert all(section(alarm) is SECTIONS.get(alarm.state, Section.QUIET) for alarm in rows)
+    heads = section_heads(rows)
+    assert [row for row, _ in heads] == [0, 1, 2, 3]
+    assert [plain(line).split("  ")[0].strip() for _, line in heads] == [*Section]
+    assert [row for row, _ in section_heads(rows[1:2])] == [0]
+
+
+def test_nothing_is_called_clear_but_by_what_is_known() -> None:
+    """The last end of a fault, how many there were today, the longest."""
+    minutes = [(NOW - timedelta(minutes=at), NOW - timedelta(minutes=at - 2)) for at in (40, 20)]
+    faults = tuple(Episode("PACKET_LOSS", Severity.CRITICAL, "", since, until, "", "") for since, until in minutes)
+    quiet = Snapshot(1, NOW, LINK, events=(replace(state(), episodes=faults),))
+    assert hour.clear_text(quiet, FRESH) == "✓ clear since 20:42:00Z. 2 faults today, longest 02:00."
+    began, present = (plain(line) for line in hour.hour_lines(quiet, FRESH, 73)[1:])
+    assert began.count("▂") == 2
+    assert present.count("▂") >= 6
 
 
 async def test_the_board_leads_through_its_logs_and_to_the_event() -> None:

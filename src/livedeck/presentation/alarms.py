@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from itertools import groupby
 
 from livedeck.monitor import (
     Alarm,
@@ -16,7 +18,7 @@ from livedeck.monitor import (
     Snapshot,
     person,
 )
-from livedeck.presentation.badges import ALARM_STATE_BADGES, SEVERITY_BADGES, SEVERITY_RANKS, severity_chip, words_role
+from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, severity_chip, words_role
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import SELECT, Column, TableSchema
@@ -32,6 +34,55 @@ def alarm_key(alarm: Alarm) -> str:
 def all_alarms(snapshot: Snapshot) -> tuple[Alarm, ...]:
     """The active alarms, most urgent first, then the quiet ones."""
     return (*snapshot.alarms, *snapshot.quiet)
+
+
+class Section(StrEnum):
+    """Where an alarm stands on the board, the first section first."""
+
+    UNREAD = "UNREAD"
+    READ = "READ, STILL WRONG"
+    OVER = "OVER, NOT READ"
+    QUIET = "QUIET"
+
+
+_SECTIONS = {
+    AlarmState.UNACKNOWLEDGED: Section.UNREAD,
+    AlarmState.ACKNOWLEDGED: Section.READ,
+    AlarmState.RETURNED: Section.OVER,
+}
+
+
+def section(alarm: Alarm) -> Section:
+    """By its state: what needs nobody now is quiet."""
+    return _SECTIONS.get(alarm.state, Section.QUIET)
+
+
+def board_alarms(snapshot: Snapshot) -> tuple[Alarm, ...]:
+    """All alarms, section by section; within one the most urgent first."""
+    order = [*Section]
+    return tuple(sorted(all_alarms(snapshot), key=lambda alarm: order.index(section(alarm))))
+
+
+def section_heads(alarms: Sequence[Alarm]) -> list[tuple[int, Line]]:
+    """The head of each section that has alarms, and the number of its first one."""
+    heads: list[tuple[int, Line]] = []
+    first = 0
+    for name, members in groupby(alarms, section):
+        group = [*members]
+        heads.append((first, [(f" {name}", StyleRole.RAISED), (f"  {_section_words(name, group)}", StyleRole.OFF)]))
+        first += len(group)
+    return heads
+
+
+def _section_words(name: Section, alarms: Sequence[Alarm]) -> str:
+    """How many there are; of the quiet ones, why they are."""
+    if name is not Section.QUIET:
+        return str(len(alarms))
+    counts = Counter(_QUIET_WORDS.get(alarm.state, alarm.state.value) for alarm in alarms)
+    return ", ".join(f"{count} {word}" for word, count in counts.items())
+
+
+_QUIET_WORDS = {AlarmState.SUPPRESSED: "hidden by another", AlarmState.CLEARED: "over and read"}
 
 
 def is_critical(alarm: Alarm) -> bool:
@@ -73,25 +124,39 @@ def _kind(alarm: Alarm, _: RenderTime) -> Line:
 
 
 def _actual(alarm: Alarm, _: RenderTime, cells: int | None = None) -> Line:
-    text = safe(alarm.actual)
+    text = quiet_text(alarm) if alarm.state is AlarmState.SUPPRESSED else safe(alarm.actual)
     return [(text if cells is None else shorten(text, cells), StyleRole.TEXT if alarm.active else StyleRole.DIM)]
 
 
-def _state(alarm: Alarm, _: RenderTime) -> Line:
-    glyph, word, role = ALARM_STATE_BADGES[alarm.state]
-    return [(f"{glyph} {word}", role)]
-
-
-def _marks(alarm: Alarm, _: RenderTime) -> Line:
-    """How often it was raised, where that is more than once; flapping, escalated, shared, with a note."""
-    words = [
+def _state(alarm: Alarm, render_time: RenderTime, cells: int | None = None) -> Line:
+    """Who answered and for how long, and what else is to be known: how often it came, of how many events."""
+    marks = [
         f"x{alarm.episodes}" if alarm.episodes > 1 else "",
         "~flapping" if alarm.flapping else "",
         "+escalated" if alarm.escalated else "",
         f"{len(alarm.affects)} events" if alarm.affects else "",
         '"' if alarm.note else "",
     ]
-    return [(" ".join(word for word in words if word), StyleRole.ODD if alarm.flapping else StyleRole.TEXT)]
+    text = "  ".join(word for word in (" ".join(filter(None, marks)), state_text(alarm, render_time)) if word)
+    role = StyleRole.ODD if alarm.flapping else StyleRole.DIM
+    return [(text if cells is None else shorten(text, cells), role)]
+
+
+def state_text(alarm: Alarm, render_time: RenderTime) -> str:
+    """What a person made of it, in words: `ola, 04:10 left`; empty where nobody did."""
+    by = safe(person(alarm.answered_by), 30) if alarm.answered_by else ""
+    if alarm.state is AlarmState.ACKNOWLEDGED:
+        until = alarm.acknowledged_until
+        left = f"{compact_duration(-render_time.seconds_since(until))} left" if until else ""
+        return ", ".join(word for word in (by or "read", left) if word)
+    if alarm.state is AlarmState.RETURNED:
+        return f"over {alarm.changed:%H:%M:%S}Z"
+    if alarm.state is AlarmState.CLEARED:
+        return f"over, read{f' by {by}' if by else ''}"
+    if alarm.state is AlarmState.SHELVED and alarm.shelved_until:
+        left = compact_duration(-render_time.seconds_since(alarm.shelved_until))
+        return f"shelved {left}{f', {safe(alarm.reason, 40)}' if alarm.reason else ''}"
+    return quiet_text(alarm) if alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE} else ""
 
 
 ALARMS: TableSchema[Alarm] = TableSchema(
@@ -108,17 +173,19 @@ ALARMS: TableSchema[Alarm] = TableSchema(
             grows=True,
             max_width=MAX_NAME_CELLS,
         ),
-        Column("kind", "ALARM", 17, 0, _kind, lambda alarm, _: alarm.kind),
-        Column("actual", "ACTUAL", 22, 5, _actual, grows=True, max_width=60, draw=_actual),
-        Column("state", "STATE", 24, 2, _state, lambda alarm, _: alarm.state.value),
-        Column("marks", "", 12, 6, _marks),
+        Column("kind", "ALARM", 17, 3, _kind, lambda alarm, _: alarm.kind),
+        Column("actual", "ACTUAL", 34, 0, _actual, grows=True, draw=_actual),
+        Column("state", "STATE", 24, 5, _state, lambda alarm, _: alarm.state.value, right=True, draw=_state),
     ),
     key=alarm_key,
     is_worst_first=True,
     named_by=("event", "kind"),
     text=lambda alarm: f"{alarm.subject} {alarm.target_name} {alarm.kind} {alarm.actual} {alarm.note}".casefold(),
     is_critical=is_critical,
-    rows=all_alarms,
+    rows=board_alarms,
+    sections=section_heads,
+    count=lambda alarms, _: count_words(alarms),
+    has_ground=True,
     fields={
         "alarm": lambda alarm, _: (alarm.kind, f"{alarm.severity} {alarm.kind}"),
         "level": lambda alarm, _: alarm.severity.value,

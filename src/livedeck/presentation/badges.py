@@ -81,11 +81,11 @@ GRADE_BADGES: Mapping[Grade, Badge] = MappingProxyType(
 
 ALARM_STATE_BADGES: Mapping[AlarmState, Badge] = MappingProxyType(
     {
-        AlarmState.UNACKNOWLEDGED: Badge("!", "UNACKNOWLEDGED", StyleRole.STRONG),
-        AlarmState.RETURNED: Badge("r", "over, not acknowledged", StyleRole.WARNING),
+        AlarmState.UNACKNOWLEDGED: Badge("!", "unread", StyleRole.STRONG),
+        AlarmState.RETURNED: Badge("r", "over, not read", StyleRole.WARNING),
         AlarmState.ACKNOWLEDGED: Badge("a", "acknowledged", StyleRole.TEXT),
         AlarmState.SHELVED: Badge("s", "shelved", StyleRole.DIM),
-        AlarmState.SUPPRESSED: Badge("p", "suppressed", StyleRole.DIM),
+        AlarmState.SUPPRESSED: Badge("p", "hidden", StyleRole.DIM),
         AlarmState.OUT_OF_SERVICE: Badge("o", "out of service", StyleRole.DIM),
         AlarmState.CLEARED: Badge("-", "cleared", StyleRole.DIM),
     }

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from statistics import median
 
 from textual.app import ComposeResult
 
 from livedeck.monitor import Alarm, Snapshot
-from livedeck.presentation.alarms import ALARMS, all_alarms
+from livedeck.presentation.alarms import ALARMS, all_alarms, section_heads
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Line, Link, ShadedLine, StyleRole
-from livedeck.ui.alarms.view import LOG, TABS, LogRecord, detail, newest_first
-from livedeck.ui.kit.lines import DetailPanel, LinesWidget
+from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
+from livedeck.text.values import compact_duration
+from livedeck.ui.alarms.hour import clear_text, hour_lines
+from livedeck.ui.alarms.view import LOG, TABS, LogRecord, newest_first, panel_lines, panel_state, panel_title
+from livedeck.ui.kit import themes
+from livedeck.ui.kit.lines import FramedPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection, find_row
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.screen import WAITING, BaseScreen, Listing
 
+MIN_PANEL_LINES = 8
+"""Of the selected alarm, frame and all: it has what the rows leave."""
 
-class AlarmPanel(DetailPanel):
-    """The selected alarm: its cause, what viewers see of it, and what to do."""
+NOT_SEEN = "no alarm was known when the platform last answered"
 
+HOUR_FROM = 34
+"""From this height on the last hour is shown."""
+
+FRAME_AND_TABS = 5
+"""Lines of header, tabs, head of the table, footer."""
 
 LOG_HOURS, MAX_LOG_ROWS = 24, 1000
 """What a log shows: so many hours back, the newest rows."""
@@ -42,8 +52,9 @@ class AlarmsScreen(BaseScreen):
 
     def body(self) -> ComposeResult:
         yield LinesWidget(id="tabs")
+        yield LinesWidget(id="hour")
         yield Table(ALARMS, id="board")
-        yield AlarmPanel()
+        yield FramedPanel(id="alarm")
         yield Table(LOG, id="log")
 
     @property
@@ -61,8 +72,7 @@ class AlarmsScreen(BaseScreen):
         displayed = self.ctx.displayed()
         if not self._is_board or displayed is None:
             return None
-        alarms = all_alarms(displayed[0])
-        return find_row(ALARMS, alarms, self._selections["alarms"].key)
+        return find_row(ALARMS, all_alarms(displayed[0]), self._selections["alarms"].key)
 
     def target_alarms(self, snapshot: Snapshot, *, needs_ack: bool = False, away: bool = False) -> tuple[Alarm, ...]:
         """On the board the alarm under the cursor, whatever is asked of it."""
@@ -70,6 +80,9 @@ class AlarmsScreen(BaseScreen):
             return super().target_alarms(snapshot, needs_ack=needs_ack, away=away)
         alarm = self.alarm_at_cursor()
         return (alarm,) if alarm else ()
+
+    def alarm_label(self, alarms: Sequence[Alarm]) -> str:
+        return "" if self._is_board else super().alarm_label(alarms)
 
     def blink(self) -> None:
         """Paint the whole board: what does not blink is not sent again."""
@@ -85,8 +98,12 @@ class AlarmsScreen(BaseScreen):
         return True
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        self.query_one("#tabs", LinesWidget).show([self._tab_line(snapshot)])
-        self.query_one("#board").display = self.query_one(AlarmPanel).display = self._is_board
+        self._show_lines("tabs", [self._tab_line(snapshot, render_time)])
+        has_hour = self._is_board and self.size.height >= HOUR_FROM and snapshot.link.as_of is not None
+        hour = self.query_one("#hour", LinesWidget)
+        hour.show(hour_lines(snapshot, render_time, self.size.width) if has_hour else [])
+        hour.display = has_hour
+        self.query_one("#board").display = self.query_one("#alarm").display = self._is_board
         self.query_one("#log").display = not self._is_board
         if not self._is_board:
             self._update_log(snapshot)
@@ -94,30 +111,47 @@ class AlarmsScreen(BaseScreen):
         filtered, view = self.filtered_rows(snapshot, render_time)
         selection = self._selections[name]
         selection.follow_rows(schema, filtered.rows, render_time)
-        empty_text = "" if filtered.total else self._empty_text(snapshot)
+        empty_text = "" if filtered.total else self._empty_text(snapshot, render_time)
         self.table().show(filtered.rows, render_time, selection.key, empty_text, view)
         if self._is_board:
-            self._show_detail(render_time)
+            lines = len(filtered.rows) + len(section_heads(filtered.rows)) + has_hour * 3
+            self._show_alarm(snapshot, render_time, self.size.height - FRAME_AND_TABS - lines)
 
-    def _show_detail(self, render_time: RenderTime) -> None:
-        alarm = self.alarm_at_cursor()
-        nothing: Line = [(" no alarm selected", StyleRole.DIM)]
-        self.query_one(AlarmPanel).show(lambda cells: detail(alarm, render_time, cells) if alarm else [nothing])
+    def _show_alarm(self, snapshot: Snapshot, render_time: RenderTime, free_lines: int) -> None:
+        alarm, panel = self.alarm_at_cursor(), self.query_one("#alarm", FramedPanel)
+        panel.styles.height = max(MIN_PANEL_LINES, free_lines)
+        if alarm is None:
+            panel.show("Alarm", "", lambda _cells, _rows: [[("no alarm selected", StyleRole.DIM)]])
+            return
+        state = snapshot.find(alarm.event_id)
+        has_grid = self.ctx.has_fine_lines and not themes.PALETTES[self.ctx.theme].plain
+        panel.show(
+            panel_title(alarm),
+            panel_state(alarm, render_time),
+            lambda cells, rows: panel_lines(alarm, state, render_time, cells, rows, has_grid=has_grid),
+        )
 
-    def _tab_line(self, snapshot: Snapshot) -> ShadedLine:
+    def _tab_line(self, snapshot: Snapshot, render_time: RenderTime) -> ShadedLine:
         tabs = (
             (f"[{tab}]", Link(StyleRole.STRONG, "log.next", tab))
             if tab == self._tab
             else (f" {tab} ", Link(StyleRole.DIM, "log.next", tab))
             for tab in TABS
         )
-        counts = f"   {len(snapshot.alarms)} to read, {len(snapshot.quiet)} quiet" if self._is_board else ""
-        return [(" ", StyleRole.TEXT), *tabs, (counts, StyleRole.DIM)]
+        left: Groups[Role] = [(0, [(" ", StyleRole.TEXT), *tabs])]
+        right: Groups[Role] = [
+            (rank, [(f"{words} ", StyleRole.DIM)] if words and self._is_board else [])
+            for rank, words in enumerate(_waits(snapshot, render_time), 1)
+        ]
+        return justify(left, right, self.size.width)
 
-    def _empty_text(self, snapshot: Snapshot) -> str:
+    def _empty_text(self, snapshot: Snapshot, render_time: RenderTime) -> str:
         """Why the table is empty: before the first answer nothing is known, not even that there is no alarm."""
         if self._is_board:
-            return WAITING if snapshot.link.as_of is None else "no alarm now, and none in the last 5 min"
+            if snapshot.link.as_of is None:
+                return WAITING
+            is_seen = snapshot.link.state.is_answering and not render_time.stale
+            return clear_text(snapshot, render_time) if is_seen else NOT_SEEN
         if self.ctx.history is None and self._tab != "notices":
             return "no history is kept: see `history` in the settings"
         return f"nothing in the last {LOG_HOURS} h"
@@ -154,3 +188,17 @@ class AlarmsScreen(BaseScreen):
         if alarm is not None and alarm.event_id:
             self.ctx.select_event(alarm.event_id)
             self.ctx.go_to("qos")
+
+
+def _waits(snapshot: Snapshot, render_time: RenderTime) -> tuple[str, str]:
+    """How long the oldest has waited for an acknowledgement, and how long one waits as a rule; empty for nothing."""
+    unread = [alarm.since for alarm in snapshot.alarms if alarm.needs_ack]
+    waits = [
+        (alarm.acknowledged_at - alarm.since).total_seconds()
+        for alarm in all_alarms(snapshot)
+        if alarm.acknowledged_at is not None
+    ]
+    return (
+        f"oldest unread {compact_duration(render_time.seconds_since(min(unread)))}" if unread else "",
+        f"median to acknowledge {compact_duration(median(waits))}" if waits else "",
+    )

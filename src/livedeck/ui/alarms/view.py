@@ -11,11 +11,13 @@ from livedeck.monitor import (
     AlarmRecord,
     AlarmState,
     AlarmTransition,
+    EventState,
     LinkRecord,
     NotificationRecord,
     person,
 )
-from livedeck.presentation.alarms import answered_by, subject_cell
+from livedeck.presentation import events
+from livedeck.presentation.alarms import answered_by, subject
 from livedeck.presentation.badges import (
     ALARM_STATE_BADGES,
     CONNECTION_BADGES,
@@ -26,8 +28,10 @@ from livedeck.presentation.badges import (
 )
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema
-from livedeck.text.segments import Line, StyleRole, fit, labelled, plain, wrap
+from livedeck.presentation.time_series import recent_series
+from livedeck.text.segments import Line, ShadedLine, StyleRole, fit, labelled, plain, wrap
 from livedeck.text.values import age, safe, short_duration
+from livedeck.ui.kit.signal_chart import FIXED_CHART_LINES, chart_columns, signal_backdrop, signal_lines
 from livedeck.ui.shell.preferences import Notice
 
 TABS = ("board", "incidents", "actions", "notices", "connection")
@@ -35,34 +39,72 @@ TABS = ("board", "incidents", "actions", "notices", "connection")
 
 LABEL_CELLS = 11
 
+WORDS_CELLS = 48
+"""Of the words, where the chart of what tripped stands beside them."""
+
+CHART_FROM = 96
+"""Cells within the frame from which on there is room for the chart."""
+
+CHART_SECONDS = 900.0
+
+_CURVES = {"AUDIO": "audio", "FPS": "fps", "SILENT": "audio"}
+"""By what the kind of an alarm begins with: the curve that shows it; else that of the video."""
+
+
+def panel_title(alarm: Alarm) -> str:
+    """Sign, kind and subject."""
+    return f"{SEVERITY_BADGES[alarm.severity].glyph} {alarm.kind}  {subject(alarm)}"
+
+
+def panel_state(alarm: Alarm, render_time: RenderTime) -> str:
+    """Its state and for how long; by whom and until when."""
+    _, state, _ = ALARM_STATE_BADGES[alarm.state]
+    lasted = age(render_time.seconds_since(alarm.changed))
+    return f"{state} for {lasted}{_until(alarm, render_time)}{_by(alarm)}"
+
+
+def panel_lines(
+    alarm: Alarm, state: EventState | None, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
+) -> list[ShadedLine]:
+    """Everything about the alarm; beside it, where there is room, the chart of what tripped. `state`: of its event."""
+    has_room = width >= CHART_FROM and height >= MIN_CHART_LINES
+    series = recent_series(state, render_time, CHART_SECONDS, chart_columns(width - WORDS_CELLS)) if state else None
+    if state is None or series is None or series.is_empty or not has_room:
+        return [*detail(alarm, render_time, width)]
+    words = detail(alarm, render_time, WORDS_CELLS)[:height]
+    backdrop = signal_backdrop(series, has_grid=has_grid, is_stale=events.is_doubtful(state, render_time))
+    curve = next((name for start, name in _CURVES.items() if alarm.kind.startswith(start)), "video")
+    rows = height - FIXED_CHART_LINES
+    chart = signal_lines(
+        state, render_time, series, backdrop, rows=(rows - (not rows % 2),), width=width - WORDS_CELLS, first=curve
+    )
+    words += [[]] * (len(chart) - len(words))
+    chart += [[]] * (len(words) - len(chart))
+    return [[*fit(line, WORDS_CELLS), *part] for line, part in zip(words, chart, strict=True)]
+
+
+MIN_CHART_LINES = 8
+
 
 def detail(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]:
     """Everything about an alarm in so many cells, most needed first, so that a short panel keeps what people wrote and
     what to do."""
-    glyph, word, _ = SEVERITY_BADGES[alarm.severity]
-    chip = severity_chip(alarm.severity) if alarm.active else (f" {glyph} {word} ", StyleRole.DIM)
-    _, state, state_role = ALARM_STATE_BADGES[alarm.state]
     diagnosis = alarm.diagnosis
-    facts = {"reason": alarm.reason, "note": alarm.note, "hidden by": alarm.parent}
+    facts = {
+        "reason": alarm.reason,
+        "note": alarm.note,
+        "hidden by": alarm.parent,
+        "actual": f"{alarm.actual}; expected {alarm.expected}" if alarm.expected else alarm.actual,
+        "do": diagnosis.advice,
+        "cause": diagnosis.cause,
+        "viewers": diagnosis.viewers,
+    }
+    since = f"{render_time.to_server(alarm.since):%H:%M:%S}Z"
+    if alarm.episodes > 1:
+        since += f", {alarm.episodes} times in the last 10 min"
     return [
-        [
-            chip,
-            (f" {alarm.kind}  ", words_role(alarm.severity) if alarm.active else StyleRole.DIM),
-            *subject_cell(alarm, render_time),
-            (f"   {state} for {age(render_time.seconds_since(alarm.changed))}", state_role),
-            (_until(alarm, render_time), StyleRole.DIM),
-            (_by(alarm), StyleRole.DIM),
-        ],
-        *(_fact(label, text) for label, text in facts.items() if text),
-        _fact("actual", alarm.actual, f"expected {alarm.expected}" if alarm.expected else ""),
-        _fact("cause", diagnosis.cause),
-        _fact("viewers", diagnosis.viewers),
-        _fact("do", diagnosis.advice),
-        _fact(
-            "since",
-            f"{alarm.since:%H:%M:%S}Z",
-            f"{alarm.episodes} times in the last 10 min" if alarm.episodes > 1 else "",
-        ),
+        *(line for label, text in facts.items() if text for line in _fact(label, text, cells)),
+        *_fact("since", since, cells),
         *_timeline(alarm, cells),
     ]
 
@@ -94,9 +136,10 @@ def _until(alarm: Alarm, render_time: RenderTime) -> str:
     return f"  {short_duration(-render_time.seconds_since(until))} left"
 
 
-def _fact(label: str, text: str, more: str = "") -> Line:
-    line = labelled(label, [(safe(text), StyleRole.TEXT)], LABEL_CELLS)
-    return [*line, (f"   {safe(more)}", StyleRole.DIM)] if more else line
+def _fact(label: str, text: str, cells: int) -> list[Line]:
+    """A text behind its label, in as many lines as it needs."""
+    lines = wrap(safe(text), StyleRole.TEXT, cells - LABEL_CELLS)
+    return [labelled("" if row else label, line, LABEL_CELLS) for row, line in enumerate(lines)]
 
 
 LogRecord = AlarmRecord | ActionRecord | LinkRecord | NotificationRecord | Notice

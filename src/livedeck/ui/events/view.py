@@ -8,10 +8,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import recent_series
 from livedeck.text.segments import ShadedLine, StyleRole
 from livedeck.text.values import safe
-from livedeck.ui.kit.signal_chart import chart_columns, signal_backdrop, signal_lines
-
-FIXED_CHART_LINES = 3
-"""Of a chart of one panel: its head, the statuses, the times."""
+from livedeck.ui.kit.signal_chart import FIXED_CHART_LINES, chart_columns, signal_backdrop, signal_lines
 
 MIN_CHART_LINES, TALL_CHART_LINES = 6, 22
 """Lines of the charts: under the first the facts give way, from the second on there are three panels."""

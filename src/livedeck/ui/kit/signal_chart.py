@@ -21,6 +21,9 @@ NUMBER_CELLS = 7
 MARGIN = 1
 """Cells right of the panels."""
 
+FIXED_CHART_LINES = 3
+"""Of a chart of one panel: its head, the statuses, the times."""
+
 
 def signal_curves(
     assessment: HealthAssessment, series: TimeSeries, second: TimeSeries | None = None
@@ -54,16 +57,18 @@ def signal_lines(
     second: TimeSeries | None = None,
     marks: Mapping[int, Segment] | None = None,
     is_fitted: bool = False,
+    first: str = "video",
 ) -> list[ShadedLine]:
-    """So many panels of so many rows, video first, then statuses and times.
+    """So many panels of so many rows, from the curve of the name `first` on, then statuses and times.
 
     A panel of a single row is no panel but the first: it has no head, its name and number stand beside it. `marks`:
     cell -> sign of a fault or a marker, in the first one.
     """
     lines: list[ShadedLine] = []
     curves = signal_curves(state.assessment, series, second)
-    numbers = current_numbers(state, render_time)
-    for index, (curve, number, count) in enumerate(zip(curves, numbers, rows, strict=False)):
+    panels = [*zip(curves, current_numbers(state, render_time), strict=True)]
+    panels = panels[next(index for index, curve in enumerate(curves) if curve.name == first) :]
+    for index, ((curve, number), count) in enumerate(zip(panels, rows, strict=False)):
         scale = curve.scale(count, is_fitted=is_fitted)
         if index and count == 1:
             beside = [*fit(number, NUMBER_CELLS - MARGIN, right=True), (" " * MARGIN, StyleRole.TEXT)]

@@ -16,7 +16,8 @@ from textual.strip import Strip
 from livedeck.presentation.filtering import TableView
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import GAP, SORT, Column, TableSchema, head_line, layout, row_line
-from livedeck.text.segments import Line, Link, ShadedLine, StyleRole, cell_len, fit, join, on_ground
+from livedeck.text.segments import Line, Link, ShadedLine, StyleRole, cell_len, join, on_ground
+from livedeck.text.segments import width as line_width
 from livedeck.ui.kit.canvas import StyledWidget, changed_regions
 
 T = TypeVar("T")
@@ -151,7 +152,10 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         if self._is_more_line(line):
             return self._more_line(self._rows_above(line))
         row = self._row_at(line)
-        return fit(self._section_heads.get(line, []), self.size.width) if row is None else self._draw_row(row)
+        if row is not None:
+            return self._draw_row(row)
+        head = self._section_heads.get(line)
+        return [*head, (" " * max(0, self.size.width - line_width(head)), StyleRole.OFF)] if head else []
 
     def _draw_row(self, row: int) -> ShadedLine:
         assert self._render_time is not None

@@ -141,7 +141,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.paint(*displayed)  # which may select another event: what stands below it speaks of that one
         self.paint_alarms(snapshot, render_time)
         self._show_lines("notice", notice_lines(self.ctx.preferences.notices, render_time, self.size.width))
-        self.query_one(Footer).show(self._alarm_label(self.target_alarms(snapshot, needs_ack=True)))
+        self.query_one(Footer).show(self.alarm_label(self.target_alarms(snapshot, needs_ack=True)))
 
     def filtered_rows(self, snapshot: Snapshot, render_time: RenderTime) -> tuple[FilteredRows[Any], TableView]:
         """The rows of this screen's table by the operator's view; a filter that hides some is said above it."""
@@ -173,7 +173,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     def _show_lines(self, name: str, lines: Sequence[ShadedLine]) -> None:
         self.query_one(f"#{name}", LinesWidget).show(lines)
 
-    def _alarm_label(self, alarms: Sequence[Alarm]) -> str:
+    def alarm_label(self, alarms: Sequence[Alarm]) -> str:
         """The kind of the first, and how many more there are; before that its subject, unless that is the event which
         the screen shows as the selected one. Empty where there is none, or its cursor shows it."""
         if not alarms:

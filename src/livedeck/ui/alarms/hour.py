@@ -1,0 +1,106 @@
+"""The last hour of the board: how many faults began, how many were there at once; and since when all is clear. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from livedeck.monitor import Severity, Snapshot
+from livedeck.presentation.alarms import all_alarms
+from livedeck.presentation.qos import BARS, Axis
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import Line, Segment, StyleRole
+from livedeck.text.values import compact_duration
+
+HOUR = 3600.0
+TICK_SECONDS = 600
+LABEL_CELLS = 13
+
+MIN_TOP = 4
+"""The bars are scaled to so many faults at least: a single one is no wall."""
+
+_ROLES = {Severity.CRITICAL: StyleRole.CRITICAL_MARK, Severity.WARNING: StyleRole.LIMIT, Severity.INFO: StyleRole.INFO}
+
+
+class _Fault(NamedTuple):
+    """A fault that was told (epoch s, server clock); `until` None: it is there."""
+
+    severity: Severity
+    since: float
+    until: float | None
+
+
+def _faults(snapshot: Snapshot, render_time: RenderTime) -> Iterator[_Fault]:
+    """Those that the samples tell, and the alarms that they do not."""
+    known = set()
+    for state in snapshot.events:
+        for episode in state.episodes:
+            until = episode.until.timestamp() if episode.until else None
+            known.add((state.id, episode.kind, episode.target))
+            yield _Fault(episode.severity, episode.since.timestamp(), until)
+    for alarm in all_alarms(snapshot):
+        if alarm.key not in known:
+            ended = None if alarm.is_ongoing else render_time.to_server(alarm.changed).timestamp()
+            yield _Fault(alarm.severity, render_time.to_server(alarm.since).timestamp(), ended)
+
+
+def hour_lines(snapshot: Snapshot, render_time: RenderTime, cells: int) -> list[Line]:
+    """Three lines: the times, the faults that began in each cell, those that were open in it."""
+    now = render_time.server.timestamp()
+    axis = Axis.ending_at(now, HOUR, max(1, cells - LABEL_CELLS - 1))
+    began: list[list[Severity]] = [[] for _ in range(axis.columns)]
+    present: list[list[Severity]] = [[] for _ in range(axis.columns)]
+    for fault in _faults(snapshot, render_time):
+        if fault.severity is Severity.INFO:
+            continue
+        first, last = axis.column_of(fault.since), axis.column_of(now if fault.until is None else fault.until)
+        if 0 <= first < axis.columns:
+            began[first].append(fault.severity)
+        for column in range(max(0, first), min(last + 1, axis.columns)):
+            present[column].append(fault.severity)
+    return [
+        [(f"{' last hour':<{LABEL_CELLS}}", StyleRole.HEAD), (_times(axis), StyleRole.DIM)],
+        [(f"{' began':<{LABEL_CELLS}}", StyleRole.HEAD), *_bars(began)],
+        [(f"{' open':<{LABEL_CELLS}}", StyleRole.HEAD), *_bars(present)],
+    ]
+
+
+def _times(axis: Axis) -> str:
+    text = [" "] * axis.columns
+    at = (int(axis.start) // TICK_SECONDS + 1) * TICK_SECONDS
+    while at < axis.end:
+        label, column = f"{datetime.fromtimestamp(at, UTC):%H:%M}", axis.column_of(at)
+        if column + len(label) <= axis.columns:
+            text[column : column + len(label)] = label
+        at += TICK_SECONDS
+    return "".join(text)
+
+
+def _bars(columns: list[list[Severity]]) -> Line:
+    """A bar a column, in the colour of the worst; a thin line where there was nothing."""
+    top = max(MIN_TOP, *(len(column) for column in columns))
+    line: list[Segment] = []
+    for column in columns:
+        worst = min(column, key=lambda severity: severity.rank, default=None)
+        glyph = BARS[-(-len(column) * len(BARS) // top) - 1] if column else "▁"
+        role = _ROLES[worst] if worst else StyleRole.BAND
+        if line and line[-1][1] is role:
+            line[-1] = (line[-1][0] + glyph, role)
+        else:
+            line.append((glyph, role))
+    return line
+
+
+def clear_text(snapshot: Snapshot, render_time: RenderTime) -> str:
+    """Since when nothing is wrong, how many faults there were today, and how long the longest lasted."""
+    midnight = render_time.server.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    past = [fault for fault in _faults(snapshot, render_time) if fault.severity is not Severity.INFO and fault.until]
+    ends = [fault.until for fault in past if fault.until is not None]
+    today = [fault for fault in past if fault.since >= midnight]
+    if not ends:
+        return "✓ clear: no alarm now, and none in the last 5 min"
+    since = datetime.fromtimestamp(max(ends), UTC)
+    longest = max(((fault.until or fault.since) - fault.since for fault in today), default=0.0)
+    counted = f" {len(today)} faults today, longest {compact_duration(longest)}." if today else ""
+    return f"✓ clear since {since:%H:%M:%S}Z.{counted}"
