@@ -93,6 +93,21 @@ async def test_a_stream_goes_on_as_if_the_deck_had_never_stopped(tmp_path: Path)
         assert state.assessment.baseline_video is not None, "what is usual need not be learnt anew"
 
 
+async def test_a_wall_judges_by_what_a_deck_of_the_same_history_has_learnt(tmp_path: Path) -> None:
+    """It keeps none itself: without that it would take ten minutes to know what is usual."""
+    path = tmp_path / "deck.sqlite"
+    async with run(path, Newest(0, 3600, event()), 0) as (monitor, _):
+        (learnt,) = (await monitor.wait_ready()).events
+    clock, stage = MovedClock(10), Newest(10, 3, event())
+    async with Api(base_url="http://127.0.0.1", token="token-of-tests", now=clock.now, mount=stage) as api:
+        walls = [Monitor(api, clock, random=Random(1), answers=answers) for answers in (HistoryReader(path), None)]
+        (told,), (alone,) = [(await wall.wait_ready()).events for wall in walls]
+    assert learnt.assessment.baseline_video is not None
+    assert told.assessment.baseline_video == learnt.assessment.baseline_video
+    assert alone.assessment.baseline_video is None
+    assert len(told.qos.readings) > len(alone.qos.readings) == 3
+
+
 async def test_what_the_platform_answers_wins_over_what_was_recorded_of_the_same_stretch(tmp_path: Path) -> None:
     path = tmp_path / "deck.sqlite"
     for at, newest in ((0, 3600), (1, 100)):

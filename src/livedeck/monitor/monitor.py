@@ -307,9 +307,10 @@ class Monitor:
         self._reload_limits()
         if self._history:
             await self._restore_alarms(self._history)
-            await self._world.preload(self._history, self._clock.now())
         elif self._shared and not self._are_answers_known:
             await self._take_answers(self._shared)
+        if self._shared:
+            await self._world.preload(self._shared, self._clock.now())
         self._debounce.begin()
         begun = self._watch_clock()
         results = await self._poller.round(

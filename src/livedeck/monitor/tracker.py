@@ -17,7 +17,7 @@ from livedeck.monitor.detection.detect import StreamRules, detect, episodes, sti
 from livedeck.monitor.detection.health import assess, find, is_worse
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.detection.phase import IngestEvidence, derive
-from livedeck.monitor.history import History, StreamKey
+from livedeck.monitor.history import History, HistoryReader, StreamKey
 from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.limits import Limits
@@ -472,7 +472,7 @@ class WorldTracker:
         """Whether the samples of that event were asked for, with whatever result; true of an event that is gone."""
         return event_id not in self._trackers or self._trackers[event_id].has_response
 
-    async def preload(self, history: History, now: datetime) -> None:
+    async def preload(self, history: History | HistoryReader, now: datetime) -> None:
         """Put what was recorded of a stream before what is answered of it, as soon as the stream is known."""
         until = server_time(self.status, now).timestamp() + self._thresholds.ahead
         if streams := self._new_streams():

@@ -47,6 +47,14 @@ class Recorded(NamedTuple):
     learnt: Learnt | None = None
 
 
+def _recorded(db: Database, streams: Mapping[str, str], until: float, newest: int) -> dict[str, Recorded]:
+    keys = {event_id: StreamKey(event_id, stream_id) for event_id, stream_id in streams.items()}
+    return {
+        event_id: Recorded(samples.readings(db, key, until, newest), learnt.find(db, key))
+        for event_id, key in keys.items()
+    }
+
+
 @dataclass(eq=False)
 class History:
     """Keeps and gives back; made by `open`. Nothing of it blocks the event loop: one thread writes, another reads.
@@ -165,14 +173,7 @@ class History:
         `until`: epoch s, server clock, included. All in one read: a file that is locked is waited for once.
         """
 
-        def find(db: Database) -> dict[str, Recorded]:
-            keys = {event_id: StreamKey(event_id, stream_id) for event_id, stream_id in streams.items()}
-            return {
-                event_id: Recorded(samples.readings(db, key, until, newest), learnt.find(db, key))
-                for event_id, key in keys.items()
-            }
-
-        return await self._queue.read(find, {})
+        return await self._queue.read(partial(_recorded, streams=streams, until=until, newest=newest), {})
 
     def record_learnt(self, news: Mapping[StreamKey, Learnt]) -> None:
         """Keep what detection has learnt of these streams. Returns at once."""
@@ -269,27 +270,32 @@ class HistoryReader:
         self._path = path
         self._answers, self._rulings = RowCursor(answers.read), RowCursor(journal.rulings)
 
+    async def recorded(self, streams: Mapping[str, str], until: float, *, newest: int = -1) -> Mapping[str, Recorded]:
+        """As `History.recorded`; nothing where there is no file that can be read."""
+        find = partial(_recorded, streams=streams, until=until, newest=newest)
+        return await asyncio.to_thread(self._query, find, {})
+
     async def new_answers(self) -> tuple[AlarmAnswer, ...]:
         """What was answered to alarms since the last time; none where there is no file that can be read."""
-        return await asyncio.to_thread(self._query, self._answers.read)
+        return await asyncio.to_thread(self._query, self._answers.read, ())
 
     async def new_rulings(self) -> tuple[Ruling, ...]:
         """How events are to be judged, said since the last time; none where there is no file that can be read."""
-        return await asyncio.to_thread(self._query, self._rulings.read)
+        return await asyncio.to_thread(self._query, self._rulings.read, ())
 
     async def intents(self, since: datetime) -> tuple[IntentRecord, ...]:
         """What was about to be sent since then; none where there is no file that can be read."""
-        return await asyncio.to_thread(self._query, partial(journal.read, kind=IntentRecord, since=since))
+        return await asyncio.to_thread(self._query, partial(journal.read, kind=IntentRecord, since=since), ())
 
     async def open_changes(self) -> tuple[OpenChange, ...]:
         """The changes that were sent and have no end; none where there is no file that can be read."""
-        return await asyncio.to_thread(self._query, journal.open_changes)
+        return await asyncio.to_thread(self._query, journal.open_changes, ())
 
-    def _query(self, query: Callable[[Database], tuple[T, ...]]) -> tuple[T, ...]:
+    def _query(self, query: Callable[[Database], T], nothing: T) -> T:
         with suppress(StorageError):
             db = Database(self._path, reads=True)
             try:
                 return query(db)
             finally:
                 db.close()
-        return ()
+        return nothing
