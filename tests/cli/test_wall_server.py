@@ -6,12 +6,14 @@ import asyncio
 import contextlib
 import re
 import socket
+import struct
 from dataclasses import replace
 
 import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
+from cli.test_picture_size import PICTURES
 from cli.wall_stage import data_of, model_of, served, with_poster
 from livedeck.cli import wall_server
 from livedeck.cli.wall_exposure import Exposure
@@ -23,7 +25,7 @@ from livedeck.monitor import Snapshot
 from livedeck.settings import Settings
 from ui.wall_stage import evening, many
 
-PNG = b"\x89PNG\r\n\x1a\nrest"
+PNG = PICTURES["png"]
 FILES = ("/", "/wall.js", "/wall.css", "/colours.css", "/icon.svg")
 
 
@@ -209,8 +211,9 @@ async def test_a_peer_that_never_reads_gives_its_place_back(known: Snapshot, mon
 @pytest.mark.parametrize(
     ("content", "media_type"),
     [
-        (PNG, "image/png"), (b"\xff\xd8\xff\xe0rest", "image/jpeg"), (b"GIF89arest", "image/gif"),
-        (b"RIFF\0\0\0\0WEBPrest", "image/webp"), (b"<svg onload=alert(1)>", None), (b"<html>", None), (b"", None),
+        (PNG, "image/png"), (PICTURES["jpeg"], "image/jpeg"), (PICTURES["gif"], "image/gif"),
+        (PICTURES["webp"], "image/webp"), (b"<svg onload=alert(1)>", None), (b"<html>", None), (b"", None),
+        (PNG[:16] + struct.pack(">II", 60_000, 60_000) + PNG[24:], None),
     ],
 )  # fmt: skip
 async def test_a_poster_is_what_its_bytes_say_and_nothing_but_a_picture(

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 import structlog
 
+from livedeck.cli.picture_size import picture_size
 from livedeck.client import ApiError, Secret
 
 MAX_BYTES = 2 * 2**20
 """Of one picture; the platform makes one of the size that a tile needs."""
 
+MAX_PIXELS = 4096 * 4096
+"""Of one picture: a browser takes four bytes for each, however few bytes they were sent in."""
+
 MAX_KEPT = 256
 
 RETRY_SECONDS = 60.0
 """How long a picture that could not be had is not asked for again."""
-
-_TYPES = (
-    (re.compile(rb"\x89PNG\r\n\x1a\n"), "image/png"),
-    (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
-    (re.compile(rb"GIF8[79]a"), "image/gif"),
-    (re.compile(rb"RIFF....WEBP", re.DOTALL), "image/webp"),
-)
 
 Fetch = Callable[[Secret, int, str], Awaitable[bytes]]
 """The content behind a link, of so many bytes at most; raises ApiError. `client.resources.cdn.Cdn.content` is one."""
@@ -74,8 +70,9 @@ class Posters:
         except ApiError as error:
             log.info("a poster is not shown", reason=str(error))
             return None
-        media_type = next((name for signature, name in _TYPES if signature.match(content)), None)
-        if media_type is None:
-            log.info("a poster is not shown", reason=f"{link} is no PNG, JPEG, GIF or WebP")
+        size = picture_size(content)
+        if size is None or size.width * size.height > MAX_PIXELS:
+            what = f"of {size.width}x{size.height} pixels" if size else "no PNG, JPEG, GIF or WebP"
+            log.info("a poster is not shown", reason=f"{link} is {what}")
             return None
-        return PosterPicture(content, media_type)
+        return PosterPicture(content, size.media_type)
