@@ -21,6 +21,7 @@ from livedeck.settings import Settings
 from livedeck.text.segments import FILLED, Shade, StyleRole
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.terminal import Plain, ascii_only
+from livedeck.ui.wallboard.styles import wall_style
 from ui.stage import act, running, text_of
 
 GRAPHIC = {StyleRole.ON_AIR, StyleRole.LIMIT}
@@ -83,6 +84,18 @@ def test_words_can_be_read_on_the_ground_of_a_critical_row(name: str, role: Styl
     assert style.color is not None
     assert style.bgcolor is not None
     assert contrast(*(part.get_truecolor().hex for part in (style.color, style.bgcolor))) >= 4.5
+
+
+WORDS_ON_BOARDS = sorted({*StyleRole} - DECORATION - GRAPHIC)
+
+
+@pytest.mark.parametrize("board", [StyleRole.CRITICAL, StyleRole.WARNING, StyleRole.OK, StyleRole.STALE])
+@pytest.mark.parametrize("name", ["dark", "light", "contrast"])
+def test_words_contrast_with_the_ground_of_every_tile_of_a_wall(name: str, board: StyleRole) -> None:
+    """As the wall shows them: it has no pure white."""
+    specs = {role: wall_style(themes.PALETTES[name], Shade(role, board=board), dim=False) for role in WORDS_ON_BOARDS}
+    ratios = {role: contrast(spec.colour, spec.background) for role, spec in specs.items()}
+    assert not {role: round(ratio, 2) for role, ratio in ratios.items() if ratio < 4.5}
 
 
 @pytest.mark.parametrize("name", themes.PALETTES)

@@ -14,6 +14,8 @@ from livedeck.monitor import Snapshot
 from livedeck.text.segments import ShadedLine
 from livedeck.ui.wallboard import glyphs
 from livedeck.ui.wallboard.face import HEIGHT_DOTS, text_dots
+from livedeck.ui.wallboard.glyphs import wrap_text
+from livedeck.ui.wallboard.seats import Seats
 from ui.wall_stage import dots, evening, is_drawn, lines, many, text
 
 LATIN = (
@@ -114,3 +116,24 @@ def test_the_face_has_every_letter_of_western_and_central_europe() -> None:
 def test_a_script_that_the_face_lacks_is_in_cell_letters(name: str) -> None:
     assert text_dots(name) is None
     assert glyphs.text_cells(name, glyphs.LARGE) is None
+
+
+@pytest.mark.parametrize("size", [(160, 45), (240, 67)])
+def test_every_name_is_told_from_every_other_in_the_cells_of_a_grid(known: Snapshot, size: tuple[int, int]) -> None:
+    """wallboard.md, "Grid": whole or without a part of its middle, in whatever script."""
+    names = sorted({*LATIN, *OTHER})
+    crowd = many(known, len(names))
+    events = tuple(
+        replace(state, event=state.event.model_copy(update={"name": name}))
+        for state, name in zip(crowd.events, names, strict=True)
+    )
+    seats = Seats().seat(events)
+    wall = text(lines(replace(crowd, events=events, alarms=()), size))
+    grid = wall[wall.index("always in its place") :]
+    plan_cells = [cells for cells in range(14, 60) if all(wrap_text(name, 1, cells, 1)[0] in grid for name in names)]
+    assert sum(seat is not None for seat in seats) == len(names) >= 60
+    assert plan_cells, "each stands there, cut to one width"
+    for cells in plan_cells:
+        cut = [wrap_text(name, 1, cells, 1)[0] for name in names]
+        assert len(set(cut)) == len(names)
+        assert all(_is_cut_in_its_middle(shown, name) for shown, name in zip(cut, names, strict=True))

@@ -15,7 +15,15 @@ import pytest_asyncio
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Secret
-from livedeck.monitor import AlarmState, BroadcastState, ConnectionState, ConnectionStatus, Severity, Snapshot
+from livedeck.monitor import (
+    AlarmState,
+    BroadcastState,
+    ConnectionState,
+    ConnectionStatus,
+    RuleChange,
+    Severity,
+    Snapshot,
+)
 from livedeck.presentation.events import EVENTS, STANDING_WORDS, Standing, standing
 from livedeck.presentation.filtering import parse
 from livedeck.presentation.render_time import RenderTime
@@ -379,6 +387,38 @@ def test_the_bar_of_a_tile_says_what_is_wrong_and_is_filled_only_then(known: Sna
             assert (STANDING_WORDS[stands][0] in plain(bar)) is True
             assert [width(line) for line in (bar, *rest)] == [53] * 13
     assert judged == set(fills)
+
+
+@pytest.mark.parametrize(("lag", "words"), [(24.0, "up to 24 s late"), (8.0, ""), (None, "")])
+def test_a_tile_says_how_late_its_metrics_come(known: Snapshot, lag: float | None, words: str) -> None:
+    """Where that is worth a word (monitoring.md, "Delivery"), whatever else its bar says."""
+    crowd = many(known, 9)
+    late = tuple(replace(state, qos=replace(state.qos, lag=lag)) for state in crowd.events)
+    drawn = text(lines(replace(crowd, events=late), (240, 67)))
+    assert drawn.count("late ") == (len(late) if words else 0)
+    assert words in drawn
+
+
+@pytest.mark.parametrize("count", [9, 24])
+def test_changed_limits_are_told_for_five_minutes(known: Snapshot, count: int) -> None:
+    crowd = many(known, count)
+    change = RuleChange(EVENING - timedelta(seconds=299), "video_low 0.5 -> 0.6", crowd.events[0].id)
+    faulty = RuleChange(EVENING, "the limits stay as they are: config.toml, line 7", is_fault=True)
+    drawn = text(lines(crowd, (160, 45), rule_changes=(change, faulty)))
+    assert f"● 21:09:08Z  {crowd.events[0].event.name}: video_low 0.5 -> 0.6" in drawn
+    assert "▲ 21:14:07Z  the limits stay as they are: config.toml, line 7" in drawn
+    later = text(lines(crowd, (160, 45), rule_changes=(change,), now=EVENING + timedelta(seconds=1)))
+    assert "video_low" not in later
+
+
+def test_over_tiles_stand_the_alarms_of_what_has_none(known: Snapshot) -> None:
+    """wallboard.md, "Tiles": an alarm stands in one place; over the grid, where no cell has room for it."""
+    own = replace(known.alarms[0], event_id="", subject="livedeck", kind="HISTORY_FAILED", severity=Severity.WARNING)
+    alarms = (own, *known.alarms)
+    tiles, grid = (text(lines(replace(many(known, count), alarms=alarms), (160, 45))) for count in (9, 24))
+    assert tiles.count("HISTORY_FAILED") == grid.count("HISTORY_FAILED") == 1
+    banner = tiles.splitlines()[:7]
+    assert not any(alarm.kind in "\n".join(banner) for alarm in known.alarms)
 
 
 def test_the_health_of_each_of_nine_tiles_is_in_large_letters(known: Snapshot) -> None:

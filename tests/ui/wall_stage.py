@@ -68,7 +68,7 @@ def lines(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, *
 def _model(snapshot: Snapshot, options: dict[str, Any]) -> WallModel:
     fault = options.get("fault", "")
     render_time = RenderTime.from_snapshot(snapshot, options.get("now", EVENING), watched=not fault)
-    return wall_model(snapshot, render_time, options.get("terms", ()), fault)
+    return wall_model(snapshot, render_time, options.get("terms", ()), fault, options.get("rule_changes", ()))
 
 
 def picture(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, **options: Any) -> str:

@@ -76,7 +76,7 @@ def board_grounds(colours: Colours) -> Mapping[str, str]:
     return {
         "critical": mix(colours.panel, colours.critical, critical),
         "warning": mix(colours.panel, colours.warning, warning),
-        "ok": colours.panel,
+        "ok": colours.panel if colours.panel != colours.ground else colours.raised,
         "stale": mix(colours.panel, colours.grid, 0.5),
     }
 

@@ -17,8 +17,11 @@ from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, text_cells, text_lines, wrap_text
 from livedeck.ui.wallboard.recent import on_board, recent_chart
 
-RATE_CELLS = 11
-"""Cells beside the bars: a bit rate, a frame rate."""
+RATE_CELLS, LARGE_RATE_CELLS = 11, 36
+"""Cells beside the chart: a bit rate, a frame rate; in large letters."""
+
+MIN_LARGE_RATES = (100, 4 * HEIGHTS[LARGE])
+"""Cells and lines of a chart from which the numbers beside it are in large letters."""
 
 WIDEST = {"name": "TEN LETTERS", "health": "100  5 Mbit/s"}
 """What must fit at a scale, or a smaller one is taken for every tile; the most needed first."""
@@ -63,23 +66,30 @@ class TileLayout(NamedTuple):
 
 
 def tile_layout(names: Sequence[str], size: tuple[int, int], max_scale: int) -> TileLayout:
-    """The layout of all tiles of a page: the largest letters, up to `max_scale`, that leave the chart two lines.
+    """The layout of all tiles of a page: the largest letters, up to `max_scale`, that leave the chart two lines; larger
+    ones than the face has only where no name is cut for them.
 
     The name comes first, in as many rows as the longest one needs; the health is at most as large.
     """
     inner, height = size[0] - MARGIN, size[1]
     best = TileLayout()
     for scale in range(LARGE, max_scale + 1):
-        rows = max((len(wrap_text(name, scale, inner, MAX_NAME_ROWS)) for name in names), default=0)
-        candidates = [best._replace(name=scale, name_rows=count) for count in range(max(1, rows), 0, -1)]
+        rows = max((_rows_needed(name, scale, inner) for name in names), default=1)
+        candidates = [best._replace(name=scale, name_rows=count) for count in range(min(rows, MAX_NAME_ROWS), 0, -1)]
         named = next((layout for layout in candidates if layout.lines <= height), None)
-        if named is None or (text_cells(WIDEST["name"], scale) or 0) > inner:
+        is_cut = named is None or named.name_rows < rows
+        if named is None or (scale > LARGE and is_cut) or (text_cells(WIDEST["name"], scale) or 0) > inner:
             return best
         best = named
         candidate = best._replace(health=scale)
         if (text_cells(WIDEST["health"], scale) or 0) <= inner and candidate.lines <= height:
             best = candidate
     return best
+
+
+def _rows_needed(name: str, scale: int, cells: int) -> int:
+    """Rows that the whole name takes, one where the face lacks its letters; more than a tile has are all the same."""
+    return max(1, len(wrap_text(name, scale, cells, MAX_NAME_ROWS + 1)))
 
 
 def tile_lines(
@@ -258,10 +268,15 @@ def _graph(
         return []
     if not len(state.qos.readings):
         return [[("no samples", StyleRole.DIM)] if state.phase.tally.expects_signal else []]
-    chart = recent_chart(state, render_time, (max(1, inner - RATE_CELLS), height), cache)
-    numbers = _numbers(state, render_time)[: height if height >= HEIGHTS[LARGE] else 2][:height]
-    rows = zip(chart, _at_bottom(numbers, len(chart)), strict=True)
-    return [join(line, fit(number, RATE_CELLS, right=True), inner) for line, number in rows]
+    numbers, cells = _numbers(state, render_time), RATE_CELLS
+    if inner >= MIN_LARGE_RATES[0] and height >= MIN_LARGE_RATES[1]:
+        texts, cells = [(plain(number), number[0][1]) for number in numbers if number], LARGE_RATE_CELLS
+        numbers = [line for text, role in texts for line in text_lines(text, role, LARGE, cells - 2)]
+    elif height < HEIGHTS[LARGE]:
+        numbers = numbers[:2]
+    chart = recent_chart(state, render_time, (max(1, inner - cells), height), cache)
+    rows = zip(chart, _at_bottom(numbers[:height], len(chart)), strict=True)
+    return [join(line, fit(number, cells, right=True), inner) for line, number in rows]
 
 
 def _numbers(state: EventState, render_time: RenderTime) -> list[Line]:

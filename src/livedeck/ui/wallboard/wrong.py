@@ -57,13 +57,16 @@ class FaultArea:
         own = [alarm for alarm in model.alarms if not alarm.event_id]
         lines += [alarm_line(alarm, self._at, cells) for alarm in own[:_MAX_ALARMS]]
         wrong = [state for state in model.states if standing(state, self._at) in WRONG]
-        over = [alarm for alarm in model.alarms if alarm.event_id and alarm.state is AlarmState.RETURNED]
+        of_events = [alarm for alarm in model.alarms if alarm.event_id]
+        over = [alarm for alarm in of_events if alarm.state is AlarmState.RETURNED][:_MAX_ALARMS]
         free = max(0, height - len(lines))
         if wrong:
             lines += self._wrong(wrong, free)
-        elif not own and not self._at.stale:
-            lines += self._calm(free - min(len(over), _MAX_ALARMS))
-        lines += [alarm_line(alarm, self._at, cells) for alarm in over[: max(0, min(_MAX_ALARMS, height - len(lines)))]]
+        elif self._at.stale:
+            over = of_events  # what was wrong when something was seen
+        elif not own:
+            lines += self._calm(free - len(over))
+        lines += [alarm_line(alarm, self._at, cells) for alarm in over[: max(0, height - len(lines))]]
         blank: list[ShadedLine] = [[]] * height
         return [fit(line, cells, ellipsis=True) for line in [*lines, *blank][:height]]
 
