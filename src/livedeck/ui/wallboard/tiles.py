@@ -11,7 +11,7 @@ from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, words_role
 from livedeck.presentation.events import Standing, standing
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, clip, fit, join, justify, plain, width
+from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, clip, fit, join, justify, plain, shorten, width
 from livedeck.text.values import NOT_APPLICABLE, safe, short_duration
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, text_cells, text_lines, wrap_text
@@ -256,8 +256,8 @@ def _finding_lines(state: EventState, render_time: RenderTime, inner: int) -> It
     doubtful = events.is_doubtful(state, render_time)
     for finding in sorted(state.assessment.findings, key=lambda finding: SEVERITY_RANKS[finding.severity]):
         role = StyleRole.STALE if doubtful else words_role(finding.severity)
-        glyph = SEVERITY_BADGES[finding.severity].glyph
-        yield clip([(f"{glyph} {finding.kind}  {safe(finding.actual)}", role)], inner)
+        head = f"{SEVERITY_BADGES[finding.severity].glyph} {finding.kind}  "
+        yield clip([(f"{head}{shorten(safe(finding.actual), max(0, inner - len(head)))}", role)], inner)
 
 
 def _graph(

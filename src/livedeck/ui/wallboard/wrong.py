@@ -15,7 +15,19 @@ from livedeck.presentation import events
 from livedeck.presentation.alarms import alarm_line, answered_by
 from livedeck.presentation.events import STANDING_WORDS, Standing, standing
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, fit, join, plain, width, wrap, wrap_groups
+from livedeck.text.segments import (
+    Line,
+    ShadedLine,
+    StyleRole,
+    clip,
+    fit,
+    join,
+    plain,
+    shorten,
+    width,
+    wrap,
+    wrap_groups,
+)
 from livedeck.text.values import NO_DATA, compact_duration, safe
 from livedeck.ui.wallboard import header
 from livedeck.ui.wallboard.cache import DrawCache, shares
@@ -29,6 +41,9 @@ SHARE = 0.41
 
 MIN_LARGE_CELLS, MIN_WIDE_CELLS = 110, 150
 """Cells from which a fault has large letters and a chart; from which that is as wide as the words."""
+
+MIN_LINES_FOR_ALL = 6
+"""Lines of a fault from which all that is known of it is said; below, the numbers take one line."""
 
 MAX_ROW_LINES = 13
 """Lines of a fault at most: more tell nothing more."""
@@ -113,16 +128,17 @@ class FaultArea:
         _, since = _since(state, alarm, self._at)
         name: Line = [*events.odd_sign(state), (events.name(state), StyleRole.STRONG)]
         actual = plain(interruption(state, self._at)) or (safe(finding.actual) if finding else "")
+        taken = f"  taken by {person}" if alarm and (person := answered_by(alarm)) else ""
+        right: Line = [(taken, StyleRole.INFO), (f" {_health(state)} ", StyleRole.STRONG)]
         line: Line = [
             chip,
             (f" {since:>6}  ", StyleRole.TEXT),
             *fit(name, max(16, min(40, self._cells // 4)), ellipsis=True),
             (f" {kind}  ", StyleRole.STRONG if stands is Standing.BAD else StyleRole.WARNING),
-            (actual, StyleRole.TEXT),
         ]
-        if alarm and (person := answered_by(alarm)):
-            line.append((f"  taken by {person}", StyleRole.INFO))
-        return on_board(join(line, [(f" {_health(state)} ", StyleRole.STRONG)], self._cells), BOARDS[stands])
+        free = self._cells - width(line) - width(right)
+        line.append((shorten(actual, free) if free > 0 else "", StyleRole.TEXT))
+        return on_board(join(line, right, self._cells), BOARDS[stands])
 
     def _alarm_of(self, state: EventState) -> Alarm | None:
         """That of the worst finding."""
@@ -191,7 +207,7 @@ def _words(state: EventState, alarm: Alarm | None, render_time: RenderTime, size
     lines: list[ShadedLine] = [clip(_kind(state, render_time), cells)]
     if at:
         lines.append([("since ", StyleRole.DIM), (f"{at}  ", StyleRole.TEXT), (seconds, StyleRole.STRONG)])
-    lines += wrap(actual, StyleRole.TEXT, cells)
+    lines += wrap(actual if height >= MIN_LINES_FOR_ALL else shorten(actual, cells), StyleRole.TEXT, cells)
     if alarm and (person := answered_by(alarm)):
         lines.append(clip([(f"taken by {person}", StyleRole.INFO)], cells))
     others = [other.kind for other in state.assessment.findings if finding and other.kind != finding.kind]
