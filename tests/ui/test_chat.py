@@ -23,8 +23,8 @@ from livedeck.ui.app import Deck
 from livedeck.ui.chat import jobs, view
 from livedeck.ui.chat.form import export_options, message_filter
 from livedeck.ui.chat.jobs import MAX_ROWS, ExportJob, JobState, PreviewRow, exports_of
-from livedeck.ui.chat.screen import ChatScreen
-from livedeck.ui.chat.view import SILENT_SECONDS, WIDE_BAR_CELLS, Keys
+from livedeck.ui.chat.screen import TAIL_SECONDS, ChatScreen
+from livedeck.ui.chat.view import SILENT_SECONDS, WIDE_BAR_CELLS, Keys, Tail
 from livedeck.ui.general.leave import LeaveDialog
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
@@ -35,7 +35,7 @@ from ui.stage import act, known, running, steady
 
 CHOIR = "Choir, hall B"
 DRAFT = "Untitled event"
-KEYS = Keys("enter", "/", "esc", "e", "x", "y", "o", "]")
+KEYS = Keys("enter", "/", "esc", "e", "x", "y", "o", "]", "end")
 
 
 @asynccontextmanager
@@ -313,7 +313,7 @@ async def test_earlier_streams_come_from_the_history_and_a_refusal_is_shown() ->
         assert "1 of 2, ] the next" in stage.text()
         await stage.act("chat.next_stream")
         assert "history, 2026-11-20" in stage.text()
-        assert "of-yesterday" in stage.text()
+        assert "…rday" in stage.text()
         await stage.act("chat.read")
         await settled(stage)
         assert "✖ FAILED after 0 messages" in stage.text()
@@ -343,11 +343,58 @@ class Log:
 
 
 @pytest.mark.parametrize(("count", "complete"), [(0, True), (MAX_ROWS, True), (MAX_ROWS + 1, False)])
-async def test_a_preview_of_any_log_is_bounded_and_says_so(count: int, complete: bool) -> None:
+async def test_a_preview_of_any_log_is_bounded_has_the_newest_and_says_so(count: int, complete: bool) -> None:
     api: Any = Log(count)
     *_, last = [preview async for preview in jobs.read_preview(api, EXPORT, EVENING)]
-    assert (len(last.rows), last.is_complete, last.is_reading) == (min(count, MAX_ROWS), complete, False)
-    assert ("an export has them all" in plain(view.preview_line(last, FRESH, KEYS))) is not complete
+    assert (len(last.rows), last.count, last.is_complete, last.is_reading) == (min(count, MAX_ROWS), count, True, False)
+    assert [row.text for row in last.rows[-1:]] == ([str(count - 1)] if count else [])
+    assert ("an export has them all" in plain(view.preview_line(last, FRESH, KEYS, Tail()))) is not complete
+
+
+async def write_more(stage: Stage, seconds: float) -> None:
+    """Let the platform's time and the deck's pass: viewers write meanwhile, and the log is due again."""
+    stage.simulator.clock.step(seconds)
+    stage.clock.tick += TAIL_SECONDS
+    stage.deck.snapshot_signal.publish(None)
+    await stage.settle()
+    await settled(stage)
+
+
+async def test_the_newest_message_stays_in_sight_until_somebody_scrolls_and_then_it_is_counted(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as stage:
+        await stage.act("chat.read")
+        await settled(stage)
+        first = screen(stage).newest()
+        await write_more(stage, 60)
+        second = screen(stage).newest()
+        assert second.number > first.number
+        assert "▼ follows, read every 10 s" in stage.text()
+        assert second.text.split()[0] in stage.text()
+        await stage.act("row.up")
+        await write_more(stage, 60)
+        new = screen(stage).newest().number - second.number
+        assert new > 0
+        assert f"paused, {new:,} new: end follows again" in stage.text()
+        await stage.act("row.last")
+        assert "follows, read every" in stage.text()
+        assert "paused" not in stage.text()
+
+
+async def test_the_wheel_pauses_too(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as stage:
+        await stage.act("chat.read")
+        await settled(stage)
+        screen(stage).table().scroll_to(y=0, animate=False)
+        await stage.settle()
+        stage.deck.snapshot_signal.publish(None)
+        await stage.settle()
+        assert "‖ paused: end follows again" in stage.text()
+
+
+def test_an_administrator_is_told_by_a_sign_and_a_word() -> None:
+    row = PreviewRow(0, None, "Ola", True, "Welcome")
+    cell = next(column for column in view.MESSAGES.columns if column.name == "role").render(row, FRESH)
+    assert plain(cell) == "★ admin"
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def exports_of(ctx: Context) -> Exports:
 
 
 MAX_ROWS = 10_000
-"""Messages of a preview: a log may exceed any memory."""
+"""Messages of a preview, the newest ones: a log may exceed any memory."""
 
 MAX_CHARS = 2000
 """Characters of one message in a preview."""
@@ -142,32 +142,28 @@ class PreviewRow:
 class Preview:
     """The messages of a chat that were read. `as_of`: when reading began (this machine's clock).
 
-    `is_complete`: the log was read to its end. `error`: why reading failed, or empty.
+    `count`: of all that were read. `is_complete`: the log was read to its end. `error`: why reading failed, or empty.
     """
 
     export: ChatExport
     as_of: datetime
     rows: tuple[PreviewRow, ...] = ()
+    count: int = 0
     is_reading: bool = True
     is_complete: bool = False
     error: str = ""
 
 
 async def read_preview(api: Api, export: ChatExport, as_of: datetime) -> AsyncIterator[Preview]:
-    """The preview as it grows, `MAX_ROWS` at most; the last one is no longer reading."""
+    """The preview as it grows, the newest `MAX_ROWS` at most; the last one is no longer reading."""
     preview = Preview(export, as_of)
     yield preview
     try:
         async with aclosing(api.chat.selected(replace(export, zone=UTC))) as batches:
             async for messages in batches:
-                free = MAX_ROWS - len(preview.rows)
-                rows = [
-                    preview_row(number, message) for number, message in enumerate(messages[:free], len(preview.rows))
-                ]
-                preview = replace(preview, rows=(*preview.rows, *rows))
-                if len(messages) > free:
-                    yield replace(preview, is_reading=False)
-                    return
+                rows = [preview_row(number, message) for number, message in enumerate(messages, preview.count)]
+                kept = (*preview.rows, *rows)[-MAX_ROWS:]
+                preview = replace(preview, rows=kept, count=preview.count + len(rows))
                 yield preview
     except ApiError as error:
         yield replace(preview, is_reading=False, error=str(error))

@@ -27,7 +27,7 @@ def _name(row: PreviewRow, _: RenderTime) -> Line:
 
 
 def _role(row: PreviewRow, _: RenderTime) -> Line:
-    return [({True: "admin", False: "", None: UNKNOWN}[row.is_admin], StyleRole.INFO)]
+    return [({True: "★ admin", False: "", None: UNKNOWN}[row.is_admin], StyleRole.INFO)]
 
 
 def _text(row: PreviewRow, _: RenderTime) -> Line:
@@ -37,7 +37,7 @@ def _text(row: PreviewRow, _: RenderTime) -> Line:
 MESSAGES: TableSchema[PreviewRow] = TableSchema(
     columns=(
         Column("at", "WRITTEN (UTC)", 15, 0, _at, right=True),
-        Column("role", "ROLE", 5, 2, _role),
+        Column("role", "ROLE", 7, 2, _role),
         Column("name", "BY", 14, 0, _name),
         Column("text", "MESSAGE", 20, 0, _text, grows=True),
     ),
@@ -80,6 +80,7 @@ class Keys:
     copy: str
     open: str
     next: str
+    last: str
 
 
 def _labelled(label: str, *segments: Segment) -> Line:
@@ -102,7 +103,7 @@ def _stream(source: Source, keys: Keys, width: int) -> Line:
     if stream is None:
         text = "asking which there are" if streams is None else "it has no stream, and none is known of earlier"
         return _labelled("stream", (text, StyleRole.DIM), *error)
-    groups: list[Group] = [(0, [(stream.source, StyleRole.STRONG)]), (2, [(safe(stream.id, 40), StyleRole.DIM)])]
+    groups: list[Group] = [(0, [(stream.source, StyleRole.STRONG)]), (2, [(f"…{safe(stream.id[-4:])}", StyleRole.DIM)])]
     if streams is None:
         groups.append((0, [("asking for earlier ones", StyleRole.DIM)]))
     elif len(streams) > 1:
@@ -121,21 +122,40 @@ def _filter(message_filter: MessageFilter, keys: Keys) -> Line:
     return _labelled("filter", (conditions, StyleRole.STRONG), (f"   {keys.clear} takes it off", StyleRole.DIM))
 
 
-def preview_line(preview: Preview | None, render_time: RenderTime, keys: Keys) -> Line:
-    """How much of the log is shown, and how old that is."""
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Whether the newest message stays in sight. `unseen`: messages that came since it does not. `seconds`: between two
+    readings of a log that may still grow; None: this one does not.
+    """
+
+    is_following: bool = True
+    unseen: int = 0
+    seconds: float | None = None
+
+
+def preview_line(preview: Preview | None, render_time: RenderTime, keys: Keys, tail: Tail) -> Line:
+    """How much of the log is shown, how old that is, and whether it goes on."""
     if preview is None:
         return _labelled("preview", (f"none yet: {keys.read} reads the log", StyleRole.DIM))
-    count = len(preview.rows)
+    count = preview.count
     text = f"{count:,} message{'' if count == 1 else 's'}{' match' if preview.export.filter else ''}"
     if preview.is_reading:
         return _labelled("preview", (f"{text} so far, reading", StyleRole.INFO))
     if preview.error:
         return _labelled("preview", (f"✖ FAILED after {text}: {safe(preview.error, 200)}", StyleRole.CRITICAL))
     as_of = f", as of {preview.as_of:%H:%M:%S}Z ({age(render_time.seconds_since(preview.as_of))})"
-    more = "" if preview.is_complete else f": the first {MAX_ROWS:,}, an export has them all"
-    return _labelled(
-        "preview", (f"{text}{as_of}", StyleRole.TEXT), (f"{more}   {keys.read} reads again", StyleRole.DIM)
-    )
+    more = f": the newest {MAX_ROWS:,}, an export has them all" if count > len(preview.rows) else ""
+    return _labelled("preview", (f"{text}{as_of}{more}", StyleRole.TEXT), ("   ", StyleRole.TEXT), _tail(tail, keys))
+
+
+def _tail(tail: Tail, keys: Keys) -> Segment:
+    """What is done with messages that are still to come."""
+    if not tail.is_following:
+        new = f", {tail.unseen:,} new" if tail.unseen else ""
+        return f"‖ paused{new}: {keys.last} follows again", StyleRole.WARNING
+    if tail.seconds is None:
+        return f"{keys.read} reads again", StyleRole.DIM
+    return f"▼ follows, read every {tail.seconds:.0f} s", StyleRole.INFO
 
 
 def export_lines(job: ExportJob | None, now: float, keys: Keys, width: int) -> list[Line]:
