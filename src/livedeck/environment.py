@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
+import struct
 import sys
+import termios
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -94,6 +97,34 @@ def multiplexer() -> str:
     if os.environ.get("TMUX"):
         return "tmux"
     return "screen" if os.environ.get("STY") else ""
+
+
+_KITTY_PROGRAMS, _SIXEL_TERMS = {"ghostty", "WezTerm"}, ("foot", "mlterm", "contour", "yaft")
+
+
+def graphics() -> str:
+    """How this terminal draws pictures, by what it says of itself: `kitty`, `iterm2`, `sixel`; empty: it says nothing.
+
+    In tmux and GNU screen nothing is known of the terminal behind them.
+    """
+    term, program = os.environ.get("TERM", ""), os.environ.get("TERM_PROGRAM", "")
+    if multiplexer():
+        return ""
+    if "kitty" in term or os.environ.get("KITTY_WINDOW_ID") or program in _KITTY_PROGRAMS:
+        return "kitty"
+    if program == "iTerm.app" or os.environ.get("LC_TERMINAL") == "iTerm2":
+        return "iterm2"
+    return "sixel" if term.startswith(_SIXEL_TERMS) else ""
+
+
+def cell_pixels() -> tuple[int, int]:
+    """Width and height of a cell in pixels; where the terminal does not say, so few that no picture is too large."""
+    try:
+        answer = fcntl.ioctl(sys.__stdout__ or 1, termios.TIOCGWINSZ, bytes(8))
+    except (OSError, ValueError):
+        answer = bytes(8)
+    rows, columns, width, height = struct.unpack("HHHH", answer)
+    return (width // columns, height // rows) if rows and columns and width >= columns and height >= rows else (6, 12)
 
 
 def file_opener() -> str:

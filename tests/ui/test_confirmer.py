@@ -160,8 +160,13 @@ FAILED: dict[str, object] = {"kind": "status", "status": 500, "method": "DELETE"
 REFUSED: dict[str, object] = {"kind": "status", "status": 403, "method": "PUT"}
 VERDICTS: dict[str, tuple[str, dict[str, object], str, Severity]] = {
     "done": ("event.enable", {}, "enable done: Untitled event", Severity.INFO),
-    "applied": ("event.delete", LOST, "delete applied: Untitled event: the answer was lost", Severity.INFO),
-    "unknown": ("event.delete", DROPPED, "delete unknown: Untitled event: the answer was lost", Severity.CRITICAL),
+    "applied": ("event.delete", LOST, "delete applied: Untitled event: the platform failed (500)", Severity.INFO),
+    "unknown": (
+        "event.delete",
+        DROPPED,
+        "delete unknown: Untitled event: the platform failed (500)",
+        Severity.CRITICAL,
+    ),
     "failed": ("event.delete", FAILED, "delete unknown: Untitled event: the platform failed (500)", Severity.CRITICAL),
     "refused": ("event.enable", REFUSED, "enable refused: Untitled event: ", Severity.CRITICAL),
 }

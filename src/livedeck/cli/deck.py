@@ -18,7 +18,16 @@ from livedeck.cli.imports import lasting_imports
 from livedeck.cli.output import echo
 from livedeck.cli.signals import end_on_signals
 from livedeck.cli.wiring import make_api, make_history, make_keymap, make_monitor
-from livedeck.environment import child_variables, file_opener, log_path, multiplexer, no_screen_reason, state_folder
+from livedeck.environment import (
+    cell_pixels,
+    child_variables,
+    file_opener,
+    graphics,
+    log_path,
+    multiplexer,
+    no_screen_reason,
+    state_folder,
+)
 from livedeck.monitor import LimitsSource
 from livedeck.presentation.filtering import TableView
 from livedeck.settings import Settings
@@ -120,6 +129,7 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None) -> 
     with lasting_imports():
         from livedeck.ui.app import Deck
         from livedeck.ui.kit.driver import terminal_guard
+        from livedeck.ui.kit.graphics import Graphics
 
     async with AsyncExitStack() as stack:
         api = await stack.enter_async_context(make_api(settings))
@@ -144,6 +154,8 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None) -> 
             theme=settings.theme,
             ascii_only=settings.ascii,
             checks_uploads=not api.read_only,
+            graphics=Graphics(graphics() or "blocks" if settings.graphics == "auto" else settings.graphics),
+            cell_pixels=cell_pixels(),
         )
         with end_on_signals(deck.end, terminal_guard()):
             code = await deck.run_async()

@@ -182,6 +182,10 @@ class DisplaySettings(BaseModel):
         default="auto", description="colours of the deck; `auto`: what the terminal can show"
     )
     ascii: bool = Field(default=False, description="the deck uses no character beyond ASCII")
+    graphics: Literal["auto", "blocks", "kitty", "iterm2", "sixel"] = Field(
+        default="auto",
+        description="how posters are drawn; `auto`: as the terminal's variables say, else in half blocks",
+    )
     keys: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_flatten_keys)] = Field(
         default={}, description="name of an action = its key, or a list of keys (`livedeck keys`)"
     )

@@ -27,6 +27,7 @@ from livedeck.text.values import safe
 from livedeck.ui.features import FEATURES
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.canvas import StyledWidget
+from livedeck.ui.kit.graphics import Graphics
 from livedeck.ui.kit.selection import RowSelection
 from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
 from livedeck.ui.shell.context import Action, ActionRegistry, Context, Identity, Keymap, Opener, ScreenType
@@ -62,7 +63,8 @@ class Deck(ExactApp):
     marks and actions are kept. `keymap`: the keys that the settings change. `theme`: a name of `themes.PALETTES`, or
     AUTO. `names`: what the settings call ids that the platform has no name for. `store`: where the preferences outlive
     the deck. `multiplexer`: `tmux` or `screen` where the terminal is one. `checks_uploads`: whether the upload address
-    is tried after the first answers. `downloads`: where files go that name no folder. `opener`: shows a file by the
+    is tried after the first answers. `graphics`: how posters are drawn; `cell_pixels`: width and height of a cell.
+    `downloads`: where files go that name no folder. `opener`: shows a file by the
     program of this machine for it.
     """
 
@@ -94,6 +96,8 @@ class Deck(ExactApp):
         theme: str = themes.AUTO,
         ascii_only: bool = False,
         checks_uploads: bool = False,
+        graphics: Graphics = Graphics.BLOCKS,
+        cell_pixels: tuple[int, int] = (10, 20),
     ) -> None:
         super().__init__()
         self.actions = ActionRegistry(FEATURES, keymap)
@@ -106,6 +110,7 @@ class Deck(ExactApp):
         for textual_theme in themes.textual_themes():
             self.register_theme(textual_theme)
         self.preferences = ViewState(store)
+        self.graphics, self.cell_pixels = graphics, cell_pixels
         self._names, self._checks_uploads = names or {}, checks_uploads
         name = self.preferences.theme if theme == themes.AUTO else theme
         self.theme = themes.select_theme(name, no_color=self.no_color, color_system=self.console.color_system)

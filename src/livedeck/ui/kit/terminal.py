@@ -172,6 +172,13 @@ class ExactApp(FilteredApp[int]):
             self._display(self.screen, TextUpdate(text))
         return True
 
+    def draw_over(self, x: int, y: int, sequence: str) -> None:
+        """Have the terminal draw a picture over the cells from that one on; the control string is ours, and passes."""
+        if EXACT_UPDATES and not self.is_headless:
+            text = f"{Control.move_to(x, y).segment.text}{sequence}"
+            self._output.allow(text)
+            self._display(self.screen, TextUpdate(text))
+
     def filtered(self, strip: Strip) -> Strip:
         """The strip as this terminal can show it."""
         _, background = self.screen.background_colors

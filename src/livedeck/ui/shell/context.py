@@ -21,6 +21,7 @@ from livedeck.monitor import Clock, EventState, History, Monitor, Severity, Snap
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Segment
+from livedeck.ui.kit.graphics import Graphics
 from livedeck.ui.shell.preferences import Displayed, ViewState
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ class Context(Protocol):
     api: Api | None
     clock: Clock
     downloads: Path
+    cell_pixels: tuple[int, int]
     fault: str
+    graphics: Graphics
     has_fine_lines: bool
     history: History | None
     identity: Identity

@@ -266,12 +266,19 @@ class PostersScreen(VideoTab):
 
     def on_mount(self) -> None:
         super().on_mount()
+        self.query_one(Thumbnail).draw_by(self.ctx.graphics, self.ctx.cell_pixels)
         self.app.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # some have no thumbnails
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         super().paint(snapshot, render_time)
         poster = self.selected_item()
         self.query_one(Thumbnail).show(self.ctx.api, poster if isinstance(poster, Poster) else None)
+
+    def on_screen_suspend(self) -> None:
+        self.query_one(Thumbnail).cover()
+
+    def on_screen_resume(self) -> None:
+        self.query_one(Thumbnail).uncover()
 
 
 class SubtitlesScreen(OrderedScreen):

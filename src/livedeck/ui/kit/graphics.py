@@ -1,0 +1,153 @@
+"""Pictures in a terminal: pixels by the three protocols that terminals have for them, else half blocks.
+
+The protocols: kitty's graphics (also WezTerm, Ghostty), inline images of iTerm2, and sixel (foot, xterm, mlterm). Which
+one a terminal has is said by its variables or by a setting; it is never tried out.
+"""
+
+from __future__ import annotations
+
+import warnings
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from io import BytesIO
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+FORMATS = ("PNG", "JPEG", "WEBP")
+"""What is decoded; of all that Pillow knows nothing else is ever tried on bytes from outside."""
+
+MAX_PIXELS = 25_000_000
+"""A picture whose head claims more is not decoded: 75 MB of memory."""
+
+MAX_COLOURS = 64
+"""Colours of a sixel picture; every terminal has room for so many."""
+
+KITTY_CHUNK = 4096
+"""Characters of one part of a picture for kitty, as its protocol demands."""
+
+PICTURE_ID = 7
+"""What kitty calls our one picture: another one takes its place."""
+
+ERASE_KITTY = f"\x1b_Ga=d,d=I,i={PICTURE_ID},q=2\x1b\\"
+
+
+class Graphics(StrEnum):
+    """How a picture is drawn."""
+
+    BLOCKS = "blocks"
+    KITTY = "kitty"
+    ITERM2 = "iterm2"
+    SIXEL = "sixel"
+
+
+class Frame(NamedTuple):
+    """Where a picture goes: columns and rows of cells, and the pixels of one cell."""
+
+    columns: int
+    rows: int
+    cell_width: int = 10
+    cell_height: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture for one frame. `strips`: its cells. `sequence`: draws it over them, from their first cell on; empty for
+    half blocks, which are the cells themselves.
+    """
+
+    strips: tuple[Strip, ...]
+    sequence: str = ""
+
+
+def decode(content: bytes, graphics: Graphics, frame: Frame) -> Picture | None:
+    """The picture; None where it is of another kind, broken, or larger than `MAX_PIXELS`. Slow: call it in a thread."""
+    from PIL import Image, UnidentifiedImageError  # 40 ms, and most decks show no poster
+
+    try:
+        with warnings.catch_warnings(), Image.open(BytesIO(content), formats=FORMATS) as image:
+            warnings.simplefilter("error")  # Pillow's own of a picture that is too large
+            if not 0 < image.width * image.height <= MAX_PIXELS:
+                return None
+            return _picture(image.convert("RGB"), graphics, frame)
+    except (UnidentifiedImageError, Image.DecompressionBombError, Warning, OSError, SyntaxError, ValueError, EOFError):
+        return None
+
+
+def _picture(image: Image, graphics: Graphics, frame: Frame) -> Picture:
+    if graphics is Graphics.BLOCKS:
+        return Picture(tuple(_half_blocks(image.resize((frame.columns, frame.rows * 2)), frame)))
+    pixels = image.resize((frame.columns * frame.cell_width, frame.rows * frame.cell_height))
+    blank = Strip.blank(frame.columns)
+    encode = {Graphics.KITTY: _kitty, Graphics.ITERM2: _iterm2, Graphics.SIXEL: _sixel}[graphics]
+    return Picture((blank,) * frame.rows, encode(pixels, frame))
+
+
+def _half_blocks(image: Image, frame: Frame) -> Iterator[Strip]:
+    """Two pixels a cell: the upper one is the letter's colour, the lower one the ground."""
+    data = image.tobytes()
+
+    def colour(x: int, y: int) -> Color:
+        start = (y * frame.columns + x) * 3
+        return Color.from_rgb(*data[start : start + 3])
+
+    for row in range(frame.rows):
+        styles = [Style(color=colour(x, 2 * row), bgcolor=colour(x, 2 * row + 1)) for x in range(frame.columns)]
+        yield Strip([Segment("▀", style) for style in styles], frame.columns)
+
+
+def _png(image: Image) -> str:
+    file = BytesIO()
+    image.save(file, "PNG")
+    return b64encode(file.getvalue()).decode()
+
+
+def _kitty(image: Image, frame: Frame) -> str:
+    """In parts, none of which moves the cursor or is answered."""
+    data = _png(image)
+    parts = [data[start : start + KITTY_CHUNK] for start in range(0, len(data), KITTY_CHUNK)]
+    keys = [f"a=T,f=100,i={PICTURE_ID},p=1,c={frame.columns},r={frame.rows},C=1,q=2,", *[""] * (len(parts) - 1)]
+    ends = [*[1] * (len(parts) - 1), 0]
+    return "".join(f"\x1b_G{key}m={more};{part}\x1b\\" for key, more, part in zip(keys, ends, parts, strict=True))
+
+
+def _iterm2(image: Image, frame: Frame) -> str:
+    size = f"width={frame.columns};height={frame.rows};preserveAspectRatio=0"
+    return f"\x1b]1337;File=inline=1;{size};doNotMoveCursor=1:{_png(image)}\x07"
+
+
+def _sixel(image: Image, frame: Frame) -> str:  # noqa: ARG001  the face of the three
+    """In bands of six rows: for each colour in a band, which of its pixels have it."""
+    indexed = image.quantize(MAX_COLOURS)
+    width, height, pixels = indexed.width, indexed.height, indexed.tobytes()
+    palette = indexed.getpalette() or []
+    shares = [round(part * 100 / 255) for part in palette]
+    colours = [f"#{index};2;{red};{green};{blue}" for index, (red, green, blue) in enumerate(_triples(shares))]
+    bands = "-".join(_band(pixels[top * width : (top + 6) * width], width) for top in range(0, height, 6))
+    return f'\x1bP0;1q"1;1;{width};{height}{"".join(colours)}{bands}\x1b\\'
+
+
+def _triples(parts: list[int]) -> Iterator[tuple[int, int, int]]:
+    return zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+
+
+def _band(pixels: bytes, width: int) -> str:
+    rows = [pixels[start : start + width] for start in range(0, len(pixels), width)]
+    lines = []
+    for colour in sorted(set(pixels)):
+        bits = [sum((row[x] == colour) << number for number, row in enumerate(rows)) for x in range(width)]
+        lines.append(f"#{colour}" + "".join(_run(chr(63 + value), len([*run])) for value, run in groupby(bits)))
+    return "$".join(lines)
+
+
+def _run(sixel: str, count: int) -> str:
+    return f"!{count}{sixel}" if count > 3 else sixel * count
