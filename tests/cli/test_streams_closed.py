@@ -3,22 +3,14 @@ streams")."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 
 import pytest
 
-from cli.commands import environment
+from cli.forked import Run, forked
 from cli.groups_stage import CHANGES, ON_AIR, READS, Stage, stage
 from livedeck.cli import COMMANDS, GROUPS
-
-FORKING = Path(__file__).with_name("forking.py")
-
-Run = Callable[..., tuple[int, str]]
 
 SIMPLE = {
     "alarms": (), "check": ("--all",), "config": ("show",), "docs": ("commands",), "doctor": (), "keys": (),
@@ -45,25 +37,8 @@ def on_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @pytest.fixture(scope="module")
 def run(on_stage: Stage) -> Iterator[Run]:
-    """Runs a line with such streams; its exit code and what it says on standard error."""
-    env = environment(on_stage.home, **on_stage.env)
-    env["PYTHONPATH"] += f":{FORKING.parents[1]}"
-    with subprocess.Popen(
-        [sys.executable, str(FORKING)], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-
-        def run_line(*arguments: str, **streams: str) -> tuple[int, str]:
-            assert process.stdin
-            assert process.stdout
-            said = on_stage.home / "stderr"
-            said.write_text("")
-            line = {"stdin": "null", "stdout": "null", "stderr": str(said), **streams, "arguments": arguments}
-            process.stdin.write(f"{json.dumps(line)}\n")
-            process.stdin.flush()
-            return int(process.stdout.readline()), said.read_text(encoding="utf-8")
-
+    with forked(on_stage) as run_line:
         yield run_line
-        process.kill()
 
 
 LINES = [*SIMPLE, *(name for name in READS if name not in {"api.qos.get", "api.chat.export"}), *CHANGES]
@@ -77,7 +52,7 @@ def assert_ends_well(on_stage: Stage, run: Run, name: str, trouble: str) -> None
     else:
         arguments = (CHANGES.get(name) or READS[name])(on_stage)
     streams, codes = STREAMS[trouble]
-    code, said = run(*arguments, *(["--yes"] if name in CHANGES else []), **streams)
+    code, _, said = run(*arguments, *(["--yes"] if name in CHANGES else []), **streams)
     assert "Traceback" not in said, said
     assert "Exception ignored" not in said, said
     assert code in codes | OWN_CODES.get(name, set()), (code, said)

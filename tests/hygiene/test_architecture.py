@@ -52,7 +52,7 @@ def test_nothing_in_cli_calls_back_up() -> None:
     assert {*TopologicalSorter(imports).static_order()} == rooms  # raises CycleError
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["docs"], ["docs", "settings"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["docs"], ["docs", "settings"], ["status", "--help"]])
 def test_a_question_about_the_command_imports_no_room(arguments: list[str]) -> None:
     """performance.md, "Budgets": help and version cost a bare interpreter and little more."""
     code = (
@@ -66,20 +66,8 @@ def test_a_question_about_the_command_imports_no_room(arguments: list[str]) -> N
     assert done.returncode == 0, done.stderr
 
 
-def test_completion_imports_no_room() -> None:
-    code = (
-        "import sys\nfrom livedeck.cli import main\n"
-        "try:\n    main(prog_name='livedeck')\nexcept SystemExit:\n    pass\n"
-        "heavy = {'textual', 'httpx', 'pydantic', 'starlette', 'rich'} & set(sys.modules)\nassert not heavy, heavy\n"
-    )
-    asked = {"_LIVEDECK_COMPLETE": "bash_complete", "COMP_WORDS": "livedeck al", "COMP_CWORD": "1"}
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent), **asked}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "plain,alarms\n"), done.stderr
-
-
 def test_the_status_command_imports_no_terminal_ui() -> None:
-    code = "import sys\nimport livedeck.cli.status\nassert 'textual' not in sys.modules\n"
+    code = "import sys\nimport livedeck.cli.status_report\nassert 'textual' not in sys.modules\n"
     environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

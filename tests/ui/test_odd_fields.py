@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.cli.status import status_table
+from livedeck.cli.status_report import status_table
 from livedeck.client import ChatExport, Event, ExportResult
 from livedeck.client.resources.validation import read_model
 from livedeck.monitor import CachedList, Snapshot

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from livedeck import __version__
-from livedeck.cli.options import appearance, platform
+from livedeck.cli.options import CommandGroup, appearance, platform
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -57,7 +57,11 @@ Exit codes: 0 done, 1 a fault, 2 wrong use or settings, 3 the platform refuses, 
 Settings: flags, then LIVEDECK_BASE_URL, LIVEDECK_UPLOAD_URL, LIVEDECK_TOKEN, then a TOML file."""
 
 
-class _Lazy(click.Group):
+_WORDS = "livedeck.words"
+"""Where the words behind the options of `livedeck` are kept while a shell completes a line."""
+
+
+class _Lazy(CommandGroup):
     """Knows its commands by name and purpose; imports one when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -81,16 +85,20 @@ class _Lazy(click.Group):
             click.echo(f"livedeck: {name} is not heeded: it would write keys and secrets where others read", err=True)
         return super().invoke(ctx)
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The commands by name alone: whoever presses tab waits for no import."""
-        from click.shell_completion import CompletionItem
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it; whoever presses tab waits for no import of a command. Raises UsageError."""
+        if ctx.resilient_parsing:
+            ctx.meta[_WORDS] = args
+            return None, None, []
+        return super().resolve_command(ctx, args)
 
-        commands = [
-            CompletionItem(name, help=text)
-            for name, text in {**COMMANDS, **GROUPS}.items()
-            if name.startswith(incomplete)
-        ]
-        return commands + click.Command.shell_complete(self, ctx, incomplete)
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What can be completed behind the words of the line, by files of its own."""
+        from livedeck.cli.completion import answer
+
+        return answer(self, ctx.meta.get(_WORDS, ()), incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):

@@ -10,7 +10,7 @@ import click
 from livedeck.cli.exit_codes import DONE, code_of_link, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.status import TIMEOUT, summary
+from livedeck.cli.status_report import TIMEOUT, summary
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
 from livedeck.monitor import AlarmAnswer, ConnectionState, ConnectionStatus, Monitor, Snapshot
 from livedeck.presentation.alarms import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text, rule_change_text

@@ -14,7 +14,7 @@ import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, code_of_error, run
 from livedeck.cli.lookup import lookup_event
-from livedeck.cli.options import merge_flags, platform, time_zone, timestamp
+from livedeck.cli.options import CommandGroup, merge_flags, platform, time_zone, timestamp
 from livedeck.cli.output import echo
 from livedeck.cli.progress import ProgressLine
 from livedeck.cli.signals import cancel_on_signals
@@ -37,7 +37,7 @@ class ExportTarget:
     force: bool
 
 
-@click.group
+@click.group(cls=CommandGroup)
 def command() -> None:
     """The chat of an event's streams."""
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from livedeck.atomic_file import write_private
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import make_keymap
 from livedeck.environment import config_path
@@ -30,7 +30,7 @@ from livedeck.text.secrets import mask_secrets
 from livedeck.text.values import safe
 
 
-@click.group
+@click.group(cls=CommandGroup)
 def command() -> None:
     """Make, show and check the settings file."""
 

@@ -118,7 +118,7 @@ async def run_deck(settings: Settings, limits_source: LimitsSource | None = None
     """
     reason = no_screen_reason()
     if reason:
-        from livedeck.cli.status import print_status
+        from livedeck.cli.status_report import print_status
 
         echo(f"livedeck: {reason}; printing the status instead of the deck", err=True)
         return await print_status(settings, as_json=False)

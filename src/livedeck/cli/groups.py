@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from livedeck.cli.changing import change_command
+from livedeck.cli.options import CommandGroup
 from livedeck.cli.reading import FILES, download_command, get_command, list_command, recordings_command
 from livedeck.operations.commands import COMMANDS
 from livedeck.operations.nouns import NOUNS
@@ -13,7 +14,7 @@ from livedeck.operations.nouns import NOUNS
 def make_group(name: str, summary: str) -> click.Group:
     """The group of that noun. `summary`: its line in the list of commands."""
     noun = NOUNS[name]
-    group = click.Group(name, help=f"{summary[0].upper()}{summary[1:]}.")
+    group = CommandGroup(name, help=f"{summary[0].upper()}{summary[1:]}.")
     group.add_command(list_command(noun))
     group.add_command(get_command(noun))
     if name == "events":

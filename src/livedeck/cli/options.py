@@ -11,8 +11,27 @@ import click
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
+    from click.shell_completion import CompletionItem
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class CommandGroup(click.Group):
+    """A group that names the nearest of its commands for one that it has not."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it. Raises UsageError."""
+        name, commands = args[0], self.list_commands(ctx)
+        if not ctx.resilient_parsing and name not in commands and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, commands, 3)
+            advice = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise click.UsageError(f"No such command {name!r}.{advice}", ctx)
+        return super().resolve_command(ctx, args)
 
 
 def time_span(text: str) -> float:
@@ -54,8 +73,19 @@ def _start_debugging(_ctx: click.Context, _param: click.Parameter, is_wanted: bo
         print_requests()
 
 
+def _complete_profile(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from livedeck.cli.completion import complete_values
+
+    return complete_values("PROFILE", incomplete)
+
+
 _PLATFORM = (
-    click.option("--profile", metavar="NAME", help="Use the platform of [profiles.NAME] in the settings file."),
+    click.option(
+        "--profile",
+        metavar="NAME",
+        shell_complete=_complete_profile,
+        help="Use the platform of [profiles.NAME] in the settings file.",
+    ),
     click.option("--base-url", metavar="URL", help="Address of the platform's API."),
     click.option("--upload-url", metavar="URL", help="Address of its upload endpoints, where it is another."),
     click.option("--read-only", is_flag=True, default=None, help=READ_ONLY),

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from contextlib import suppress
-
 import click
 
+from livedeck.cli.process import flush_errors
 from livedeck.text.outside import shown
 
 
@@ -23,18 +20,6 @@ def echo(text: object, *, nl: bool = True, err: bool = False) -> None:
         if not err:
             raise
         flush_errors()
-
-
-def flush_errors() -> None:
-    """Write what is left for standard error; what it cannot take would fail once more at the end, and is dropped."""
-    if sys.stderr is None:
-        return
-    try:
-        sys.stderr.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
-        with suppress(OSError):
-            sys.stderr.flush()
 
 
 def echo_json(value: object) -> None:

@@ -11,7 +11,7 @@ import click
 
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.formats import Output, check_columns, output_options, print_item, print_list
-from livedeck.cli.naming import EVENT_HELP, argument_names, find_named
+from livedeck.cli.naming import EVENT_HELP, argument_names, find_named, remember_names
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.progress import TransferLine
@@ -38,6 +38,8 @@ def list_command(noun: Noun) -> click.Command:
         items = await (known(found.owner.id) if noun.name == "materials" else noun.read_all(api, found.owner))
         if noun.name == "materials" and not items:
             echo("livedeck: no endpoint lists materials, and this machine's history knows of none here", err=True)
+        if noun.name == "events":
+            remember_names(items)
         print_list(f"{noun.name} list", [object_of(noun, item) for item in items], noun.columns, output)
         return DONE
 
@@ -82,6 +84,12 @@ def object_of(noun: Noun, item: Any) -> dict[str, Any]:
     return {**noun.as_object(item), "token": noun.fingerprint(item)}
 
 
+class ReadingCommand(click.Command):
+    """A command that reads. `columns`: the names that --columns takes."""
+
+    columns: tuple[str, ...] = ()
+
+
 def _reading_command(name: str, noun: Noun, arguments: tuple[str, ...], text: str, work: Work) -> click.Command:
     def callback(ctx: click.Context, /, **flags: Any) -> None:
         words = [flags.pop(argument.lower()) for argument in arguments]
@@ -98,7 +106,8 @@ def _reading_command(name: str, noun: Noun, arguments: tuple[str, ...], text: st
 
     help_text = f"{text}\n\n{EVENT_HELP}" if "EVENT" in arguments else text
     decorated = click.pass_context(callback)
-    command = click.command(name, help=help_text)(output_options(platform(decorated)))
+    command = click.command(name, help=help_text, cls=ReadingCommand)(output_options(platform(decorated)))
+    command.columns = tuple(noun_fields(noun))
     command.params[:0] = argument_names(arguments)
     return command
 

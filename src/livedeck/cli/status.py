@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
 
-from livedeck.cli.exit_codes import code_of_link, run
+from livedeck.cli.exit_codes import run
 from livedeck.cli.options import merge_flags, platform
-from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import SystemClock, make_api, make_monitor
-from livedeck.monitor import EventState, HistoryReader, OpenChange, Snapshot
-from livedeck.presentation import events
-from livedeck.presentation.alarms import alarm_text
-from livedeck.presentation.connection import unreadable_text
-from livedeck.presentation.open_changes import ADVICE, open_change_object, open_change_text
-from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.serialization import snapshot_object
-from livedeck.settings import Settings, load
-from livedeck.text import values
-from livedeck.text.segments import Line, StyleRole, clip, fit, plain, width
-
-TIMEOUT = 15.0
-"""Seconds to wait for a judged sample of every event on air."""
-
-MAX_NAME_WIDTH = 40
-"""Cells of the longest name."""
-
-HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "T-/ELAPSED", "EVENT", "WRONG")
-RIGHT_ALIGNED = frozenset({"VIDEO", "AUDIO", "FPS", "T-/ELAPSED"})
 
 
 @click.command
@@ -43,72 +21,9 @@ def command(ctx: click.Context, /, *, as_json: bool, **flags: Any) -> None:
     """
 
     async def work() -> int:
+        from livedeck.cli.status_report import print_status
+        from livedeck.settings import load
+
         return await print_status(load(**merge_flags(ctx, flags)), as_json=as_json)
 
     ctx.exit(run(work))
-
-
-async def print_status(settings: Settings, *, as_json: bool) -> int:
-    """Print the status of that platform. Returns the exit code."""
-    async with make_api(settings) as api:
-        snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
-    path = settings.history_file()
-    changes = await HistoryReader(path).open_changes() if path else ()
-    render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
-    if as_json:
-        status = {**snapshot_object(snapshot, render_time), "open_changes": [*map(open_change_object, changes)]}
-        echo_json(status)
-    else:
-        if snapshot.link.as_of is not None:
-            echo(status_table(snapshot, render_time))
-        echo(open_changes_text(changes), nl=False)
-    code = code_of_link(snapshot.link)
-    if code:
-        echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {snapshot.link.reason}", err=True)
-    return code
-
-
-def open_changes_text(changes: Sequence[OpenChange]) -> str:
-    """A line for each change that the history has without a verdict, and what to do; empty where there is none."""
-    lines = [f"? {open_change_text(change)}" for change in changes]
-    return "".join(f"{line}\n" for line in (["", *lines, f"  {ADVICE}"] if lines else []))
-
-
-def status_table(snapshot: Snapshot, render_time: RenderTime) -> str:
-    """The status for people: a line an event, worst first, what is wrong with it at its end."""
-    rows = [[[(head, StyleRole.HEAD)] for head in HEADS], *(_row(state, render_time) for state in snapshot.events)]
-    widths = [max(width(row[column]) for row in rows) for column in range(len(HEADS))]
-    alarms = [line for alarm in snapshot.alarms for line in alarm_text(alarm, render_time)]
-    lines = [_row_text(row, widths) for row in rows]
-    left_out = [unreadable_text(snapshot)] if snapshot.unreadable else []
-    return "\n".join([*lines, "", *([*alarms, ""] if alarms else []), *left_out, summary(snapshot)])
-
-
-def _row_text(row: Iterable[Line], widths: Iterable[int]) -> str:
-    cells = zip(row, widths, HEADS, strict=True)
-    return "  ".join(plain(fit(cell, size, right=head in RIGHT_ALIGNED)) for cell, size, head in cells).rstrip()
-
-
-def summary(snapshot: Snapshot) -> str:
-    """How much there is, and of when: `12 events, 6 alarms, as of 2026-11-20 21:14:07Z`."""
-    as_of = snapshot.link.as_of
-    age = "no data" if as_of is None else f"as of {as_of:%Y-%m-%d %H:%M:%S}Z"
-    flood = " (FLOOD: more than a person can follow)" if snapshot.flood else ""
-    return f"{len(snapshot.events)} events, {len(snapshot.alarms)} alarms{flood}, {age}"
-
-
-def _row(state: EventState, render_time: RenderTime) -> list[Line]:
-    findings = [f"{finding.kind} {finding.actual}" for finding in state.assessment.findings]
-    unlisted = [] if state.is_listed else [events.UNLISTED]
-    wrong = "; ".join([*unlisted, *findings, *(f"unread {fault}" for fault in events.faults(state))])
-    return [
-        [(plain(events.tally(state, render_time)).strip(), StyleRole.TEXT)],
-        events.ingest(state, render_time),
-        events.health(state, render_time),
-        events.video(state, render_time),
-        events.audio(state, render_time),
-        events.fps(state, render_time),
-        [(events.clock(state, render_time), StyleRole.TEXT)],
-        clip([(events.name(state), StyleRole.TEXT)], MAX_NAME_WIDTH),
-        [(values.safe(wrong), StyleRole.TEXT)],
-    ]

@@ -130,7 +130,7 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
             raise SettingsError(f"--svg {outputs.svg}: {error.strerror}") from None
     reason = no_screen_reason()
     if reason and not outputs:
-        from livedeck.cli.status import print_status
+        from livedeck.cli.status_report import print_status
 
         echo(f"livedeck wallboard: {reason}; printing the status instead", err=True)
         return await print_status(settings, as_json=False)
