@@ -7,6 +7,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -85,8 +86,17 @@ def stage(home: Path) -> Iterator[Stage]:
 
 
 def _with_stream(stage: Stage) -> str:
-    stage.read("streams", "schedule", DRAFT, "--started-at", "in 1 h", "--yes")
-    return DRAFT
+    event = _draft(stage)
+    stage.made("streams", "schedule", event, "--started-at", "in 1 h")
+    return event
+
+
+_COUNT = count(1)
+
+
+def _key_file(stage: Stage) -> str:
+    """A key that no profile has yet."""
+    return stage.file("key", f"key-77f{next(_COUNT)}")
 
 
 def _room(stage: Stage) -> tuple[str, str]:
@@ -144,7 +154,7 @@ CHANGES: Mapping[str, Line] = {
     "room.delete": lambda stage: (
         "rooms", "delete", stage.made("rooms", "create", "--name", "Gone", "--owner-id", stage.service["user_id"]),
     ),
-    "relay.edit": lambda stage: ("relays", "edit", *_room(stage), "--stream-key-file", stage.file("key", "key-77f1")),
+    "relay.edit": lambda stage: ("relays", "edit", *_room(stage), "--stream-key-file", _key_file(stage)),
     "poster.make": lambda stage: ("posters", "create", stage.video(), "--from-time", "0:20"),
     "poster.upload": lambda stage: ("posters", "upload", stage.video(), "--poster-url", PICTURE),
     "poster.activate": lambda stage: ("posters", "activate", *_poster(stage)),

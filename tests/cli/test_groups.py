@@ -13,12 +13,15 @@ import pytest
 
 from cli.commands import called, livedeck
 from cli.groups_stage import CHANGES, DRAFT, ON_AIR, READS, Stage, stage
+from cli.terminals import terminal
 from contract.endpoints import ROWS
+from livedeck import docs
 from livedeck.cli import COMMANDS as NAMES
 from livedeck.cli import GROUPS, main
 from livedeck.cli.entries import field_options
 from livedeck.operations.catalogue import OPERATIONS
 from livedeck.operations.commands import COMMANDS
+from livedeck.ui.features import FEATURES
 
 ELSEWHERE = {"api.qos.get", "api.chat.export"}
 """What is no command of a group."""
@@ -59,6 +62,14 @@ def test_each_of_the_43_operations_has_a_command_and_a_test() -> None:
     assert len(ROWS) == 43
     assert {row.operation for row in ROWS if row.operation} == set(COMMANDS) == set(CHANGES) == set(OPERATIONS)
     assert {row.client for row in ROWS if not row.operation} == set(READS)
+
+
+def test_each_of_them_has_a_key_and_a_place_in_the_documentation() -> None:
+    actions = {action.name for feature in FEATURES for action in feature.actions}
+    page = docs.page("commands")
+    reads = {"screen.events", "screen.qos", "screen.rooms", "screen.videos"}
+    assert {row.action for row in ROWS} - reads <= actions
+    assert not [command.path for command in COMMANDS.values() if f"| `{command.path}" not in page]
 
 
 @pytest.mark.parametrize("line", CHANGES, indirect=True)
@@ -170,6 +181,19 @@ def test_a_token_of_what_was_seen_holds_until_somebody_changes_it(on_stage: Stag
     late = run(on_stage, *renamed, "Seen twice")
     assert_speaks(late, 3)
     assert on_stage.read("events", "get", event)["name"] == "Seen once"
+
+
+def test_a_person_at_a_terminal_is_asked_and_types_the_name_of_what_is_on_air(on_stage: Stage) -> None:
+    event = next(item["id"] for item in on_stage.read("events", "list")["items"] if item["name"] == ON_AIR)
+    settings: dict[str, Any] = {**on_stage.env}
+    for typed, code in (("hall", 6), ("choir", 0)):
+        with terminal(on_stage.home, "events", "complete", event, **settings) as shown:
+            shown.until("Type choir to go on:")
+            assert "viewers are cut off" in shown.written.decode()
+            shown.press(f"{typed}\n")
+            assert shown.ended() == code
+        status = on_stage.read("streams", "get", event)["status"]
+        assert (status == "finished") is (code == 0)
 
 
 def test_what_is_so_already_is_done_and_not_sent(on_stage: Stage) -> None:

@@ -80,6 +80,14 @@ def test_preflight_says_why_and_its_json_follows_its_schema(on_stage: Stage) -> 
     assert (done.returncode, found["go"]) == (0, True)
 
 
+@pytest.mark.parametrize("line", [("status",), ("alarms", "--all"), ("qos", ON_AIR), ("doctor",)])
+def test_what_a_report_prints_follows_its_schema(on_stage: Stage, line: tuple[str, ...]) -> None:
+    printed = json.loads(run(on_stage, *line, "--json").stdout)
+    schema = json.loads(run(on_stage, "schema", line[0]).stdout)
+    jsonschema_rs.validator_for(schema).validate(printed)
+    assert {*printed} >= {*schema["properties"]}
+
+
 def test_the_requests_are_shown_without_secrets(on_stage: Stage) -> None:
     event = on_stage.made("events", "create", "--name", "Debugged")
     done = run(on_stage, "events", "get", event, "--debug")

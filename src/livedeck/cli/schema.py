@@ -34,12 +34,13 @@ def command(*, words: tuple[str, ...]) -> None:
 
 
 def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
-    """The schema of every command of a group, by the words behind `livedeck`."""
+    """The schema of every command that prints JSON, by the words behind `livedeck`."""
     from livedeck.cli.formats import schema_name
     from livedeck.cli.reading import noun_fields
     from livedeck.operations.commands import COMMANDS
     from livedeck.operations.nouns import NOUNS, RECORDINGS, Noun
     from livedeck.presentation.json_schema import model_fields, object_schema
+    from livedeck.presentation.report_schemas import REPORTS
 
     def document(name: str, fields: dict[str, Any], *, additional: bool = False) -> dict[str, Any]:
         head = {"schema": {"const": schema_name(name)}}
@@ -59,6 +60,12 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
     for noun in NOUNS.values():
         found |= schemas_of(noun)
     found["events recordings"] = lambda: listed("events recordings", model_fields(RECORDINGS.model))
+    for name, fields in REPORTS.items():
+        found[name] = lambda name=name, fields=fields: {  # type: ignore[misc]
+            "$schema": DIALECT,
+            "title": schema_name(name),
+            **object_schema(fields, additional=True),
+        }
     found["preflight"] = lambda: document("preflight", _preflight_fields())
     for change in COMMANDS.values():
         found[change.path] = lambda path=change.path: document(path, _result_fields())  # type: ignore[misc]

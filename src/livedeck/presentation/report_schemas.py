@@ -1,0 +1,115 @@
+"""What `status`, `alarms`, `qos` and `doctor` print as JSON, as JSON Schema; `serialization.py` makes it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from livedeck.presentation.json_schema import nullable, object_schema
+
+_TYPES = {"text": "string", "number": "number", "flag": "boolean", "count": "integer"}
+
+
+def _fields(**types: str | dict[str, Any]) -> dict[str, Any]:
+    """Fields by the words of `_TYPES`; one with a question mark may be null."""
+    return {name: _field(kind) if isinstance(kind, str) else kind for name, kind in types.items()}
+
+
+def _field(kind: str) -> dict[str, Any]:
+    name = _TYPES[kind.rstrip("?")]
+    return {"type": [name, "null"] if kind.endswith("?") else name}
+
+
+def _object(**types: str | dict[str, Any]) -> dict[str, Any]:
+    return object_schema(_fields(**types), additional=True)
+
+
+def _list(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": item}
+
+
+_RATES = {"bitrate_video": "number?", "bitrate_audio": "number?", "frame_rate": "number?", "status": "count?"}
+_SAMPLE = _object(time="text", **_RATES)
+_LAST_SAMPLE = _object(time="text", **_RATES, age="number")
+
+_CONNECTION = _object(
+    state="text", since="text?", why="text", lost_share="number", next_try="text?", round_trip="number?", skew="number?"
+)
+
+_ALARM = _object(
+    event_id="text?",
+    kind="text",
+    target="text?",
+    target_name="text?",
+    state="text",
+    severity={"enum": ["critical", "warning", "info"]},
+    present="flag",
+    since="text?",
+    changed="text?",
+    subject="text",
+    actual="text",
+    expected="text",
+    cause="text?",
+    viewers="text?",
+    advice="text?",
+    acknowledged_until="text?",
+    shelved_until="text?",
+    answered_by="text?",
+    answered_at="text?",
+    reason="text?",
+    note="text?",
+    parent={},
+    episodes="count",
+    flapping="flag",
+    escalated="flag",
+    affects={"type": "array"},
+    timeline=_list(_object(at="text", text="text", actor="text?")),
+)
+
+_EVENT = _object(
+    id="text",
+    name="text?",
+    as_of="text?",
+    listed="flag",
+    tally="text",
+    mark="text?",
+    ingest=_object(state="text", since="text?", window_ends="text?"),
+    health=_object(score="count?", grade="text", component="text", detail="text"),
+    findings=_list(
+        _object(kind="text", target="text?", severity="text", actual="text", expected="text", since="text?")
+    ),
+    qos=_object(freshness="text", as_of="text?", cadence="number?", error="text", lag="number?"),
+    profile="text",
+    last_sample=nullable(_LAST_SAMPLE),
+    faults=_list(_object(field="text", expected="text", came="text")),
+)
+
+_OPEN_CHANGE = _object(
+    id="text",
+    sent="text",
+    action="text",
+    target=_object(kind="text", id="text?", name="text"),
+    by=_object(user="text", host="text", pid="count"),
+    detail="text?",
+    watched_until="text?",
+)
+
+_ALARMS = _fields(as_of="text?", link=_CONNECTION, flood="flag", alarms=_list(_ALARM))
+
+REPORTS: Mapping[str, dict[str, Any]] = {
+    "status": {**_ALARMS, **_fields(events=_list(_EVENT), unreadable="count", open_changes=_list(_OPEN_CHANGE))},
+    "alarms": _ALARMS,
+    "qos": _fields(
+        event=_object(id="text", name="text?"),
+        stream=nullable(_object(id="text?", status="text?")),
+        as_of="text",
+        freshness="text",
+        age="number?",
+        left_out="count",
+        samples=_list(_SAMPLE),
+    ),
+    "doctor": _fields(
+        checks=_list(_object(name="text", verdict={"enum": ["ok", "warn", "fail"]}, found="text", advice="text"))
+    ),
+}
+"""The fields of each object, by the command."""
