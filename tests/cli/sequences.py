@@ -11,6 +11,8 @@ _OSC = re.compile(r"\](\d+);([^\x07\x1b]*)(?:\x07|\x1b\\)")
 
 _WHOLE_OSC = re.compile("\x1b" + _OSC.pattern)
 
+_RUNG = re.compile("\x1b\\]9;[^\x07\x1b]*\x07\x07")
+
 MODES = {"7", "25", "1000", "1003", "1004", "1006", "1015", "1016", "1049", "2004", "2026", "2048"}
 """Wrapping, cursor, mouse, focus, the other screen, pasting, whole updates, resizing."""
 
@@ -22,13 +24,16 @@ _BARE = re.compile(f"[\x00-\x09\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029{_
 
 
 def foreign(data: bytes, size: tuple[int, int], copied: str = "") -> list[str]:
-    """All that the deck has no use for, in a terminal of that many columns and rows; `copied`: what it may copy."""
+    """All that the deck has no use for, in a terminal of that many columns and rows; `copied`: what it may copy.
+
+    It calls its window, and the desktop, by its own name, and rings the bell behind that.
+    """
     text = data.decode("utf-8", "surrogateescape")
     return [*_controls(text), *_sequences(text, size, copied)]
 
 
 def _controls(text: str) -> Iterator[str]:
-    yield from _BARE.findall(_WHOLE_OSC.sub("", text))
+    yield from _BARE.findall(_WHOLE_OSC.sub("", _RUNG.sub("", text)))
 
 
 def _sequences(text: str, size: tuple[int, int], copied: str) -> Iterator[str]:
@@ -45,9 +50,16 @@ def _is_own(text: str, start: int, size: tuple[int, int], copied: str) -> bool:
         number, content = match.groups()
         if number == "52":
             return bool(copied) and copied in b64decode(content.partition(";")[2]).decode()
+        if number in {"2", "9"}:
+            return _is_call(content)
         return number == "22" and content.replace("-", "").isalpha()
     match = _CSI.match(text, start)
     return match is not None and _is_own_csi(*match.groups(), size=size)
+
+
+def _is_call(content: str) -> bool:
+    """A title or a notification: what the deck says in one line, or nothing, which takes a title back."""
+    return not content or "livedeck" in content
 
 
 def _is_own_csi(private: str, parameters: str, between: str, final: str, *, size: tuple[int, int]) -> bool:
@@ -55,6 +67,8 @@ def _is_own_csi(private: str, parameters: str, between: str, final: str, *, size
         return parameters in MODES and (between, final) in {("", "h"), ("", "l"), ("$", "p")}
     if between or private:
         return final == "u" and private in {">", "<"}
+    if final == "t":
+        return parameters in {"22;2", "23;2"}
     if final == "m":
         return ":" not in parameters and parameters not in BROUGHT
     row, _, column = parameters.partition(";")

@@ -70,9 +70,9 @@ class Watcher:
         self.now += timedelta(seconds=after)
         link = link or replace(WELL, as_of=self.now)
         self.states = states
-        changes, alert_count = self.engine.step(MonitorState(states, link, self.now, fault))
+        changes, bells = self.engine.step(MonitorState(states, link, self.now, fault))
         self.changes += changes
-        self.alert_count += alert_count
+        self.alert_count += len(bells)
         return self.shown
 
     def every(self, seconds: float, times: int, *states: EventState) -> None:

@@ -130,6 +130,7 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None) -> 
         from livedeck.ui.app import Deck
         from livedeck.ui.kit.driver import terminal_guard
         from livedeck.ui.kit.graphics import Graphics
+        from livedeck.ui.shell.calls import Calls
 
     async with AsyncExitStack() as stack:
         api = await stack.enter_async_context(make_api(settings))
@@ -153,10 +154,11 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None) -> 
             opener=open_file,
             theme=settings.theme,
             ascii_only=settings.ascii,
+            calls=Calls(settings.bell, settings.notification, settings.window_title, is_ascii=settings.ascii),
             checks_uploads=not api.read_only,
             graphics=Graphics(graphics() or "blocks" if settings.graphics == "auto" else settings.graphics),
             cell_pixels=cell_pixels(),
         )
-        with end_on_signals(deck.end, terminal_guard()):
+        with end_on_signals(deck.end, terminal_guard(has_title=settings.window_title)):
             code = await deck.run_async()
         return deck.return_code or code or 0

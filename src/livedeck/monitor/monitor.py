@@ -460,7 +460,7 @@ class Monitor:
         fault = self._history.fault if self._history else ""
         state = MonitorState(self._world.states, self._world.status, at.wall, fault, self._is_report, self._world.ended)
         state = replace(state, events=drop_unproven(state, self._limits.base))
-        changes, alert_count = self._alarms.step(state)
+        changes, bells = self._alarms.step(state)
         wait = self._poller.seconds_to_retry(self._schedule())
         alarms = self._alarms.ordered(state.events)
         answers, self._answers = tuple(self._answers), []
@@ -475,7 +475,7 @@ class Monitor:
             changes=changes,
             answers=answers,
             rule_changes=rule_changes,
-            bells=alert_count,
+            bells=bells,
             flood=self._alarms.is_flood(at.wall),
             lists=self.on_demand.lists,
             unreadable=self._world.unreadable,

@@ -186,6 +186,12 @@ class DisplaySettings(BaseModel):
         default="auto",
         description="how posters are drawn; `auto`: as the terminal's variables say, else in half blocks",
     )
+    bell: bool = Field(default=True, description="a new alarm rings the bell of the terminal")
+    notification: Literal["osc9", "osc777", "off"] = Field(
+        default="osc9",
+        description="a new alarm is a notification of the desktop, where the terminal takes that sequence for one",
+    )
+    window_title: bool = Field(default=True, description="the window is called by the most urgent alarm")
     keys: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_flatten_keys)] = Field(
         default={}, description="name of an action = its key, or a list of keys (`livedeck keys`)"
     )

@@ -30,6 +30,7 @@ from livedeck.ui.kit.canvas import StyledWidget
 from livedeck.ui.kit.graphics import Graphics
 from livedeck.ui.kit.selection import RowSelection
 from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
+from livedeck.ui.shell.calls import Calls, call_string, title_string
 from livedeck.ui.shell.context import Action, ActionRegistry, Context, Identity, Keymap, Opener, ScreenType
 from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.preferences import Displayed, PreferencesStore, ViewState
@@ -95,6 +96,7 @@ class Deck(ExactApp):
         opener: Opener | None = None,
         theme: str = themes.AUTO,
         ascii_only: bool = False,
+        calls: Calls = Calls(),  # noqa: B008  frozen
         checks_uploads: bool = False,
         graphics: Graphics = Graphics.BLOCKS,
         cell_pixels: tuple[int, int] = (10, 20),
@@ -133,6 +135,7 @@ class Deck(ExactApp):
         self._watched_id: str | None = None
         self._states: dict[Callable[[Context], Any], Any] = {}
         self._multiplexer = multiplexer
+        self._calls, self._title_shown = calls, ""
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Textual's, then ours: no colour code in a theme without colour, only ASCII where that is asked."""
@@ -141,6 +144,7 @@ class Deck(ExactApp):
         return [*super().get_line_filters(), *(own for own in (plain, ascii_filter) if own.enabled)]
 
     def on_mount(self) -> None:
+        self.app_resume_signal.subscribe(self, lambda _: self._forget_title())
         self.run_worker(self._watch(), name="monitor", exit_on_error=False)
         self.set_interval(0.5, self._tick)
 
@@ -151,6 +155,7 @@ class Deck(ExactApp):
                 self.snapshot, self._render_time = snapshot, None
                 self._end_selection_of_vanished()
                 self.snapshot_signal.publish(None)
+                self._call_for(snapshot)
                 self._announce_rule_changes(snapshot)
                 self._read_open_changes()
                 if snapshot.seq == 1:  # the first that a round of answers is in
@@ -169,11 +174,21 @@ class Deck(ExactApp):
         except ApiError as error:
             self.announce(f"uploads would fail: {error}", Severity.WARNING)
 
+    def _forget_title(self) -> None:
+        """Back from a suspension the window is called as before it: the next snapshot calls it anew."""
+        self._title_shown = ""
+
     def _end_selection_of_vanished(self) -> None:
         """An event that the platform lists no more is selected no longer, whatever screen is in front."""
         if self._selection.is_chosen:
             state = self.selected_event()
             self._selection.follow(_event_name(state) if state else None, None)
+
+    def _call_for(self, snapshot: Snapshot) -> None:
+        """Call a person who looks elsewhere: once for what rings now, and by the title for what is not answered."""
+        title = title_string(self._calls, snapshot, self.identity["profile"])
+        is_new, self._title_shown = title != self._title_shown, title
+        self.tell_terminal((title if is_new else "") + call_string(self._calls, snapshot))
 
     def _announce_rule_changes(self, snapshot: Snapshot) -> None:
         """How events are judged otherwise, by the settings or by another deck; what is done here says so itself."""

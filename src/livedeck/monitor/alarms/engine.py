@@ -120,8 +120,8 @@ class AlarmEngine:
         self._changes += [change] if change else []
         return True
 
-    def step(self, state: MonitorState) -> tuple[tuple[AlarmChange, ...], int]:
-        """Go on to that state: what changed since the last step, and how often to ring.
+    def step(self, state: MonitorState) -> tuple[tuple[AlarmChange, ...], tuple[AlarmKey, ...]]:
+        """Go on to that state: what changed since the last step, and which alarms ring.
 
         An event that cannot be judged keeps the alarms it had: nothing proves that they are over.
         """
@@ -157,8 +157,8 @@ class AlarmEngine:
         """Until a bell that waits is due."""
         return min(((at - now).total_seconds() for at in self._bells_due.values()), default=inf)
 
-    def _ring(self, audible: Iterable[AlarmKey], state: MonitorState) -> int:
-        """How often to ring now: for these, but for what may be part of an incident; that waits a little for the
+    def _ring(self, audible: Iterable[AlarmKey], state: MonitorState) -> tuple[AlarmKey, ...]:
+        """Which alarms ring now: these, but for what may be part of an incident; that waits a little for the
         others, and rings then if nothing has answered or hidden it."""
         now, held = state.now, timedelta(seconds=self._limits.shared_hold)
         may_coincide = len(ids_on_air(state.events) - {DECK}) >= self._limits.shared_events
@@ -168,7 +168,7 @@ class AlarmEngine:
         self._bells_due = {key: at for key, at in due.items() if key not in rung}
         window = timedelta(seconds=self._limits.flood_window)
         self._rung_at = {key: at for key, at in {**self._rung_at, **rung}.items() if now - at < window}
-        return len(rung)
+        return tuple(rung)
 
     def _asks(self, key: AlarmKey) -> bool:
         """Whether that alarm asks a person to answer, now."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from livedeck.client import Room
-from livedeck.monitor.model.alarm import Alarm, AlarmChange
+from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey
 from livedeck.monitor.model.answer import AlarmAnswer
 from livedeck.monitor.model.limits import RuleChange
 from livedeck.monitor.model.resources import ROOM_LIST, CachedList, ResourceKey
@@ -23,8 +23,8 @@ class Snapshot:
 
     `alarms`: what a person must read now, most urgent first. `quiet`: shelved, suppressed, out of service, and cleared
     less than 5 min ago. `changes`: what became of alarms since the snapshot before; `answers`: what persons answered to
-    them since then, here and at other decks; `rule_changes`: how events are judged otherwise since then. `bells`: how
-    often to ring now. `flood`: more alarms came in the last 10 min than a person can follow. `lists`: what was asked
+    them since then, here and at other decks; `rule_changes`: how events are judged otherwise since then. `bells`: the
+    alarms that ring now. `flood`: more alarms came in the last 10 min than a person can follow. `lists`: what was asked
     for on demand. `ended`: the events that ended on air in the last minute. `unreadable`: how many events are missing
     here, as not even their id could be read.
     """
@@ -38,7 +38,7 @@ class Snapshot:
     changes: tuple[AlarmChange, ...] = ()
     answers: tuple[AlarmAnswer, ...] = ()
     rule_changes: tuple[RuleChange, ...] = ()
-    bells: int = 0
+    bells: tuple[AlarmKey, ...] = ()
     flood: bool = False
     lists: Mapping[ResourceKey, CachedList[Any]] = field(default_factory=dict)
     unreadable: int = 0

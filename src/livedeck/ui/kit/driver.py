@@ -24,6 +24,14 @@ INTERRUPTED = 128 + signal.SIGINT
 """The exit code of an end by ctrl-c, as a shell counts it."""
 
 
+TITLE = "\x1b]2;"
+"""Begins the control string that calls the window otherwise."""
+
+KEEP_TITLE, GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b]2;\x07\x1b[23;2t"
+"""Has the terminal remember the title of its window, and take that again. One that cannot has none then: a shell sets
+its own at the next prompt."""
+
+
 class TerminalDriver(LinuxDriver):
     """Textual's driver, which starts and stops only as often as that makes sense.
 
@@ -34,10 +42,17 @@ class TerminalDriver(LinuxDriver):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._is_over = False
+        self._is_over = self._has_titled = False
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTSTP, self._stand_still)
         loop.add_signal_handler(signal.SIGCONT, self._go_on)
+
+    def write(self, data: str) -> None:
+        """Write to the terminal; before the first title the one that was found is put aside."""
+        if data.startswith(TITLE) and not self._has_titled:
+            self._has_titled = True
+            super().write(KEEP_TITLE)
+        super().write(data)
 
     def start_application_mode(self) -> None:
         """Take the terminal; not while it is held, and not once it was given back for good."""
@@ -47,6 +62,9 @@ class TerminalDriver(LinuxDriver):
     def stop_application_mode(self) -> None:
         """Give the terminal back for good."""
         self._is_over = True
+        if self._holds_terminal and self._has_titled:
+            self._has_titled = False
+            super().write(GIVE_TITLE_BACK)
         if self._holds_terminal:
             super().stop_application_mode()
             self.attrs_before = None
@@ -120,8 +138,9 @@ GIVE_BACK = (
 GIVE_BACK_TRIES = 100
 
 
-def terminal_guard() -> Callable[[], None]:
+def terminal_guard(*, has_title: bool = False) -> Callable[[], None]:
     """Call it before a screen is drawn; the result gives the terminal back when the screen cannot do that any more.
+    `has_title`: whether that screen calls the window otherwise.
 
     It never waits: what a terminal that nobody reads has not taken is dropped.
     """
@@ -130,6 +149,8 @@ def terminal_guard() -> Callable[[], None]:
         modes, path = termios.tcgetattr(number), os.ttyname(number)
     except (OSError, ValueError, termios.error):  # no terminal
         return lambda: None
+
+    last = GIVE_BACK + (GIVE_TITLE_BACK if has_title else "")
 
     def give_back() -> None:
         nothing = os.open(os.devnull, os.O_WRONLY)
@@ -141,7 +162,7 @@ def terminal_guard() -> Callable[[], None]:
             for _ in range(GIVE_BACK_TRIES):
                 termios.tcflush(terminal, termios.TCOFLUSH)
                 with suppress(BlockingIOError):  # another write waits for room
-                    if os.write(terminal, GIVE_BACK.encode()) == len(GIVE_BACK):
+                    if os.write(terminal, last.encode()) == len(last):
                         return
                 for flow in (termios.TCOOFF, termios.TCOON):  # wakes it
                     termios.tcflow(terminal, flow)

@@ -29,8 +29,9 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
-from livedeck.text.outside import has_agreed_width
+from livedeck.text.outside import has_agreed_width, shown
 from livedeck.ui.kit.dialogs.modal import ModalApp
+from livedeck.ui.kit.driver import TITLE
 from livedeck.ui.kit.output_filter import ControlFilter, OutputFilter, filtered
 
 if TYPE_CHECKING:
@@ -192,11 +193,16 @@ class ExactApp(FilteredApp[int]):
         if sequence is None:
             return False
         if multiplexer and EXACT_UPDATES:
-            self._output.allow(sequence)
-            self._display(self.screen, TextUpdate(sequence))
+            self.tell_terminal(sequence)
         else:
             self.copy_to_clipboard(text)
         return True
+
+    def tell_terminal(self, sequence: str) -> None:
+        """Send that control string of our own, which the last filter lets pass once."""
+        if sequence and EXACT_UPDATES and self.is_running:
+            self._output.allow(sequence)
+            self._display(self.screen, TextUpdate(sequence))
 
     def crash_text(self, error: str) -> str:
         """What the terminal shows after a crash by that error."""
@@ -269,6 +275,32 @@ def _stroke(dots: int) -> str:
     if rows[-1] - rows[0] >= 2:
         return ":"
     return "'" if rows[-1] <= 1 else "." if rows[0] >= 2 else "-"
+
+
+MAX_TITLE = 120
+"""Characters of a title or a notification."""
+
+
+def osc_title(text: str) -> str:
+    """The control string that calls the window so."""
+    return f"{TITLE}{_plain_words(text)}\x07"
+
+
+def osc_notification(kind: str, title: str, text: str) -> str:
+    """The control string that notifies the desktop; empty for a kind that there is not.
+
+    `osc9` (iTerm2, WezTerm, ghostty, kitty) has one text, `osc777` (foot, urxvt, some VTE) a title and a text,
+    which a semicolon would part.
+    """
+    if kind == "osc9":
+        return f"\x1b]9;{_plain_words(f'{title}: {text}')}\x07"
+    title, text = (_plain_words(part).replace(";", ",") for part in (title, text))
+    return f"\x1b]777;notify;{title};{text}\x07" if kind == "osc777" else ""
+
+
+def _plain_words(text: str) -> str:
+    """The text in one line without anything that a terminal would obey."""
+    return shown(text).strip()[:MAX_TITLE]
 
 
 MAX_COPIED = 74_994

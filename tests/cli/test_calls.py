@@ -1,0 +1,56 @@
+"""A new alarm calls a person who looks elsewhere, in literal bytes; a terminal has its title back in the end."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.terminals import terminal
+from livedeck.ui.kit.terminal import osc_notification, osc_title
+from payloads import SEQUENCES
+
+TITLES = re.compile(rb"\x1b\]2;([^\x07]*)\x07")
+QUIET = {"LIVEDECK_BELL": "false", "LIVEDECK_NOTIFICATION": "off", "LIVEDECK_WINDOW_TITLE": "false"}
+
+
+def test_new_alarms_ring_once_and_the_title_tells_the_worst_until_it_is_answered(tmp_path: Path) -> None:
+    """The demo begins with alarms of several events: each call is a notification that names the worst, and one bell."""
+    with terminal(tmp_path, "demo", size=(80, 24)) as deck:
+        deck.until_raw(rb"\x1b\]9;livedeck: [^\x07]* CRIT [^\x07]*\x07\x07")
+        worst = TITLES.findall(deck.written)[-1]
+        assert b"CRIT" in worst
+        assert worst.endswith(b"- livedeck DEMO")
+        deck.press("a")
+        deck.until_raw(
+            TITLES.pattern.replace(b"([^", b"((?!" + re.escape(worst) + rb"\x07)[^") + rb"[\s\S]*acknowledged"
+        )
+        deck.press("q")
+        assert deck.ended() == 0
+    written = deck.written
+    assert written.count(b"\x1b[22;2t") == written.count(b"\x1b[23;2t") == 1
+    assert written.index(b"\x1b[22;2t") < written.index(b"\x1b]2;")
+    assert written.rindex(b"\x1b]2;") == written.index(b"\x1b]2;\x07\x1b[23;2t")
+    assert written.count(b"\x1b]9;") == len(re.findall(rb"\x1b\]9;[^\x07]*\x07\x07", written))
+
+
+def test_what_the_settings_switch_off_is_never_sent(tmp_path: Path) -> None:
+    with terminal(tmp_path, "demo", size=(80, 24), **QUIET) as deck:
+        deck.until("Morning service.*POOR")
+        deck.press("q")
+        assert deck.ended() == 0
+    for sequence in (b"\x1b]2;", b"\x1b]9;", b"\x1b]777;", b"\x1b[22;2t", b"\x1b[23;2t"):
+        assert sequence not in deck.written
+    assert b"\x07" not in re.sub(rb"\x1b\][^\x07]*\x07", b"", deck.written)
+
+
+@given(st.one_of(st.text(), st.sampled_from([*SEQUENCES.values()])))
+def test_no_word_of_an_event_ends_a_control_string_or_begins_another(text: str) -> None:
+    for sequence in (osc_title(text), osc_notification("osc9", "livedeck", text)):
+        assert re.fullmatch(r"\x1b\]\d+;[^\x00-\x1f\x7f-\x9f]*\x07", sequence)
+    assert re.fullmatch(
+        r"\x1b\]777;notify;livedeck;[^\x00-\x1f\x7f-\x9f;]*\x07", osc_notification("osc777", "livedeck", text)
+    )
+    assert osc_notification("off", "livedeck", text) == ""
