@@ -70,7 +70,7 @@ def open_form(deck: Terminal) -> None:
     deck.press("\x1b[B")  # nothing is done to an event that nobody chose
     deck.pause(LOOK)
     deck.press("e")
-    deck.until("\^S")
+    deck.until(r"\^S")
     deck.pause(LOOK)
     deck.press("\x05x\t\t\t\t\x13")
     deck.until("This is sent")

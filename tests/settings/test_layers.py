@@ -86,7 +86,11 @@ def test_display_settings_stand_alone(bare: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("LIVEDECK_ASCII", "1")
     monkeypatch.setenv("LIVEDECK_PLATFORMS", "no JSON")
     found = load_display(base_url="https://a.example", theme=None)
-    assert found.model_dump() == {"theme": "light", "ascii": True, "keys": {"event.complete": ("X",)}}
+    assert found.model_dump(exclude_defaults=True) == {
+        "theme": "light",
+        "ascii": True,
+        "keys": {"event.complete": ("X",)},
+    }
     assert load_display(theme="mono").theme == "mono"
     bare.write_text('theme = "pink"\n', "utf-8")
     with pytest.raises(SettingsError, match=r"theme \(.*config.toml:1\)"):

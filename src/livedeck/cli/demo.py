@@ -63,7 +63,7 @@ def command(
     """The deck on a simulated platform of its own, without an account.
 
     Twelve events of one evening, some of them in trouble. Nothing is kept and nothing leaves this machine. Of the
-    settings only theme, ascii and keys are heeded.
+    settings only those of the screen are heeded: theme, signs, keys, bell.
     """
     refuse_platform(ctx)
     flags = merge_flags(ctx, {"theme": theme, "ascii": ascii})
