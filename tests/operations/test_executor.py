@@ -13,7 +13,9 @@ from livedeck.monitor import AuditOutcome
 from livedeck.operations import events
 from livedeck.operations.catalogue import OPERATIONS
 from livedeck.operations.events import CompleteEvent, DeleteEvent, EditEvent, EnableEvent, EventTarget
+from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import ConfirmLevel, Operation, OperationResult, Verdict
+from livedeck.presentation.render_time import ChangeStep
 from operations.rig import DRAFT, ON_AIR, Rig, is_gone, rig
 from operations.samples import SAMPLES, filled
 
@@ -58,6 +60,27 @@ async def test_while_a_change_is_under_way_its_target_takes_no_other() -> None:
         assert refused[0].text == "enable is still under way; wait for its end"
         assert len(platform.writes) == 1
         assert not platform.executor.busy
+
+
+@pytest.mark.parametrize(
+    ("name", "fault", "last"),
+    [(DRAFT, None, "confirmed"), ("Rehearsal Tuesday", None, "none"), (DRAFT, "lose", "none")],
+)
+async def test_a_change_is_seen_from_its_sending_on_and_is_called_confirmed_by_the_platform_alone(
+    name: str, fault: str | None, last: str
+) -> None:
+    """trust.md, "Verdicts": done, refused, unknown."""
+    async with rig() as platform:
+        target = await platform.target(name)
+        if fault:
+            await platform.fault(kind=fault, method="PUT")
+        steps: list[ChangeStep | None] = []
+        changes = OpenChanges(lambda: steps.append(changes.steps.get(target.target.id)))
+        platform.executor.open_changes = changes
+        await platform.run(EnableEvent(target))
+        assert steps[0] == ChangeStep()
+        assert all(step == ChangeStep() for step in steps[:-1])
+        assert steps[-1] == (ChangeStep(platform.executor.clock.now()) if last == "confirmed" else None)
 
 
 async def test_who_is_left_before_the_answer_is_unknown_in_the_audit() -> None:

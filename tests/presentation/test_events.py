@@ -27,7 +27,7 @@ from livedeck.monitor import (
 from livedeck.presentation import events, table
 from livedeck.presentation.alarms import ALARMS
 from livedeck.presentation.events import EVENTS
-from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.render_time import ChangeStep, RenderTime
 from livedeck.text.segments import StyleRole, plain, width
 from livedeck.ui.events.view import cockpit_lines
 
@@ -112,6 +112,20 @@ def test_every_tally_has_a_word_and_a_glyph_and_is_off_on_stale_data(tally: Broa
     fresh, stale = events.tally(state(tally), FRESH), events.tally(state(tally), STALE)
     assert plain(fresh).split()[1:] == plain(stale).split()[1:]
     assert ({role for _, role in stale}, width(fresh), width(stale)) == ({StyleRole.STALE}, 10, 10)
+
+
+def test_a_change_is_told_beside_the_lamp_until_a_list_shows_it() -> None:
+    """trust.md, "Verdicts": what is not confirmed is never called applied."""
+    draft = state(BroadcastState.DRAFT, IngestState.NONE)
+
+    def word(step: ChangeStep, rendered: EventState = draft) -> str:
+        return plain(events.tally(rendered, replace(FRESH, changes={draft.id: step}))).strip()
+
+    assert word(ChangeStep()) == "· SENDING"
+    assert word(ChangeStep(NOW + timedelta(seconds=1))) == "· APPLIED"
+    listed = replace(draft, as_of=NOW + timedelta(seconds=2))
+    assert word(ChangeStep(NOW + timedelta(seconds=1)), listed) == "· DRAFT"
+    assert "▒" in plain(events.tally(draft, replace(STALE, changes={draft.id: ChangeStep()})))
 
 
 def test_no_two_tallies_share_glyph_or_word() -> None:

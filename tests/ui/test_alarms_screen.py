@@ -27,7 +27,15 @@ from livedeck.monitor import (
     Snapshot,
     TimelineEntry,
 )
-from livedeck.presentation.alarms import ALARMS, Section, alarm_line, board_alarms, section, section_heads
+from livedeck.presentation.alarms import (
+    ALARMS,
+    Section,
+    affected_names,
+    alarm_line,
+    board_alarms,
+    section,
+    section_heads,
+)
 from livedeck.presentation.badges import ALARM_STATE_BADGES
 from livedeck.text.segments import plain
 from livedeck.ui.alarms import hour, view
@@ -189,6 +197,14 @@ def test_the_board_has_a_section_for_what_is_unread_read_over_and_quiet_and_no_e
     assert [row for row, _ in heads] == [0, 1, 2, 3]
     assert [plain(line).split("  ")[0].strip() for _, line in heads] == [*Section]
     assert [row for row, _ in section_heads(rows[1:2])] == [0]
+
+
+def test_an_incident_names_its_events() -> None:
+    alarm = replace(ALARM, affects=("one", "gone"))
+    snapshot = Snapshot(1, NOW, LINK, events=(state(),))
+    assert affected_names(alarm, snapshot) == "Choir, gone"
+    shown = "\n".join(plain(line) for line in view.panel_lines(alarm, snapshot, FRESH, 90, 12))
+    assert "Choir, gone" in shown
 
 
 def test_nothing_is_called_clear_but_by_what_is_known() -> None:

@@ -60,7 +60,7 @@ def print_alarms(snapshot: Snapshot, *, as_json: bool, include_quiet: bool) -> i
     else:
         render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
         alarms = [*snapshot.alarms, *(snapshot.quiet if include_quiet else ())]
-        lines = [line for alarm in alarms for line in alarm_text(alarm, render_time)]
+        lines = [line for alarm in alarms for line in alarm_text(alarm, render_time, snapshot)]
         echo("\n".join([*lines, *([""] if lines else []), summary(snapshot)]))
     if snapshot.link.state is not ConnectionState.OK:
         _print_connection(snapshot.link)

@@ -58,7 +58,7 @@ def status_table(snapshot: Snapshot, render_time: RenderTime) -> str:
     """The status for people: a line an event, worst first, what is wrong with it at its end."""
     rows = [[[(head, StyleRole.HEAD)] for head in HEADS], *(_row(state, render_time) for state in snapshot.events)]
     widths = [max(width(row[column]) for row in rows) for column in range(len(HEADS))]
-    alarms = [line for alarm in snapshot.alarms for line in alarm_text(alarm, render_time)]
+    alarms = [line for alarm in snapshot.alarms for line in alarm_text(alarm, render_time, snapshot)]
     lines = [_row_text(row, widths) for row in rows]
     left_out = [unreadable_text(snapshot)] if snapshot.unreadable else []
     return "\n".join([*lines, "", *([*alarms, ""] if alarms else []), *left_out, summary(snapshot)])

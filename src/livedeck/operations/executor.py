@@ -162,7 +162,7 @@ class Executor:
         if watch := self._watches.get(change.intent.id):
             watch.task.cancel()
         await self._record(change.intent, AuditOutcome.DONE, detail, action=CLOSE)
-        self.open_changes.end(change.intent.id)
+        self.open_changes.end(change.intent)
 
     async def _run(self, operation: Operation[Any]) -> tuple[OperationResult, bool]:
         """What became of it, and whether anything was sent."""
@@ -207,7 +207,7 @@ class Executor:
     async def _send(self, operation: Operation[T], current: T) -> OperationResult:
         """The one call, recorded before it leaves, and what became of it."""
         intent = new_intent(operation, self.clock.now())
-        self.open_changes.begin(intent.id)
+        self.open_changes.begin(intent)
         left = AuditOutcome.REFUSED, NOT_SENT
         try:
             if self.audit is not None:
@@ -217,8 +217,13 @@ class Executor:
             left = AuditOutcome.UNKNOWN, LEFT
             result = await self._call(operation, current)
         except asyncio.CancelledError:
+            self.open_changes.end(intent)
             await self._record(intent, *left)
             raise
+        if result.has_happened:
+            self.open_changes.confirm(intent, self.clock.now())
+        elif result.verdict is Verdict.REFUSED:
+            self.open_changes.end(intent)
         if result.verdict is Verdict.UNKNOWN:
             self.open_changes.put(OpenChange(intent, result.text, result.watched_until))
             if result.watched_until:
@@ -287,7 +292,7 @@ class Executor:
         """Go on looking for what was not seen, and say what came of it."""
         if await self._look(operation, before, WATCH_DELAYS):
             result = OperationResult(Verdict.APPLIED, f"{reason}, but {_as_wanted(operation)}")
-            self.open_changes.end(intent.id)
+            self.open_changes.end(intent)
         else:
             result = OperationResult(Verdict.UNKNOWN, f"{reason}; {NOT_SEEN}")
             self.open_changes.put(OpenChange(intent, result.text))

@@ -1,23 +1,30 @@
-"""The changes that were sent and of which nothing proves what became of them (trust.md, "Verdicts")."""
+"""The changes that are on their way, and those of which nothing proves what became (trust.md, "Verdicts")."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from livedeck.monitor import IntentRecord, OpenChange
+from livedeck.presentation.render_time import ChangeStep
 
 if TYPE_CHECKING:
     from livedeck.operations.operation import Target
 
 
 class OpenChanges:
-    """Those of this process, and those that the history has of others. `on_change` is told of every difference."""
+    """Those of this process, and those that the history has of others. `on_change` is told of every difference.
+
+    `steps`: how far the last change of each object is, by its id: until a list shows what became of it.
+    """
 
     def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
         self._on_change = on_change
         self._own: dict[str, OpenChange | None] = {}  # by the id of the intent; None: it has an end, or none is due yet
         self._recorded: tuple[OpenChange, ...] = ()
+        self.steps: Mapping[str, ChangeStep] = MappingProxyType({})
 
     @property
     def items(self) -> tuple[OpenChange, ...]:
@@ -35,18 +42,28 @@ class OpenChanges:
 
         return tuple(change for change in self.items if is_meant(change.intent))
 
-    def begin(self, intent_id: str) -> None:
+    def begin(self, intent: IntentRecord) -> None:
         """It is sent now, and has no verdict yet."""
-        self._own[intent_id] = None
+        self._own[intent.id] = None
+        self._set_step(intent.target_id, ChangeStep())
+
+    def confirm(self, intent: IntentRecord, at: datetime) -> None:
+        """The platform said that it is done, or shows it."""
+        self._set_step(intent.target_id, ChangeStep(at))
 
     def put(self, change: OpenChange) -> None:
         """So much is known of it, and no more."""
         self._own[change.intent.id] = change
-        self._on_change()
+        self._set_step(change.intent.target_id, None)
 
-    def end(self, intent_id: str) -> None:
+    def end(self, intent: IntentRecord) -> None:
         """What became of it is known, or somebody has looked."""
-        self._own[intent_id] = None
+        self._own[intent.id] = None
+        self._set_step(intent.target_id, None)
+
+    def _set_step(self, target_id: str, step: ChangeStep | None) -> None:
+        steps = {key: value for key, value in self.steps.items() if key != target_id}
+        self.steps = MappingProxyType({**steps, target_id: step} if step and target_id else steps)
         self._on_change()
 
     def take_recorded(self, changes: Iterable[OpenChange]) -> None:

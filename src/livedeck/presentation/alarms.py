@@ -20,6 +20,7 @@ from livedeck.monitor import (
 )
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, severity_chip, words_role
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
+from livedeck.presentation.events import name as event_name
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import SELECT, Column, TableSchema
 from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, linked, on_ground, shorten, width, wrap_groups
@@ -297,7 +298,13 @@ HIDDEN_TRANSITIONS = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELE
 """Transitions that nobody needs to act on."""
 
 
-def alarm_text(alarm: Alarm, render_time: RenderTime) -> list[str]:
+def affected_names(alarm: Alarm, snapshot: Snapshot) -> str:
+    """The events of an incident by their names; the id of one that is not listed any more."""
+    states = {event_id: snapshot.find(event_id) for event_id in alarm.affects}
+    return ", ".join(event_name(state) if state else safe(event_id) for event_id, state in states.items())
+
+
+def alarm_text(alarm: Alarm, render_time: RenderTime, snapshot: Snapshot) -> list[str]:
     """The alarm on one line, and below it what is known of its cause, what viewers see, and what to do."""
     since = f"since {alarm.since:%H:%M:%S}Z ({short_duration(render_time.seconds_since(alarm.since))})"
     head = f"{_severity_text(alarm)}  {alarm.state.value}{_until(alarm)}  {since}  {_fault_text(alarm)}"
@@ -307,7 +314,7 @@ def alarm_text(alarm: Alarm, render_time: RenderTime) -> list[str]:
         "do": alarm.diagnosis.advice,
         "by": answered_by(alarm),
         "note": alarm.note,
-        "affects": ", ".join(alarm.affects),
+        "affects": affected_names(alarm, snapshot),
     }
     return [head, *(f"        {label}: {safe(text)}" for label, text in details.items() if text)]
 

@@ -122,8 +122,14 @@ def odd_sign(state: EventState) -> Line:
 
 
 def tally(state: EventState, render_time: RenderTime) -> Line:
-    """A small lamp and a plain word: `● ON AIR`. A lamp that cannot be believed is off: `▒ ON AIR`."""
+    """A small lamp and a plain word: `● ON AIR`. A lamp that cannot be believed is off: `▒ ON AIR`.
+
+    While the event is changed the word says how far that is: `● SENDING`, then `● APPLIED` until a list shows it.
+    """
     glyph, word, role = TALLY_BADGES[state.phase.tally]
+    step = render_time.changes.get(state.id)
+    if step and (step.confirmed_at is None or state.as_of < step.confirmed_at):
+        word, role = ("SENDING", StyleRole.INFO) if step.confirmed_at is None else ("APPLIED", StyleRole.OK)
     if is_doubtful(state, render_time):
         return [(f" ▒ {word:<7}", StyleRole.STALE)]
     lamp = LAMP_ROLES.get(state.phase.tally, StyleRole.DIM)

@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from livedeck.monitor import Snapshot, is_stale
+
+
+class ChangeStep(NamedTuple):
+    """How far a change of an object is: on its way, or confirmed by the platform at that time (this machine's)."""
+
+    confirmed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RenderTime:
     """`now` is this machine's clock, `server` the platform's. `stale`: nothing on the screen may look good.
 
-    `blink_on`: whether what blinks is visible.
+    `blink_on`: whether what blinks is visible. `changes`: of objects that are changed now, by their id.
     """
 
     now: datetime
     server: datetime
     stale: bool
     blink_on: bool = True
+    changes: Mapping[str, ChangeStep] = field(default_factory=dict, hash=False)
 
     @classmethod
     def from_snapshot(
-        cls, snapshot: Snapshot, now: datetime, *, watched: bool = True, blink_on: bool = True
+        cls,
+        snapshot: Snapshot,
+        now: datetime,
+        *,
+        watched: bool = True,
+        blink_on: bool = True,
+        changes: Mapping[str, ChangeStep] | None = None,
     ) -> RenderTime:
         """The render time of a snapshot at `now`. Staleness is judged at each paint, so that a monitor that hangs or
         stopped (`watched` is false) cannot keep the screen looking fresh.
         """
         stale = not watched or is_stale(snapshot.link, now)
-        return cls(now, now + timedelta(seconds=snapshot.link.skew), stale, blink_on)
+        return cls(now, now + timedelta(seconds=snapshot.link.skew), stale, blink_on, changes or {})
 
     def same_second(self, now: datetime) -> bool:
         """Whether less than a second has passed at `now`: what was drawn for this render time is still right."""

@@ -247,7 +247,7 @@ class Deck(ExactApp):
         now = self.clock.now()
         now = self._render_time.now if self._render_time and self._render_time.same_second(now) else now
         self._render_time = RenderTime.from_snapshot(
-            self.snapshot, now, watched=not self.fault, blink_on=self._blink_on
+            self.snapshot, now, watched=not self.fault, blink_on=self._blink_on, changes=self.open_changes.steps
         )
         return self._render_time
 

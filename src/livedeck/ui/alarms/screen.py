@@ -123,12 +123,11 @@ class AlarmsScreen(BaseScreen):
         if alarm is None:
             panel.show("Alarm", "", lambda _cells, _rows: [[("no alarm selected", StyleRole.DIM)]])
             return
-        state = snapshot.find(alarm.event_id)
         has_grid = self.ctx.has_fine_lines and not themes.PALETTES[self.ctx.theme].plain
         panel.show(
             panel_title(alarm),
             panel_state(alarm, render_time),
-            lambda cells, rows: panel_lines(alarm, state, render_time, cells, rows, has_grid=has_grid),
+            lambda cells, rows: panel_lines(alarm, snapshot, render_time, cells, rows, has_grid=has_grid),
         )
 
     def _tab_line(self, snapshot: Snapshot, render_time: RenderTime) -> ShadedLine:

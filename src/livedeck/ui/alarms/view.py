@@ -11,13 +11,13 @@ from livedeck.monitor import (
     AlarmRecord,
     AlarmState,
     AlarmTransition,
-    EventState,
     LinkRecord,
     NotificationRecord,
+    Snapshot,
     person,
 )
 from livedeck.presentation import events
-from livedeck.presentation.alarms import answered_by, subject
+from livedeck.presentation.alarms import affected_names, answered_by, subject
 from livedeck.presentation.badges import (
     ALARM_STATE_BADGES,
     CONNECTION_BADGES,
@@ -64,14 +64,15 @@ def panel_state(alarm: Alarm, render_time: RenderTime) -> str:
 
 
 def panel_lines(
-    alarm: Alarm, state: EventState | None, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
+    alarm: Alarm, snapshot: Snapshot, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
 ) -> list[ShadedLine]:
-    """Everything about the alarm; beside it, where there is room, the chart of what tripped. `state`: of its event."""
+    """Everything about the alarm; beside it, where there is room, the chart of what tripped."""
+    state, affected = snapshot.find(alarm.event_id), affected_names(alarm, snapshot)
     has_room = width >= CHART_FROM and height >= MIN_CHART_LINES
     series = recent_series(state, render_time, CHART_SECONDS, chart_columns(width - WORDS_CELLS)) if state else None
     if state is None or series is None or series.is_empty or not has_room:
-        return [*detail(alarm, render_time, width)]
-    words = detail(alarm, render_time, WORDS_CELLS)[:height]
+        return [*detail(alarm, render_time, width, affected)]
+    words = detail(alarm, render_time, WORDS_CELLS, affected)[:height]
     backdrop = signal_backdrop(series, has_grid=has_grid, is_stale=events.is_doubtful(state, render_time))
     curve = next((name for start, name in _CURVES.items() if alarm.kind.startswith(start)), "video")
     rows = height - FIXED_CHART_LINES
@@ -86,15 +87,16 @@ def panel_lines(
 MIN_CHART_LINES = 8
 
 
-def detail(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]:
+def detail(alarm: Alarm, render_time: RenderTime, cells: int, affected: str = "") -> list[Line]:
     """Everything about an alarm in so many cells, most needed first, so that a short panel keeps what people wrote and
-    what to do."""
+    what to do. `affected`: the names of the events of an incident."""
     diagnosis = alarm.diagnosis
     facts = {
         "reason": alarm.reason,
         "note": alarm.note,
         "hidden by": alarm.parent,
         "actual": f"{alarm.actual}; expected {alarm.expected}" if alarm.expected else alarm.actual,
+        "affects": affected,
         "do": diagnosis.advice,
         "cause": diagnosis.cause,
         "viewers": diagnosis.viewers,
