@@ -17,7 +17,7 @@ from msgspec import json
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Poster
-from livedeck.monitor import EventState, Severity, Snapshot
+from livedeck.monitor import EventState, RuleChange, Severity, Snapshot
 from livedeck.presentation.events import Standing, odd_sign
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.outside import shown
@@ -88,6 +88,18 @@ def test_an_event_that_could_not_be_read_whole_is_marked_to_the_eye_and_to_the_e
     (entry,) = _page(replace(known, events=(unlisted,), alarms=())).entries.values()
     assert entry.sign == plain(odd_sign(unlisted)).strip() == "≠ unlisted"
     assert ", unlisted" in entry.label[1]
+
+
+def test_late_metrics_and_changed_limits_are_told_as_on_the_terminal(known: Snapshot) -> None:
+    """wallboard.md, "Tiles" and "Grid"."""
+    late = replace(known.events[0], qos=replace(known.events[0].qos, lag=24.0))
+    change = RuleChange(EVENING, "video_low 0.5 -> 0.6")
+    model = replace(_model(replace(known, events=(late,))), rule_changes=(change,))
+    made = page(model, STILL, DrawCache())
+    (entry,) = made.entries.values()
+    assert "metrics up to 24 s late" in entry.detail
+    assert "metrics up to 24 s late" in entry.label[1]
+    assert any("every event: video_low 0.5 -> 0.6" in banner.text for banner in made.head.banners)
 
 
 def test_above_nine_events_each_keeps_its_place_by_name_and_the_worst_stand_over_them(known: Snapshot) -> None:

@@ -158,10 +158,10 @@ class WallLayout:
         """That page, `lines` lines of `cells` cells."""
         page_text = f"page {page + 1}/{self.pages}{' PINNED' if pinned and self.pages > 1 else ''}"
         if self._is_small:
-            return _fill([self._one_line(page_text)], self.cells, self.lines)
+            return _filled([fit(self._one_line(page_text), self.cells)], self.cells, self.lines)
         above = header.header(self._model, self.cells, self._header_scale, page=page_text, zone=self._wall.zone)
         body = self._body.draw(page)
-        return [*_fill(above, self.cells, len(above)), *body][: self.lines]
+        return [*above, *body][: self.lines]
 
     def _one_line(self, page_text: str) -> Line:
         model = self._model
@@ -202,12 +202,12 @@ class _TileBody:
         """The grid stretched over the whole body: no two tiles differ by more than a cell and a line."""
         states = self._plan.pages[page]
         lines = self._tiles(states) if states else self._empty()
-        return [*self._banner, *_fill(lines[: self._height], self._cells, self._height)][: self._lines]
+        return [*self._banner, *_filled(lines, self._cells, self._height)][: self._lines]
 
     def _tiles(self, states: Sequence[EventState]) -> list[ShadedLine]:
         grid = self._plan.grid
         rows = ceil(len(states) / grid.columns)
-        names = [events.name(state) for state in states]
+        names = tuple(events.name(state) for state in states)
         layout = tile_layout(names, (self._cells // grid.columns, self._height // rows), self._wall.max_scale)
         lines: list[ShadedLine] = []
         for row, height in enumerate(shares(self._height, rows)):
@@ -225,7 +225,7 @@ class _TileBody:
         scale = max_scale(title, self._cells - 4, min(self._wall.max_scale, 3 if self._height > 12 else 2))
         block = [*text_lines(title, StyleRole.DIM, scale, self._cells), [], [(note, StyleRole.DIM)]]
         above: list[ShadedLine] = [[]] * max(0, (self._height - len(block)) // 2)
-        return [*above, *(_centred(line, self._cells) for line in block)]
+        return [fit(line, self._cells) for line in (*above, *(_centred(line, self._cells) for line in block))]
 
 
 class _GridBody:
@@ -255,7 +255,7 @@ class _GridBody:
                 for state, width in zip(in_row, shares(self._cells + 1, plan.columns), strict=False)
             ]
             lines += self._cache.beside(len(lines), cells, self._cells) if cells else []
-        return [*self._above, self._legend(seats), *_fill(lines[: self._height], self._cells, self._height)]
+        return [*self._above, self._legend(seats), *_filled(lines, self._cells, self._height)]
 
     def _legend(self, seats: Sequence[EventState | None]) -> ShadedLine:
         """How many there are, and what their signs are."""
@@ -274,10 +274,9 @@ def _sign(glyph: str, word: str, role: StyleRole) -> Line:
     return [(f"{glyph} ", mark), (f"{word}  ", StyleRole.DIM)]
 
 
-def _fill(lines: Sequence[ShadedLine], cells: int, height: int) -> list[ShadedLine]:
-    """The lines cut or padded to that many cells and lines."""
-    kept: list[ShadedLine] = [line if width(line) == cells else fit(line, cells) for line in lines[:height]]
-    return kept + [fit([], cells)] * (height - len(kept))
+def _filled(lines: Sequence[ShadedLine], cells: int, height: int) -> list[ShadedLine]:
+    """These lines, each of so many cells already, cut or padded to that height."""
+    return [*lines[:height], *([fit([], cells)] * (height - len(lines)))]
 
 
 def _centred(line: Line, cells: int) -> Line:

@@ -242,7 +242,11 @@ def _banners(model: WallModel) -> list[Banner]:
     banners += [Banner(_words([segment]), _is_loud(segment[1])) for segment in warning]
     banners += [
         Banner(_words(line), is_critical=False)
-        for line in (unreadable_line(model.snapshot), FLOOD_LINE if model.snapshot.flood else [])
+        for line in (
+            unreadable_line(model.snapshot),
+            FLOOD_LINE if model.snapshot.flood else [],
+            *(header.rule_line(change, model.snapshot) for change in model.rule_changes),
+        )
         if line
     ]
     at_rest = RenderTime(model.render_time.now, model.render_time.server, model.render_time.stale)
@@ -272,12 +276,14 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
     tone = standing(state, render_time)
     name, (tally_glyph, tally, _) = events.name(state), TALLY_BADGES[state.phase.tally]
     why, detail = ("", "") if tone is Standing.STALE else loss if loss[0] else _worst_finding(state)
+    lag = events.lag_text(state) if tone is not Standing.STALE else ""
     health = _health(state, render_time)
     glyph = _STALE_GLYPH if tone is Standing.STALE else STANDING_WORDS.get(tone, (tally_glyph,))[0]
     sign = plain(events.odd_sign(state)).strip()
     spoken = [sign.strip("≠ "), why or ("good" if tone is Standing.GOOD else "")]
     spoken += ["not up to date"] if tone is Standing.STALE else []
     spoken += [f"health {health}"] if health.isdecimal() else []
+    spoken += [lag]
     return Entry(
         name=name,
         tone=tone,
@@ -287,7 +293,7 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
         is_lit=state.phase.tally is BroadcastState.ON_AIR and tone is not Standing.STALE,
         label=(f"{name}, {state.phase.tally.value.lower()}", "".join(f", {words}" for words in spoken if words)),
         why=why,
-        detail=detail,
+        detail=", ".join(filter(None, (detail, lag))),
         sign=sign,
         health=health,
         rate=_rate(plain(events.video(state, render_time))),

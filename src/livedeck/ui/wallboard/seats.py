@@ -40,9 +40,9 @@ class Seats:
         self._places = {id_: place for id_, place in self._places.items() if id_ in living}
         taken = {*self._places.values()}
         free = (place for place in count() if place not in taken)
-        for state in sorted(states, key=lambda state: (name_order(events.name(state)), state.id)):
-            if state.id not in self._places:
-                self._places[state.id] = next(free)
+        newcomers = [state for state in states if state.id not in self._places]
+        for state in sorted(newcomers, key=lambda state: (name_order(events.name(state)), state.id)):
+            self._places[state.id] = next(free)
         self._count = max(self._count, _places_for(max(self._places.values(), default=0) + 1))
         seats: list[EventState | None] = [None] * self._count
         for state in states:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from livedeck.monitor import EventState, Finding, Grade, IngestState
@@ -11,7 +11,20 @@ from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, words_role
 from livedeck.presentation.events import Standing, standing
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, clip, fit, join, justify, plain, shorten, width
+from livedeck.text.segments import (
+    Group,
+    Line,
+    ShadedLine,
+    StyleRole,
+    cell_len,
+    clip,
+    fit,
+    join,
+    plain,
+    shorten,
+    width,
+    wrap_groups,
+)
 from livedeck.text.values import NOT_APPLICABLE, safe, short_duration
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, text_cells, text_lines, wrap_text
@@ -65,7 +78,8 @@ class TileLayout(NamedTuple):
         return 1 + HEIGHTS[self.name] * self.name_rows + max(2, HEIGHTS[self.health])
 
 
-def tile_layout(names: Sequence[str], size: tuple[int, int], max_scale: int) -> TileLayout:
+@lru_cache(16)
+def tile_layout(names: tuple[str, ...], size: tuple[int, int], max_scale: int) -> TileLayout:
     """The layout of all tiles of a page: the largest letters, up to `max_scale`, that leave the chart two lines; larger
     ones than the face has only where no name is cut for them.
 
@@ -99,25 +113,32 @@ def tile_lines(
     cells, height = size
     draw = partial(_draw_steady, state, render_time, (cells, height - 1), cache, layout)
     steady = cache.get("tile", state.id, state, (size, layout, render_time.stale), draw)
-    return [_bar(state, render_time, cells), *steady]
+    return [_bar(state, render_time, cells, cache), *steady]
 
 
-def _bar(state: EventState, render_time: RenderTime, cells: int) -> ShadedLine:
+def _bar(state: EventState, render_time: RenderTime, cells: int, cache: DrawCache) -> ShadedLine:
     """Tally, how the event stands and why, how late its samples come, and its time, over the whole tile but a cell."""
-    stands = standing(state, render_time)
-    role = EDGES[stands][2]
-    tally = f" {plain(events.tally(state, render_time)).strip()}"
     clock = events.clock(state, render_time)
     clock = f"{'' if clock == NOT_APPLICABLE else clock} "
-    why = (plain(interruption(state, render_time)) or wrong_words(state)) if stands in WRONG else ""
+    lost, free = plain(interruption(state, render_time)), max(0, cells - 2 - len(clock))
+    draw = partial(_bar_head, state, render_time, lost, free)
+    head = cache.get("bar", state.id, state, (free, lost, render_time.stale), draw)
+    role = EDGES[standing(state, render_time)][2]
+    return [(f"{head} {clock}"[-(cells - 1) :], role), _BLANK]
+
+
+def _bar_head(state: EventState, render_time: RenderTime, lost: str, cells: int) -> str:
+    """The part of the bar before its time, in exactly so many cells."""
+    stands = standing(state, render_time)
+    tally = f" {plain(events.tally(state, render_time)).strip()}"
+    why = (lost or wrong_words(state)) if stands in WRONG else ""
     words = _BAR_WORDS.get(stands, "") + why
+    if len(tally) + 2 + cell_len(words) > cells:
+        words = f"{words[:2]}{why}"
     lag = events.lag_text(state).removeprefix("metrics ") if stands is not Standing.STALE else ""
-    free = cells - 3 - len(tally) - len(clock)
-    if width([(words, role)]) > free:
-        words = plain(clip([(f"{words[:2]}{why}", role)], max(1, free)))
-    parts: list[Group] = [(0, [(tally, role)]), (0, [(words, role)]), (1, [(lag, role)] if lag else [])]
-    text = plain(justify([part for part in parts if plain(part[1])], [(0, [(clock, role)])], cells - 1))
-    return [(text, role), _BLANK]
+    texts = [(0, tally), (0, words), (1, lag)]
+    groups: list[Group] = [(rank, [(text, StyleRole.TEXT)]) for rank, text in texts if text]
+    return plain(fit(wrap_groups(groups, cells), cells, ellipsis=True))
 
 
 WRONG = frozenset({Standing.BAD, Standing.WATCH})
