@@ -217,6 +217,11 @@ def test_a_form_is_filled_from_a_file_and_what_was_read_can_be_sent_back(on_stag
     restream = on_stage.read("events", "get", event)["restreams"][0]
     assert (restream["description"], restream["key"]) == ("Public", "••••4711")
     assert "the-cdn-key" not in done.stdout + done.stderr
+    whole = on_stage.read("events", "get", event)
+    same = run(on_stage, "events", "edit", event, "--from-file", on_stage.file("a.json", json.dumps(whole)), "--yes")
+    assert (same.returncode, "is so already" in same.stdout) == (0, True), same.stderr
+    other = on_stage.file("b.json", json.dumps({**whole, "type": "recurring"}))
+    assert_speaks(run(on_stage, "events", "edit", event, "--from-file", other, "--yes"), 2)
 
 
 def test_names_are_candidates_where_they_are_ambiguous(on_stage: Stage) -> None:

@@ -33,10 +33,11 @@ from livedeck.operations.materials import DeleteMaterial
 from livedeck.operations.nouns import Found, Known, Noun
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import DeleteOperation, FieldOperation, Operation, OperationResult, Platform, Verdict
-from livedeck.operations.schema import FormResult
+from livedeck.operations.schema import Entry, Field, FieldKind, FormResult
 from livedeck.operations.subtitles import RecogniseSpeech
 from livedeck.presentation.open_changes import ADVICE
 from livedeck.settings import load
+from livedeck.text import times
 from livedeck.text.secrets import mask_secrets
 from livedeck.text.times import TimeReference
 from livedeck.text.values import safe
@@ -182,7 +183,8 @@ def fill_form(
     if schema is None:
         return ParsedForm({}, None, {}, ())
     initial = command.initial_values(found)
-    typed = typed_entries(schema, options, from_file, initial)
+    current = {} if found.item is None else {**command.noun.as_object(found.item), "token": "", "schema": ""}
+    typed = typed_entries(schema, options, from_file, initial, current)
     if typed.get("file") == STDIN:
         typed["file"] = str(_spooled(folder))
     entries = {**initial, **typed}
@@ -191,10 +193,14 @@ def fill_form(
         raise click.UsageError(f"missing {', '.join(missing)}; an option, or a field of --from-file")
     if not typed:
         raise click.UsageError(f"nothing to change: give {' or '.join(map(flag_name, schema.fields))}, or --from-file")
-    changed = tuple(name for name, entry in typed.items() if command.is_new or entry != initial.get(name))
+    reference = TimeReference(SystemClock().now())
+    changed = tuple(
+        name
+        for name, entry in typed.items()
+        if command.is_new or not _is_same(schema.field(name), entry, initial[name], reference)
+    )
     if not changed:
         return None
-    reference = TimeReference(SystemClock().now())
     errors = schema.check(entries, reference, {*changed, *command.always})
     if errors:
         raise click.UsageError("\n".join(f"{flag_name(schema.field(name))}: {text}" for name, text in errors.items()))
@@ -203,6 +209,16 @@ def fill_form(
         return parse_form(schema, before, FormResult(entries, changed), reference, always=command.always)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+
+
+def _is_same(field: Field, entry: Entry, before: Entry, reference: TimeReference) -> bool:
+    """Whether that is so already; of a moment to the second, which is all that a form shows."""
+    if field.kind is not FieldKind.DATETIME or not entry or not before:
+        return entry == before
+    try:
+        return abs((times.parse(str(entry), reference) - times.parse(str(before), reference)).total_seconds()) < 1
+    except ValueError:  # the check of the form says so
+        return False
 
 
 def _spooled(folder: Path) -> Path:

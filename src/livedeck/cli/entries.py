@@ -69,10 +69,18 @@ def _help(field: Field) -> str:
 
 
 def typed_entries(
-    schema: FormSchema[Any], options: Mapping[str, Any], from_file: str | None, initial: FieldValues
+    schema: FormSchema[Any],
+    options: Mapping[str, Any],
+    from_file: str | None,
+    initial: FieldValues,
+    current: Mapping[str, Any],
 ) -> dict[str, Entry]:
-    """What was typed, by the names of the fields: the options over the file. Raises UsageError."""
-    typed = dict(_file_entries(schema, read_object(from_file), initial)) if from_file else {}
+    """What was typed, by the names of the fields: the options over the file. Raises UsageError.
+
+    `current`: the object as its JSON has it; what a file repeats of that, and no form has, is passed over.
+    """
+    content = _without_repeated(schema, read_object(from_file), current) if from_file else {}
+    typed = dict(_file_entries(schema, content, initial))
     for field in schema.fields:
         value = options.get(_parameter(field))
         if value is not None:
@@ -91,6 +99,25 @@ def _option_entry(field: Field, value: Any, before: Entry) -> Entry:
         case FieldKind.MULTI_CHOICE:
             return _choices(field, [part for part in str(value).replace(",", " ").split() if part != "none"])
     return value if isinstance(value, bool) else str(value)
+
+
+def _without_repeated(
+    schema: FormSchema[Any], content: Mapping[str, Any], current: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What was read can be sent back: without the fields of the object that cannot be changed, unless they differ."""
+    heads = {field.name.partition(".")[0] for field in schema.fields}
+    kept = {name: value for name, value in content.items() if name not in current or name in heads}
+    known = {field.name for field in schema.fields}
+    for name, value in content.items():
+        if name not in kept and name in _CHOSEN_ONCE and value != current[name]:
+            raise click.UsageError(f"{name} cannot be changed: it is {shown(str(current[name]))}")
+        if name in kept and isinstance(value, Mapping):
+            kept[name] = {inner: part for inner, part in value.items() if f"{name}.{inner}" in known}
+    return kept
+
+
+_CHOSEN_ONCE = frozenset({"type", "annotation_type", "id"})
+"""Fields of an object that stay; the others that no form has change by themselves."""
 
 
 def _file_entries(
