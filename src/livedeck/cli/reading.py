@@ -44,7 +44,7 @@ def list_command(noun: Noun) -> click.Command:
         return DONE
 
     of = f" of a {noun.owner.lower()}" if noun.owner else ""
-    text = f"List the {noun.noun}s{of}: each with the token that --if-unchanged takes."
+    text = f"List the {noun.noun}s{of}. The other forms than the table have the token that --if-unchanged takes."
     return _reading_command("list", noun, owner, text, work)
 
 

@@ -235,38 +235,38 @@ EVENT, ROOM, VIDEO = "EVENT", "ROOM", "VIDEO"
 
 _ALL = (
     Noun(
-        "events", "event", (EVENT,), ("id", "name", "type", "scheduled.time", "stream.status", "token"), Event,
+        "events", "event", (EVENT,), ("id", "name", "type", "scheduled.time", "stream.status"), Event,
         _events, _event, lambda event: event.name or "",
     ),
     Noun(
-        "streams", "stream", (EVENT,), ("id", "event", "status", "started_at", "finished_at", "token"), Stream,
+        "streams", "stream", (EVENT,), ("id", "event", "status", "started_at", "finished_at"), Stream,
         _events_with_stream, _event_with_stream, lambda event: event.name or "", _stream_object,
         extra_fields={"event": {"type": ["string", "null"]}},
     ),
     Noun(
-        "rooms", "room", (ROOM,), ("id", "name", "type", "status", "code", "token"), Room,
+        "rooms", "room", (ROOM,), ("id", "name", "type", "status", "code"), Room,
         _rooms, _room, lambda room: room.name or "",
     ),
     Noun(
-        "relays", "relay profile", (ROOM, "RELAY"), ("id", "name", "url", "service", "stream_key", "token"),
+        "relays", "relay profile", (ROOM, "RELAY"), ("id", "name", "url", "service", "stream_key"),
         RelayProfile, _relays, _relay, lambda relay: relay.name or "",
     ),
     Noun(
-        "posters", "poster", (VIDEO, "POSTER"), ("id", "from_time", "status", "active", "token"), Poster,
+        "posters", "poster", (VIDEO, "POSTER"), ("id", "from_time", "status", "active"), Poster,
         _posters, _poster, lambda poster: position(poster.from_time),
     ),
     Noun(
         "subtitles", "subtitle", (VIDEO, "SUBTITLE"),
-        ("id", "position", "language", "description", "status", "file_name", "token"), Subtitle,
+        ("id", "position", "language", "description", "status", "file_name"), Subtitle,
         _subtitles, _subtitle, lambda track: track.description or "", volatile=("url", "hls_file", "file"),
     ),
     Noun(
         "annotations", "annotation", (VIDEO, "ANNOTATION"),
-        ("id", "annotation_type", "title", "start_time", "end_time", "link", "token"), Annotation,
+        ("id", "annotation_type", "title", "start_time", "end_time", "link"), Annotation,
         _annotations, _annotation, lambda annotation: annotation.title or "",
     ),
     Noun(
-        "materials", "material", (VIDEO, "MATERIAL"), ("id", "title", "filename", "size", "known_from", "token"),
+        "materials", "material", (VIDEO, "MATERIAL"), ("id", "title", "filename", "size", "known_from"),
         KnownMaterialModel,
         _no_materials, _material, lambda material: material.title, _material_object,
     ),

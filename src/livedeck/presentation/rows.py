@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Any
@@ -17,7 +18,12 @@ MIN_CELLS = 6
 MAX_TEXT = 400
 """Characters of a cell in a table, where nothing limits its width."""
 
+SHORT_ID = 8
+"""Characters of an id where there is no room for all of it: its beginning names the object as well."""
+
 GAP = "  "
+
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z")
 
 
 def value_at(item: Mapping[str, Any], path: str) -> Any:
@@ -29,14 +35,16 @@ def value_at(item: Mapping[str, Any], path: str) -> Any:
 
 
 def cell_text(value: Any) -> str:
-    """A value in words; `-` is nothing, and of a list its length is told."""
+    """A value in words; `-` is nothing, of a list its length is told, and of a moment the minute."""
     if value is None or value == "":
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
         return (" ".join(value) or "none") if all(isinstance(part, str) for part in value) else str(len(value))
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    return _MOMENT.sub(r"\1 \2Z", str(value))
 
 
 def table_lines(items: Iterable[Mapping[str, Any]], columns: Sequence[str], cells: int | None) -> list[str]:
@@ -45,12 +53,23 @@ def table_lines(items: Iterable[Mapping[str, Any]], columns: Sequence[str], cell
     rows: list[list[str]] = [
         [safe(cell_text(value_at(item, column)), MAX_TEXT) for column in columns] for item in items
     ]
-    lines: list[list[Line]] = [[[(text, StyleRole.TEXT)] for text in row] for row in [heads, *rows]]
-    widths = _fitting([max(width(line[index]) for line in lines) for index in range(len(columns))], cells)
+    lines, widths = _measured([heads, *rows])
+    if cells is not None and sum(widths) + len(GAP) * (len(widths) - 1) > cells:
+        short = [
+            [text[:SHORT_ID] if name == "id" else text for name, text in zip(columns, row, strict=True)] for row in rows
+        ]
+        lines, widths = _measured([heads, *short])
+    widths = _fitting(widths, cells)
     return [
         GAP.join(plain(fit(cell, size, ellipsis=True)) for cell, size in zip(line, widths, strict=True)).rstrip()
         for line in lines
     ]
+
+
+def _measured(rows: list[list[str]]) -> tuple[list[list[Line]], list[int]]:
+    """The cells of a table, and the width of each column."""
+    lines: list[list[Line]] = [[[(text, StyleRole.TEXT)] for text in row] for row in rows]
+    return lines, [max(width(line[index]) for line in lines) for index in range(len(rows[0]))]
 
 
 def _fitting(widths: list[int], cells: int | None) -> list[int]:
@@ -81,9 +100,10 @@ def _paths(item: Mapping[str, Any]) -> list[str]:
 def csv_text(items: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
     """A head and a row for each; what is no plain value is JSON, and null an empty cell."""
     text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_csv_cell(value_at(item, column)) for column in columns] for item in items)
+    plain = csv.writer(text, lineterminator="\n")
+    quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)  # a lone \r is not quoted otherwise
+    for row in (columns, *([_csv_cell(value_at(item, column)) for column in columns] for item in items)):
+        (quoted if any("\r" in cell for cell in row) else plain).writerow(row)
     return text.getvalue()
 
 
