@@ -24,13 +24,8 @@ DIM_SHARE = 0.5
 """The share of its distance to the background that a colour keeps while the wall is dimmed."""
 
 
-def wall_styles(palette: Palette, *, dim: bool) -> Mapping[StyleRole, StyleSpec]:
-    """The style of each role with a background of its own, so that a cell needs nothing else."""
-    return {role: wall_style(palette, role, dim=dim) for role in palette.styles}
-
-
 def wall_style(palette: Palette, role: Role, *, dim: bool) -> StyleSpec:
-    """That of a role or of a shade."""
+    """The style of a role or a shade with a background of its own, so that a cell needs nothing else."""
     spec = style_spec(palette, role.role if isinstance(role, Link) else role)
     if palette.ansi:
         style = f"{spec.style} dim".removeprefix("none ") if dim and "dim" not in spec.style else spec.style
