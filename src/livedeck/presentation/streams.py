@@ -64,9 +64,9 @@ def _window(state: EventState, render_time: RenderTime) -> Line:
     share, seconds = window_used(state, render_time), state.event.reconnect_window
     length = UNKNOWN if seconds is None else short_duration(seconds)
     if share is None:
-        return [(f"of {length}", StyleRole.DIM)]
+        return [(f"of {length} ", StyleRole.DIM)]
     role = StyleRole.STALE if is_doubtful(state, render_time) else StyleRole.CRITICAL
-    return [(f"{share:4.0%} of {length}", role)]
+    return [(f" {share:.0%} of {length} ", role)]
 
 
 def _stream_id(state: EventState, _: RenderTime) -> Line:
@@ -84,9 +84,9 @@ STREAMS: TableSchema[EventState] = TableSchema(
         Column("started", "STARTED (UTC)", 15, 4, _started, _started_at, right=True),
         Column("elapsed", "ELAPSED", 11, 2, clock_cell, elapsed_seconds, right=True),
         _EVENT_COLUMNS["ingest"],
-        Column("window", "WINDOW USED", 13, 0, _window, window_used, right=True),
+        Column("window", "WINDOW USED ", 14, 0, _window, window_used, right=True),
         _EVENT_COLUMNS["out"],
-        Column("stream", "STREAM", 12, 9, _stream_id),
+        Column("stream", "STREAM", 12, 9, _stream_id, grows=True, max_width=36),
     ),
     key=EVENTS.key,
     text=EVENTS.text,

@@ -57,7 +57,7 @@ def _framed(name: str, right: str, lines: Iterable[ShadedLine], width: int) -> l
 
 
 def _episodes(shown: view.Shown, width: int) -> list[ShadedLine]:
-    faults = view.fault_lines(shown.state, shown.episode, shown.render_time, MAX_EPISODES, has_actual=False)
+    faults = view.fault_lines(shown.state, shown.episode, shown.render_time, MAX_EPISODES, cells=width)
     listed: list[ShadedLine] = [*(clip(line, width) for line in faults)] or [[("✓ no fault is known", StyleRole.OK)]]
     signs = view.legend(shown.chart.series.counts, is_stale=shown.is_doubtful)
     lines: list[ShadedLine] = [*listed, []]

@@ -14,7 +14,19 @@ from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, words_
 from livedeck.presentation.qos import HIGHLIGHTED, STATUS_STYLES, Axis, StatusStyle, status_style
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import TimeSeries
-from livedeck.text.segments import Group, Line, Segment, ShadedLine, StyleRole, fit, justify, labelled, wrap_groups
+from livedeck.text.segments import (
+    Group,
+    Line,
+    Segment,
+    ShadedLine,
+    StyleRole,
+    fit,
+    justify,
+    labelled,
+    shorten,
+    wrap_groups,
+)
+from livedeck.text.segments import width as line_width
 from livedeck.text.values import NO_DATA, compact_duration, frames, safe
 from livedeck.ui.kit.chart import CURSOR, GUTTER, Backdrop, map_lines
 from livedeck.ui.kit.signal_chart import KBIT, MARGIN, MBIT, NUMBER_CELLS, signal_backdrop, signal_lines
@@ -55,14 +67,14 @@ def flags(axis: Axis, episodes: Sequence[Episode], marks: Iterable[datetime]) ->
 
 
 def fault_lines(
-    state: EventState, selected: Episode | None, render_time: RenderTime, rows: int, *, has_actual: bool
+    state: EventState, selected: Episode | None, render_time: RenderTime, rows: int, *, cells: int
 ) -> list[Line]:
-    """As many faults as fit, the selected one among them and marked; `has_actual`: with what was measured."""
+    """As many faults as fit, the selected one among them and marked; with what was measured where there is room."""
     episodes = sort_episodes(state.episodes)
     marked = index_of(episodes, selected) or 0
     first = max(0, marked - rows + 1)
     return [
-        _episode(episode, render_time, marked=index == marked, has_actual=has_actual)
+        _episode(episode, render_time, marked=index == marked, cells=cells)
         for index, episode in enumerate(episodes[first : first + rows], first)
     ]
 
@@ -78,9 +90,9 @@ def episode_lines(
         return []
     episode = episodes[index_of(episodes, selected) or 0]
     if width < LIST_CELLS + 30:
-        return [_episode(episode, render_time, marked=True, has_actual=True), *_notes(episode, state, width)][:rows]
+        return [_episode(episode, render_time, marked=True, cells=width), *_notes(episode, state, width)][:rows]
     list_cells = min(max(LIST_CELLS, width - NOTES_CELLS), MAX_LIST_CELLS)
-    lines = fault_lines(state, selected, render_time, rows, has_actual=list_cells >= ACTUAL_CELLS)
+    lines = fault_lines(state, selected, render_time, rows, cells=list_cells)
     notes = _notes(episode, state, width - list_cells)
     lines += [[] for _ in range(min(rows, len(notes)) - len(lines))]
     return [
@@ -89,20 +101,21 @@ def episode_lines(
     ]
 
 
-def _episode(episode: Episode, render_time: RenderTime, *, marked: bool, has_actual: bool) -> Line:
+def _episode(episode: Episode, render_time: RenderTime, *, marked: bool, cells: int) -> Line:
     glyph, _, role = SEVERITY_BADGES[episode.severity]
     mark = StyleRole.CRITICAL_MARK if episode.severity is Severity.CRITICAL else role
     ongoing = episode.until is None
     length = compact_duration(((episode.until or render_time.server) - episode.since).total_seconds())
     duration = f"{length}{' and on' if ongoing else ''}"
-    return [
+    head: Line = [
         ("▌" if marked else " ", StyleRole.INFO),
         (f"{episode.since:%H:%M:%S}  ", StyleRole.TEXT),
         *fit([(duration, StyleRole.STRONG if ongoing else StyleRole.DIM)], 15),
         (f"{glyph} ", mark if ongoing else StyleRole.DIM),
         (f"{episode.kind:<17}", words_role(episode.severity) if ongoing else StyleRole.DIM),
-        (f" {safe(episode.actual, 80)}" if has_actual else "", StyleRole.TEXT),
     ]
+    actual = shorten(safe(episode.actual, 80), cells - line_width(head) - 2) if cells >= ACTUAL_CELLS else ""
+    return [*head, (f" {actual}" if actual else "", StyleRole.TEXT)]
 
 
 def _notes(episode: Episode, state: EventState, width: int) -> list[Line]:

@@ -7,7 +7,7 @@ from livedeck.monitor import CachedList, EventState
 from livedeck.presentation.event_detail import LABEL_CELLS, restream_mark, title
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import addresses
-from livedeck.text.segments import Line, StyleRole, fit, labelled
+from livedeck.text.segments import Line, StyleRole, fit, labelled, wrap_groups
 from livedeck.text.values import UNKNOWN, age, duration, safe
 
 
@@ -17,7 +17,7 @@ def panel(state: EventState, recordings: CachedList[Recording], render_time: Ren
     return [
         title(state, render_time, width),
         *(
-            labelled("" if index else "restreams", _restream(restream, render_time), LABEL_CELLS)
+            labelled("" if index else "restreams", _restream(restream, render_time, width - LABEL_CELLS), LABEL_CELLS)
             for index, restream in enumerate(restreams)
         ),
         *([] if restreams else [labelled("restreams", [("none", StyleRole.DIM)], LABEL_CELLS)]),
@@ -25,15 +25,20 @@ def panel(state: EventState, recordings: CachedList[Recording], render_time: Ren
     ]
 
 
-def _restream(restream: EventRestream, render_time: RenderTime) -> Line:
+def _restream(restream: EventRestream, render_time: RenderTime, cells: int) -> Line:
+    """Sign and name, status, whether it is enabled, and where it goes, as far as there is room."""
     glyph, role = restream_mark(restream)
     role = StyleRole.STALE if render_time.stale else role
-    return [
-        *fit([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}", role)], 30, ellipsis=True),
-        *fit([(safe(restream.status or UNKNOWN, 20), role)], 14),
-        *fit([("enabled", StyleRole.TEXT) if restream.enabled else ("off", StyleRole.DIM)], 9),
-        (addresses.show(restream.url), StyleRole.DIM),
-    ]
+    return wrap_groups(
+        [
+            (0, fit([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}", role)], 26, ellipsis=True)),
+            (0, fit([(safe(restream.status or UNKNOWN, 20), role)], 13)),
+            (2, fit([("enabled", StyleRole.TEXT) if restream.enabled else ("off", StyleRole.DIM)], 8)),
+            (1, [(addresses.show(restream.url), StyleRole.DIM)]),
+        ],
+        cells,
+        1,
+    )
 
 
 def _recordings(recordings: CachedList[Recording], render_time: RenderTime) -> list[Line]:
