@@ -14,6 +14,8 @@ from typing import Any, cast
 import pytest
 from PIL import Image
 from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widgets import Static
 
 from livedeck.client import Api, Poster
 from livedeck.environment import graphics
@@ -195,6 +197,7 @@ class Gallery(ExactApp):
 
     def compose(self) -> ComposeResult:
         yield Thumbnail()
+        yield Static("a word", markup=False)
 
     def draw_over(self, x: int, y: int, sequence: str) -> None:
         self.over.append((x, y, sequence))
@@ -208,11 +211,11 @@ def serving(content: Any) -> Api:
 
 
 async def test_unpacking_a_picture_does_not_block_the_loop() -> None:
-    turns = [0]
+    turns, large = [0], png(2000, 1500)
 
     async def content(*_: Any) -> bytes:
         turns[0] = 0
-        return png(160, 90)
+        return large
 
     app = Gallery()
     async with app.run_test(size=(100, 30)) as pilot:
@@ -226,30 +229,30 @@ async def test_unpacking_a_picture_does_not_block_the_loop() -> None:
         assert not app.over, "half blocks are cells"
 
 
-async def test_pixels_are_drawn_again_behind_what_paints_their_cells_and_taken_away_under_another_screen() -> None:
+async def test_pixels_follow_what_writes_their_cells_and_nothing_else_and_are_gone_under_another_screen() -> None:
     async def content(*_: Any) -> bytes:
         return png(160, 90)
 
     app = Gallery()
     async with app.run_test(size=(100, 30)) as pilot:
-        thumbnail = app.query_one(Thumbnail)
+        thumbnail, other = app.query_one(Thumbnail), app.query_one(Static)
         thumbnail.draw_by(Graphics.KITTY, (10, 20))
         thumbnail.show(serving(content), POSTER)
         await app.workers.wait_for_complete()
         await pilot.pause()
-        await pilot.pause()
         assert app.over
         assert {(x, y) for x, y, _ in app.over} == {(0, 0)}
         count = len(app.over)
+        other.update("a word that changed")
         await pilot.pause()
-        assert len(app.over) == count, "nothing is drawn where nothing changed"
+        assert len(app.over) == count, "its cells were not written"
         thumbnail.refresh()
         await pilot.pause()
         assert len(app.over) > count
-        thumbnail.cover()
+        app.push_screen(Screen[None]())
         await pilot.pause()
         assert app.over[-1][2] == ERASE_KITTY
-        thumbnail.uncover()
+        app.pop_screen()
         await pilot.pause()
         assert app.over[-1][2].startswith("\x1b_Ga=T")
         thumbnail.show(serving(content), None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import unicodedata
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -139,16 +139,30 @@ class FilteredApp(ModalApp[R], Generic[R]):
         super().copy_to_clipboard(text)
 
 
+Spans = Sequence[tuple[int, int, int]]
+"""Parts of lines: their row, first cell and the cell behind the last."""
+
+
 class ExactApp(FilteredApp[int]):
-    """An app of which nothing is sent that did not change."""
+    """An app of which nothing is sent that did not change.
+
+    `overlay`: is told of each paint, by the screen in front and the cells that were written (None: all of them); it
+    lays pixels over them.
+    """
+
+    overlay: Callable[[Screen[Any], Spans | None], None] | None = None
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Textual's way to the terminal."""
+        is_paint = EXACT_UPDATES and isinstance(renderable, (ChopsUpdate, LayoutUpdate))
+        spans = renderable.spans if EXACT_UPDATES and isinstance(renderable, ChopsUpdate) else None
         if EXACT_UPDATES and isinstance(renderable, ChopsUpdate):
             renderable = ExactUpdate.of(renderable)
         elif EXACT_UPDATES and isinstance(renderable, LayoutUpdate):
             renderable = TextUpdate(self._whole(renderable))
         super()._display(screen, renderable)
+        if is_paint and self.overlay and screen is self.screen:
+            self.overlay(screen, spans)
 
     def _whole(self, update: LayoutUpdate) -> str:
         """All strips of an update of the whole screen, each from its own cell on."""

@@ -29,6 +29,9 @@ from livedeck.ui.shell.screen import BaseScreen, Listing
 DOUBLE_ENTER = 0.5
 """Seconds after the profiles were gone to in which enter opens no form: it is the echo of the one that led there."""
 
+MIN_ROOMS = 4
+"""Lines of the table of rooms at least, its head among them."""
+
 PANES: dict[str, TableSchema[Any]] = {"rooms": ROOMS, "relays": RELAYS}
 
 
@@ -153,6 +156,8 @@ class RoomsScreen(BaseScreen):
             selection.follow_rows(schema, filtered.rows, render_time)
         table = self.query_one(f"#{pane}", Table)
         table.set_class(pane != self._pane, "-away")
+        if pane == "rooms":  # what it does not need is the profiles'
+            table.styles.height = max(MIN_ROOMS, min(len(filtered.rows) + 1, self.size.height // 2 - 4))
         empty_text = "" if filtered.total else empty_text
         table.show(filtered.rows, render_time, selection.key, empty_text, table_view)
         return filtering.filter_line(table_view, filtered, key_of("view.clear", self.ctx.actions))

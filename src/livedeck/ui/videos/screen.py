@@ -274,12 +274,6 @@ class PostersScreen(VideoTab):
         poster = self.selected_item()
         self.query_one(Thumbnail).show(self.ctx.api, poster if isinstance(poster, Poster) else None)
 
-    def on_screen_suspend(self) -> None:
-        self.query_one(Thumbnail).cover()
-
-    def on_screen_resume(self) -> None:
-        self.query_one(Thumbnail).uncover()
-
 
 class SubtitlesScreen(OrderedScreen):
     """The tracks of the video in the order that viewers see."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
-from textual.geometry import Region
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
 from livedeck.client import Api, ApiError, Poster
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.graphics import ERASE_KITTY, Frame, Graphics, Picture, decode
-from livedeck.ui.kit.terminal import ExactApp
+from livedeck.ui.kit.terminal import ExactApp, Spans
 
 SMALL, LARGE = (24, 7), (50, 14)
 """Columns and rows of the picture, which is 16:9."""
@@ -29,8 +30,8 @@ MAX_CACHED = 32
 class Thumbnail(Widget):
     """Fetches a small size of a poster once; hidden where it cannot be shown: the panel beside it says enough.
 
-    Whatever paints its cells wipes pixels out, so that they are drawn anew behind that. While another screen lies over
-    this one nothing is drawn.
+    Whatever writes its cells wipes pixels out, so that they are drawn anew behind that, and at no other time. While
+    another screen is in front nothing is drawn.
     """
 
     def __init__(self) -> None:
@@ -42,7 +43,7 @@ class Thumbnail(Widget):
         self._api: Api | None = None
         self._address = ""
         self._picture: Picture | None = None
-        self._is_covered = self._is_drawn = False
+        self._is_drawn = False
 
     def draw_by(self, graphics: Graphics, cell: tuple[int, int]) -> None:
         """Draw in that way from now on. `cell`: pixels of one cell, its width and height."""
@@ -90,11 +91,23 @@ class Thumbnail(Widget):
         strips = self._picture.strips if self._picture else ()
         return strips[y] if y < len(strips) else Strip.blank(self.size.width)
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """The cells; the pixels follow them."""
-        if self._picture and self._picture.sequence:
-            self.call_after_refresh(self._draw)
-        return super().render_lines(crop)
+    def on_mount(self) -> None:
+        if isinstance(self.app, ExactApp):
+            self.app.overlay = self.painted
+
+    def on_unmount(self) -> None:
+        if isinstance(self.app, ExactApp):
+            self.app.overlay = None
+
+    def painted(self, screen: Screen[Any], spans: Spans | None) -> None:
+        """Cells were written: ours lose their pixels with that, and under another screen there are none."""
+        region = self.region
+        if screen is not self.screen:
+            self._erase()
+        elif spans is None or any(
+            region.y <= y < region.bottom and start < region.right and end > region.x for y, start, end in spans
+        ):
+            self._draw()
 
     def _draw(self) -> None:
         """Draw the pixels, where all of their cells are on the screen and nothing lies over them."""
@@ -102,7 +115,7 @@ class Thumbnail(Widget):
         is_whole = self.size == (self._frame.columns, self._frame.rows) and self.screen.region.contains_region(
             self.region
         )
-        if self._is_covered or not picture or not picture.sequence or not is_whole or not isinstance(app, ExactApp):
+        if not picture or not picture.sequence or not is_whole or not isinstance(app, ExactApp):
             return
         app.draw_over(self.region.x, self.region.y, picture.sequence)
         self._is_drawn = True
@@ -112,14 +125,3 @@ class Thumbnail(Widget):
         if self._is_drawn and self._graphics is Graphics.KITTY and isinstance(self.app, ExactApp):
             self.app.draw_over(0, 0, ERASE_KITTY)
         self._is_drawn = False
-
-    def cover(self) -> None:
-        """Another screen comes to lie over this one."""
-        self._is_covered = True
-        self._erase()
-        self.refresh()
-
-    def uncover(self) -> None:
-        """This screen is in front again."""
-        self._is_covered = False
-        self.refresh()

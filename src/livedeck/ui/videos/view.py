@@ -40,7 +40,7 @@ def video_title(video: Video | None, more: str = "") -> Line:
         (f"  {length_text(video)}", StyleRole.TEXT),
         (f"  {date_text(recorded)}Z" if recorded else "", StyleRole.DIM),
         (f"  of {safe(video.event, 40)}" if video.event else "  opened by its id", StyleRole.DIM),
-        (f"  {safe(video.id, 40)}" if video.title != video.id else "", StyleRole.DIM),
+        (f"  …{safe(video.id[-4:])}" if video.title != video.id else "", StyleRole.DIM),
     ]
 
 
@@ -52,8 +52,7 @@ def tab_line(
     for part in PARTS:
         is_current = part == current or (current == "cues" and part == "subtitles")
         count = f" {counts[part]}" if part in counts else ""
-        text, role = (f"[{part}{count}]", StyleRole.STRONG) if is_current else (f" {part}{count} ", StyleRole.DIM)
-        line.append((text, Link(role, "part.next", part)))
+        line.append((f" {part}{count} ", Link(StyleRole.TAB if is_current else StyleRole.DIM, "part.next", part)))
     return join(line, freshness_text(cached, render_time), cells)
 
 

@@ -114,7 +114,8 @@ class Form(Dialog[FormResult | None]):
         if isinstance(widget, RowsInput):
             widget.errors = dict(self._state.errors.by_row.get(field.name, {}))
         self._remarks[field.name] = Remark(field.name)
-        with Horizontal(classes="field -broad" if _is_broad(field) else "field"):
+        shape = " -broad" if _is_broad(field) else " -short" if field.kind is FieldKind.NUMBER else ""
+        with Horizontal(classes=f"field{shape}"):
             yield Label(field.label, is_required=field.required)
             yield widget
             yield self._remarks[field.name]
@@ -186,7 +187,7 @@ class Form(Dialog[FormResult | None]):
         widget.set_class(bool(error), "-wrong")
         lines: list[ShadedLine] = []
         if isinstance(widget, ReferenceInput) and widget.open_list:
-            lines = suggestion_lines(widget.open_list, widget.index, max(30, widget.outer_size.width))
+            lines = suggestion_lines(widget.open_list, widget.index, max(30, widget.outer_size.width - 1))
         elif error and not (isinstance(widget, RowsInput) and widget.errors):  # else each stands at its own row
             lines = [[(f"✖ {error}", StyleRole.CRITICAL_MARK)]]
         elif text := self._description(field):
