@@ -75,3 +75,14 @@ async def test_what_an_operation_says_holds_no_secret(name: str) -> None:
         current = await operation.read(platform.executor.platform)
         said = [operation.confirmation(current, ()), operation.target, operation.changes, repr(operation)]
         assert "the-new-key" not in repr(said)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_what_became_of_a_change_is_said_in_words(name: str) -> None:
+    """`event created`, and never the name of a verdict behind that of a command."""
+    operation = OPERATIONS[name]
+    assert operation.past != operation.verb
+    words = {verdict: operation.verdict_words(operation, verdict) for verdict in Verdict}  # type: ignore[arg-type]
+    assert words[Verdict.DONE] == words[Verdict.APPLIED] == f"{operation.kind} {operation.past}"
+    assert words[Verdict.REFUSED] == f"{operation.kind} not {operation.past}"
+    assert words[Verdict.UNKNOWN].startswith(f"not known whether the {operation.kind} was ")

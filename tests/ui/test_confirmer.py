@@ -159,16 +159,21 @@ DROPPED: dict[str, object] = {"kind": "drop", "method": "DELETE"}
 FAILED: dict[str, object] = {"kind": "status", "status": 500, "method": "DELETE"}
 REFUSED: dict[str, object] = {"kind": "status", "status": 403, "method": "PUT"}
 VERDICTS: dict[str, tuple[str, dict[str, object], str, Severity]] = {
-    "done": ("event.enable", {}, "enable done: Untitled event", Severity.INFO),
-    "applied": ("event.delete", LOST, "delete applied: Untitled event: the platform failed (500)", Severity.INFO),
+    "done": ("event.enable", {}, "event enabled: Untitled event", Severity.INFO),
+    "applied": ("event.delete", LOST, "event deleted: Untitled event: the platform failed (500)", Severity.INFO),
     "unknown": (
         "event.delete",
         DROPPED,
-        "delete unknown: Untitled event: the platform failed (500)",
+        "not known whether the event was deleted: Untitled event: the platform failed (500)",
         Severity.CRITICAL,
     ),
-    "failed": ("event.delete", FAILED, "delete unknown: Untitled event: the platform failed (500)", Severity.CRITICAL),
-    "refused": ("event.enable", REFUSED, "enable refused: Untitled event: ", Severity.CRITICAL),
+    "failed": (
+        "event.delete",
+        FAILED,
+        "not known whether the event was deleted: Untitled event: the platform failed (500)",
+        Severity.CRITICAL,
+    ),
+    "refused": ("event.enable", REFUSED, "event not enabled: Untitled event: ", Severity.CRITICAL),
 }
 """Verdict -> a change, the fault that leads to it, what is told of it, and how loud."""
 
@@ -197,7 +202,7 @@ async def test_a_long_change_shows_itself_and_stopping_it_leads_to_a_verdict() -
         await stage.until(lambda: stage.shows(ProgressDialog))
         assert "enable Untitled event" in stage.text()
         await stage.press("tab", "enter")
-        await stage.until(lambda: "enable unknown" in stage.last_notice())
+        await stage.until(lambda: "not known whether the event was enabled" in stage.last_notice())
         assert "no field says whether an event is enabled" in stage.last_notice()
         assert (await stage.event(event)).updated_at is None
 
@@ -222,7 +227,7 @@ async def test_leaving_asks_about_a_change_that_is_under_way_and_who_stays_lets_
         await stage.press("enter")
         assert stage.deck.is_running
         await stage.act("event.delete")
-        assert "delete refused: Untitled event: enable is still under way" in stage.last_notice()
+        assert "event not deleted: Untitled event: enable is still under way" in stage.last_notice()
 
 
 @pytest.mark.parametrize("how", ["agreed", "ctrl-c twice", "signal"])

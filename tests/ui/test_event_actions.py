@@ -40,7 +40,7 @@ async def test_an_event_is_made_of_what_was_typed_and_the_rest_is_the_platforms(
         assert made.scheduled.time == EVENING + timedelta(minutes=20)
         assert made.reconnect_window == 600
         assert stage.writes == [("POST", "/v2/live/events")]
-        assert "create done: Harvest festival" in stage.text()
+        assert "event created: Harvest festival" in stage.text()
 
 
 async def test_an_edit_shows_what_it_changes_and_sends_only_that() -> None:

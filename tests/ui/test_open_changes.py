@@ -26,7 +26,7 @@ async def late_delete(stage: Stage) -> None:
     await stage.fault(kind="late-apply", method="DELETE", status=504, seconds=12)
     await stage.act("event.delete")
     await agree(stage)
-    await stage.until(lambda: "delete unknown" in stage.last_notice())
+    await stage.until(lambda: "not known whether the event was deleted" in stage.last_notice())
 
 
 async def test_what_is_not_seen_yet_is_in_the_banner_until_it_is_seen_and_that_is_told_once() -> None:
@@ -37,10 +37,10 @@ async def test_what_is_not_seen_yet_is_in_the_banner_until_it_is_seen_and_that_i
         assert "do not repeat it: it may have happened, or still land" in stage.last_notice()
         stage.simulator.clock.step(12)
         stage.clock.release()
-        await stage.until(lambda: "delete applied" in stage.last_notice())
+        await stage.until(lambda: "event deleted" in stage.last_notice())
         await stage.settle()
         assert "UNKNOWN" not in stage.text()
-        told = [notice.text for notice in stage.deck.preferences.notices if notice.text.startswith("delete applied")]
+        told = [notice.text for notice in stage.deck.preferences.notices if notice.text.startswith("event deleted")]
         assert len(told) == 1
         assert len(stage.writes) == 1
     outcomes = [record.outcome for record in await history.audit(EVENING - timedelta(days=1))]

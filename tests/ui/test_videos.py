@@ -278,7 +278,7 @@ async def test_an_order_that_was_sent_takes_no_other_videos_order_with_it() -> N
         assert "NOT SENT 2 moved" in stage.text()
         gate.set()
         await done(stage)
-        assert "order done" in stage.last_notice()
+        assert "put in order: " in stage.last_notice()
         assert "NOT SENT 2 moved" in stage.text()
 
 
@@ -295,7 +295,7 @@ async def test_rows_that_were_moved_since_the_order_was_sent_are_still_to_be_sen
         await stage.act("order.earlier")
         gate.set()
         await done(stage)
-        assert "order done" in stage.last_notice()
+        assert "put in order: " in stage.last_notice()
         assert "NOT SENT 2 moved" in stage.text()
 
 

@@ -48,6 +48,7 @@ class CreateAnnotation(CreateFromForm[Annotation]):
     name = "annotation.new"
     command = "create"
     verb = "new"
+    past = "created"
     kind = "annotation"
     help = "Lay an annotation over the video"
     schema = CREATE_FORM

@@ -360,6 +360,7 @@ class CreateEvent(CreateFromForm[Event]):
 
     name = "event.create"
     verb = "create"
+    past = "created"
     kind = "event"
     help = "Make an event, as a draft"
     schema = CREATE_FORM
@@ -424,6 +425,7 @@ class CompleteEvent(FieldOperation[EventView], EventOperation):
 
     name = "event.complete"
     verb = "complete"
+    past = "completed"
     level = ConfirmLevel.TYPE_NAME
     help = "End the event: ingest stops, viewers are cut off"
     evidence = "its stream is over, which it was not before"
@@ -455,6 +457,7 @@ class EnableEvent(EventOperation):
 
     name = "event.enable"
     verb = "enable"
+    past = "enabled"
     level = ConfirmLevel.ASK
     help = "Let streams in, and viewers watch"
     no_evidence = "no field says whether an event is enabled"
@@ -487,6 +490,7 @@ class MoveEvent(FieldOperation[EventView], EventOperation):
 
     name = "event.move"
     verb = "move"
+    past = "moved"
     level = ConfirmLevel.TYPE_NAME
     help = "Put the event into another project or folder"
     evidence = "it is where it was to go, and was not before"
@@ -544,6 +548,7 @@ class SetEventPoster(EventFormOperation):
 
     name = "event.poster"
     verb = "poster"
+    past = "given its picture"
     help = "Give the event the picture at an address"
     no_evidence = NOT_TOLD
     schema = PICTURE_FORM
@@ -563,6 +568,7 @@ class ScheduleStream(EventFormOperation):
 
     name = "stream.schedule"
     verb = "schedule"
+    past = "given a stream"
     help = "Schedule a stream of the event"
     evidence = "it has another stream, which begins when it was to begin"
     looks_like = ("stream.reschedule",)
@@ -591,6 +597,7 @@ class RescheduleStream(FieldOperation[EventView], EventFormOperation):
 
     name = "stream.reschedule"
     verb = "reschedule"
+    past = "rescheduled"
     help = "Move the event's stream to another time"
     evidence = "its stream begins when it was to begin, and did not before"
     looks_like = ("stream.schedule",)

@@ -245,7 +245,7 @@ class Executor:
         except ApiError as refusal:
             return OperationResult(Verdict.REFUSED, str(refusal), refusal)
         else:
-            return OperationResult(Verdict.DONE, f"{operation.verb}: done", answer=answer)
+            return OperationResult(Verdict.DONE, operation.verdict_words(Verdict.DONE), answer=answer)
         if not operation.may_have_arrived:
             text = "not all of it was sent before the connection ended, so that the platform cannot have it"
             return OperationResult(Verdict.REFUSED, text, error)

@@ -47,6 +47,7 @@ class UploadMaterial(Operation[bool]):
 
     name = "material.upload"
     verb = "upload"
+    past = "uploaded"
     kind = "material"
     level = ConfirmLevel.NONE
     lists_changes = True
@@ -117,6 +118,7 @@ class RenameMaterial(MaterialOperation):
 
     name = "material.rename"
     verb = "rename"
+    past = "renamed"
     level = ConfirmLevel.NONE
     lists_changes = True
     help = "Give the material another title"

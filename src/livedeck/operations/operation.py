@@ -122,7 +122,8 @@ Conflicts = tuple[str, ...]
 class Operation(ABC, Generic[T]):
     """One change of one object, which is read as a T. Each kind of change is a frozen dataclass of its own.
 
-    `name`: in the catalogue. `verb`: what is told of it. `kind`: of its target. `level`: the highest that it can ask
+    `name`: in the catalogue. `verb`: what is told of it, `past`: once it has happened. `kind`: of its
+    target. `level`: the highest that it can ask
     for. `help`: a sentence without its full stop. `schema`: the form that it is made from. `button`: the word of yes,
     where that is not the verb. `lists_changes`: whether the confirmation does. `audit_name`: in the audit, where that
     is not its name. `evidence`: what shows, once its answer was lost, that it happened; `no_evidence`: why nothing
@@ -134,6 +135,7 @@ class Operation(ABC, Generic[T]):
 
     name: ClassVar[str]
     verb: ClassVar[str]
+    past: ClassVar[str]
     kind: ClassVar[str]
     level: ClassVar[ConfirmLevel]
     help: ClassVar[str]
@@ -177,6 +179,13 @@ class Operation(ABC, Generic[T]):
     def effect(self, _current: T, /) -> str:
         """What it does to the object, for its confirmation."""
         return ""
+
+    def verdict_words(self, verdict: Verdict) -> str:
+        """What became of it, in words: `event created`, `not known whether the event was created`."""
+        if verdict is Verdict.UNKNOWN:
+            return f"not known whether the {self.kind} was {self.past}"
+        is_done = verdict in {Verdict.DONE, Verdict.APPLIED}
+        return f"{self.kind} {self.past}" if is_done else f"{self.kind} not {self.past}"
 
     def confirm_level(self, _current: T, _conflicts: Conflicts, /) -> ConfirmLevel:
         """How it is asked now: its level, or a lower one."""
@@ -246,6 +255,7 @@ class EditOperation(FormOperation[T], FieldOperation[T]):
     __slots__ = ()
 
     verb = "edit"
+    past = "changed"
     level = ConfirmLevel.ASK
     button = "save"
     evidence = "its fields have the values that were sent, which they had not before"
@@ -263,6 +273,7 @@ class DeleteOperation(Operation[T]):
     __slots__ = ()
 
     verb = "delete"
+    past = "deleted"
     evidence = "the platform says that there is no such object"
 
     def shows(self, _before: T, after: T | None, /) -> bool:

@@ -76,6 +76,7 @@ class CreatePoster(_PosterCreation):
     name = "poster.make"
     command = "create"
     verb = "make"
+    past = "made"
     help = "Make a poster of the frame at a time"
     schema = frame_form(None)
 
@@ -98,6 +99,7 @@ class UploadPoster(_PosterCreation):
 
     name = "poster.upload"
     verb = "upload"
+    past = "uploaded"
     help = "Give the video the picture at an address"
     evidence = ""
     no_evidence = NOT_TOLD
@@ -137,6 +139,7 @@ class ActivatePoster(FieldOperation[Poster], PosterOperation):
 
     name = "poster.activate"
     verb = "activate"
+    past = "shown"
     button = "show"
     help = "Show this poster in the player and in lists"
     evidence = "it is the one that is shown, and was not before"

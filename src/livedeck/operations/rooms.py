@@ -143,6 +143,7 @@ class CreateRoom(CreateFromForm[Room]):
     name = "room.new"
     command = "create"
     verb = "create"
+    past = "created"
     kind = "room"
     help = "Make a room with up to 15 relay profiles, all or nothing"
     schema = room_form(lambda _: values.UNKNOWN)

@@ -84,6 +84,7 @@ class UploadSubtitle(_SubtitleCreation):
 
     name = "subtitle.upload"
     verb = "upload"
+    past = "uploaded"
     level = ConfirmLevel.ASK
     help = "Upload a WebVTT or SRT file, checked before it leaves"
     schema = UPLOAD_FORM
@@ -123,6 +124,7 @@ class RecogniseSpeech(_SubtitleCreation):
 
     name = "subtitle.recognise"
     verb = "recognise"
+    past = "handed to speech recognition"
     help = "Have the speech recognised, a track for each language"
     evidence = "just one recognised track came for each language"
     schema = RECOGNISE_FORM
@@ -157,6 +159,7 @@ class CopySubtitle(_SubtitleCreation):
 
     name = "subtitle.copy"
     verb = "copy"
+    past = "copied"
     level = ConfirmLevel.ASK
     help = "Make a second track like this one"
 

@@ -80,6 +80,7 @@ class Reorder(Operation[Ids]):
     """
 
     verb = "order"
+    past = "put in order"
     level = ConfirmLevel.ASK
     audit_name = "order.send"
 

@@ -279,7 +279,7 @@ class Confirmer:
             text += f"{f', watching until {until:%H:%M:%S}Z' if until else ''}; {ADVICE}"
         is_refusal = result.verdict is Verdict.REFUSED and result.error is not None
         severity = Severity.CRITICAL if is_refusal else SEVERITIES[result.verdict]
-        self._ctx.announce(f"{operation.verb} {result.verdict}: {text}", severity)
+        self._ctx.announce(f"{operation.verdict_words(result.verdict)}: {text}", severity)
 
 
 def _refused(state: FormState, result: FormResult, outcome: OperationResult) -> FormState:
