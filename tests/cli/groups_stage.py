@@ -133,7 +133,8 @@ def _draft(stage: Stage) -> str:
     return stage.made("events", "create", "--name", "Made for this")
 
 
-def _folder(stage: Stage) -> str:
+def folder(stage: Stage) -> str:
+    """The id of a project or folder."""
     events = stage.read("events", "list")["items"]
     return next(str(event["parent_id"]) for event in events if event["parent_id"])
 
@@ -145,7 +146,7 @@ CHANGES: Mapping[str, Line] = {
     "event.edit": lambda stage: ("events", "edit", _draft(stage), "--name", "Renamed", "--chat-active"),
     "event.enable": lambda stage: ("events", "enable", _draft(stage)),
     "event.complete": lambda stage: ("events", "complete", _draft(stage)),
-    "event.move": lambda stage: ("events", "move", _draft(stage), "--parent-id", _folder(stage)),
+    "event.move": lambda stage: ("events", "move", _draft(stage), "--parent-id", folder(stage)),
     "event.delete": lambda stage: ("events", "delete", _draft(stage)),
     "event.poster": lambda stage: ("events", "poster", _draft(stage), "--poster-url", PICTURE),
     "stream.schedule": lambda stage: ("streams", "schedule", _draft(stage), "--started-at", "in 20 min"),

@@ -12,7 +12,7 @@ import jsonschema_rs
 import pytest
 
 from cli.commands import called, livedeck
-from cli.groups_stage import CHANGES, DRAFT, ON_AIR, READS, Stage, stage
+from cli.groups_stage import CHANGES, DRAFT, ON_AIR, READS, Stage, folder, stage
 from cli.terminals import terminal
 from contract.endpoints import ROWS
 from livedeck import docs
@@ -220,6 +220,9 @@ def test_a_form_is_filled_from_a_file_and_what_was_read_can_be_sent_back(on_stag
     whole = on_stage.read("events", "get", event)
     same = run(on_stage, "events", "edit", event, "--from-file", on_stage.file("a.json", json.dumps(whole)), "--yes")
     assert (same.returncode, "is so already" in same.stdout) == (0, True), same.stderr
+    moved = on_stage.file("c.json", json.dumps({**whole, "parent_id": folder(on_stage)}))
+    assert run(on_stage, "events", "edit", event, "--from-file", moved, "--yes").returncode == 0
+    assert on_stage.read("events", "get", event)["parent_id"] == folder(on_stage)
     other = on_stage.file("b.json", json.dumps({**whole, "type": "recurring"}))
     assert_speaks(run(on_stage, "events", "edit", event, "--from-file", other, "--yes"), 2)
 

@@ -152,6 +152,7 @@ def _file_entry(field: Field, value: Any, before: Entry) -> Entry:
 
 _KINDS = {
     FieldKind.TEXT: "a text",
+    FieldKind.REFERENCE: "an id, as text",
     FieldKind.NUMBER: "a whole number",
     FieldKind.HIDDEN: "a text",
     FieldKind.DATETIME: "a moment, as text",
@@ -208,6 +209,7 @@ Take = Callable[[Field, Any, Entry], Entry]
 
 _TAKES: Mapping[FieldKind, tuple[Take, tuple[type, ...]]] = {
     FieldKind.TEXT: (lambda _, value, __: str(value), (str, int)),
+    FieldKind.REFERENCE: (lambda _, value, __: str(value), (str, int)),
     FieldKind.NUMBER: (lambda _, value, __: str(value), (int,)),
     FieldKind.HIDDEN: (lambda _, value, before: _kept_secret(value, before), (str,)),
     FieldKind.DATETIME: (_moment, (str, datetime)),

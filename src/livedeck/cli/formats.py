@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from livedeck.cli.output import echo, echo_json
+from livedeck.cli.output import echo, echo_json, echo_table
 from livedeck.environment import terminal
 from livedeck.presentation.rows import csv_text, detail_lines, picked, table_lines, value_at
 from livedeck.text.outside import shown
@@ -67,7 +67,8 @@ def print_list(command: str, items: Sequence[Mapping[str, Any]], columns: Sequen
     """Print those objects. `columns`: of a table, where no others are named."""
     wanted = output.columns
     if output.quiet:
-        _print_lines([str(item.get("id")) for item in items])
+        if items:
+            echo("\n".join(str(item.get("id")) for item in items))
     elif output.format == "json":
         echo_json({"schema": schema_name(command), "items": [picked(item, wanted) for item in items]})
     elif output.format == "ndjson":
@@ -78,7 +79,7 @@ def print_list(command: str, items: Sequence[Mapping[str, Any]], columns: Sequen
         echo(csv_text(items, names), nl=False)
     else:
         head, *lines = table_lines(items, wanted or columns, _width())
-        _print_lines([_emphasised(head), *lines], are_plain=False)
+        echo_table(head, lines, is_bold=sys.stdout.isatty() and terminal().colours > 0)
 
 
 def print_item(command: str, item: Mapping[str, Any], output: Output) -> None:
@@ -92,7 +93,7 @@ def print_item(command: str, item: Mapping[str, Any], output: Output) -> None:
     elif output.format == "csv":
         echo(csv_text([item], output.columns or tuple(item)), nl=False)
     else:
-        _print_lines(detail_lines(item, output.columns))
+        echo("\n".join(detail_lines(item, output.columns)))
 
 
 SCHEMA_VERSION = 1
@@ -111,14 +112,3 @@ def item_id(item: Mapping[str, Any]) -> str:
 
 def _width() -> int | None:
     return terminal().columns if sys.stdout.isatty() else None
-
-
-def _emphasised(head: str) -> str:
-    """The head of a table, bold where a terminal shows colours; click takes that off elsewhere."""
-    return click.style(shown(head), bold=True) if sys.stdout.isatty() and terminal().colours else shown(head)
-
-
-def _print_lines(lines: Sequence[str], *, are_plain: bool = True) -> None:
-    """Print these; `are_plain` False: they were made by us, and the first has a style of ours."""
-    if lines:
-        click.echo("\n".join(lines if not are_plain else [shown(line) for line in lines]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
 from livedeck.cli.process import flush_errors
@@ -20,6 +22,12 @@ def echo(text: object, *, nl: bool = True, err: bool = False) -> None:
         if not err:
             raise
         flush_errors()
+
+
+def echo_table(head: str, lines: Iterable[str], *, is_bold: bool) -> None:
+    """Print a table, its head bold where colours are wanted; each of its lines as `echo` does."""
+    titles = click.style(shown(head), bold=True) if is_bold else shown(head)
+    click.echo("\n".join([titles, *(shown(line) for line in lines)]))
 
 
 def echo_json(value: object) -> None:
