@@ -254,3 +254,13 @@ async def test_the_cursor_follows_the_alarm_and_a_flood_is_called_one() -> None:
         await show(deck, pilot, alarms=tuple(reversed(known(deck).alarms)), flood=True)
         assert screen.alarm_at_cursor() == before
         assert "ALARM FLOOD" in text_of(deck)
+
+
+async def test_the_panel_has_the_room_that_the_rows_leave_and_no_more() -> None:
+    async with running((80, 24), "7") as (deck, pilot):
+        panel = deck.screen.query_one("#alarm")
+        assert panel.region.bottom == 23
+        await show(deck, pilot, alarms=(), quiet=())
+        await pilot.pause()
+        assert panel.region.bottom == 23
+        assert deck.screen.max_scroll_y == 0

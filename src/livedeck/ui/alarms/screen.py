@@ -29,8 +29,14 @@ NOT_SEEN = "no alarm was known when the platform last answered"
 HOUR_FROM = 34
 """From this height on the last hour is shown."""
 
-FRAME_AND_TABS = 5
-"""Lines of header, tabs, head of the table, footer."""
+FRAME_LINES = 4
+"""Of header, head of the table, footer."""
+
+MIN_ROWS = 3
+"""What the table has at least, under its head."""
+
+ABOVE_BOARD = frozenset({"tabs", "hour", "banner", "filter", "notice"})
+"""The lines that take of the room."""
 
 LOG_HOURS, MAX_LOG_ROWS = 24, 1000
 """What a log shows: so many hours back, the newest rows."""
@@ -114,8 +120,10 @@ class AlarmsScreen(BaseScreen):
         empty_text = "" if filtered.total else self._empty_text(snapshot, render_time)
         self.table().show(filtered.rows, render_time, selection.key, empty_text, view)
         if self._is_board:
-            lines = len(filtered.rows) + len(section_heads(filtered.rows)) + has_hour * 3
-            self._show_alarm(snapshot, render_time, self.size.height - FRAME_AND_TABS - lines)
+            rows = len(filtered.rows) + len(section_heads(filtered.rows))
+            above = sum(len(lines.content) for lines in self.query(LinesWidget) if lines.id in ABOVE_BOARD)
+            lines = max(MIN_ROWS, rows) + above
+            self._show_alarm(snapshot, render_time, self.size.height - FRAME_LINES - lines)
 
     def _show_alarm(self, snapshot: Snapshot, render_time: RenderTime, free_lines: int) -> None:
         alarm, panel = self.alarm_at_cursor(), self.query_one("#alarm", FramedPanel)

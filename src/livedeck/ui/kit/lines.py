@@ -23,6 +23,11 @@ class LinesWidget(Canvas):
         self._content = lines
         self.repaint()
 
+    @property
+    def content(self) -> Sequence[ShadedLine]:
+        """The lines that it shows."""
+        return self._content
+
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002
         return self._content
 
