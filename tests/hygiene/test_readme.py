@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.cli.screenshots import PICTURES, TROUBLES, picture, trouble_picture
+from livedeck.cli.screenshots import PICTURES, TOUR, TROUBLES, picture, tour, trouble_picture
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "src" / "livedeck" / "docs"
@@ -44,6 +44,16 @@ async def test_a_picture_is_what_its_command_makes(name: str) -> None:
 @pytest.mark.parametrize("name", TROUBLES)
 async def test_a_picture_of_trouble_is_what_its_command_makes(name: str) -> None:
     assert await trouble_picture(name) == (ROOT / "screenshots" / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def test_the_tour_shows_the_pictures_one_after_the_other() -> None:
+    """Small enough to be loaded with the page, and nothing in it comes from elsewhere or runs."""
+    pictures = [(ROOT / "screenshots" / f"{name}.svg").read_text(encoding="utf-8") for name in TOUR]
+    shown = (ROOT / "screenshots" / "tour.svg").read_text(encoding="utf-8")
+    assert shown == tour(pictures)
+    assert len(shown.encode()) < 1_500_000
+    assert "<script" not in shown
+    assert not re.findall(r"url\((?!#)", shown)
 
 
 ANALYZE = shutil.which("systemd-analyze")

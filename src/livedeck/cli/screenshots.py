@@ -46,8 +46,15 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "rooms-120x40": ((120, 40), ("5", "down", "down")),
     "rooms-200x60": ((200, 60), ("5", "down", "down")),
     "videos-120x40": ((120, 40), ("6", "down", "right_square_bracket")),
+    "alarms-120x40": ((120, 40), ("7",)),
     "help-120x40": ((120, 40), ("question_mark",)),
 }
+
+TOUR = ("events-120x40", "trouble-loss", "alarms-120x40", "videos-120x40", "help-120x40")
+"""The pictures that `tour.svg` shows one after the other; they have one size."""
+
+TOUR_SECONDS = 4
+"""For which each of them stands."""
 
 LASTING_GROUPS = frozenset({"default", "actions"})
 """Groups of workers that run as long as the deck, or until a person answers."""
@@ -147,6 +154,24 @@ async def trouble_picture(name: str) -> str:
     return await picture((120, 40), ("3", "plus"), *TROUBLES[name])
 
 
+def tour(pictures: Sequence[str]) -> str:
+    """These pictures one after the other, for ever, by CSS alone; the first one where no motion is wanted."""
+    share, length = 100 / len(pictures), TOUR_SECONDS * len(pictures)
+    frames = "".join(
+        f'<g class="frame" style="animation-delay:{TOUR_SECONDS * index}s">{picture}</g>'
+        for index, picture in enumerate(pictures)
+    )
+    view = re.search(r'viewBox="[^"]*"', pictures[0])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {view[0] if view else ""}><style>'
+        f".frame{{visibility:hidden;animation:tour {length}s step-end infinite}}"
+        ".frame:first-of-type{visibility:visible}"
+        f"@keyframes tour{{0%{{visibility:visible}}{share:g}%{{visibility:hidden}}}}"
+        "@media(prefers-reduced-motion:reduce){.frame{animation:none}}"
+        f"</style>{frames}</svg>\n"
+    )
+
+
 def export_svg(deck: Deck) -> str:
     """What the deck shows now. The picture fetches no font: it names fonts that a reader may have."""
     svg = re.sub(r"@font-face\s*\{[^}]*\}", "", deck.export_screenshot(title="livedeck"))
@@ -164,6 +189,7 @@ def command(ctx: click.Context, folder: Path) -> None:
             _write(folder / f"{name}.svg", await picture(size, keys))
         for name in TROUBLES:
             _write(folder / f"{name}.svg", await trouble_picture(name))
+        _write(folder / "tour.svg", tour([(folder / f"{name}.svg").read_text(encoding="utf-8") for name in TOUR]))
         return DONE
 
     ctx.exit(run(work))
