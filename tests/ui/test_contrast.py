@@ -1,0 +1,33 @@
+"""Words can be read as they are drawn, whichever widget draws them: of the toolkit's own ones too."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedeck.cli.screenshots import still_deck
+from ui.test_themes import contrast
+
+WAYS = ((), ("3",), ("7",), ("question_mark",), ("escape", "colon"))
+"""The keys from one screen to the next; a dialog over a screen dims that, so none is opened here."""
+
+
+@pytest.mark.parametrize("theme", ["dark", "light", "contrast"])
+async def test_every_letter_on_a_screen_contrasts_with_what_is_behind_it(theme: str) -> None:
+    """interface.md, "Colours": 4.5 to 1."""
+    async with still_deck(theme=theme) as deck, deck.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        for keys in WAYS:
+            for key in keys:
+                await pilot.press(key)
+                await pilot.pause()
+                await pilot.pause()
+            lines = [deck.screen._compositor.render_strips(deck.size)[row] for row in range(24)]
+            words = [segment for line in lines for segment in line if any(char.isalnum() for char in segment.text)]
+            assert len(words) > 40
+            for text, style, _ in words:
+                assert style is not None
+                assert style.color is not None
+                assert style.bgcolor is not None
+                ink, ground = (colour.get_truecolor().hex for colour in (style.color, style.bgcolor))
+                ink, ground = (ground, ink) if style.reverse else (ink, ground)
+                assert contrast(ink, ground) >= 4.5, (keys, text, ink, ground)
