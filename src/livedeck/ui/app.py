@@ -145,6 +145,7 @@ class Deck(ExactApp):
 
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda _: self._forget_title())
+        self.theme_changed_signal.subscribe(self, lambda _: self.snapshot_signal.publish(None))  # some have no grid
         self.run_worker(self._watch(), name="monitor", exit_on_error=False)
         self.set_interval(0.5, self._tick)
 
