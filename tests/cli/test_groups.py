@@ -146,6 +146,22 @@ def test_a_lost_answer_is_looked_for_and_else_unknown(
     assert (done.returncode, json.loads(done.stdout)["verdict"]) == (code, verdict), done.stderr
 
 
+def test_what_was_made_is_named_though_its_answer_was_lost(on_stage: Stage) -> None:
+    """A script goes on with the id: quiet, as text and as JSON it is that of the event that is there."""
+    printed = {}
+    with on_stage.fault(kind="lose", method="POST"):
+        for form in ("--quiet", "--json", "--yes"):
+            done = run(on_stage, "events", "create", "--name", f"Lost {form}", "--yes", form)
+            assert done.returncode == 0, done.stderr
+            printed[form] = done.stdout
+    made = {item["name"]: item["id"] for item in on_stage.read("events", "list")["items"]}
+    assert printed["--quiet"] == f"{made['Lost --quiet']}\n"
+    result = json.loads(printed["--json"])
+    assert (result["verdict"], result["target"]["id"]) == ("applied", made["Lost --json"])
+    assert result["object"]["id"] == made["Lost --json"]
+    assert made["Lost --yes"] in printed["--yes"]
+
+
 def test_what_has_no_verdict_is_not_repeated_by_a_yes(on_stage: Stage) -> None:
     event = on_stage.made("events", "create", "--name", "Lost answer")
     with on_stage.fault(kind="lose", method="PUT"):

@@ -112,6 +112,13 @@ class _Watch:
     task: asyncio.Task[None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """That a read shows that a change happened. `answer`: what stands in for the lost one."""
+
+    answer: object
+
+
 @dataclass(slots=True)
 class Executor:
     """Runs operations, one on a target at a time.
@@ -258,16 +265,16 @@ class Executor:
             return OperationResult(Verdict.UNKNOWN, text, error)
         title = f"UNKNOWN, checking: {operation.verb} {operation.target.name}"
         try:
-            is_seen = await self.progress.watch(title, lambda _: self._look(operation, before, RECONCILE_DELAYS))
+            shown = await self.progress.watch(title, lambda _: self._look(operation, before, RECONCILE_DELAYS))
         except Cancelled:
-            is_seen = False
-        if is_seen:
-            return OperationResult(Verdict.APPLIED, applied_text(operation, error), error)
+            shown = None
+        if shown:
+            return OperationResult(Verdict.APPLIED, applied_text(operation, error), error, shown.answer)
         until = self.clock.now() + timedelta(seconds=WATCH_SECONDS)
         return OperationResult(Verdict.UNKNOWN, f"{_reason(error)}; {NOT_SEEN_YET}", error, watched_until=until)
 
-    async def _look(self, operation: Operation[T], before: T, delays: Iterable[float]) -> bool:
-        """Whether a read after one of these delays shows that it happened."""
+    async def _look(self, operation: Operation[T], before: T, delays: Iterable[float]) -> _Shown | None:
+        """What a read after one of these delays shows of it; None where none shows that it happened."""
         for delay in delays:
             await self.clock.sleep(delay)
             try:
@@ -280,8 +287,8 @@ class Executor:
                 log.warning("a read after a lost answer failed", reason=str(error))
                 continue
             if operation.shows(before, after):
-                return True
-        return False
+                return _Shown(operation.shown_answer(before, after))
+        return None
 
     def _begin_watch(self, operation: Operation[T], before: T, intent: IntentRecord, reason: str) -> None:
         task = asyncio.create_task(self._watch(operation, before, intent, reason))
@@ -290,8 +297,8 @@ class Executor:
 
     async def _watch(self, operation: Operation[T], before: T, intent: IntentRecord, reason: str) -> None:
         """Go on looking for what was not seen, and say what came of it."""
-        if await self._look(operation, before, WATCH_DELAYS):
-            result = OperationResult(Verdict.APPLIED, f"{reason}, but {_as_wanted(operation)}")
+        if shown := await self._look(operation, before, WATCH_DELAYS):
+            result = OperationResult(Verdict.APPLIED, f"{reason}, but {_as_wanted(operation)}", answer=shown.answer)
             self.open_changes.end(intent)
         else:
             result = OperationResult(Verdict.UNKNOWN, f"{reason}; {NOT_SEEN}")

@@ -216,6 +216,10 @@ class Operation(ABC, Generic[T]):
         """
         return False
 
+    def shown_answer(self, _before: T, _after: T | None, /) -> object:
+        """What stands in for the lost answer, once the object before and after shows that it happened: what was made."""
+        return None
+
 
 class FormOperation(Operation[T]):
     """Made of a form; what the form did not change is not sent."""
@@ -321,6 +325,10 @@ class CreateOperation(Operation[tuple[Item, ...]]):
 
     def shows(self, before: tuple[Item, ...], after: tuple[Item, ...] | None, /) -> bool:
         return len(self.candidates(before, after or ())) == 1
+
+    def shown_answer(self, before: tuple[Item, ...], after: tuple[Item, ...] | None, /) -> object:
+        (made,) = self.candidates(before, after or ())
+        return made
 
 
 def _is_newer(item: Identified, others: Iterable[Identified]) -> bool:

@@ -146,6 +146,9 @@ class RecogniseSpeech(_SubtitleCreation):
         came = [track.language for track in self.candidates(before, after or ())]
         return sorted(came, key=str) == sorted(self.languages)
 
+    def shown_answer(self, before: tuple[Subtitle, ...], after: tuple[Subtitle, ...] | None, /) -> object:
+        return self.candidates(before, after or ())
+
 
 def track_target(video: Video, track: Subtitle) -> Target:
     """A track as it is shown."""
