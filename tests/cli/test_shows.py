@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from cli.commands import called, environment
+from cli.commands import LIVEDECK, called, environment
 from cli.groups_stage import ON_AIR, REHEARSAL, Stage, stage
 from livedeck import docs
 
@@ -68,6 +68,28 @@ def test_what_is_so_already_is_not_waited_for_and_what_never_will_be_neither(on_
     assert (never.returncode, "over" in never.stderr) == (6, True)
     late = run(on_stage, "wait", "Untitled event", "--until", "healthy", "--timeout", "1s")
     assert (late.returncode, "after 1 s" in late.stderr) == (6, True)
+
+
+def test_a_wait_outlasts_an_outage_and_says_so(on_stage: Stage) -> None:
+    """scripting.md, "Ready or not"."""
+    nowhere = {"LIVEDECK_BASE_URL": "http://127.0.0.1:9"}
+    silent = run(on_stage, "wait", ON_AIR, "--until", "on-air", "--timeout", "1s", **nowhere)
+    assert (silent.returncode, "has not answered" in silent.stderr) == (4, True), silent.stderr
+    env = environment(on_stage.home, **on_stage.env, LIVEDECK_CADENCE='{"events": 1, "events_near": 1}')
+    line = [*LIVEDECK, "wait", "Untitled event", "--until", "on-air", "--timeout", "8s"]
+    with subprocess.Popen(line, env=env, stderr=subprocess.PIPE, text=True) as waiting:
+        assert waiting.stderr is not None
+        assert "DRAFT" in waiting.stderr.readline()
+        with on_stage.fault(kind="status", status=503, method="GET"):
+            said = waiting.stderr.read()
+    assert (waiting.returncode, bool(re.search(r"not answered since [\d:]{8}Z: .*503", said))) == (6, True), said
+
+
+def test_a_platform_that_fails_is_an_outage_and_no_refusal(on_stage: Stage) -> None:
+    """commands.md, "Exit codes"."""
+    with on_stage.fault(kind="status", status=503, method="GET"):
+        for line in (("events", "list"), ("status",), ("events", "enable", ON_AIR, "--yes")):
+            assert run(on_stage, *line).returncode == 4
 
 
 def test_preflight_says_why_and_its_json_follows_its_schema(on_stage: Stage) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, USAGE, code_of_error, run
+from livedeck.cli.exit_codes import DONE, FAULT, USAGE, code_of_error, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import make_api, make_keymap
@@ -122,7 +122,7 @@ async def _check_access(api: Api) -> list[Check]:
         advice = "the platform is in trouble: ask again later"
         if isinstance(error, Unauthorized | Forbidden):
             advice = "renew the token, or choose another profile"
-        return [_platform_answered(api), Check("access", CheckStatus.FAIL, str(error), advice, REFUSED)]
+        return [_platform_answered(api), Check("access", CheckStatus.FAIL, str(error), advice, code_of_error(error))]
     except ApiError as error:
         advice = "see that it is up and this machine online"
         return [Check("platform", CheckStatus.FAIL, str(error), advice, code_of_error(error))]

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from livedeck.monitor import ConnectionStatus
 
 DONE, FAULT, USAGE, REFUSED, UNREACHABLE, UNKNOWN, NOT_SO = range(7)
-"""The same in every command. REFUSED: the platform answered, and said no. UNREACHABLE: no answer that could be used.
+"""The same in every command. REFUSED: the platform answered, and said no. UNREACHABLE: no answer that could be used:
+none, one that cannot be read, or that the platform failed (5xx).
 
 UNKNOWN: a change was sent, and nothing proves what became of it. NOT_SO: what was asked for or waited for is not so.
 """
@@ -73,17 +74,17 @@ def end_broken_pipe() -> int:
 
 def code_of_error(error: Exception) -> int:
     """The exit code for that error; FAULT for one that is nobody's refusal."""
-    from livedeck.client import Invalid, Misconfigured, ReadOnly, Rejected, Unreachable, Unreadable
+    from livedeck.client import Invalid, Misconfigured, ReadOnly, Rejected, ServerFault, Unreachable, Unreadable
     from livedeck.client import Unknown as Lost
     from livedeck.settings import SettingsError
 
     if isinstance(error, SettingsError | Misconfigured | Invalid | ReadOnly):
         return USAGE
+    if isinstance(error, ServerFault | Unreachable | Unreadable):
+        return UNREACHABLE
     if isinstance(error, Rejected):
         return REFUSED
-    if isinstance(error, Lost):
-        return UNKNOWN
-    return UNREACHABLE if isinstance(error, Unreachable | Unreadable) else FAULT
+    return UNKNOWN if isinstance(error, Lost) else FAULT
 
 
 def code_of_link(link: ConnectionStatus) -> int:
@@ -92,6 +93,10 @@ def code_of_link(link: ConnectionStatus) -> int:
 
     if link.state.is_answering:
         return DONE
-    if link.problem in {ConnectionProblem.NONE, ConnectionProblem.NO_ANSWER, ConnectionProblem.UNREADABLE}:
-        return UNREACHABLE
-    return REFUSED
+    refusals = {
+        ConnectionProblem.UNAUTHORIZED,
+        ConnectionProblem.RATE_LIMITED,
+        ConnectionProblem.REDIRECTED,
+        ConnectionProblem.REQUEST_REFUSED,
+    }
+    return REFUSED if link.problem in refusals else UNREACHABLE

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import click
 
-from livedeck.cli.exit_codes import DONE, NOT_SO, code_of_link, run
+from livedeck.cli.exit_codes import DONE, NOT_SO, REFUSED, UNREACHABLE, code_of_error, code_of_link, run
 from livedeck.cli.lookup import lookup_event
 from livedeck.cli.options import merge_flags, platform, time_span
 from livedeck.cli.output import echo
 from livedeck.cli.signals import cancel_on_signals
-from livedeck.cli.wiring import make_api, make_monitor
-from livedeck.monitor import BroadcastState, EventState, Grade, Monitor, Severity, Snapshot
+from livedeck.cli.wiring import SystemClock, make_api, make_monitor
+from livedeck.client import Api, ApiError
+from livedeck.monitor import BroadcastState, ConnectionProblem, ConnectionStatus, EventState, Grade, Monitor, Severity
 from livedeck.settings import load
 from livedeck.text.values import safe
 
 GOALS = ("on-air", "healthy", "completed")
+
+RETRY_SECONDS = 2.0
+"""Between two questions of which event is meant, while the platform gives no answer."""
 
 
 @click.command
@@ -31,30 +37,61 @@ GOALS = ("on-air", "healthy", "completed")
 def command(ctx: click.Context, /, *, event: str, goal: str, timeout: float, quiet: bool, **flags: Any) -> None:
     """Return once EVENT is on air, healthy (on air, with a good picture and no fault), or completed.
 
-    EVENT: an id, a name, or the beginning of either that fits one event alone. Exit code 6 where it is not so in time,
-    and 4 where the platform could not be asked then.
+    EVENT: an id, a name, or the beginning of either that fits one event alone. A platform that gives no answer is asked
+    again until --timeout. Exit code 6 where it is not so in time, and 4 where the platform never answered.
     """
 
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
         async with make_api(settings) as api:
-            target = await lookup_event(api, event)
-            monitor = make_monitor(api, settings=settings)
-            return await wait_for_goal(monitor, target.id, goal, timeout, is_quiet=quiet)
+            wait = Wait(goal, is_quiet=quiet)
+            try:
+                async with asyncio.timeout(timeout):
+                    event_id = await wait.find_event(api, event)
+                    return await wait.follow(make_monitor(api, settings=settings), event_id)
+            except TimeoutError:
+                return wait.end_late(timeout)
 
     ctx.exit(run(lambda: cancel_on_signals(work)))
 
 
-async def wait_for_goal(monitor: Monitor, event_id: str, goal: str, seconds: float, *, is_quiet: bool) -> int:
-    """Wait until that event is so. Returns the exit code."""
-    seen: list[Snapshot] = []
-    monitor.set_focus(event_id)
+@dataclass(slots=True)
+class Wait:
+    """What is waited for, and what came of it so far. `answered_at`: when the platform last answered.
 
-    async def follow() -> int:
-        told = ""
+    `problem`: why it gives no answer; empty while it does. `code`: the exit code where it is not so in time.
+    """
+
+    goal: str
+    is_quiet: bool
+    answered_at: datetime | None = None
+    problem: str = ""
+    code: int = UNREACHABLE
+
+    async def find_event(self, api: Api, words: str) -> str:
+        """The id of the event that is meant, however long the platform gives no answer. Raises UsageError, ApiError."""
+        clock = SystemClock()
+        while True:
+            try:
+                event = await lookup_event(api, words)
+            except ApiError as error:
+                if code_of_error(error) != UNREACHABLE:
+                    raise
+                if not self.problem:
+                    self._tell(f"{error}; asking again")
+                self.problem = str(error)
+                await clock.sleep(RETRY_SECONDS)
+            else:
+                self.answered_at, self.problem, self.code = clock.now(), "", NOT_SO
+                return event.id
+
+    async def follow(self, monitor: Monitor, event_id: str) -> int:
+        """Wait until that event is so. Returns the exit code."""
+        monitor.set_focus(event_id)
+        last_text = ""
         async with aclosing(monitor.snapshots()) as snapshots:
             async for snapshot in snapshots:
-                seen[:] = [snapshot]
+                self._note_link(snapshot.link)
                 state = snapshot.find(event_id)
                 if state is None and snapshot.link.as_of is not None and snapshot.link.state.is_answering:
                     echo("livedeck wait: the event is gone", err=True)
@@ -62,22 +99,33 @@ async def wait_for_goal(monitor: Monitor, event_id: str, goal: str, seconds: flo
                 if state is None:
                     continue
                 text = describe(state)
-                if text != told and not is_quiet:
-                    echo(f"livedeck wait: {text}", err=True)
-                told = text
-                if is_reached(state, goal):
+                if text != last_text:
+                    self._tell(text)
+                last_text = text
+                if is_reached(state, self.goal):
                     return DONE
                 if state.phase.tally is BroadcastState.COMPLETED:
-                    echo(f"livedeck wait: it is over, and will not be {goal}", err=True)
+                    echo(f"livedeck wait: it is over, and will not be {self.goal}", err=True)
                     return NOT_SO
         return NOT_SO
 
-    try:
-        return await asyncio.wait_for(follow(), seconds)
-    except TimeoutError:
-        echo(f"livedeck wait: not {goal} after {seconds:g} s", err=True)
-        code = code_of_link(seen[0].link) if seen else NOT_SO
-        return code or NOT_SO
+    def end_late(self, seconds: float) -> int:
+        """Say that it is not so in time, and why that may not be known. Returns the exit code."""
+        since = f" since {self.answered_at:%H:%M:%S}Z" if self.answered_at else ""
+        silence = f": the platform has not answered{since}" if self.problem or not self.answered_at else ""
+        why = f": {self.problem}" if self.problem else ""
+        echo(f"livedeck wait: not {self.goal} after {seconds:g} s{silence}{why}", err=True)
+        return self.code
+
+    def _note_link(self, link: ConnectionStatus) -> None:
+        self.answered_at = link.as_of or self.answered_at
+        is_failing = not link.state.is_answering and link.problem is not ConnectionProblem.NONE
+        self.problem = (link.reason or link.problem.value) if is_failing else ""
+        self.code = REFUSED if is_failing and code_of_link(link) == REFUSED else NOT_SO
+
+    def _tell(self, text: str) -> None:
+        if not self.is_quiet:
+            echo(f"livedeck wait: {text}", err=True)
 
 
 def is_reached(state: EventState, goal: str) -> bool:

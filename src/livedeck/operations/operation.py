@@ -217,7 +217,7 @@ class Operation(ABC, Generic[T]):
         return False
 
     def shown_answer(self, _before: T, _after: T | None, /) -> object:
-        """What stands in for the lost answer, once the object before and after shows that it happened: what was made."""
+        """What stands in for the lost answer, where the object before and after shows it: what was made."""
         return None
 
 
