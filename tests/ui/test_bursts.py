@@ -189,6 +189,32 @@ async def test_what_is_typed_behind_the_key_of_a_form_stands_in_the_form() -> No
         assert not stage.writes
 
 
+async def test_a_form_that_was_left_before_it_stood_takes_nothing_of_what_is_typed_then() -> None:
+    async with deck_stage() as stage:
+        post(stage.deck, *keys_of("event.new"), "escape", "z", "q")
+        await stage.until(lambda: stage.shows(Form))
+        await stage.until(lambda: not stage.shows(Form))
+        await stage.steady()
+        assert stage.deck.is_running
+        await stage.act("event.new")
+        assert not any(entries(stage).values())
+
+
+async def test_an_enter_that_is_pressed_again_or_held_goes_nowhere_behind_the_dialog_that_it_answered() -> None:
+    async with deck_stage() as stage:
+        stage.choose("Untitled event")
+        await stage.act("event.enable")
+        await stage.press("right", "enter")
+        for _ in range(4):
+            stage.clock.tick += 0.3
+            await stage.pilot.press("enter")
+        await stage.idle()
+        assert stage.deck.current_mode == "events"
+        stage.clock.tick += 1.0
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.deck.current_mode == "qos")
+
+
 async def test_what_is_typed_behind_the_key_of_a_question_goes_nowhere() -> None:
     async with deck_stage() as stage:
         stage.choose("Choir, hall B")

@@ -101,7 +101,7 @@ class Deck(ExactApp):
         graphics: Graphics = Graphics.BLOCKS,
         cell_pixels: tuple[int, int] = (10, 20),
     ) -> None:
-        super().__init__()
+        super().__init__(clock.monotonic)
         self.actions = ActionRegistry(FEATURES, keymap)
         for mode, screen in self.actions.screens.items():
             self.add_mode(mode, screen.create)

@@ -89,7 +89,7 @@ class Welcome(FilteredApp[Choice]):
     ]
 
     def __init__(self, try_out: TryOut, save: Save, timer: Timer, *, theme: str = themes.AUTO) -> None:
-        super().__init__()
+        super().__init__(timer)
         for textual_theme in themes.textual_themes():
             self.register_theme(textual_theme)
         self.theme = themes.select_theme(theme, no_color=self.no_color, color_system=self.console.color_system)

@@ -13,6 +13,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from inspect import signature
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import structlog
@@ -120,10 +121,10 @@ class TextUpdate(CompositorUpdate):
 class FilteredApp(ModalApp[R], Generic[R]):
     """An app of which no control sequence reaches the terminal that it did not make."""
 
-    def __init__(self) -> None:
+    def __init__(self, timer: Callable[[], float] = monotonic) -> None:
         self._output = OutputFilter()
         self._controls = ControlFilter()
-        super().__init__()
+        super().__init__(timer)
 
     def get_driver_class(self) -> type[Driver]:
         """Textual's for this platform, with the last filter."""

@@ -243,8 +243,10 @@ class Form(Dialog[FormResult | None]):
         return [(f"{hint}   " if hint else "", StyleRole.TEXT), (keys, StyleRole.DIM)]
 
     def decides(self, key: str) -> bool:
-        """What moves and types does not: what is typed behind a tab belongs into the next field."""
-        return isinstance(self.focused, Button) or key in {"ctrl+s", "escape"}
+        """What moves and types does not: what is typed behind a tab belongs into the next field. Nor does what leaves a
+        form in which nothing was typed: whoever thinks better of it leaves before it stands.
+        """
+        return isinstance(self.focused, Button) or key == "ctrl+s" or (key == "escape" and self._is_changed)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         """Enter in a field goes to the next one; only Save saves."""
@@ -277,10 +279,14 @@ class Form(Dialog[FormResult | None]):
 
     def action_leave(self) -> None:
         """Leave; ask where something was typed."""
-        if changed_names(self._entries, self._state.saved):
+        if self._is_changed:
             self.open_over(Confirm(DISCARD, self._timer), self._discard)
         else:
             self.dismiss(None)
+
+    @property
+    def _is_changed(self) -> bool:
+        return bool(changed_names(self._entries, self._state.saved))
 
     def _discard(self, agreed: bool | None) -> None:
         if agreed:

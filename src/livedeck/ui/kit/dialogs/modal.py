@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, TypeVar
+from math import inf
+from time import monotonic
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
 from textual import events
@@ -20,6 +22,9 @@ from livedeck.ui.kit.text_field import TextField
 
 R = TypeVar("R")
 S = TypeVar("S")
+
+ECHO = 0.5
+"""Seconds in which an enter behind the one that answered a dialog is its echo: it goes nowhere."""
 
 MAX_HOLD = 5.0
 """Seconds for which keys wait at most for what a key before them does; then they go nowhere."""
@@ -115,17 +120,31 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
             self.app.push_screen(screen, then)
 
 
+class _Typed(NamedTuple):
+    """A key or a paste, the screen that was in front when it came, and when that was."""
+
+    event: events.Key | events.Paste
+    screen: Screen[Any]
+    at: float
+
+    @property
+    def is_enter(self) -> bool:
+        return isinstance(self.event, events.Key) and self.event.key == "enter"
+
+
 class ModalApp(TerminalApp[R], Generic[R]):
-    """An app with such screens: a key goes where it was meant, or nowhere.
+    """An app with such screens: a key goes where it was meant, or nowhere. `timer`: seconds that never run backwards.
 
     Textual hands a key to the focus of that moment, and moves the focus only when the key has come up to the app again.
     So what is typed behind a tab, or behind the key of a form, waits here until that has moved or is drawn.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, timer: Callable[[], float] = monotonic) -> None:
         super().__init__()
+        self._typing_timer = timer
         self._screens_of_keys: WeakKeyDictionary[events.Key, Screen[Any]] = WeakKeyDictionary()
-        self._waiting: deque[tuple[events.Key | events.Paste, Screen[Any]]] = deque()
+        self._waiting: deque[_Typed] = deque()
+        self._entered_at, self._answered_at = -inf, -inf
         self._awaited_key: int | None = None
         self._awaits_drawing = False
         self._keys = 0
@@ -136,7 +155,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
         if isinstance(event, events.InputEvent) and not self.screen_stack:
             return  # the app is ending
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded and not is_interrupt:
-            self._waiting.append((event, self.screen))
+            self._waiting.append(_Typed(event, self.screen, self._typing_timer()))
             await self._hand_on()
             return
         if isinstance(event, events.Key):
@@ -149,19 +168,32 @@ class ModalApp(TerminalApp[R], Generic[R]):
         """Hand on what waits, until something has to be waited for."""
         while self._waiting and self._awaited_key is None:
             front = self.screen
-            self._waiting = deque((event, front) for event, before in self._waiting if _is_meant(event, before, front))
+            self._waiting = deque(typed._replace(screen=front) for typed in self._waiting if _is_meant(typed, front))
             if isinstance(front, Modal) and not front.is_drawn:
                 self._wait_for(front)
                 return
             if not self._waiting:
                 return
-            event, _ = self._waiting.popleft()
+            typed = self._waiting.popleft()
+            if self._is_echo(typed):
+                continue
+            event = typed.event
             target = self.focused or front
             if isinstance(event, events.Key):
                 self._screens_of_keys[event] = front
             await super().on_event(event)
             if not isinstance(target, TextField) or (isinstance(event, events.Key) and not event.is_printable):
                 self._wait_for(target)
+
+    def _is_echo(self, typed: _Typed) -> bool:
+        """Whether it is an enter that was pressed again, or held, while the first one answered a dialog."""
+        if not typed.is_enter:
+            return False
+        is_echo = typed.at - self._answered_at < ECHO
+        if is_echo:
+            self._answered_at = typed.at
+        self._entered_at = typed.at
+        return is_echo
 
     def _wait_for(self, target: Widget) -> None:
         """Hold what waits until all that was handed to the target is done, or it is drawn."""
@@ -184,6 +216,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
 
     async def on_answered(self) -> None:
         """Another screen is in front; what the answer leads to comes first."""
+        self._answered_at, self._entered_at = self._entered_at, -inf
         if self._awaited_key is not None and self.screen_stack:
             await self._go_on(self._awaited_key, 1)
 
@@ -201,12 +234,13 @@ class ModalApp(TerminalApp[R], Generic[R]):
             self._waiting.clear()
 
 
-def _is_meant(event: events.Event, before: Screen[Any], front: Screen[Any]) -> bool:
+def _is_meant(typed: _Typed, front: Screen[Any]) -> bool:
     """Whether that was meant for the screen in front, where another one was there when it came.
 
     A question gets nothing that was typed before it was drawn, and what is behind a dialog nothing that was typed for
     that one.
     """
+    event, before, _ = typed
     if not isinstance(front, Modal):
         return front is before or not isinstance(before, Modal)
     if front is before and front.is_drawn:
