@@ -132,6 +132,11 @@ class Stage:
         await self.settle()
         await self.until(lambda: isinstance(self.deck.screen, Dialog) or not self._is_busy())
 
+    async def done(self) -> None:
+        """Until no action is under way: nothing is waited for, not even an answer."""
+        await self.settle()
+        await self.until(lambda: not self._is_busy())
+
     def _is_busy(self) -> bool:
         return any(worker.group == "actions" for worker in self.deck.workers)
 
