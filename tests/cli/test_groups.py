@@ -91,7 +91,7 @@ def test_a_read_prints_json_of_its_schema_and_a_table(on_stage: Stage, line: tup
     assert run(on_stage, *line).stdout.splitlines()
 
 
-@pytest.mark.parametrize("line", ELSEWHERE, indirect=True)
+@pytest.mark.parametrize("line", sorted(ELSEWHERE), indirect=True)
 def test_samples_and_chat_are_read_too(on_stage: Stage, line: tuple[str, ...]) -> None:
     done = livedeck(on_stage.home, *line, env=on_stage.env)
     assert (done.returncode, bool(done.stdout)) == (0, True), done.stderr
