@@ -140,7 +140,7 @@ def test_a_file_holds_what_the_platform_sends_and_words_go_to_stderr(
     with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
         assert answer.read().startswith(to.read_bytes())  # it grows on
     again = export(tmp_path, env, "-o", str(to))
-    assert (again.returncode, "is there already" in again.stderr) == (1, True)
+    assert (again.returncode, "is there already; --force replaces it" in again.stderr) == (1, True)
     assert export(tmp_path, env, "-o", str(to), "--force").returncode == 0
 
 
@@ -250,6 +250,16 @@ def test_a_refusal_is_three_and_nobody_there_is_four(tmp_path: Path, env: dict[s
     alone = export(tmp_path, env | {"LIVEDECK_BASE_URL": "http://127.0.0.1:1"}, "-o", str(tmp_path / "a"))
     assert (alone.returncode, "cannot be reached" in alone.stderr) == (4, True)
     assert not names(tmp_path)
+
+
+def test_an_event_without_a_stream_is_wrong_use_and_an_unknown_ending_is_told(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    none = export(tmp_path, env, "-o", str(tmp_path / "a"), event="Untitled event")
+    assert (none.returncode, "no stream" in none.stderr, "--stream" in none.stderr) == (2, True, True)
+    odd = export(tmp_path, env, "-o", str(tmp_path / "a.foo"))
+    assert (odd.returncode, ".foo names no format: it will be json" in odd.stderr) == (0, True)
+    assert "names no format" not in export(tmp_path, env, "-o", str(tmp_path / "b.csv")).stderr
 
 
 def test_a_connection_lost_on_the_way_is_four_and_leaves_nothing(

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from livedeck.cli.exit_codes import DONE, FAULT, code_of_error, run
+from livedeck.cli.exit_codes import DONE, USAGE, code_of_error, error_text, run
 from livedeck.cli.lookup import lookup_event
 from livedeck.cli.options import CommandGroup, merge_flags, platform, time_zone, timestamp
 from livedeck.cli.output import echo
@@ -70,7 +70,7 @@ def export_command(
     """
     output = flags.pop("output")
     target = ExportTarget(None if output in {None, "-"} else Path(output), output == "-", force)
-    export = export_from_flags(flags, target)
+    export = export_from_flags(flags, target, all_streams=all_streams)
     check_usage(target, export, stream, all_streams=all_streams)
 
     async def work() -> int:
@@ -83,7 +83,7 @@ def export_command(
     ctx.exit(run(lambda: cancel_on_signals(work)))
 
 
-def export_from_flags(flags: dict[str, Any], target: ExportTarget) -> ChatExport:
+def export_from_flags(flags: dict[str, Any], target: ExportTarget, *, all_streams: bool) -> ChatExport:
     """What the flags ask for, of no event yet; takes them out of the flags. Raises UsageError."""
     zone: ZoneInfo | None = flags.pop("zone")
     since, until = (_aware(flags.pop(name), zone) for name in ("since", "until"))
@@ -91,7 +91,10 @@ def export_from_flags(flags: dict[str, Any], target: ExportTarget) -> ChatExport
         raise click.UsageError("--from should be before --to")
     suffix = target.path.suffix[1:].lower() if target.path else ""
     default: ChatFormat = next((name for name in FORMATS if name == suffix), "json")
-    chat_format: ChatFormat = flags.pop("chat_format") or default
+    chosen: ChatFormat | None = flags.pop("chat_format")
+    if suffix and suffix != default and not chosen and not all_streams:
+        _print_note(f".{values.safe(suffix, 20)} names no format: it will be json; --format chooses another one")
+    chat_format = chosen or default
     messages = MessageFilter(since, until, flags.pop("users"), flags.pop("admins"), flags.pop("search"))
     safe_csv = flags.pop("safe_csv")
     if safe_csv and chat_format != "csv":
@@ -149,8 +152,9 @@ async def export_streams(
 ) -> int:
     """Export them. Returns the exit code. With --all what fails of one does not keep the others. Raises ApiError."""
     if not streams:
-        _print_note(f"{_name(event)} has no stream now: name an earlier one with --stream, or look for them with --all")
-        return FAULT
+        known, advice = ("that is known", "") if all_streams else ("now", ", or look for them with --all")
+        _print_note(f"{_name(event)} has no stream {known}: name an earlier one with --stream{advice}")
+        return USAGE
     code, written = DONE, set[Path]()
     for stream in streams:
         path = target.path
@@ -165,7 +169,7 @@ async def export_streams(
         except (Rejected, FileFault) as error:
             if not all_streams:
                 raise
-            _print_note(f"{stream}: {error}")
+            _print_note(f"{stream}: {error_text(error)}")
             code = code_of_error(error)
         written.add(path)
     return code

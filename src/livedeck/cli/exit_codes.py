@@ -53,8 +53,13 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
         from livedeck.text.secrets import masked
 
         is_named = isinstance(error, ApiError | SettingsError)
-        echo(f"livedeck: {masked(str(error))}" if is_named else masked_traceback(error), err=True)
+        echo(f"livedeck: {masked(error_text(error))}" if is_named else masked_traceback(error), err=True)
         return code_of_error(error)
+
+
+def error_text(error: Exception) -> str:
+    """What it says, and what to do about a file that is there already."""
+    return f"{error}; --force replaces it" if isinstance(error.__cause__, FileExistsError) else str(error)
 
 
 def masked_traceback(error: BaseException) -> str:
