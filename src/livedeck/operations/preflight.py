@@ -122,11 +122,18 @@ def _conflicts(facts: PreflightFacts) -> Iterator[Item]:
             found = True
             text = f'"{name}" sends to the same destination with the same key'
             yield Item("conflicts", Mark.NO_GO, text, "give one of them another key, or switch its restream off")
-        elif is_near:
+        elif is_near and begins and start:
             found = True
-            yield Item("conflicts", Mark.CHECK, f'"{name}" starts at {begins:%H:%M}Z too', "see that both have a crew")
+            text = f'"{name}" starts at {begins:%H:%M}Z, {_apart(begins, start)}'
+            yield Item("conflicts", Mark.CHECK, text, "see that both have a crew")
     if not found:
         yield Item("conflicts", Mark.GO, "no other event shares its time or its destinations")
+
+
+def _apart(other: datetime, start: datetime) -> str:
+    """How far another start is from this one: `6 min before it`."""
+    minutes = round((other - start).total_seconds() / 60)
+    return f"{abs(minutes)} min {'after' if minutes > 0 else 'before'} it" if minutes else "as it does"
 
 
 def _enabled(event: Event) -> list[EventRestream]:
