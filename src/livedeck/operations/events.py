@@ -434,6 +434,8 @@ class CompleteEvent(FieldOperation[EventView], EventOperation):
     def effect(self, current: EventView, /) -> str:
         if current.is_on_air:
             return "Ingest stops, viewers are cut off, the recording closes. It cannot be resumed."
+        if self.is_so(current):
+            return f"Its stream is over already; {self.no_evidence}. It ends for good: ingest accepts no more streams."
         return "It ends for good: ingest accepts no more streams."
 
     async def send(self, context: SendContext[EventView], /) -> None:
