@@ -196,6 +196,7 @@ def test_a_token_of_what_was_seen_holds_until_somebody_changes_it(on_stage: Stag
     assert run(on_stage, *renamed, "Seen once").returncode == 0
     late = run(on_stage, *renamed, "Seen twice")
     assert_speaks(late, 3)
+    assert "refused: Seen once: nothing was sent" in late.stderr
     assert on_stage.read("events", "get", event)["name"] == "Seen once"
 
 
@@ -249,9 +250,35 @@ def test_names_are_candidates_where_they_are_ambiguous(on_stage: Stage) -> None:
     done = run(on_stage, "events", "get", "twins")
     assert_speaks(done, 2)
     assert done.stderr.count("Twins") == 2
+    assert "by the beginning" not in done.stderr
+    assert "fits 2 events by the beginning of name or id" in run(on_stage, "events", "get", "twin").stderr
     near = run(on_stage, "events", "get", "Choir hal B")
     assert_speaks(near, 2)
     assert ON_AIR in near.stderr
+
+
+def test_an_id_that_is_no_more_is_refused_by_the_platform_and_a_name_is_a_mistake(on_stage: Stage) -> None:
+    event = on_stage.made("events", "create", "--name", "Soon gone")
+    assert run(on_stage, "events", "delete", event, "--yes").returncode == 0
+    for line in (("events", "get"), ("events", "enable", "--yes"), ("events", "recordings"), ("qos",)):
+        gone = run(on_stage, *line, event)
+        assert_speaks(gone, 3)
+        assert "deleted" in gone.stderr
+    assert_speaks(run(on_stage, "events", "get", "Soon gone"), 2)
+
+
+def test_a_row_that_is_wrong_is_named_with_its_field(on_stage: Stage) -> None:
+    rows = on_stage.file("wrong.json", json.dumps([{"name": "CDN", "url": "http://x.example/", "key": "the-key-4711"}]))
+    done = run(on_stage, "events", "edit", DRAFT, "--restreams", rows, "--yes")
+    assert_speaks(done, 2)
+    assert '--restreams: row "CDN": url should be' in done.stderr
+    assert "the-key" not in done.stderr
+
+
+def test_what_may_be_left_out_is_not_called_required(on_stage: Stage) -> None:
+    text = run(on_stage, "events", "create", "--help").stdout
+    assert text.count("[required]") == 1
+    assert "Where the answer is lost" in text
 
 
 @pytest.mark.parametrize("name", ["posters", "subtitles", "materials"])
@@ -261,7 +288,9 @@ def test_files_come_down_whole_and_replace_nothing_unasked(on_stage: Stage, name
     target = str(tmp_path / "file")
     assert run(on_stage, name, "download", video, item, "-o", target).returncode == 0
     assert Path(target).stat().st_size
-    assert_speaks(run(on_stage, name, "download", video, item, "-o", target), 1)
+    again = run(on_stage, name, "download", video, item, "-o", target)
+    assert_speaks(again, 1)
+    assert "--force" in again.stderr
     assert run(on_stage, name, "download", video, item, "-o", target, "--force", "-q").stderr == ""
 
 

@@ -27,12 +27,20 @@ from livedeck.client import Api, ApiError, Material, Model, NotFound, ReadOnly, 
 from livedeck.monitor import History, KnownMaterial
 from livedeck.monitor.polling.on_demand import MaterialCache
 from livedeck.operations.commands import Command, Names
-from livedeck.operations.diff import ParsedForm, parse_form
+from livedeck.operations.diff import Change, ParsedForm, parse_form
 from livedeck.operations.executor import Executor
 from livedeck.operations.materials import DeleteMaterial
 from livedeck.operations.nouns import Found, Known, Noun
 from livedeck.operations.open_changes import OpenChanges
-from livedeck.operations.operation import DeleteOperation, FieldOperation, Operation, OperationResult, Platform, Verdict
+from livedeck.operations.operation import (
+    DeleteOperation,
+    FieldOperation,
+    Operation,
+    OperationResult,
+    Platform,
+    Target,
+    Verdict,
+)
 from livedeck.operations.schema import Entry, Field, FieldKind, FormResult
 from livedeck.operations.subtitles import RecogniseSpeech
 from livedeck.presentation.open_changes import ADVICE
@@ -48,6 +56,8 @@ DRY_RUN = "dry run"
 """What the result of --dry-run says in place of a verdict."""
 
 WAIT_POLL_SECONDS = 2.0
+
+SO_ALREADY = "it is so already: nothing was sent"
 
 NOT_AS_SEEN = "nothing was sent: it is not as it was seen; read it again, and decide anew"
 
@@ -85,8 +95,10 @@ def change_command(command: Command) -> click.Command:
         ctx.exit(run(lambda: cancel_on_signals(partial(_change, ctx, command, flags))))
 
     text = [f"{operation.help}.", *([EVENT_HELP] if "EVENT" in command.arguments else [])]
-    nothing = f"nothing shows it: {operation.no_evidence}"
-    text.append(f"After a lost answer: {operation.evidence or nothing}.")
+    if operation.evidence:
+        text.append(f"Where the answer is lost, it counts as applied once that shows: {operation.evidence}.")
+    else:
+        text.append(f"Where the answer is lost, nothing shows whether it happened: {operation.no_evidence}.")
     decorated = change_options(platform(click.pass_context(callback)))
     if schema:
         from_file = click.option("--from-file", metavar="FILE", help="Fields from JSON or TOML; - is standard input.")
@@ -95,7 +107,8 @@ def change_command(command: Command) -> click.Command:
     arguments = argument_names(command.arguments)
     if command.names is Names.ORDER:
         arguments.append(click.Argument(["order"], metavar="ID...", nargs=-1, required=True))
-    made.params[:0] = [*arguments, *(field_options(schema, is_new=command.is_new) if schema else ())]
+    options = field_options(schema, is_new=command.is_new, always=command.always) if schema else []
+    made.params[:0] = [*arguments, *options]
     return made
 
 
@@ -119,11 +132,11 @@ async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -
         found = await _find(command, api, words, order, lambda video_id: materials.materials(video_id, None))
         seen = await _seen(command.noun, found, token) if token is not None else ""
         if seen is None:
-            return report.print(None, Outcome(Verdict.REFUSED, NOT_AS_SEEN, REFUSED))
+            return report.print(_target(command, found), (), Outcome(Verdict.REFUSED, NOT_AS_SEEN, REFUSED))
         folder = stack.enter_context(TemporaryDirectory(prefix="livedeck-"))
         form = fill_form(command, found, fields, from_file, Path(folder))
         if form is None:
-            return report.print(None, Outcome(Verdict.DONE, "it is so already: nothing was sent", DONE))
+            return report.print(_target(command, found), (), Outcome(Verdict.DONE, SO_ALREADY, DONE))
         made = command.make(found, form)
         operation = made if isinstance(made, Operation) else await made
 
@@ -136,7 +149,12 @@ async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -
             api, history, operation, consent, is_quiet=report.is_quiet or report.is_json, wait=seconds if wait else None
         )
         await _remember(materials, operation, outcome)
-        return report.print(operation, outcome)
+        return report.print(operation.target, operation.changes, outcome)
+
+
+def _target(command: Command, found: Found) -> Target:
+    """What was named, where no operation was made of it."""
+    return Target(command.operation.kind, found.item.id, safe(command.noun.called(found.item), 60))
 
 
 async def _seen(noun: Noun, found: Found, token: str) -> str | None:
@@ -259,34 +277,31 @@ class Report:
     is_json: bool
     is_quiet: bool
 
-    def print(self, operation: Operation[Any] | None, outcome: Outcome) -> int:
-        """Print it. Returns the exit code. `operation`: None where none was made."""
-        target = operation.target if operation else None
-        identity = (target.id if target else "") or str(getattr(outcome.answer, "id", None) or "")
-        name, text = target.name if target else "", mask_secrets(outcome.text)
+    def print(self, target: Target, changes: Sequence[Change], outcome: Outcome) -> int:
+        """Print it. Returns the exit code."""
+        identity = target.id or str(getattr(outcome.answer, "id", None) or "")
+        name, text = target.name, mask_secrets(outcome.text)
         if self.is_json:
-            echo_json(self._object(operation, outcome, identity, text))
+            echo_json(self._object(target, changes, outcome, identity, text))
         elif self.is_quiet and outcome.code == DONE and identity:
             echo(identity)
         elif outcome.code == DONE and not self.is_quiet:
-            echo(f"{self.command.path}: {outcome.verdict}: {name or text}{f'  {identity}' if identity else ''}")
+            said = f"{name}: {text}" if outcome.text == SO_ALREADY else name or text
+            echo(f"{self.command.path}: {outcome.verdict}: {said}{f'  {identity}' if identity else ''}")
         if outcome.code != DONE:
             echo(f"livedeck: {self.command.path}: {outcome.verdict}: {f'{name}: ' if name else ''}{text}", err=True)
         return outcome.code
 
-    def _object(self, operation: Operation[Any] | None, outcome: Outcome, identity: str, text: str) -> dict[str, Any]:
+    def _object(
+        self, target: Target, changes: Sequence[Change], outcome: Outcome, identity: str, text: str
+    ) -> dict[str, Any]:
         answer = outcome.answer if isinstance(outcome.answer, Model) else None
-        changes = operation.changes if operation else ()
         return {
             "schema": schema_name(self.command.path),
             "operation": self.command.operation.name,
             "verdict": str(outcome.verdict),
             "text": text,
-            "target": {
-                "kind": self.command.operation.kind,
-                "id": identity or None,
-                "name": operation.target.name if operation else None,
-            },
+            "target": {"kind": self.command.operation.kind, "id": identity or None, "name": target.name},
             "changes": [{"field": change.name, "before": change.before, "after": change.after} for change in changes],
             "object": answer.model_dump(mode="json") if answer is not None else None,
         }

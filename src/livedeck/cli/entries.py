@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
+from livedeck.cli.wiring import SystemClock
 from livedeck.client import Secret
-from livedeck.operations.schema import Entry, Field, FieldKind, FieldValues, FormSchema, schema_of_rows
+from livedeck.operations.schema import Entry, Field, FieldKind, FieldValues, FormSchema, row_title, schema_of_rows
 from livedeck.text.outside import shown
+from livedeck.text.times import TimeReference
 from livedeck.text.values import MASK
 
 STDIN = "-"
@@ -32,12 +34,13 @@ def flag_name(field: Field) -> str:
     return f"--{name}-file" if field.kind is FieldKind.HIDDEN else f"--{name}"
 
 
-def field_options(schema: FormSchema[Any], *, is_new: bool) -> list[click.Option]:
+def field_options(schema: FormSchema[Any], *, is_new: bool, always: Collection[str] = ()) -> list[click.Option]:
     """An option for each field. A secret is never one: other processes see the options of a command.
 
-    `is_new`: whether the form begins empty, so that what is required has to be typed.
+    `is_new`: whether the form begins empty, so that what is required has to be typed; but for the fields of `always`,
+    which have a value that is sent in any case.
     """
-    return [_option(field, is_needed=is_new and field.required) for field in schema.fields]
+    return [_option(field, is_needed=is_new and field.required and field.name not in always) for field in schema.fields]
 
 
 def _option(field: Field, *, is_needed: bool) -> click.Option:
@@ -195,9 +198,10 @@ def _row(
             entries[name] = _file_entry(names[name], value, old.get(name, ""))
     if row.get("id") and old:
         entries["id"] = row["id"]
-    missing = [name for name, column in names.items() if column.required and not entries[name]]
-    if missing:
-        raise click.UsageError(f"{flag_name(field)}: a row lacks {', '.join(missing)}")
+    faults = schema.check(entries, TimeReference(SystemClock().now()))
+    if faults:
+        wrong = ", ".join(f"{name} {fault}" for name, fault in faults.items())
+        raise click.UsageError(f'{flag_name(field)}: row "{row_title(field, entries)}": {wrong}')
     return entries
 
 

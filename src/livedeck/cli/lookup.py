@@ -6,16 +6,20 @@ from collections.abc import Iterable
 
 import click
 
-from livedeck.cli.naming import remember_names
+from livedeck.cli.naming import find_named
 from livedeck.client import Api, Event
-from livedeck.operations.nouns import NotMatched, match
+from livedeck.monitor import KnownMaterial
+from livedeck.operations.nouns import NOUNS, NotMatched, match
 
 
 async def lookup_event(api: Api, words: str) -> Event:
     """The event of the platform that is meant. Raises click.UsageError for none or several, and ApiError."""
-    events = [event async for event in api.events.iterate()]
-    remember_names(events)
-    return match_event(events, words)
+
+    async def no_materials(_: str) -> tuple[KnownMaterial, ...]:
+        return ()
+
+    event: Event = (await find_named(NOUNS["events"], api, (words,), no_materials)).item
+    return event
 
 
 def match_event(events: Iterable[Event], words: str) -> Event:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -33,6 +34,17 @@ MAX_LISTED = 10
 
 Known = Callable[[str], Awaitable[tuple[KnownMaterial, ...]]]
 """The materials of a video that this machine knows of: no endpoint lists them."""
+
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+"""A whole id, which is no name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unlisted:
+    """What no list has."""
+
+    id: str
 
 
 class NotMatched(Exception):  # noqa: N818  read after `except`
@@ -108,7 +120,8 @@ def match(items: Iterable[Any], words: str, noun: str, called: Callable[[Any], s
         if len(matches) == 1:
             return matches[0]
         if matches:
-            raise NotMatched(_list_matches(words, noun, [(str(item.id), called(item)) for item in matches]))
+            how = " by the beginning of name or id" if fit is fits[-1] else ""
+            raise NotMatched(_list_matches(words, f"{noun}s{how}", [(str(item.id), called(item)) for item in matches]))
     raise NotMatched(f"no {noun} is called {safe(words, 80)!r}{_similar(text, noun, items, called)}")
 
 
@@ -121,11 +134,11 @@ def _similar(text: str, noun: str, items: Sequence[Any], called: Callable[[Any],
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; `livedeck {noun}s list` lists them all"
 
 
-def _list_matches(words: str, noun: str, matches: Sequence[tuple[str, str]]) -> str:
+def _list_matches(words: str, nouns: str, matches: Sequence[tuple[str, str]]) -> str:
     lines = [f"  {identity}  {safe(name, 60)}" for identity, name in matches[:MAX_LISTED]]
     if len(matches) > MAX_LISTED:
         lines.append(f"  and {len(matches) - MAX_LISTED} more")
-    return "\n".join([f"{safe(words, 80)!r} fits {len(matches)} {noun}s; name one by its id:", *lines])
+    return "\n".join([f"{safe(words, 80)!r} fits {len(matches)} {nouns}; name one by its id:", *lines])
 
 
 async def _events(api: Api, _: Any) -> Sequence[Event]:
@@ -300,11 +313,22 @@ async def find(noun: Noun, api: Api, words: Sequence[str], known: Known) -> Foun
         found = [material for material in await known(owner.id) if material.id == material_id]
         return Found(api, owner, found[0] if found else KnownMaterial(material_id, owner.id, source="its id"))
     every = await (_events if noun.arguments == (EVENT,) else noun.read_all)(api, owner)
-    return Found(api, owner, match(every, words[-1], noun.noun, noun.called), siblings=tuple(every))
+    item = await _match_or_read(noun, api, owner, every, words[-1])
+    return Found(api, owner, item, siblings=tuple(every))
+
+
+async def _match_or_read(noun: Noun, api: Api, owner: Any, every: Sequence[Any], words: str) -> Any:
+    """The one that is meant. Raises NotMatched, and ApiError: the platform answers for an id that is not listed."""
+    try:
+        return match(every, words, noun.noun, noun.called)
+    except NotMatched:
+        if not _ID.fullmatch(words.strip()):
+            raise
+        return await noun.read(api, owner, _Unlisted(words.strip()))
 
 
 async def _find_owner(kind: str, api: Api, words: str) -> Any:
     if kind == VIDEO:
         return Video(words.strip())
-    every, noun = (await _events(api, None), "event") if kind == EVENT else (await _rooms(api, None), "room")
-    return match(every, words, noun, lambda item: item.name or "")
+    noun = NOUNS["events" if kind == EVENT else "rooms"]
+    return await _match_or_read(noun, api, None, await noun.read_all(api, None), words)
