@@ -19,6 +19,7 @@ from livedeck.monitor import (
     person,
 )
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, severity_chip, words_role
+from livedeck.presentation.connection import is_seen, not_known_text
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.events import name as event_name
 from livedeck.presentation.render_time import RenderTime
@@ -238,6 +239,8 @@ def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: in
     no room is counted in the last line."""
     alarms, quiet = snapshot.alarms, snapshot.quiet
     if not alarms and not quiet:
+        if not is_seen(snapshot, render_time):
+            return [[(not_known_text(snapshot.link.as_of), StyleRole.STALE)]]
         return [[("nothing to read", StyleRole.DIM)]]
     room = rows if 2 * len(alarms) <= rows else rows - 1
     shown = alarms[: room // 2]
@@ -283,15 +286,17 @@ def count_words(alarms: Iterable[Alarm]) -> str:
     )
 
 
-def count_line(alarms: Iterable[Alarm]) -> Line:
-    """A chip for critical alarms and one for warnings, each with their number; `clear` where there are none."""
+def count_line(alarms: Iterable[Alarm], *, is_known: bool) -> Line:
+    """A chip for critical alarms and one for warnings, each with their number; `clear` where there are none, and that
+    `is_known`.
+    """
     counts = Counter(alarm.severity for alarm in alarms)
     line: Line = []
     for severity, role in ((Severity.CRITICAL, StyleRole.CRITICAL), (Severity.WARNING, StyleRole.WARNING_FILL)):
         if counts[severity]:
             chip = f" {SEVERITY_BADGES[severity].glyph} {counts[severity]} "
             line += [*([(" ", StyleRole.TEXT)] if line else []), (chip, role)]
-    return line or [("clear", StyleRole.DIM)]
+    return line or ([("clear", StyleRole.DIM)] if is_known else [])
 
 
 HIDDEN_TRANSITIONS = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmTransition.NOTED})

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from livedeck.monitor import ConnectionState, ConnectionStatus, EndedEvent, Snapshot, clock_change_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import age, safe
+
+
+def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
+    """Whether all is seen as it is now: else that no alarm is known tells nothing (monitoring.md, "Freshness")."""
+    link = snapshot.link
+    return link.as_of is not None and link.state.is_answering and not render_time.stale
+
+
+def not_known_text(as_of: datetime | None) -> str:
+    """What is said in the place of `nothing is wrong` where nobody can see that: `not known since 21:14:07Z`."""
+    return f"not known since {as_of:%H:%M:%S}Z" if as_of else "not known yet"
 
 
 def unreadable_text(snapshot: Snapshot) -> str:

@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from livedeck.client import EventRestream
-from livedeck.monitor import EventState, Finding, Profile, ProfileChoice, diagnose
+from livedeck.monitor import Episode, EventState, Finding, Profile, ProfileChoice, diagnose
 from livedeck.presentation import events
-from livedeck.presentation.badges import severity_chip, words_role
+from livedeck.presentation.badges import SEVERITY_RANKS, severity_chip, words_role
+from livedeck.presentation.connection import not_known_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import addresses
-from livedeck.text.segments import Group, Line, StyleRole, clip, fit, join, labelled, shorten, wrap, wrap_groups
+from livedeck.text.segments import (
+    Group,
+    Line,
+    Segment,
+    StyleRole,
+    clip,
+    fit,
+    join,
+    labelled,
+    shorten,
+    wrap,
+    wrap_groups,
+)
 from livedeck.text.segments import width as line_width
 from livedeck.text.values import UNKNOWN, bits, compact_duration, safe, short_duration
 
@@ -48,21 +61,18 @@ def short_lines(state: EventState, render_time: RenderTime, width: int) -> list[
     first = state.assessment.findings[0] if state.assessment.findings else None
     name = clip([(f" {events.name(state)}  ", StyleRole.STRONG)], MAX_TITLE_NAME_CELLS)
     problems = problem_lines(state, render_time, width - line_width(name))
-    wrong = (
-        problems[0]
-        if problems
-        else [(state.assessment.health.detail or events.lag_text(state) or _calm(state), StyleRole.DIM)]
-    )
+    wrong = problems[0] if problems else [_unfaulted(state, render_time)]
     now = wrap_groups(_video_groups(state, render_time), width - GUTTER - MIN_BARS)
     bars = max(1, width - GUTTER - line_width(now) - 2)
     signal = fit(events.recent_signal(state, render_time, bars), bars)
     advice = safe(diagnose(first.kind, state).advice) if first else ""
+    is_doubtful = events.is_doubtful(state, render_time)
     outputs: Line = [
         (f" {glyph}", StyleRole.STALE if render_time.stale else role)
         for glyph, role in map(restream_mark, state.event.restreams or ())
     ]
     out: Line = [("  out", StyleRole.HEAD), *outputs, (" ", StyleRole.TEXT)] if outputs else []
-    to_do = shorten(advice, width - GUTTER - line_width(out)) or "nothing"
+    to_do = shorten(advice, width - GUTTER - line_width(out)) or ("wait for an answer" if is_doubtful else "nothing")
     return [
         clip([*name, *wrong], width),
         labelled("video", [*signal, (" ", StyleRole.TEXT), *now], GUTTER),
@@ -74,8 +84,24 @@ MIN_BARS = 16
 """Cells of the bars in `short_lines` at least: what is usual gives way to them."""
 
 
-def _calm(state: EventState) -> str:
-    return "nothing is wrong" if state.phase.tally.expects_signal else ""
+def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
+    """What is said where nothing was found: that nothing is wrong only where that can be seen."""
+    if events.is_doubtful(state, render_time):
+        return (doubt_text(state), StyleRole.STALE)
+    calm = "nothing is wrong" if state.phase.tally.expects_signal else ""
+    return (state.assessment.health.detail or events.lag_text(state) or calm, StyleRole.DIM)
+
+
+def worst_lasting(state: EventState) -> Episode | None:
+    """The worst of its faults that were not over when it was last seen."""
+    lasting = [episode for episode in state.episodes if episode.until is None]
+    return min(lasting, key=lambda episode: SEVERITY_RANKS[episode.severity], default=None)
+
+
+def doubt_text(state: EventState) -> str:
+    """Since when nothing is known of it, and what was wrong then: `not known since 21:14:07Z, PACKET_LOSS before`."""
+    worst = worst_lasting(state)
+    return f"{not_known_text(state.qos.as_of or state.as_of)}{f', {worst.kind} before' if worst else ''}"
 
 
 def state_line(state: EventState, render_time: RenderTime, width: int, *, has_finding: bool) -> Line:

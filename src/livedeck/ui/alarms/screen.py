@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 
 from livedeck.monitor import Alarm, Snapshot
 from livedeck.presentation.alarms import ALARMS, all_alarms, section_heads
+from livedeck.presentation.connection import is_seen
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
@@ -157,8 +158,7 @@ class AlarmsScreen(BaseScreen):
         if self._is_board:
             if snapshot.link.as_of is None:
                 return WAITING
-            is_seen = snapshot.link.state.is_answering and not render_time.stale
-            return clear_text(snapshot, render_time) if is_seen else NOT_SEEN
+            return clear_text(snapshot, render_time) if is_seen(snapshot, render_time) else NOT_SEEN
         if self.ctx.history is None and self._tab != "notices":
             return "no history is kept: see `history` in the settings"
         return f"nothing in the last {LOG_HOURS} h"

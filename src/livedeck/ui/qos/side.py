@@ -13,6 +13,7 @@ from typing import NamedTuple
 from livedeck.monitor import Episode, EventState, Readings, diagnose
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES
+from livedeck.presentation.event_detail import doubt_text
 from livedeck.presentation.qos import BARS, HIGHLIGHTED, Axis, status_style
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Role, Shade, ShadedLine, StyleRole, cell_len, clip, fit, wrap, wrap_groups
@@ -58,7 +59,8 @@ def _framed(name: str, right: str, lines: Iterable[ShadedLine], width: int) -> l
 
 def _episodes(shown: view.Shown, width: int) -> list[ShadedLine]:
     faults = view.fault_lines(shown.state, shown.episode, shown.render_time, MAX_EPISODES, cells=width)
-    listed: list[ShadedLine] = [*(clip(line, width) for line in faults)] or [[("✓ no fault is known", StyleRole.OK)]]
+    calm = (doubt_text(shown.state), StyleRole.STALE) if shown.is_doubtful else ("✓ no fault is known", StyleRole.OK)
+    listed: list[ShadedLine] = [*(clip(line, width) for line in faults)] or [[calm]]
     signs = view.legend(shown.chart.series.counts, is_stale=shown.is_doubtful)
     lines: list[ShadedLine] = [*listed, []]
     for start in range(0, len(signs), 2):

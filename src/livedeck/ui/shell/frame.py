@@ -10,6 +10,7 @@ from textual.geometry import Size
 from livedeck.monitor import Snapshot
 from livedeck.presentation.alarms import count_line
 from livedeck.presentation.badges import CONNECTION_BADGES
+from livedeck.presentation.connection import is_seen
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify, linked
 from livedeck.text.values import age
@@ -40,9 +41,8 @@ def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identit
 
 def _alarm_counts(snapshot: Snapshot, render_time: RenderTime) -> ShadedLine:
     """The chips of the alarms; that there are none is said only where all is seen, and fresh."""
-    is_known = snapshot.link.as_of is not None and snapshot.link.state.is_answering and not render_time.stale
-    counts = linked(count_line(snapshot.alarms), "screen.alarms")
-    return [*counts, (" ", StyleRole.TEXT)] if snapshot.alarms or is_known else []
+    counts = linked(count_line(snapshot.alarms, is_known=is_seen(snapshot, render_time)), "screen.alarms")
+    return [*counts, (" ", StyleRole.TEXT)] if counts else []
 
 
 def _connection(snapshot: Snapshot, render_time: RenderTime) -> Line:
@@ -109,11 +109,11 @@ def _key_and_label(
     return [(key_of(action.name, registry), key), (words, Link(StyleRole.DIM, action.name))]
 
 
-def too_small_line(snapshot: Snapshot, size: Size, minimum: Size) -> Line:
+def too_small_line(snapshot: Snapshot, render_time: RenderTime, size: Size, minimum: Size) -> Line:
     """All that a terminal says that is too small for the deck: the alarms it has, and the cells it needs."""
     return [
         (" ", StyleRole.TEXT),
-        *count_line(snapshot.alarms),
+        *count_line(snapshot.alarms, is_known=is_seen(snapshot, render_time)),
         (f"  livedeck needs {minimum.width}x{minimum.height}, this is {size.width}x{size.height} ", StyleRole.STRONG),
     ]
 

@@ -126,7 +126,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         if not self._is_in_front or snapshot is None or render_time is None or displayed is None:
             return
         if self._is_too_small:
-            self._show_lines("small", [too_small_line(snapshot, self.size, MIN_SIZE)])
+            self._show_lines("small", [too_small_line(snapshot, render_time, self.size, MIN_SIZE)])
             for name in ("banner", "filter", "alarms", "notice"):
                 self._show_lines(name, [])
             return

@@ -90,7 +90,7 @@ def _below(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
         *((6 + place, _next(state, model)) for place, state in enumerate(model.upcoming[:MAX_UPCOMING])),
     ]
     right: list[Group] = [
-        (3, count_line(model.alarms)),
+        (3, count_line(model.alarms, is_known=not is_doubtful(model))),
         (0, [(page, StyleRole.TEXT)]),
         (5, local_time(model, zone)),
         (0, [("UTC", StyleRole.STRONG), _GAP]),
@@ -111,7 +111,7 @@ def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
         (0, age(model)),
         (0, [(f"{model.render_time.now:%H:%M:%S}Z", StyleRole.STRONG)]),
         (6, local_time(model, zone)),
-        (3, [*count_line(model.alarms), _GAP]),
+        (3, [*count_line(model.alarms, is_known=not is_doubtful(model)), _GAP]),
     ]
     return justify(left, right, cells)
 

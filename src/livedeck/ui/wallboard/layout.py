@@ -168,7 +168,7 @@ class WallLayout:
         time: Line = [(f"{model.render_time.now:%H:%M:%S}Z", StyleRole.STRONG)]
         groups = [
             (0, header.age(model)),
-            (1, count_line(model.alarms)),
+            (1, count_line(model.alarms, is_known=not header.is_doubtful(model))),
             (2, header.tally_counts(model, BroadcastState.ON_AIR)),
             (3, time),
             (4, [(page_text, StyleRole.DIM)]),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from livedeck.monitor import EventState, Finding, Grade, IngestState
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, words_role
+from livedeck.presentation.event_detail import doubt_text, worst_lasting
 from livedeck.presentation.events import Standing, standing
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import (
@@ -273,8 +274,10 @@ def interruption(state: EventState, render_time: RenderTime) -> Line:
 
 
 def _finding_lines(state: EventState, render_time: RenderTime, inner: int) -> Iterator[Line]:
-    """What is wrong, the worst first; not filled, as the bar is."""
+    """What is wrong, the worst first; not filled, as the bar is. What was, where nobody can see what is."""
     doubtful = events.is_doubtful(state, render_time)
+    if doubtful and not state.assessment.findings and worst_lasting(state):
+        yield clip([(doubt_text(state), StyleRole.STALE)], inner)
     for finding in sorted(state.assessment.findings, key=lambda finding: SEVERITY_RANKS[finding.severity]):
         role = StyleRole.STALE if doubtful else words_role(finding.severity)
         head = f"{SEVERITY_BADGES[finding.severity].glyph} {finding.kind}  "

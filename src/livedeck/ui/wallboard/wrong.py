@@ -77,7 +77,7 @@ class FaultArea:
         free = max(0, height - len(lines))
         if wrong:
             lines += self._wrong(wrong, free)
-        elif self._at.stale:
+        elif header.is_doubtful(model) or any(events.is_doubtful(state, self._at) for state in model.states):
             over = of_events  # what was wrong when something was seen
         elif not own:
             lines += self._calm(free - len(over))
