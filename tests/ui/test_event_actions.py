@@ -9,11 +9,12 @@ import pytest
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import NotFound, Stream
+from livedeck.monitor import BroadcastState
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.inputs import RowsInput
 from ui.deck_stage import Stage, deck_stage
-from ui.stage import text_of
+from ui.stage import known, text_of
 
 AIR = "Choir, hall B"
 QUIET = "Evening news"
@@ -243,3 +244,61 @@ async def test_a_moment_behind_a_command_that_is_none_is_said_in_its_form(typed:
         await stage.press("ctrl+s")
         assert stage.shows(Form)
         assert not stage.writes
+
+
+async def test_what_was_made_is_selected_once_it_is_in_the_list() -> None:
+    """interface.md, "Selection": what is done next is done to it."""
+    async with deck_stage() as stage:
+        await _make(stage, "Harvest festival")
+        made = (await stage.api.events.list()).items[0]
+        await stage.until(lambda: stage.deck.has_chosen_event())
+        selected = stage.deck.selected_event()
+        assert selected is not None
+        assert selected.id == made.id
+        await stage.act("stream.schedule")
+        assert "Schedule a stream of Harvest festival" in stage.text()
+
+
+async def test_who_selects_another_event_meanwhile_keeps_that_one() -> None:
+    async with deck_stage() as stage:
+        stage.deck.select_new_event("not listed yet")
+        chosen = stage.choose(AIR)
+        await _make_elsewhere(stage)
+        selected = stage.deck.selected_event()
+        assert selected is not None
+        assert selected.id == chosen.id
+
+
+async def _make(stage: Stage, name: str) -> None:
+    await stage.act("event.new")
+    await stage.enter(name)
+    await stage.press("ctrl+s")
+    await stage.idle()
+
+
+async def _make_elsewhere(stage: Stage) -> None:
+    seq = known(stage.deck).seq
+    await stage.act("app.ask")
+    await stage.until(lambda: known(stage.deck).seq > seq)
+
+
+async def test_enter_in_the_last_field_leads_to_the_button_that_does_it() -> None:
+    async with deck_stage() as stage:
+        stage.choose(DRAFT)
+        await stage.act("stream.schedule")
+        await stage.enter("in 20 min")
+        await stage.press("enter")
+        assert "[ Schedule" in stage.text()
+        await stage.press("enter")
+        await stage.idle()
+        assert len(stage.writes) == 1
+
+
+@pytest.mark.parametrize("action", ["event.enable", "event.complete"])
+async def test_an_event_that_is_over_is_said_to_be_before_anything_is_asked(action: str) -> None:
+    async with deck_stage() as stage:
+        over = next(state for state in known(stage.deck).events if state.phase.tally is BroadcastState.COMPLETED)
+        stage.deck.select_event(over.id)
+        await stage.act(action)
+        assert not stage.shows(Confirm)
+        assert "the event is over" in stage.last_notice()

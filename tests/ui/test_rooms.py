@@ -547,3 +547,10 @@ async def test_the_form_of_a_profile_opens_though_the_next_key_led_elsewhere() -
         stage.deck.dispatch("screen.events")
         await stage.idle()
         assert f"Edit {profile.name}" in words(stage)
+
+
+async def test_enter_on_a_room_without_profiles_says_so_and_stays_with_the_rooms() -> None:
+    async with meeting(EMPTY) as stage:
+        await stage.press("enter")
+        assert screen(stage).pane == "rooms"
+        assert "without relay profiles" in stage.last_notice()

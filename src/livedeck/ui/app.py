@@ -154,6 +154,7 @@ class Deck(ExactApp):
         try:
             async for snapshot in self.monitor.snapshots():
                 self.snapshot, self._render_time = snapshot, None
+                self._select_awaited()
                 self._end_selection_of_vanished()
                 self.snapshot_signal.publish(None)
                 self._call_for(snapshot)
@@ -178,6 +179,12 @@ class Deck(ExactApp):
     def _forget_title(self) -> None:
         """Back from a suspension the window is called as before it: the next snapshot calls it anew."""
         self._title_shown = ""
+
+    def _select_awaited(self) -> None:
+        """The event that was made is in the list now: what is done next is done to it."""
+        displayed, awaited = self.displayed(), self._selection.awaited
+        if displayed and awaited and displayed.snapshot.find(awaited):
+            self._selection.choose(awaited)
 
     def _end_selection_of_vanished(self) -> None:
         """An event that the platform lists no more is selected no longer, whatever screen is in front."""
@@ -273,6 +280,12 @@ class Deck(ExactApp):
     def select_event(self, event_id: str) -> None:
         """See `Context`."""
         self._selection.choose(event_id)
+        self.snapshot_signal.publish(None)
+
+    def select_new_event(self, event_id: str) -> None:
+        """See `Context`."""
+        self._selection.awaited = event_id
+        self._select_awaited()
         self.snapshot_signal.publish(None)
 
     def no_event_text(self) -> str:

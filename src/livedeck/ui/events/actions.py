@@ -6,6 +6,7 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from livedeck.monitor import BroadcastState
 from livedeck.operations.schema import FormSchema, FormState, Referent
 from livedeck.text import times
 from livedeck.ui.events.judging import JUDGING
@@ -37,12 +38,15 @@ def _target(ctx: Context) -> EventTarget:
     return EventTarget.of_state(state, render_time, snapshot.seq)
 
 
-def new(ctx: Context, _: str) -> Awaitable[Any]:
-    """A form, and a draft of an event."""
+async def new(ctx: Context, _: str) -> None:
+    """A form, and a draft of an event, which is selected once it is in the list."""
+    from livedeck.client import Event
     from livedeck.operations.events import CREATE_DEFAULTS, CREATE_FORM, CreateEvent
 
     state = FormState("New event", CREATE_FORM, CREATE_DEFAULTS, button="Create")
-    return ctx.confirmer.run_form(state, CreateEvent, before=CREATE_FORM.empty(), always=("type",))
+    outcome = await ctx.confirmer.run_form(state, CreateEvent, before=CREATE_FORM.empty(), always=("type",))
+    if outcome is not None and isinstance(outcome.answer, Event):
+        ctx.select_new_event(outcome.answer.id)
 
 
 def edit(ctx: Context, _: str) -> Awaitable[Any]:
@@ -81,7 +85,7 @@ def move(ctx: Context, argument: str) -> Awaitable[Any]:
     from livedeck.operations.events import MOVE_FORM, MoveEvent
 
     event = _target(ctx)
-    state = _one_field(f"Move {event.target.name}", MOVE_FORM, event.view.event.parent_id or "", argument)
+    state = _one_field(f"Move {event.target.name}", MOVE_FORM, event.view.event.parent_id or "", argument, "Go on")
     snapshot = ctx.snapshot
     events = [known.event for known in snapshot.events] if snapshot else []
     folders = ctx.directory.of(Referent.FOLDER, events)
@@ -94,7 +98,7 @@ def poster(ctx: Context, argument: str) -> Awaitable[Any]:
     from livedeck.operations.posters import PICTURE_FORM
 
     event = _target(ctx)
-    state = _one_field(f"Poster of {event.target.name}", PICTURE_FORM, "", argument)
+    state = _one_field(f"Poster of {event.target.name}", PICTURE_FORM, "", argument, "Set picture")
     return ctx.confirmer.run_form(state, lambda form: SetEventPoster(event, form.draft))
 
 
@@ -103,7 +107,7 @@ def schedule(ctx: Context, argument: str) -> Awaitable[Any]:
     from livedeck.operations.events import SCHEDULE_FORM, ScheduleStream
 
     event = _target(ctx)
-    state = _one_field(f"Schedule a stream of {event.target.name}", SCHEDULE_FORM, "", argument)
+    state = _one_field(f"Schedule a stream of {event.target.name}", SCHEDULE_FORM, "", argument, "Schedule")
     return ctx.confirmer.run_form(state, lambda form: ScheduleStream(event, form.draft))
 
 
@@ -114,14 +118,21 @@ def reschedule(ctx: Context, argument: str) -> Awaitable[Any]:
     event = _target(ctx)
     stream = event.view.event.stream
     begins = times.format_time(stream.started_at, ctx.identity["zone"]) if stream and stream.started_at else ""
-    state = _one_field(f"Reschedule the stream of {event.target.name}", SCHEDULE_FORM, begins, argument)
+    state = _one_field(f"Reschedule the stream of {event.target.name}", SCHEDULE_FORM, begins, argument, "Reschedule")
     return ctx.confirmer.run_form(state, lambda form: RescheduleStream(event, form.draft))
 
 
-def _one_field(title: str, schema: FormSchema[Any], current: str, typed: str) -> FormState:
-    """A form of one field. `typed`: what stood after the command."""
+def _one_field(title: str, schema: FormSchema[Any], current: str, typed: str, button: str) -> FormState:
+    """A form of one field. `typed`: what stood after the command. `button`: what it does next."""
     (field,) = schema.fields
-    return FormState(title, schema, {field.name: current}, {field.name: typed} if typed else None, button="Go on")
+    return FormState(title, schema, {field.name: current}, {field.name: typed} if typed else None, button=button)
+
+
+def _needs_event_to_come(ctx: Context) -> str:
+    """An event has to be chosen that is not over: the platform enables and completes no other one."""
+    state = ctx.selected_event()
+    is_over = state is not None and state.phase.tally is BroadcastState.COMPLETED
+    return needs_chosen_event(ctx) or ("the event is over" if is_over else "")
 
 
 def _screen_type() -> type[EventsScreen]:
@@ -137,8 +148,8 @@ _event = partial(change, screens=HERE, blocked=needs_chosen_event)
 EVENTS = (
     change("event.new", ("n",), "new", new, HERE, operation="event.create", rank=29),
     _event("event.edit", ("e",), "edit", edit, rank=31),
-    _event("event.enable", ("E",), "enable", enable, rank=33),
-    _event("event.complete", ("C",), "complete", complete, rank=34),
+    _event("event.enable", ("E",), "enable", enable, blocked=_needs_event_to_come, rank=33),
+    _event("event.complete", ("C",), "complete", complete, blocked=_needs_event_to_come, rank=34),
     _event("event.move", ("V",), "move", move, rank=35, takes="PROJECT OR FOLDER"),
     _event("event.delete", ("D",), "delete", delete, rank=36),
     _event("event.poster", ("i",), "picture", poster, rank=37, takes="ADDRESS"),

@@ -16,19 +16,21 @@ class RowSelection:
 
     A row that leaves the table leaves nothing selected, though it should come back: only a choice selects another one
     (interface.md, "Selection"). `follows_first`: until the first choice it is the first row, whichever that becomes.
-    `is_chosen`: whether a choice was ever made.
+    `is_chosen`: whether a choice was ever made. `awaited`: the key of a row that a person has made, chosen once it is
+    there, unless another one was chosen meanwhile.
     """
 
     def __init__(self, *, follows_first: bool = False) -> None:
         self.key: str | None = None
         self.is_chosen = False
+        self.awaited: str | None = None
         self._name = ""  # of the selected row, as it was last shown
         self._left = ""  # the name of the row that left the table
         self._follows_first = follows_first
 
     def choose(self, key: str) -> None:
         """A person has selected that row."""
-        self.key, self._left, self.is_chosen = key, "", True
+        self.key, self._left, self.is_chosen, self.awaited = key, "", True, None
 
     def follow(self, name: str | None, first: str | None) -> None:
         """The table shows the selected row under that name; None: it does not. `first`: the key of its first row."""

@@ -197,7 +197,10 @@ class RoomsScreen(BaseScreen):
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor tells
         """From a room to its profiles, from a profile to its form."""
-        if self._pane == "rooms":
+        room = self.room()
+        if self._pane == "rooms" and not (room and relay_profiles(room)):
+            self.ctx.announce(view.no_profiles_text(room))
+        elif self._pane == "rooms":
             self.turn("relays")
         elif self.ctx.clock.monotonic() - self._turned_at >= DOUBLE_ENTER:
             self.ctx.dispatch("relay.edit")

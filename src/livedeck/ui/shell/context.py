@@ -111,6 +111,9 @@ class Context(Protocol):
     def select_event(self, event_id: str) -> None:
         """Select an event for every screen."""
 
+    def select_new_event(self, event_id: str) -> None:
+        """Select an event that a person has just made, once it is shown, unless they select another one before."""
+
     def no_event_text(self) -> str:
         """Why no event is selected, in words, and what to do."""
 

@@ -249,9 +249,12 @@ class Form(Dialog[FormResult | None]):
         return isinstance(self.focused, Button) or key == "ctrl+s" or (key == "escape" and self._is_changed)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
-        """Enter in a field goes to the next one; only Save saves."""
+        """Enter in a field goes to the next one, in the last one to Save, which alone saves."""
         message.stop()
-        self.focus_next()
+        if message.input is [*self._editors.values()][-1]:
+            self.query_one("#save").focus()
+        else:
+            self.focus_next()
 
     def on_button_pressed(self, message: Button.Pressed) -> None:
         if message.button == "save":
