@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import AuditOutcome, History, Severity
+from livedeck.monitor import AuditOutcome, BroadcastState, History, Severity
 from livedeck.ui.general.leave import LeaveDialog
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.dialog import EARLY, Dialog
@@ -295,7 +295,8 @@ async def test_a_request_goes_to_the_id_that_was_shown_or_is_refused() -> None:
     random, sent = Random(5), 0
     async with deck_stage() as stage:
         whole = known(stage.deck)
-        quiet = [state.event for state in whole.events if not state.phase.tally.expects_signal]
+        tallies = {BroadcastState.DRAFT, BroadcastState.SCHEDULED}  # nobody is asked for more than a yes
+        quiet = [state.event for state in whole.events if state.phase.tally in tallies]
         for action in ("event.complete", "event.delete", "event.edit", "event.enable", "stream.schedule"):
             stage.deck.snapshot = replace(whole, seq=known(stage.deck).seq + 1)
             meant = random.choice(quiet)

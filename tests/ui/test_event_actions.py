@@ -251,7 +251,7 @@ async def test_what_was_made_is_selected_once_it_is_in_the_list() -> None:
     async with deck_stage() as stage:
         await _make(stage, "Harvest festival")
         made = (await stage.api.events.list()).items[0]
-        await stage.until(lambda: stage.deck.has_chosen_event())
+        await stage.until(stage.deck.has_chosen_event)
         selected = stage.deck.selected_event()
         assert selected is not None
         assert selected.id == made.id

@@ -164,7 +164,7 @@ async def test_until_an_event_was_chosen_the_cursor_follows_the_worst_one_and_no
         await stage.press("down")
         await show(stage, whole)
         assert getattr(stage.deck.selected_event(), "id", "") == whole[-2].id
-        await stage.act("event.enable")
+        await stage.act("event.edit")
         assert isinstance(stage.deck.screen, Dialog)
 
 
