@@ -65,7 +65,6 @@ async def test_the_short_pane_says_since_when_an_event_is_not_known_and_what_was
         await show(deck, pilot, link=blind.link, events=blind.events, alarms=(), quiet=())
         ill = next(state for state in blind.events if any(episode.until is None for episode in state.episodes))
         deck.select_event(ill.id)
-        deck.screen.refresh_all()
         await pilot.pause()
         kinds = {episode.kind for episode in ill.episodes if episode.until is None}
         said = re.search(r"not known since \d\d:\d\d:\d\dZ, (\w+) before", _words(deck))
