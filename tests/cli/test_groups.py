@@ -170,6 +170,12 @@ def test_what_has_no_verdict_is_not_repeated_by_a_yes(on_stage: Stage) -> None:
     assert_speaks(again, 2)
     assert "no verdict" in again.stderr
     assert run(on_stage, "events", "enable", event, "--confirm", "Lost answer").returncode == 0
+    (change,) = [found for found in on_stage.read("status")["open_changes"] if found["target"]["id"] == event]
+    assert f"? {change['id'][:8]} unknown: enable" in run(on_stage, "status").stdout
+    assert_speaks(run(on_stage, "status", "--close", "nothing"), 2)
+    assert run(on_stage, "status", "--close", change["id"][:8]).returncode == 0
+    assert change["id"] not in {found["id"] for found in on_stage.read("status")["open_changes"]}
+    assert run(on_stage, "events", "enable", event, "--yes").returncode == 0
 
 
 def test_without_a_terminal_a_change_needs_a_yes(on_stage: Stage) -> None:

@@ -118,7 +118,10 @@ def test_a_killed_process_leaves_the_intent_of_what_it_had_sent(tmp_path: Path) 
     assert (intent.action, intent.target_id, intent.target_name) == ("event.enable", "ev-1", "Morning show")
     assert intent.pid == process.pid
     assert asyncio.run(HistoryReader(path).open_changes()) == server.at_arrival
-    assert f'? unknown: enable "Morning show", sent {intent.at:%H:%M:%S}Z: its sender ended before' in table.stdout
+    assert (
+        f'? {intent.id[:8]} unknown: enable "Morning show", sent {intent.at:%H:%M:%S}Z: its sender ended before'
+        in table.stdout
+    )
     assert "do not repeat it" in table.stdout
     (shown,) = json.loads(status.stdout)["open_changes"]
     assert (shown["id"], shown["by"]["pid"], shown["detail"]) == (intent.id, process.pid, None)

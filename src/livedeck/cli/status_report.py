@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from livedeck.cli.exit_codes import code_of_link
 from livedeck.cli.output import echo, echo_json
@@ -41,17 +42,18 @@ async def print_status(settings: Settings, *, as_json: bool) -> int:
     else:
         if snapshot.link.as_of is not None:
             echo(status_table(snapshot, render_time))
-        echo(open_changes_text(changes), nl=False)
+        echo(open_changes_text(changes, SystemClock().now()), nl=False)
     code = code_of_link(snapshot.link)
     if code:
         echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {snapshot.link.reason}", err=True)
     return code
 
 
-def open_changes_text(changes: Sequence[OpenChange]) -> str:
+def open_changes_text(changes: Sequence[OpenChange], now: datetime) -> str:
     """A line for each change that the history has without a verdict, and what to do; empty where there is none."""
-    lines = [f"? {open_change_text(change)}" for change in changes]
-    return "".join(f"{line}\n" for line in (["", *lines, f"  {ADVICE}"] if lines else []))
+    lines = [f"? {change.intent.id[:8]} {open_change_text(change, now)}" for change in changes]
+    advice = [f"  {ADVICE}", "  once you have looked: livedeck status --close ID"]
+    return "".join(f"{line}\n" for line in (["", *lines, *advice] if lines else []))
 
 
 def status_table(snapshot: Snapshot, render_time: RenderTime) -> str:

@@ -49,6 +49,9 @@ WATCH_SECONDS = 600.0
 WATCH_DELAYS = (*((8.0,) * 15), *((30.0,) * 16))
 """Seconds before each read meanwhile: two minutes of the dense kind, then the rest."""
 
+LOOKED = "closed by a person who has looked"
+"""What the audit says of a change that is closed."""
+
 CLOSE = "change.close"
 """What the audit calls it that a person has looked what became of a change."""
 
@@ -164,11 +167,11 @@ class Executor:
             watch.task.cancel()
         await self.wait_watches()
 
-    async def close_change(self, change: OpenChange, detail: str) -> None:
+    async def close_change(self, change: OpenChange) -> None:
         """Record that a person has looked what became of it, and look for it no more."""
         if watch := self._watches.get(change.intent.id):
             watch.task.cancel()
-        await self._record(change.intent, AuditOutcome.DONE, detail, action=CLOSE)
+        await self._record(change.intent, AuditOutcome.DONE, LOOKED, action=CLOSE)
         self.open_changes.end(change.intent)
 
     async def _run(self, operation: Operation[Any]) -> tuple[OperationResult, bool]:
@@ -195,7 +198,9 @@ class Executor:
                 return OperationResult(Verdict.REFUSED, f"nothing was sent: {reason}")
             action = _action(operation)
             unresolved = self.open_changes.of_target(action, operation.target)
-            confirmation = with_open_changes(operation.confirmation(current, conflicts), action, unresolved)
+            confirmation = with_open_changes(
+                operation.confirmation(current, conflicts), action, unresolved, self.clock.now()
+            )
             if not await self.confirmations.confirm(operation, confirmation):
                 return OperationResult(Verdict.CANCELLED)
             if reason := self.blocked_reason(operation.target):
@@ -386,11 +391,13 @@ def _reason(error: ApiError | None) -> str:
     return error.reason if isinstance(error, Unknown) else NOT_WAITED_FOR
 
 
-def with_open_changes(confirmation: Confirmation, action: str, changes: Sequence[OpenChange]) -> Confirmation:
+def with_open_changes(
+    confirmation: Confirmation, action: str, changes: Sequence[OpenChange], now: datetime
+) -> Confirmation:
     """The confirmation of that action with what has no verdict said first; it is asked then, whatever its level."""
     if not changes:
         return confirmation
-    lines = tuple((f"▲ {open_change_text(change)}.", StyleRole.CRITICAL) for change in changes)
+    lines = tuple((f"▲ {open_change_text(change, now)}.", StyleRole.CRITICAL) for change in changes)
     is_again = any(change.intent.action == action for change in changes)
     advice = SENT_TWICE if is_again else LANDS_AFTER
     level = ConfirmLevel.ASK if confirmation.level is ConfirmLevel.NONE else confirmation.level

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from livedeck.monitor import OpenChange
@@ -20,11 +21,13 @@ NO_NEWS = "its sender ended before it knew"
 """What is known of one whose deck was killed."""
 
 
-def open_change_text(change: OpenChange) -> str:
-    """`unknown: enable "Morning show", sent 14:02:11Z: ..., watching until 14:12:11Z`."""
+def open_change_text(change: OpenChange, now: datetime) -> str:
+    """`unknown: enable "Morning show", sent 14:02:11Z: ..., watching until 14:12:11Z`. `now`: this machine's clock."""
     intent = change.intent
     name = safe(intent.target_name or intent.target_id, 60)
-    watch = f", watching until {change.watched_until:%H:%M:%S}Z" if change.watched_until else ""
+    until, watch = change.watched_until, ""
+    if until:
+        watch = f", {'watching' if until > now else 'was watched'} until {until:%H:%M:%S}Z"
     return f'unknown: {intent.verb} "{name}", sent {intent.at:%H:%M:%S}Z: {safe(change.detail or NO_NEWS)}{watch}'
 
 

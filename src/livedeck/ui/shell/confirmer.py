@@ -123,8 +123,8 @@ class Confirmer:
 
     async def close_changes(self) -> None:
         """Say which changes have no verdict and what to do, and close those that the person has looked after."""
-        changes = self._ctx.open_changes.items
-        paragraphs = [(f"{open_change_text(change)}.", StyleRole.TEXT) for change in reversed(changes)]
+        changes, now = self._ctx.open_changes.items, self._ctx.clock.now()
+        paragraphs = [(f"{open_change_text(change, now)}.", StyleRole.TEXT) for change in reversed(changes)]
         advice = f"{ADVICE[0].upper()}{ADVICE[1:]}."
         hint = f"{advice} Close what you have looked after: it is shown no more, and the audit keeps it."
         title = f"{len(changes)} {'change has' if len(changes) == 1 else 'changes have'} no verdict"
@@ -132,7 +132,7 @@ class Confirmer:
         if await self.ask_confirmation(Confirmation(title, lines, "I have looked: close", cancel="Keep")):
             still_open = {change.intent.id for change in self._ctx.open_changes.items}
             for change in (change for change in changes if change.intent.id in still_open):
-                await self._made_executor().close_change(change, "closed by a person who has looked")
+                await self._made_executor().close_change(change)
 
     def _made_executor(self) -> Executor:
         if self._executor is None:
