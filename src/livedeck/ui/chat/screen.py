@@ -138,7 +138,9 @@ class ChatScreen(BaseScreen):
 
     def _empty_text(self) -> str:
         preview = self._preview
-        if preview is None or preview.is_reading or preview.error:
+        if preview is None:
+            return f"{self._keys().read} reads what was written, and follows it" if self.source() else ""
+        if preview.is_reading or preview.error:
             return ""
         return "no message matches" if preview.export.filter else "nobody has written anything"
 
