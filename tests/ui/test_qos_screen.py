@@ -357,3 +357,29 @@ async def test_a_theme_without_colours_has_no_grid_from_the_moment_it_is_chosen(
         deck.theme = "mono"
         await pilot.pause()
         assert not has_grid()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_the_readout_of_a_column_of_many_samples_has_its_span_and_its_least_and_greatest(
+    size: tuple[int, int],
+) -> None:
+    """Its status is the worst of all of them: one time and one value beside it would be those of another sample."""
+    async with running(size, "down", "3") as (deck, pilot):
+        await act(pilot, "qos.next_fault", *["qos.longer"] * 2)
+        start, end, low, high = read_span(deck)
+        assert seconds_of(end) - seconds_of(start) >= 60
+        assert low < high
+        await act(pilot, *["qos.shorter"] * 5, "qos.now", "qos.left")
+        holds_many = size[0] < 120  # five minutes in its columns
+        assert bool(re.search(r"│ \d\d:\d\d:\d\d\.\.", words_of(deck))) == holds_many
+
+
+def words_of(deck: Deck) -> str:
+    return "\n".join(strip.text for strip in deck.screen._compositor.render_strips(deck.size))
+
+
+def read_span(deck: Deck) -> tuple[str, str, float, float]:
+    pattern = r"│ (\d\d:\d\d:\d\d)\.\.(\d\d:\d\d:\d\d) +video ([\d.]+?)\.\.([\d.]+) Mbit/s .*LOSS"
+    match = re.search(pattern, words_of(deck))
+    assert match is not None, words_of(deck)
+    return match[1], match[2], float(match[3]), float(match[4])

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.client import AnnotationDraft, NotFound, SubtitleFile, checked_cues
-from livedeck.monitor import History
+from livedeck.client import AnnotationDraft, NotFound, Recording, SubtitleFile, checked_cues
+from livedeck.monitor import History, Video
+from livedeck.text.segments import plain
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
 from livedeck.ui.videos.selection import selection_of
+from livedeck.ui.videos.view import video_title
 from ui.cinema import REHEARSAL, agree, asked, cached, done, fill, opened, sent, videos, words
 from ui.deck_stage import Stage, deck_stage
 
@@ -589,3 +591,13 @@ async def test_a_download_that_names_no_folder_goes_where_files_of_the_deck_go(t
         await stage.enter("track.vtt")
         await sent(stage)
     assert files(tmp_path) == ["track.vtt"]
+
+
+@pytest.mark.parametrize("cells", range(20, 120, 5))
+def test_of_the_title_of_a_video_what_has_no_room_goes_whole(cells: int) -> None:
+    recording = Recording(id="r", title="Harvest festival", duration=4582.0, created_at=EVENING)
+    video = Video("8fc41891-3b0a-4f7e-a4a9-543473195914", "Harvest festival", recording)
+    shown = plain(video_title(video, cells)).strip()
+    parts = ("Harvest festival", "01:16:22", "20 Nov 2026 21:14Z", "of Harvest festival", "…5914")
+    assert shown == "  ".join(parts[: len(shown.split("  "))])
+    assert len(shown) < cells

@@ -278,7 +278,10 @@ def _map(chart: Chart, backdrop: Backdrop, rows: Layout, width: int) -> list[Sha
 
 
 def readout(shown: Shown) -> list[ShadedGroup]:
-    """What was measured under the cursor, without one the newest sample; and of the second event at the same place."""
+    """What was measured under the cursor, without one the newest sample; and of the second event at the same place.
+
+    A column of many samples has its span, and the least and greatest of each, for its status is the worst of them.
+    """
     state, chart, second, series, is_stale = (
         shown.state,
         shown.chart,
@@ -289,25 +292,26 @@ def readout(shown: Shown) -> list[ShadedGroup]:
     roles = [StyleRole.STALE] * 4 if is_stale else [StyleRole.STRONG, StyleRole.VIDEO, StyleRole.AUDIO, StyleRole.FPS]
     cell, reading = chart.cursor, state.qos.readings.last
     if cell is not None:
-        values, style = _values(series, cell), series.statuses[cell]
-        at: float | None = series.axis.start + series.axis.step * cell
+        texts, style = _column_texts(series, cell), series.statuses[cell]
+        start, seconds = series.axis.start + series.axis.step * cell, series.axis.step
+        is_span = seconds >= 2 * (state.qos.cadence or 0.0)
+        clock = f"{_clock(start)}..{_clock(start + seconds)}" if is_span else _clock(start)
     else:
-        values = (reading.video, reading.audio, reading.fps) if reading else (None, None, None)
+        texts = _texts((reading.video, reading.audio, reading.fps) if reading else (None, None, None))
         style = status_style(reading.status) if reading and reading.status is not None else None
-        at = reading.time if reading else None
-    clock = NO_DATA if at is None else f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
+        clock = _clock(reading.time) if reading else NO_DATA
     groups: list[ShadedGroup] = [
         (0, [(f" {' ' if cell is None else CURSOR} {clock}", roles[0])]),
         *(
-            (0, [(f"{name} ", StyleRole.DIM), (text, role)])
-            for name, text, role in zip(("video", "audio", "fps"), _texts(values), roles[1:], strict=True)
+            (rank, [(f"{name} ", StyleRole.DIM), (text, role)])
+            for rank, name, text, role in zip((0, 1, 0), ("video", "audio", "fps"), texts, roles[1:], strict=True)
         ),
         (0, _status(style, is_stale=is_stale)),
     ]
     if second is not None:
-        found = _values(chart.second, cell) if chart.second and cell is not None else _newest(second)
-        groups.append((1, [(f"{SECOND_SIGN} {events.name(second)} {_texts(found)[0]}", StyleRole.OVERLAY)]))
-        groups.append((2, [(f"{_texts(found)[1]}  {_texts(found)[2]}", StyleRole.OVERLAY)]))
+        found = _column_texts(chart.second, cell) if chart.second and cell is not None else _texts(_newest(second))
+        groups.append((1, [(f"{SECOND_SIGN} {events.name(second)} {found[0]}", StyleRole.OVERLAY)]))
+        groups.append((2, [(f"{found[1]}  {found[2]}", StyleRole.OVERLAY)]))
     return groups
 
 
@@ -321,11 +325,27 @@ def _newest(state: EventState) -> _Values:
     return (reading.video, reading.audio, reading.fps) if reading else (None, None, None)
 
 
-def _values(series: TimeSeries, cell: int) -> _Values:
-    """What stands for a cell: the later of its two halves."""
-    pairs = [[bucket.median for bucket in dots[2 * cell : 2 * cell + 2] if bucket] for dots in series.curves]
-    video, audio, fps = (pair[-1] if pair else None for pair in pairs)
+def _clock(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
+
+
+def _column_texts(series: TimeSeries, cell: int) -> tuple[str, str, str]:
+    """The least and the greatest of what was measured in a column: `0.12..4.48 Mbit/s`; once where they read alike."""
+    halves = [[bucket for bucket in dots[2 * cell : 2 * cell + 2] if bucket] for dots in series.curves]
+    ends: list[tuple[float | None, float | None]] = [
+        (min(bucket.low for bucket in pair), max(bucket.high for bucket in pair)) if pair else (None, None)
+        for pair in halves
+    ]
+    low, high = (_texts((video, audio, fps)) for video, audio, fps in zip(*ends, strict=True))
+    video, audio, fps = (_span(*pair) for pair in zip(low, high, strict=True))
     return video, audio, fps
+
+
+def _span(low: str, high: str) -> str:
+    if low == high:
+        return low
+    (least, _, unit), (_, _, high_unit) = low.partition(" "), high.partition(" ")
+    return f"{least if unit == high_unit else low}..{high}"
 
 
 def _texts(values: _Values) -> tuple[str, str, str]:

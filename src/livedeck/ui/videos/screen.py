@@ -114,7 +114,7 @@ class VideoTab(BaseScreen):
 
     def title_line(self) -> Line:
         """The video whose extras are shown."""
-        return view.video_title(self.selection.video)
+        return view.video_title(self.selection.video, self.size.width)
 
     def _empty_text(self) -> str:
         cached = self.cached()
@@ -310,8 +310,8 @@ class CuesScreen(VideoTab):
 
     def title_line(self) -> Line:
         track = self.selection.track
-        more = f"  track {track.language or ''} {track.description or ''}" if track else ""
-        return view.video_title(self.selection.video, more)
+        more = f"track {track.language or ''} {track.description or ''}" if track else ""
+        return view.video_title(self.selection.video, self.size.width, more)
 
     def back(self) -> None:
         self.ctx.go_to("subtitles")

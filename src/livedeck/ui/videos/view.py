@@ -10,7 +10,19 @@ from livedeck.presentation.connection import unreadable_rows
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.videos import date_text, length_text, recognition, recorded_at
 from livedeck.text import addresses
-from livedeck.text.segments import Line, Link, Role, ShadedLine, StyleRole, clip, join, labelled, wrap
+from livedeck.text.segments import (
+    Group,
+    Line,
+    Link,
+    Role,
+    ShadedLine,
+    StyleRole,
+    clip,
+    join,
+    labelled,
+    wrap,
+    wrap_groups,
+)
 from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, position, safe
 from livedeck.ui.videos.selection import PARTS
 
@@ -29,19 +41,20 @@ def recordings_title(count: int, left_out: int) -> Line:
     return line
 
 
-def video_title(video: Video | None, more: str = "") -> Line:
-    """The video whose extras are shown; `more`: which of them."""
+def video_title(video: Video | None, cells: int, more: str = "") -> Line:
+    """The video whose extras are shown; `more`: which of them. What there is no room for goes whole."""
     if video is None:
         return [(" no video is selected", StyleRole.DIM)]
-    recorded = recorded_at(video)
-    return [
-        (f" {safe(video.title, 60)}", StyleRole.STRONG),
-        (safe(more, 60), StyleRole.TEXT),
-        (f"  {length_text(video)}", StyleRole.TEXT),
-        (f"  {date_text(recorded)}Z" if recorded else "", StyleRole.DIM),
-        (f"  of {safe(video.event, 40)}" if video.event else "  opened by its id", StyleRole.DIM),
-        (f"  …{safe(video.id[-4:])}" if video.title != video.id else "", StyleRole.DIM),
+    recorded, of_event = recorded_at(video), f"of {safe(video.event, 40)}" if video.event else "opened by its id"
+    groups: list[Group] = [
+        (0, clip([(f" {safe(video.title, 60)}", StyleRole.STRONG)], cells)),
+        (1, [(safe(more, 60), StyleRole.TEXT)] if more else []),
+        (2, [(length_text(video), StyleRole.TEXT)]),
+        (3, [(f"{date_text(recorded)}Z", StyleRole.DIM)] if recorded else []),
+        (4, [(of_event, StyleRole.DIM)]),
+        (5, [(f"…{safe(video.id[-4:])}", StyleRole.DIM)] if video.title != video.id else []),
     ]
+    return wrap_groups(groups, cells)
 
 
 def tab_line(
