@@ -39,9 +39,14 @@ class ControlFilter(LineFilter):
         if not any(_CONTROLS.search(segment.text) for segment in segments):
             return segments
         return [
-            segment if segment.control else Segment(_CONTROLS.sub(_blank, segment.text), segment.style)
+            segment if segment.control else Segment(without_controls(segment.text), segment.style)
             for segment in segments
         ]
+
+
+def without_controls(text: str) -> str:
+    """The text with blanks in place of all that a terminal might obey."""
+    return _CONTROLS.sub(_blank, text)
 
 
 def _blank(match: re.Match[str]) -> str:

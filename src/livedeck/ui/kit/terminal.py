@@ -33,7 +33,7 @@ from textual.strip import Strip
 from livedeck.text.outside import has_agreed_width, shown
 from livedeck.ui.kit.dialogs.modal import ModalApp
 from livedeck.ui.kit.driver import TITLE
-from livedeck.ui.kit.output_filter import ControlFilter, OutputFilter, filtered
+from livedeck.ui.kit.output_filter import ControlFilter, OutputFilter, filtered, without_controls
 
 if TYPE_CHECKING:
     from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
@@ -314,8 +314,8 @@ def osc_notification(kind: str, title: str, text: str) -> str:
 
 
 def _plain_words(text: str) -> str:
-    """The text in one line without anything that a terminal would obey."""
-    return shown(text).strip()[:MAX_TITLE]
+    """The text in one line without anything that a terminal would obey: it passes the last filter as it is."""
+    return without_controls(shown(text)).strip()[:MAX_TITLE]
 
 
 MAX_COPIED = 74_994
