@@ -94,8 +94,9 @@ class Terminal:
 
     def ended(self, within_seconds: float = TIMEOUT) -> int:
         """Read to the end; the exit code."""
+        end = monotonic() + within_seconds
         while self._read(within_seconds):
-            pass
+            assert monotonic() < end, f"it goes on: {_words(self.written)[-2000:]}"
         return self.process.wait(within_seconds)
 
     def _read(self, within_seconds: float = TIMEOUT) -> bool:

@@ -142,7 +142,7 @@ def test_a_deck_whose_platform_stops_says_so_answers_keys_and_recovers_by_itself
             deck.press("?")
             deck.until("SCREENS")
             deck.pause(LOOK)  # a key that is pressed before the help is drawn goes nowhere
-            deck.press("q")
+            deck.press("\x1b")
             deck.pause(LOOK)
             with served(tmp_path, "--port", port):
                 deck.press("r")
