@@ -102,10 +102,11 @@ class Room:
         self._until(lambda: program.is_watching)
         if screen is None:
             return
+        screen.resize(122, 40)  # drawn whole
         screen.until(r"s ago|as of|CRIT")
         if name in DECKS:
             screen.press("7")
-            screen.until("to read")
+            screen.until("incidents")
             screen.press_until("\x1b[H", r"actual")  # the first row is chosen
 
     def _until(self, is_so: Callable[[], bool]) -> None:
@@ -158,7 +159,7 @@ def test_what_is_answered_at_one_deck_is_so_at_every_program_and_is_never_lost(
     room.answer("anna", "acknowledge", acknowledge)
     other = room.programs["bert"].deck
     other.resize(121, 40)  # drawn whole
-    other.until(r"(?<!not )acknowledged")
+    other.until("READ, STILL WRONG")
     room.answer("bert", "shelve", shelve)
     for number in range(restarts):
         room.answer(random.choice(DECKS), "note", note(f"seen-{number}"))
