@@ -163,7 +163,7 @@ def test_what_commands_print_and_write_holds_none(tmp_path: Path) -> None:
         for arguments in commands:
             with terminal(tmp_path, *arguments) as command:
                 if "--svg" in arguments:
-                    command.until("Morning service")
+                    command.until("✖")
                     command.press("q")
                 assert command.ended() == 0, arguments
                 assert command.written
@@ -171,7 +171,7 @@ def test_what_commands_print_and_write_holds_none(tmp_path: Path) -> None:
     assert {"chat.json", "wall.svg"} <= {path.name for path in tmp_path.iterdir()}
 
 
-FAULTS = {"crash": "ended with", "action": "ended by a fault", "note": "", "audit": "", "notice": "•"}
+FAULTS = {"crash": "ended with", "action": "ended by a fault", "note": "", "audit": "", "notice": "•|c4nary"}
 """Each with what is seen of it."""
 
 
