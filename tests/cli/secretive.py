@@ -22,9 +22,10 @@ SPELLINGS = (
 
 
 def spellings() -> tuple[bytes, ...]:
-    """The beginning of a canary as it stands in a text, escaped, in base64 and in hexadecimal digits."""
+    """The beginning of a canary as it stands in a text, cut in the middle, escaped, in base64 and in hexadecimal
+    digits."""
     aligned = (base64.b64encode(b" " * pad + CANARY.encode() + b"-").decode()[pad + 1 : pad + 6] for pad in range(3))
-    plain = (CANARY, "%634nary", "\\u00634nary", CANARY.encode().hex(), *aligned)
+    plain = (CANARY, f"{CANARY[:3]}…", "%634nary", "\\u00634nary", CANARY.encode().hex(), *aligned)
     return tuple(text.encode() for text in plain)
 
 

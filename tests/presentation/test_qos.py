@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from livedeck.monitor import Readings
 from livedeck.presentation import qos
-from livedeck.presentation.qos import Axis, Bucket, bucket_columns, bucket_statuses, sparkline, status_strip
+from livedeck.presentation.qos import NORMAL, Axis, Bucket, bucket_columns, bucket_statuses, signal_bars
 from livedeck.text.segments import StyleRole, plain
 
 
@@ -66,16 +66,17 @@ def test_a_column_of_a_chart_is_a_whole_number_of_seconds_at_a_multiple_of_it(
     assert (second.end - first.end) % (first.step * min(columns, qos.MOVE_COLUMNS)) == 0
 
 
-def test_a_sparkline_shows_the_dip_of_a_column_and_a_blank_for_a_gap() -> None:
-    assert plain(sparkline([Bucket(0, 0, 8), Bucket(8, 8, 8), None], 8)) == "▁█ "
+def test_bars_show_the_dip_of_a_column_and_a_dash_for_a_gap() -> None:
+    assert plain(signal_bars([Bucket(0, 0, 8), Bucket(8, 8, 8), None], [NORMAL, NORMAL, None])) == "▁▆╌"
 
 
-def test_the_strip_joins_equal_neighbours() -> None:
-    styles = [qos.status_style(0), qos.status_style(0), qos.status_style(4), None, qos.status_style(5)]
-    assert status_strip(styles) == [
-        ("▁▁", StyleRole.OK),
+def test_bars_join_equal_neighbours_and_show_the_glyph_of_a_status_that_is_not_normal() -> None:
+    styles = [NORMAL, NORMAL, qos.status_style(4), None, qos.status_style(5)]
+    flat = Bucket(8, 8, 8)
+    assert signal_bars([flat, flat, flat, None, flat], styles) == [
+        ("▆▆", StyleRole.VIDEO_QUIET),
         ("◆", StyleRole.KEY_50),
-        (" ", StyleRole.TEXT),
+        ("╌", StyleRole.DIM),
         ("✖", StyleRole.LOSS),
     ]
 

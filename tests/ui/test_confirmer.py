@@ -295,7 +295,7 @@ async def test_a_request_goes_to_the_id_that_was_shown_or_is_refused() -> None:
     random, sent = Random(5), 0
     async with deck_stage() as stage:
         whole = known(stage.deck)
-        tallies = {BroadcastState.DRAFT, BroadcastState.SCHEDULED}  # nobody is asked for more than a yes
+        tallies = {BroadcastState.DRAFT, BroadcastState.SCHEDULED}
         quiet = [state.event for state in whole.events if state.phase.tally in tallies]
         for action in ("event.complete", "event.delete", "event.edit", "event.enable", "stream.schedule"):
             stage.deck.snapshot = replace(whole, seq=known(stage.deck).seq + 1)

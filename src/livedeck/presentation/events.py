@@ -11,15 +11,7 @@ from types import MappingProxyType
 from livedeck.client import FieldFault
 from livedeck.monitor import BroadcastState, EventState, Freshness, Grade, IngestState, Reading, Severity
 from livedeck.presentation.badges import GRADE_BADGES, LAMP_ROLES, SEVERITY_BADGES, TALLY_BADGES
-from livedeck.presentation.qos import (
-    bar_top,
-    bucket_columns,
-    bucket_statuses,
-    recent_axis,
-    signal_bars,
-    sparkline,
-    status_strip,
-)
+from livedeck.presentation.qos import bucket_columns, bucket_statuses, recent_axis, signal_bars
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, ValueGetter
 from livedeck.text.segments import Group, Line, StyleRole, clip, wrap_groups
@@ -258,25 +250,6 @@ SPARK_CELLS, MAX_SPARK_CELLS = 9, 14
 
 NAME_CELLS = 16
 """Below this an event's name cannot be told from its neighbour's: columns are dropped before the name is cut."""
-
-
-def recent_video(state: EventState, render_time: RenderTime, columns: int) -> Line:
-    """The last five minutes of video as bars; blank where the event has no samples."""
-    axis = recent_axis(state, render_time, RECENT_SECONDS, columns)
-    if axis is None:
-        return [(" " * columns, StyleRole.TEXT)]
-    readings = state.qos.readings
-    buckets = bucket_columns(axis, readings, readings.video)
-    role = StyleRole.STALE if is_doubtful(state, render_time) else StyleRole.VIDEO
-    return sparkline(buckets, bar_top(buckets), role)
-
-
-def recent_status(state: EventState, render_time: RenderTime, columns: int) -> Line:
-    """The status strip of the same five minutes."""
-    axis = recent_axis(state, render_time, RECENT_SECONDS, columns)
-    if axis is None:
-        return [(" " * columns, StyleRole.TEXT)]
-    return status_strip(bucket_statuses(axis, state.qos.readings), stale=is_doubtful(state, render_time))
 
 
 def recent_signal(state: EventState, render_time: RenderTime, columns: int) -> Line:

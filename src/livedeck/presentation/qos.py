@@ -138,17 +138,12 @@ def recent_axis(state: EventState, render_time: RenderTime, span: float, columns
 BARS = "▁▂▃▄▅▆▇█"
 
 HEADROOM = 1.5
-"""The top of a sparkline over its highest value: bars of neighbouring rows do not run into one block."""
+"""The top of the bars over their highest value: bars of neighbouring rows do not run into one block."""
 
 
 def bar_top(buckets: Iterable[Bucket | None]) -> float:
     """The value at the top of bars for these buckets."""
     return HEADROOM * max((bucket.high for bucket in buckets if bucket), default=0.0)
-
-
-def sparkline(buckets: Sequence[Bucket | None], top: float, role: StyleRole = StyleRole.VIDEO) -> Line:
-    """A bar a column, by its lowest value so that a dip shows, from zero to `top`; a gap is blank."""
-    return [("".join(_bar(bucket, top) for bucket in buckets), role)]
 
 
 def _bar(bucket: Bucket | None, top: float) -> str:
@@ -167,20 +162,6 @@ def signal_bars(buckets: Sequence[Bucket | None], styles: Sequence[StatusStyle |
         else:
             glyph, role = style.glyph, style.role
         role = StyleRole.STALE if stale else role
-        if line and line[-1][1] is role:
-            line[-1] = (line[-1][0] + glyph, role)
-        else:
-            line.append((glyph, role))
-    return line
-
-
-def status_strip(styles: Sequence[StatusStyle | None], *, stale: bool = False) -> Line:
-    """The status of each column, a glyph each, neighbours of one role joined; a gap is blank."""
-    if stale:
-        return [("".join(style.glyph if style else " " for style in styles), StyleRole.STALE)]
-    line: Line = []
-    for style in styles:
-        glyph, role = (style.glyph, style.role) if style else (" ", StyleRole.TEXT)
         if line and line[-1][1] is role:
             line[-1] = (line[-1][0] + glyph, role)
         else:
