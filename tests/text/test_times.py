@@ -37,6 +37,12 @@ def test_a_time_without_a_day_is_the_next_one(text: str, at: datetime) -> None:
         ("22:00", TODAY - timedelta(hours=23)),
         ("20 min ago", NOW - timedelta(minutes=20)),
         ("yesterday 21:00", TODAY - timedelta(days=1)),
+        ("2104", TODAY.replace(minute=4)),
+        ("2204", TODAY.replace(minute=4) - timedelta(hours=23)),
+        ("yesterday 2204", TODAY.replace(minute=4) - timedelta(hours=23)),
+        ("2026-11-19T22:04", TODAY.replace(minute=4) - timedelta(hours=23)),
+        ("-15m", NOW - timedelta(minutes=15)),
+        ("- 1 h 5 min", NOW - timedelta(minutes=65)),
     ],
 )
 def test_a_time_without_a_day_is_the_last_one_where_the_past_is_meant(text: str, at: datetime) -> None:
@@ -44,7 +50,13 @@ def test_a_time_without_a_day_is_the_last_one_where_the_past_is_meant(text: str,
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [("soon", "is no moment"), ("25:00", "no such time of day"), ("2026-02-30 9:00", "no such day")]
+    ("text", "reason"),
+    [
+        ("soon", "is no moment"),
+        ("25:00", "no such time of day"),
+        ("2026-02-30 9:00", "no such day"),
+        ("2560", "no such"),
+    ],
 )
 def test_what_is_no_time_is_refused_with_the_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):

@@ -1,4 +1,6 @@
-"""Times as people type them: `18:30`, `tomorrow 9:00`, `in 20 min`, `2026-11-21 18:00Z`; and as ISO 8601. Pure."""
+"""Times as people type them: `18:30`, `2104`, `tomorrow 9:00`, `in 20 min`, `-15m`, `2026-11-21 18:00Z`; and as ISO
+8601. Pure.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,18 @@ from livedeck.text.values import duration
 EXAMPLES = "18:30, tomorrow 18:30, in 20 min, 2026-11-21 18:30, ...Z for UTC"
 """What may be typed, for hints and error messages."""
 
+PAST_EXAMPLES = "21:04, 2104, -15m, yesterday 21:04, 2026-11-20 21:04Z"
+"""The same where the past is meant."""
+
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _PART = r"\d{1,5} *(?:days?|d|hours?|h|min|m|sec|s)"
 _LENGTH = rf"({_PART}(?:[ ,]*(?:and +)?{_PART})*)"
 _IN = re.compile(rf"(?:in +|\+ *){_LENGTH}")
-_AGO = re.compile(rf"{_LENGTH} +ago")
+_AGO = re.compile(rf"(?:- *{_LENGTH}|{_LENGTH} +ago)")
 
 _ABSOLUTE = re.compile(
-    r"(?:(?P<day>\d{4}-\d\d-\d\d|yesterday|today|tomorrow)(?:[t ] *))?(?P<time>\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?)"
+    r"(?:(?P<day>\d{4}-\d\d-\d\d|yesterday|today|tomorrow)(?:[t ] *))?"
+    r"(?P<time>\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?|\d{4})"
     r" *(?P<zone>z|utc|[+-]\d\d:?\d\d)?"
 )
 
@@ -42,12 +48,12 @@ def parse(text: str, reference: TimeReference) -> datetime:
         if match := _IN.fullmatch(typed):
             return (reference.now + _length(match[1])).astimezone(UTC)
         if match := _AGO.fullmatch(typed):
-            return (reference.now - _length(match[1])).astimezone(UTC)
+            return (reference.now - _length(match[1] or match[2])).astimezone(UTC)
         if match := _ABSOLUTE.fullmatch(typed):
             return _absolute(match, reference)
     except OverflowError as error:
         raise ValueError("is too far away") from error
-    raise ValueError(f"is no moment; type {EXAMPLES}")
+    raise ValueError(f"is no moment; type {PAST_EXAMPLES if reference.past else EXAMPLES}")
 
 
 def format_time(at: datetime, zone: tzinfo | None) -> str:
@@ -97,7 +103,7 @@ def _absolute(match: re.Match[str], reference: TimeReference) -> datetime:
 
 def _clock_time(text: str) -> time:
     try:
-        return time.fromisoformat(text if text[1] != ":" else f"0{text}")
+        return time.fromisoformat(text if text[1] != ":" else f"0{text}")  # which reads `2104`, too
     except ValueError:
         raise ValueError("has no such time of day") from None
 

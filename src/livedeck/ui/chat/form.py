@@ -11,10 +11,9 @@ from zoneinfo import ZoneInfo
 
 from livedeck.client import ChatExport, ChatFormat, MessageFilter
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormSchema
+from livedeck.text.times import PAST_EXAMPLES
 
 FORMATS: tuple[ChatFormat, ...] = get_args(ChatFormat)
-
-PAST_EXAMPLES = "21:00, 20 min ago, yesterday 9:00, 2026-11-20 21:00Z"
 
 
 def message_filter(values: Mapping[str, object]) -> MessageFilter:
