@@ -32,7 +32,7 @@ from livedeck.monitor import (
 )
 from livedeck.monitor.detection.learnt import Learnt, parse_learnt
 from livedeck.monitor.history import StreamKey
-from livedeck.monitor.history.history import Recorded
+from livedeck.monitor.history.reads import Recorded
 from livedeck.simulator import Simulator, SimulatorClock
 from monitor.conftest import Raise
 from monitor.stage import NOW, Deck, Stage, at, event

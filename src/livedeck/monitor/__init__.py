@@ -23,6 +23,7 @@ from livedeck.monitor.model.records import (
     AlarmRecord,
     AuditOutcome,
     Buckets,
+    EventRecord,
     FieldChange,
     IntentRecord,
     LinkRecord,
@@ -31,6 +32,7 @@ from livedeck.monitor.model.records import (
     MinMax,
     NotificationRecord,
     OpenChange,
+    RestreamRecord,
     StreamRecord,
 )
 from livedeck.monitor.model.resources import (
@@ -95,6 +97,7 @@ __all__ = [
     "Diagnosis",
     "EndedEvent",
     "Episode",
+    "EventRecord",
     "EventState",
     "FieldChange",
     "Finding",
@@ -128,6 +131,7 @@ __all__ = [
     "Readings",
     "ResourceKey",
     "ResourceKind",
+    "RestreamRecord",
     "RuleChange",
     "Ruling",
     "Rulings",

@@ -14,6 +14,7 @@ from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
     AuditOutcome,
+    EventRecord,
     IntentRecord,
     LinkRecord,
     Marker,
@@ -28,6 +29,7 @@ T = TypeVar("T")
 KINDS: dict[Any, str] = {
     AlarmRecord: "alarm",
     LinkRecord: "link",
+    EventRecord: "event",
     ActionRecord: "action",
     IntentRecord: "intent",
     Marker: "marker",
@@ -43,6 +45,10 @@ FORGOTTEN = "forgotten"
 LASTING = ("material", FORGOTTEN, "profile")
 """Kinds that no retention ends: nothing else knows the ids of materials (platform-api.md, "Missing operations"), and
 what an event consists of was said for good."""
+
+
+IN_FORCE = ("event",)
+"""Kinds of which the last record of each topic before the retention stays: it says how what is kept began."""
 
 
 class Entry(NamedTuple):

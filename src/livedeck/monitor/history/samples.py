@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from livedeck.monitor.history import alarms, answers
+from livedeck.monitor.history import alarms, answers, events
 from livedeck.monitor.history.database import Database
-from livedeck.monitor.history.journal import LASTING
+from livedeck.monitor.history.journal import IN_FORCE, LASTING
 from livedeck.monitor.model.readings import MISSING, NO_STATUS, Readings
 from livedeck.monitor.model.records import StreamRecord
 
@@ -136,7 +136,8 @@ _OLD_ROWS = (
     "(SELECT {column} FROM {table} WHERE stream = :stream ORDER BY {column} LIMIT 1 OFFSET :step), :end)"
 )
 
-_OLD = f"SELECT id FROM journal WHERE at < ? AND kind NOT IN ({', '.join('?' * len(LASTING))}) LIMIT ?"  # noqa: S608  constants
+_KEPT = (*LASTING, *IN_FORCE)
+_OLD = f"SELECT id FROM journal WHERE at < ? AND kind NOT IN ({', '.join('?' * len(_KEPT))}) LIMIT ?"  # noqa: S608  constants
 _OLD_ENTRIES = f"DELETE FROM journal WHERE id IN ({_OLD})"  # noqa: S608  constants
 
 
@@ -153,11 +154,11 @@ def prune(db: Database, before: int) -> Iterator[None]:
             while db.rows(query, (stream, limit)):
                 db.run(statement, {"stream": stream, "end": limit, "step": _STEP})
                 yield
-    while db.rows(_OLD, (before, *LASTING, 1)):
-        db.run(_OLD_ENTRIES, (before, *LASTING, _STEP))
+    while db.rows(_OLD, (before, *_KEPT, 1)):
+        db.run(_OLD_ENTRIES, (before, *_KEPT, _STEP))
         yield
     while db.rows("SELECT 1 FROM learnt WHERE at < ? LIMIT 1", [before]):
         db.run("DELETE FROM learnt WHERE rowid IN (SELECT rowid FROM learnt WHERE at < ? LIMIT ?)", [before, _STEP])
         yield
-    while answers.prune(db, before, _STEP) or alarms.prune(db, before, _STEP):
+    while answers.prune(db, before, _STEP) or alarms.prune(db, before, _STEP) or events.prune(db, before, _STEP):
         yield

@@ -19,7 +19,7 @@ from typing import TypeVar
 import structlog
 
 from livedeck.monitor.detection.learnt import Learnt
-from livedeck.monitor.history import alarms, answers, journal, learnt, samples
+from livedeck.monitor.history import alarms, answers, events, journal, learnt, samples
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.samples import FPS_SCALE, SLOT, Row, Stream, StreamKey, prune
@@ -229,7 +229,7 @@ class HistoryWriter:
             return
         with writer.db.transaction():
             answers.write(writer.db, batch.answers)
-            journal.write(writer.db, alarms.untold(writer.db, batch.entries))
+            journal.write(writer.db, events.untold(writer.db, alarms.untold(writer.db, batch.entries)))
             alarms.keep(writer.db, batch.alarms.values())
             learnt.keep(writer.db, batch.learnt, journal.milliseconds(self._now))
 

@@ -7,12 +7,19 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from livedeck.monitor.model.alarm import AlarmChange, AlarmState, AlarmTransition
-from livedeck.monitor.model.state import ConnectionProblem, ConnectionState, ConnectionStatus, Severity
+from livedeck.monitor.model.state import (
+    BroadcastState,
+    ConnectionProblem,
+    ConnectionState,
+    ConnectionStatus,
+    EventState,
+    Severity,
+)
 from livedeck.text.secrets import masked_line
 
 
@@ -78,6 +85,75 @@ class LinkRecord:
     def of(cls, link: ConnectionStatus) -> LinkRecord:
         """The record of that link, as it became what it is."""
         return cls(link.since, link.state, link.problem, masked_line(link.reason))
+
+
+@dataclass(frozen=True, slots=True)
+class RestreamRecord:
+    """A restream of an event: neither its address nor its key."""
+
+    id: str
+    name: str
+    status: str
+    is_enabled: bool
+
+    def __post_init__(self) -> None:
+        _mask(self, "name", "status")
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """What an event was called and where it stood from `at` on, until its next record.
+
+    `scheduled`, `started_at`, `finished_at`: of the event and its stream, by the platform's clock. `parent_id`: the
+    project or folder that it is in, `recording_parent_id`: the one that its recording goes to. `is_gone`: no list has
+    it any more; the rest is as it was last.
+    """
+
+    at: datetime
+    event_id: str
+    name: str
+    tally: BroadcastState
+    scheduled: datetime | None = None
+    stream_id: str = ""
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    restreams: tuple[RestreamRecord, ...] = ()
+    parent_id: str = ""
+    recording_parent_id: str = ""
+    is_gone: bool = False
+
+    def __post_init__(self) -> None:
+        _mask(self, "name")
+
+    @classmethod
+    def of(cls, state: EventState, at: datetime) -> EventRecord:
+        """The record of how that event stands."""
+        event, stream = state.event, state.event.stream
+        return cls(
+            at,
+            event.id,
+            event.name or "",
+            state.phase.tally,
+            event.scheduled.time if event.scheduled else None,
+            (stream.id if stream else None) or "",
+            stream.started_at if stream else None,
+            stream.finished_at if stream else None,
+            tuple(
+                RestreamRecord(restream.id or "", restream.name or "", restream.status or "", bool(restream.enabled))
+                for restream in event.restreams or ()
+            ),
+            event.parent_id or "",
+            (event.record.parent_id if event.record else None) or "",
+        )
+
+    @property
+    def is_completed(self) -> bool:
+        """Whether it was over, as the platform says."""
+        return self.tally is BroadcastState.COMPLETED
+
+    def is_same(self, other: EventRecord) -> bool:
+        """Whether both say the same, though of different moments."""
+        return replace(self, at=other.at) == other
 
 
 class AuditOutcome(StrEnum):

@@ -1,0 +1,94 @@
+"""What events were called and where they stood: a record in the journal whenever any of it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from livedeck.monitor.history import journal
+from livedeck.monitor.history.database import Database
+from livedeck.monitor.history.journal import KINDS, Entry
+from livedeck.monitor.model.records import EventRecord
+from livedeck.monitor.model.snapshot import Snapshot
+from livedeck.monitor.model.state import EventState
+
+_KIND = KINDS[EventRecord]
+
+_LAST = f"""
+SELECT id, body FROM (
+    SELECT id, body, max(at) FROM journal WHERE kind = '{_KIND}' AND at < :since AND topic = coalesce(:topic, topic)
+    GROUP BY topic
+)
+"""  # noqa: S608  constants
+
+_BETWEEN = f"""
+SELECT body FROM journal WHERE kind = '{_KIND}' AND at < :until AND topic = coalesce(:topic, topic)
+AND (at >= :since OR id IN (SELECT id FROM ({_LAST}))) ORDER BY at, id
+"""  # noqa: S608  constants
+
+_OLD = f"""
+DELETE FROM journal WHERE id IN (
+    SELECT id FROM journal WHERE kind = '{_KIND}' AND at < :since AND id NOT IN (SELECT id FROM ({_LAST})) LIMIT :step
+) RETURNING id
+"""  # noqa: S608  constants
+
+_EVER = 2**62
+
+
+class EventWatch:
+    """Which events stand otherwise than at the snapshot before."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[EventState, EventRecord]] = {}
+
+    def changes(self, snapshot: Snapshot) -> Iterator[EventRecord]:
+        """A record of each that does, by the clock of this machine."""
+        at = snapshot.at + timedelta(seconds=snapshot.link.clock_offset)
+        before, self._known = self._known, {}
+        for state in snapshot.events:
+            known = before.pop(state.id, None)
+            record = known[1] if known and _is_alike(known[0], state) else EventRecord.of(state, at)
+            self._known[state.id] = state, record
+            if known is None or not record.is_same(known[1]):
+                yield record
+        yield from (replace(record, at=at, is_gone=True) for _, record in before.values())
+
+
+def _is_alike(before: EventState, state: EventState) -> bool:
+    """Whether nothing can have changed that a record tells: most events are as they were."""
+    return before.phase.tally is state.phase.tally and (before.event is state.event or before.event == state.event)
+
+
+def read(db: Database, since: datetime | None, until: datetime | None, event_id: str | None) -> tuple[EventRecord, ...]:
+    """How the events stood from then until before then, oldest first: the record that held at `since`, and those that
+    followed; of that event, or of all. Raises StorageError."""
+    bounds = {
+        "since": -_EVER if since is None else journal.milliseconds(since) + 1,
+        "until": _EVER if until is None else journal.milliseconds(until),
+        "topic": event_id,
+    }
+    return journal.parse(EventRecord, (body for (body,) in db.rows(_BETWEEN, bounds)))
+
+
+def untold(db: Database, entries: Iterable[Entry]) -> list[Entry]:
+    """The entries without those records of events that say what the file says already. Raises StorageError."""
+    entries = list(entries)
+    if not any(entry.kind == _KIND for entry in entries):
+        return entries
+    last = journal.parse(EventRecord, (body for _, body in db.rows(_LAST, {"since": _EVER, "topic": None})))
+    known = {record.event_id: record for record in last}
+    news = []
+    for entry in entries:
+        if isinstance(entry.record, EventRecord):
+            before, known[entry.topic] = known.get(entry.topic), entry.record
+            if before and entry.record.is_same(before):
+                continue
+        news.append(entry)
+    return news
+
+
+def prune(db: Database, before: int, step: int) -> bool:
+    """Delete `step` records at most of before then (epoch ms), but the last of each event: the names of events outlive
+    what is known of them, and how they stood then holds until they changed. Whether there were any."""
+    return bool(db.rows(_OLD, {"since": before, "topic": None, "step": step}))

@@ -1,0 +1,152 @@
+"""What a history is asked for: the same of a deck's own, and of the file of another process."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from livedeck.monitor.detection.learnt import Learnt
+from livedeck.monitor.history import answers, events, journal, learnt, queries, samples
+from livedeck.monitor.history.cursor import RowCursor
+from livedeck.monitor.history.database import Database, StorageError
+from livedeck.monitor.history.samples import StreamKey
+from livedeck.monitor.model.answer import AlarmAnswer
+from livedeck.monitor.model.readings import Readings
+from livedeck.monitor.model.records import (
+    ActionRecord,
+    AlarmRecord,
+    Buckets,
+    EventRecord,
+    IntentRecord,
+    LinkRecord,
+    Marker,
+    MaterialRecord,
+    NotificationRecord,
+    OpenChange,
+    StreamRecord,
+)
+from livedeck.monitor.model.ruling import Ruling
+
+T = TypeVar("T")
+
+
+class Recorded(NamedTuple):
+    """What the history knows of a stream: its samples, and what detection learnt of it."""
+
+    readings: Readings
+    learnt: Learnt | None = None
+
+
+def _recorded(db: Database, streams: Mapping[str, str], until: float, newest: int) -> dict[str, Recorded]:
+    keys = {event_id: StreamKey(event_id, stream_id) for event_id, stream_id in streams.items()}
+    return {
+        event_id: Recorded(samples.readings(db, key, until, newest), learnt.find(db, key))
+        for event_id, key in keys.items()
+    }
+
+
+class HistoryReads(ABC):
+    """Gives back what was kept; nothing where the file cannot be read."""
+
+    def __init__(self) -> None:
+        self._answers: RowCursor[AlarmAnswer] = RowCursor(answers.read)
+        self._rulings: RowCursor[Ruling] = RowCursor(journal.rulings)
+
+    @abstractmethod
+    async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
+        """What the file answers; `otherwise` where it cannot be read."""
+
+    async def new_answers(self) -> tuple[AlarmAnswer, ...]:
+        """What was answered to alarms since the last time, by whichever deck, in the order in which it was written."""
+        return await self._read(self._answers.read, ())
+
+    async def new_rulings(self) -> tuple[Ruling, ...]:
+        """How events are to be judged, by whichever process since the last time, in the order in which it was
+        written."""
+        return await self._read(self._rulings.read, ())
+
+    async def series(self, event_id: str, stream_id: str, since: float, until: float, columns: int) -> Buckets:
+        """The stretch from `since` to `until` (epoch s, server clock) in so many columns."""
+
+        def gather(db: Database) -> Buckets | None:
+            stream = samples.find_stream(db, StreamKey(event_id, stream_id))
+            return queries.gather(db, stream, since, until, columns) if stream else None
+
+        return await self._read(gather, None) or queries.empty(since, until, columns)
+
+    async def recorded(self, streams: Mapping[str, str], until: float, *, newest: int = -1) -> Mapping[str, Recorded]:
+        """What is known of those streams (event id -> stream id), by event id; of the samples of each at most `newest`,
+        -1 is all.
+
+        `until`: epoch s, server clock, included. All in one read: a file that is locked is waited for once.
+        """
+        return await self._read(partial(_recorded, streams=streams, until=until, newest=newest), {})
+
+    async def streams(self, event_id: str) -> tuple[StreamRecord, ...]:
+        """The streams of that event, the earliest first."""
+        return await self._read(lambda db: samples.streams_of(db, event_id), ())
+
+    async def events(
+        self, since: datetime | None = None, until: datetime | None = None, event_id: str | None = None
+    ) -> tuple[EventRecord, ...]:
+        """What events were called and where they stood from then until before then, oldest first: how each stood at
+        `since`, and every change; of one event, or of all."""
+        return await self._read(lambda db: events.read(db, since, until, event_id), ())
+
+    async def alarm_log(self, since: datetime, event_id: str | None = None) -> tuple[AlarmRecord, ...]:
+        """What became of alarms since then, oldest first; of one event, or of all and the deck."""
+        return await self._read(lambda db: journal.read(db, AlarmRecord, since, event_id), ())
+
+    async def audit(self, since: datetime) -> tuple[ActionRecord, ...]:
+        """What was done since then, oldest first."""
+        return await self._read(lambda db: journal.read(db, ActionRecord, since), ())
+
+    async def intents(self, since: datetime) -> tuple[IntentRecord, ...]:
+        """What was about to be sent since then, by whichever deck, oldest first."""
+        return await self._read(partial(journal.read, kind=IntentRecord, since=since), ())
+
+    async def open_changes(self) -> tuple[OpenChange, ...]:
+        """The changes that were sent, by whichever deck, and have no end, oldest first."""
+        return await self._read(journal.open_changes, ())
+
+    async def markers(self, event_id: str) -> tuple[Marker, ...]:
+        """The markers of that event, oldest first."""
+        return await self._read(lambda db: journal.read(db, Marker, topic=event_id), ())
+
+    async def connection_log(self, since: datetime) -> tuple[LinkRecord, ...]:
+        """How the link changed since then, oldest first."""
+        return await self._read(lambda db: journal.read(db, LinkRecord, since), ())
+
+    async def notifications(self, since: datetime) -> tuple[NotificationRecord, ...]:
+        """What the deck told since then, oldest first."""
+        return await self._read(lambda db: journal.read(db, NotificationRecord, since), ())
+
+    async def materials(self, video_id: str) -> tuple[MaterialRecord, ...]:
+        """The materials of that video that this deck made and did not delete, oldest first."""
+        return await self._read(lambda db: journal.materials(db, video_id), ())
+
+
+class HistoryReader(HistoryReads):
+    """Read-only history of another process: one file, which may come, go and be set aside at any time."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
+        return await asyncio.to_thread(self._query, query, otherwise)
+
+    def _query(self, query: Callable[[Database], T], nothing: T) -> T:
+        with suppress(StorageError):
+            db = Database(self._path, reads=True)
+            try:
+                return query(db)
+            finally:
+                db.close()
+        return nothing
