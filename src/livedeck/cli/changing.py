@@ -21,16 +21,17 @@ from livedeck.cli.formats import schema_name
 from livedeck.cli.naming import EVENT_HELP, argument_names, find_named
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
+from livedeck.cli.reading import OWN_FIELDS
 from livedeck.cli.signals import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_history
-from livedeck.client import Api, ApiError, Material, Model, NotFound, ReadOnly, Subtitle
+from livedeck.client import Api, ApiError, Material, Model, NotFound, ReadOnly, Subtitle, Unreadable
 from livedeck.monitor import History, KnownMaterial
 from livedeck.monitor.polling.on_demand import MaterialCache
 from livedeck.operations.commands import Command, Names
 from livedeck.operations.diff import Change, ParsedForm, parse_form
 from livedeck.operations.executor import Executor
 from livedeck.operations.materials import DeleteMaterial
-from livedeck.operations.nouns import Found, Known, Noun
+from livedeck.operations.nouns import Found, Known, Noun, unreadable_rows_text
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import (
     DeleteOperation,
@@ -174,8 +175,14 @@ async def _find(command: Command, api: Api, words: Sequence[str], order: tuple[s
     found = await find_named(noun, api, words, known)
     if command.names is not Names.ORDER:
         return found
-    siblings = await (known(found.owner.id) if noun.name == "materials" else noun.read_all(api, found.owner))
-    return replace(found, order=order, siblings=_in_order(noun, order, tuple(siblings)))
+    if noun.name == "materials":
+        return replace(found, order=order, siblings=_in_order(noun, order, await known(found.owner.id)))
+    rows = await noun.read_all(api, found.owner)
+    if rows.unreadable:
+        raise Unreadable(
+            f"{noun.name} reorder: an order names them all, and {unreadable_rows_text(noun, rows.unreadable)}"
+        )
+    return replace(found, order=order, siblings=_in_order(noun, order, rows.items))
 
 
 def _in_order(noun: Noun, order: tuple[str, ...], siblings: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -201,7 +208,7 @@ def fill_form(
     if schema is None:
         return ParsedForm({}, None, {}, ())
     initial = command.initial_values(found)
-    current = {} if found.item is None else {**command.noun.as_object(found.item), "token": "", "schema": ""}
+    current = {} if found.item is None else {**command.noun.as_object(found.item), **dict.fromkeys(OWN_FIELDS)}
     typed = typed_entries(schema, options, from_file, initial, current)
     if typed.get("file") == STDIN:
         typed["file"] = str(_spooled(folder))

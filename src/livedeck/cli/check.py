@@ -12,7 +12,8 @@ from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
 from livedeck.client import ApiError
-from livedeck.presentation.check import ServiceState, check_event, check_lines
+from livedeck.presentation.check import EventCheck, ServiceState, check_event, check_lines
+from livedeck.presentation.connection import unreadable_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import Settings, SettingsError, load
 
@@ -71,6 +72,10 @@ async def print_check(settings: Settings, words: str | None) -> int:
     wanted = None if words is None else match_event((state.event for state in snapshot.events), words).id
     states = [state for state in snapshot.events if wanted in {None, state.id}]
     checks = [check_event(state, snapshot.alarms, render_time) for state in states]
-    found, lines = check_lines(checks, [state.event.name or state.id for state in states])
+    names = [state.event.name or state.id for state in states]
+    if wanted is None and snapshot.unreadable:
+        checks.append(EventCheck(ServiceState.UNKNOWN, unreadable_text(snapshot), {}))
+        names.append("")
+    found, lines = check_lines(checks, names)
     echo("\n".join(lines))
     return found

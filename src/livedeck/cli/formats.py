@@ -63,14 +63,21 @@ def check_columns(output: Output, known: Sequence[str]) -> None:
             raise click.BadParameter(f"no field {shown(name)!r}; {advice}", param_hint="--columns")
 
 
-def print_list(command: str, items: Sequence[Mapping[str, Any]], columns: Sequence[str], output: Output) -> None:
-    """Print those objects. `columns`: of a table, where no others are named."""
+def print_list(
+    command: str,
+    items: Sequence[Mapping[str, Any]],
+    columns: Sequence[str],
+    output: Output,
+    unreadable: Sequence[Mapping[str, str]],
+) -> None:
+    """Print those objects. `columns`: of a table, where no others are named. `unreadable`: why rows are left out."""
     wanted = output.columns
     if output.quiet:
         if items:
             echo("\n".join(str(item.get("id")) for item in items))
     elif output.format == "json":
-        echo_json({"schema": schema_name(command), "items": [picked(item, wanted) for item in items]})
+        shown_items = [picked(item, wanted) for item in items]
+        echo_json({"schema": schema_name(command), "items": shown_items, "unreadable": [*unreadable]})
     elif output.format == "ndjson":
         for item in items:
             echo_json(picked(item, wanted))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import click
 
-from livedeck.cli.exit_codes import DONE, run
+from livedeck.cli.exit_codes import DONE, UNREACHABLE, run
 from livedeck.cli.formats import Output, check_columns, output_options, print_item, print_list
 from livedeck.cli.naming import EVENT_HELP, argument_names, find_named, remember_names
 from livedeck.cli.options import merge_flags, platform
@@ -20,9 +20,11 @@ from livedeck.cli.wiring import SystemClock, make_api, make_history
 from livedeck.client import Api, Incomplete, Secret, plain_name
 from livedeck.monitor import KnownMaterial
 from livedeck.monitor.polling.on_demand import MaterialCache
-from livedeck.operations.nouns import RECORDINGS, Found, Known, Noun
-from livedeck.presentation.json_schema import model_fields
+from livedeck.operations.nouns import RECORDINGS, Found, Known, Noun, Rows, unreadable_rows_text
+from livedeck.presentation.json_schema import FAULTS, model_fields
+from livedeck.presentation.serialization import fault_object
 from livedeck.settings import Settings, load
+from livedeck.text.secrets import mask_secrets
 from livedeck.text.values import safe
 
 Work = Callable[[Api, Sequence[str], Known, Output], Awaitable[int]]
@@ -35,13 +37,13 @@ def list_command(noun: Noun) -> click.Command:
 
     async def work(api: Api, words: Sequence[str], known: Known, output: Output) -> int:
         found = await find_named(noun, api, words, known)
-        items = await (known(found.owner.id) if noun.name == "materials" else noun.read_all(api, found.owner))
-        if noun.name == "materials" and not items:
+        is_known_here = noun.name == "materials"
+        rows = Rows(await known(found.owner.id)) if is_known_here else await noun.read_all(api, found.owner)
+        if is_known_here and not rows.items:
             echo("livedeck: no endpoint lists materials, and this machine's history knows of none here", err=True)
         if noun.name == "events":
-            remember_names(items)
-        print_list(f"{noun.name} list", [object_of(noun, item) for item in items], noun.columns, output)
-        return DONE
+            remember_names(rows.items)
+        return print_rows(f"{noun.name} list", noun, rows, [object_of(noun, item) for item in rows.items], output)
 
     of = f" of a {noun.owner.lower()}" if noun.owner else ""
     text = f"List the {noun.noun}s{of}. The other forms than the table have the token that --if-unchanged takes."
@@ -55,6 +57,7 @@ def get_command(noun: Noun) -> click.Command:
         found = await find_named(noun, api, words, known)
         item = await noun.read(api, found.owner, found.item)
         print_item(f"{noun.name} get", object_of(noun, item), output)
+        tell_faults(noun, [item])
         return DONE
 
     text = f"Print the {noun.noun} with every field, and the token that --if-unchanged takes."
@@ -66,22 +69,52 @@ def recordings_command() -> click.Command:
 
     async def work(api: Api, words: Sequence[str], known: Known, output: Output) -> int:
         found = await find_named(RECORDINGS, api, words, known)
-        items = [RECORDINGS.as_object(item) for item in await RECORDINGS.read_all(api, found.owner)]
-        print_list("events recordings", items, RECORDINGS.columns, output)
-        return DONE
+        rows = await RECORDINGS.read_all(api, found.owner)
+        items = [{**RECORDINGS.as_object(item), "faults": faults_of(RECORDINGS, item)} for item in rows.items]
+        return print_rows("events recordings", RECORDINGS, rows, items, output)
 
     text = "List the recordings of EVENT: each is a VIDEO of other commands."
     return _reading_command("recordings", RECORDINGS, RECORDINGS.arguments[:1], text, work)
 
 
+OWN_FIELDS = ("token", "faults", "schema")
+"""What the JSON of an object has of livedeck's own: nothing of the platform's that could be sent back."""
+
+
 def noun_fields(noun: Noun) -> dict[str, Any]:
     """The fields of its JSON, each with its JSON Schema."""
-    return {**model_fields(noun.model), **noun.extra_fields, "token": {"type": "string"}}
+    return {**model_fields(noun.model), **noun.extra_fields, "token": {"type": "string"}, "faults": FAULTS}
 
 
 def object_of(noun: Noun, item: Any) -> dict[str, Any]:
-    """It as JSON, with its token."""
-    return {**noun.as_object(item), "token": noun.fingerprint(item)}
+    """It as JSON, with its token and what could not be read of it."""
+    return {**noun.as_object(item), "token": noun.fingerprint(item), "faults": faults_of(noun, item)}
+
+
+def faults_of(noun: Noun, item: Any) -> list[dict[str, str]]:
+    """What could not be read of it, as JSON."""
+    return [fault_object(fault) for fault in noun.faults(item)]
+
+
+def print_rows(command: str, noun: Noun, rows: Rows, items: Sequence[dict[str, Any]], output: Output) -> int:
+    """Print a list, and say what is not in it. Returns the exit code (commands.md, "What could not be read")."""
+    print_list(command, items, noun.columns, output, [fault_object(fault) for fault in rows.unreadable])
+    tell_faults(noun, rows.items)
+    if not rows.unreadable:
+        return DONE
+    echo(f"livedeck: {unreadable_rows_text(noun, rows.unreadable)}", err=True)
+    return UNREACHABLE
+
+
+def tell_faults(noun: Noun, items: Iterable[Any]) -> None:
+    """Say which fields came and could not be read."""
+    odd = [(item, faults) for item in items if (faults := noun.faults(item))]
+    if not odd:
+        return
+    item, (fault, *_) = odd[0]
+    name = safe(noun.called(item) or item.id, 60)
+    rest = f"; so it is with {len(odd)} {noun.noun}s, see `faults` of --json" if len(odd) > 1 else ""
+    echo(f"livedeck: {name}: could not be read: {mask_secrets(str(fault))}{rest}", err=True)
 
 
 class ReadingCommand(click.Command):

@@ -39,7 +39,7 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
     from livedeck.cli.reading import noun_fields
     from livedeck.operations.commands import COMMANDS
     from livedeck.operations.nouns import NOUNS, RECORDINGS, Noun
-    from livedeck.presentation.json_schema import model_fields, object_schema
+    from livedeck.presentation.json_schema import FAULTS, model_fields, object_schema
     from livedeck.presentation.report_schemas import REPORTS
 
     def document(name: str, fields: dict[str, Any], *, additional: bool = False) -> dict[str, Any]:
@@ -48,7 +48,8 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
         return {"$schema": DIALECT, "title": schema_name(name), **described}
 
     def listed(name: str, fields: dict[str, Any]) -> dict[str, Any]:
-        return document(name, {"items": {"type": "array", "items": object_schema(fields, additional=True)}})
+        items = {"type": "array", "items": object_schema(fields, additional=True)}
+        return document(name, {"items": items, "unreadable": FAULTS})
 
     def schemas_of(noun: Noun) -> dict[str, Callable[[], dict[str, Any]]]:
         return {
@@ -59,7 +60,9 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
     found: dict[str, Callable[[], dict[str, Any]]] = {}
     for noun in NOUNS.values():
         found |= schemas_of(noun)
-    found["events recordings"] = lambda: listed("events recordings", model_fields(RECORDINGS.model))
+    found["events recordings"] = lambda: listed(
+        "events recordings", {**model_fields(RECORDINGS.model), "faults": FAULTS}
+    )
     for name, fields in REPORTS.items():
         found[name] = lambda name=name, fields=fields: {  # type: ignore[misc]
             "$schema": DIALECT,

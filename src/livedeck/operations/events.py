@@ -12,6 +12,7 @@ from livedeck.client import (
     EventDraft,
     EventRestream,
     EventRestreamDraft,
+    Invalid,
     RecordDraft,
     ScheduleDraft,
     Secret,
@@ -20,6 +21,7 @@ from livedeck.client import (
 )
 from livedeck.monitor import BroadcastState, EventState
 from livedeck.operations.diff import Change, ParsedForm
+from livedeck.operations.nouns import unreadable_inside
 from livedeck.operations.operation import (
     Confirmation,
     ConfirmLevel,
@@ -538,6 +540,9 @@ class EditEvent(EditOperation[EventView], EventOperation):
         return (*event_conflicts(before, now), *(f"somebody else changed {name}" for name in overtaken))
 
     async def send(self, context: SendContext[EventView], /) -> Event:
+        left_out = unreadable_inside(context.current.event, "restreams")
+        if left_out and "restreams" in self.form.values:  # the list is sent whole: what is not known would be gone
+            raise Invalid("event draft", "restreams", f"should stay: not all that are there can be read, {left_out[0]}")
         return await context.api.events.update(self.target.id, self.form.draft)
 
     def is_so(self, current: EventView, /) -> bool:

@@ -15,8 +15,10 @@ from livedeck.client import (
     Annotation,
     Api,
     Event,
+    FieldFault,
     Incomplete,
     Model,
+    PagedItems,
     Poster,
     Recording,
     RelayProfile,
@@ -27,6 +29,7 @@ from livedeck.client import (
 )
 from livedeck.monitor import KnownMaterial, Video
 from livedeck.presentation.rooms import relay_profiles
+from livedeck.text.secrets import mask_secrets
 from livedeck.text.values import position, safe
 
 MAX_LISTED = 10
@@ -45,6 +48,14 @@ class _Unlisted:
     """What no list has."""
 
     id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A list as it was read. `unreadable`: what is wrong with the rows that could not be read and are left out."""
+
+    items: tuple[Any, ...] = ()
+    unreadable: tuple[FieldFault, ...] = ()
 
 
 class NotMatched(Exception):  # noqa: N818  read after `except`
@@ -71,7 +82,8 @@ class Noun:
 
     `columns`: of a table, as paths in its JSON. `called`: what it is called by beside its id. `read_all`: those of an
     owner, `read`: one, once more. `as_object`: it as JSON. `volatile`: the fields that change by themselves.
-    `extra_fields`: those of the JSON that the model has not, with their JSON Schema.
+    `extra_fields`: those of the JSON that the model has not, with their JSON Schema. `faults`: what could not be read
+    of one.
     """
 
     name: str
@@ -79,12 +91,13 @@ class Noun:
     arguments: tuple[str, ...]
     columns: tuple[str, ...]
     model: type[Model]
-    read_all: Callable[[Api, Any], Awaitable[Sequence[Any]]]
+    read_all: Callable[[Api, Any], Awaitable[Rows]]
     read: Callable[[Api, Any, Any], Awaitable[Any]]
     called: Callable[[Any], str]
     as_object: Callable[[Any], dict[str, Any]] = lambda item: dict(item.model_dump(mode="json"))
     volatile: tuple[str, ...] = ()
     extra_fields: Mapping[str, Any] = field(default_factory=dict)
+    faults: Callable[[Any], tuple[FieldFault, ...]] = lambda item: getattr(item, "faults", ())
 
     @property
     def owner(self) -> str:
@@ -141,12 +154,23 @@ def _list_matches(words: str, nouns: str, matches: Sequence[tuple[str, str]]) ->
     return "\n".join([f"{safe(words, 80)!r} fits {len(matches)} {nouns}; name one by its id:", *lines])
 
 
-async def _events(api: Api, _: Any) -> Sequence[Event]:
-    return await collect(api.events.iterate())
+async def _all_of(items: PagedItems[Any]) -> Rows:
+    return Rows(await collect(items), items.unreadable)
 
 
-async def _events_with_stream(api: Api, _: Any) -> Sequence[Event]:
-    return [event for event in await _events(api, None) if event.stream]
+def unreadable_inside(item: Model, name: str) -> tuple[FieldFault, ...]:
+    """What is wrong with the rows of a list inside that were left out, and with the list or object itself."""
+    return tuple(fault for fault in item.faults if re.fullmatch(rf"{name}(\[\d+\])?", fault.field))
+
+
+async def _events(api: Api, _: Any) -> Rows:
+    return await _all_of(api.events.iterate())
+
+
+async def _events_with_stream(api: Api, _: Any) -> Rows:
+    rows = await _events(api, None)
+    left_out = [fault for event in rows.items if not event.stream for fault in unreadable_inside(event, "stream")]
+    return Rows(tuple(event for event in rows.items if event.stream), (*rows.unreadable, *left_out))
 
 
 async def _event(api: Api, _: Any, event: Event) -> Event:
@@ -165,50 +189,56 @@ def _stream_object(event: Event) -> dict[str, Any]:
     return {**stream.model_dump(mode="json"), "event_id": event.id, "event": event.name}
 
 
-async def _rooms(api: Api, _: Any) -> Sequence[Room]:
-    return await collect(api.rooms.iterate())
+def _stream_faults(event: Event) -> tuple[FieldFault, ...]:
+    return tuple(fault for fault in event.faults if fault.field.startswith("stream."))
+
+
+async def _rooms(api: Api, _: Any) -> Rows:
+    return await _all_of(api.rooms.iterate())
 
 
 async def _room(api: Api, _: Any, room: Room) -> Room:
     return await api.rooms.get(room.id)
 
 
-async def _relays(api: Api, room: Room) -> Sequence[RelayProfile]:
-    return relay_profiles(await api.rooms.get(room.id))
+async def _relays(api: Api, room: Room) -> Rows:
+    found = await api.rooms.get(room.id)
+    return Rows(relay_profiles(found), unreadable_inside(found, "restreams"))
 
 
 async def _relay(api: Api, room: Room, relay: RelayProfile) -> RelayProfile:
-    found: RelayProfile = match(await _relays(api, room), relay.id, "relay profile", lambda item: item.name or "")
+    rows = await _relays(api, room)
+    found: RelayProfile = match(rows.items, relay.id, "relay profile", lambda item: item.name or "")
     return found
 
 
-async def _posters(api: Api, video: Video) -> Sequence[Poster]:
-    return await collect(api.posters.iterate(video.id))
+async def _posters(api: Api, video: Video) -> Rows:
+    return await _all_of(api.posters.iterate(video.id))
 
 
 async def _poster(api: Api, video: Video, poster: Poster) -> Poster:
     return await api.posters.get(video.id, poster.id or "")
 
 
-async def _subtitles(api: Api, video: Video) -> Sequence[Subtitle]:
-    return await collect(api.subtitles.iterate(video.id, order="position.asc"))
+async def _subtitles(api: Api, video: Video) -> Rows:
+    return await _all_of(api.subtitles.iterate(video.id, order="position.asc"))
 
 
 async def _subtitle(api: Api, video: Video, track: Subtitle) -> Subtitle:
     return await api.subtitles.get(video.id, track.id)
 
 
-async def _annotations(api: Api, video: Video) -> Sequence[Annotation]:
-    return await collect(api.annotations.iterate(video.id))
+async def _annotations(api: Api, video: Video) -> Rows:
+    return await _all_of(api.annotations.iterate(video.id))
 
 
 async def _annotation(api: Api, video: Video, annotation: Annotation) -> Annotation:
     return await api.annotations.get(video.id, annotation.id)
 
 
-async def _no_materials(_: Api, __: Any) -> Sequence[KnownMaterial]:
+async def _no_materials(_: Api, __: Any) -> Rows:
     """Whoever lists them asks this machine's history: no endpoint does."""
-    return ()
+    return Rows()
 
 
 async def _material(api: Api, _: Any, material: KnownMaterial) -> KnownMaterial:
@@ -254,7 +284,7 @@ _ALL = (
     Noun(
         "streams", "stream", (EVENT,), ("id", "event", "status", "started_at", "finished_at"), Stream,
         _events_with_stream, _event_with_stream, lambda event: event.name or "", _stream_object,
-        extra_fields={"event": {"type": ["string", "null"]}},
+        extra_fields={"event": {"type": ["string", "null"]}}, faults=_stream_faults,
     ),
     Noun(
         "rooms", "room", (ROOM,), ("id", "name", "type", "status", "code"), Room,
@@ -290,7 +320,7 @@ NOUNS: Mapping[str, Noun] = MappingProxyType({noun.name: noun for noun in _ALL})
 
 RECORDINGS = Noun(
     "recordings", "recording", (EVENT, "VIDEO"), ("id", "title", "status", "duration", "created_at"), Recording,
-    lambda api, event: collect(api.events.iterate_videos(event.id)),
+    lambda api, event: _all_of(api.events.iterate_videos(event.id)),
     lambda _, __, recording: _same(recording), lambda recording: recording.title or "",
 )  # fmt: skip
 """The recordings of an event: the videos that can be found."""
@@ -314,17 +344,30 @@ async def find(noun: Noun, api: Api, words: Sequence[str], known: Known) -> Foun
         return Found(api, owner, found[0] if found else KnownMaterial(material_id, owner.id, source="its id"))
     every = await (_events if noun.arguments == (EVENT,) else noun.read_all)(api, owner)
     item = await _match_or_read(noun, api, owner, every, words[-1])
-    return Found(api, owner, item, siblings=tuple(every))
+    return Found(api, owner, item, siblings=every.items)
 
 
-async def _match_or_read(noun: Noun, api: Api, owner: Any, every: Sequence[Any], words: str) -> Any:
+async def _match_or_read(noun: Noun, api: Api, owner: Any, rows: Rows, words: str) -> Any:
     """The one that is meant. Raises NotMatched, and ApiError: the platform answers for an id that is not listed."""
     try:
-        return match(every, words, noun.noun, noun.called)
-    except NotMatched:
-        if not _ID.fullmatch(words.strip()):
-            raise
-        return await noun.read(api, owner, _Unlisted(words.strip()))
+        return match(rows.items, words, noun.noun, noun.called)
+    except NotMatched as error:
+        if is_id(words):
+            return await noun.read(api, owner, _Unlisted(words.strip()))
+        if rows.unreadable:
+            raise NotMatched(f"{error}\n{unreadable_rows_text(noun, rows.unreadable)}") from None
+        raise
+
+
+def is_id(words: str) -> bool:
+    """Whether that is a whole id, of which the platform is asked where no list has it."""
+    return bool(_ID.fullmatch(words.strip()))
+
+
+def unreadable_rows_text(noun: Noun, faults: Sequence[FieldFault]) -> str:
+    """How many rows of a list are left out, and why: `2 events could not be read and are left out: data[1] ...`."""
+    nouns, are = (noun.noun, "is") if len(faults) == 1 else (f"{noun.noun}s", "are")
+    return f"{len(faults)} {nouns} could not be read and {are} left out: {mask_secrets(str(faults[0]))}"
 
 
 async def _find_owner(kind: str, api: Api, words: str) -> Any:

@@ -20,6 +20,12 @@ def object_schema(fields: dict[str, Any], *, additional: bool = False) -> dict[s
     return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": additional}
 
 
+_TEXT = {"type": "string"}
+
+FAULTS = {"type": "array", "items": object_schema({"field": _TEXT, "expected": _TEXT, "came": _TEXT})}
+"""What could not be read, each as `serialization.fault_object` writes it."""
+
+
 def nullable(schema: dict[str, Any]) -> dict[str, Any]:
     """That, or null."""
     return {"anyOf": [schema, {"type": "null"}]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from livedeck.presentation.json_schema import nullable, object_schema
+from livedeck.presentation.json_schema import FAULTS, nullable, object_schema
 
 _TYPES = {"text": "string", "number": "number", "flag": "boolean", "count": "integer"}
 
@@ -81,7 +81,7 @@ _EVENT = _object(
     qos=_object(freshness="text", as_of="text?", cadence="number?", error="text", lag="number?"),
     profile="text",
     last_sample=nullable(_LAST_SAMPLE),
-    faults=_list(_object(field="text", expected="text", came="text")),
+    faults=FAULTS,
 )
 
 _OPEN_CHANGE = _object(

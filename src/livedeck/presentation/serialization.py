@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from livedeck.client import FieldFault
 from livedeck.monitor import (
     Alarm,
     AlarmAnswer,
@@ -118,10 +119,13 @@ def event_object(state: EventState, render_time: RenderTime) -> dict[str, Any]:
         },
         "profile": state.profile.value,
         "last_sample": sample,
-        "faults": [
-            {"field": fault.field, "expected": fault.expected, "came": fault.actual} for fault in events.faults(state)
-        ],
+        "faults": [fault_object(fault) for fault in events.faults(state)],
     }
+
+
+def fault_object(fault: FieldFault) -> dict[str, str]:
+    """What could not be read, and the shape of what came; never its value."""
+    return {"field": fault.field, "expected": fault.expected, "came": fault.actual}
 
 
 def alarm_object(alarm: Alarm) -> dict[str, Any]:
