@@ -86,7 +86,7 @@ async def _answered(monitor: Monitor) -> AsyncGenerator[Snapshot, None]:
             yield snapshot
             for alarm in snapshot.alarms:
                 if alarm.state is AlarmState.UNACKNOWLEDGED:
-                    monitor.acknowledge(alarm.key)
+                    await monitor.acknowledge(alarm.key)
 
 
 async def show(told: int) -> None:

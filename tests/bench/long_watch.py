@@ -101,17 +101,17 @@ class Operator:
     def __init__(self, monitor: Monitor) -> None:
         self._monitor, self._random, self._next = monitor, Random(1), 0.0
 
-    def act(self, snapshot: Snapshot, now: float) -> None:
+    async def act(self, snapshot: Snapshot, now: float) -> None:
         """Once in ten minutes, all that is listed."""
         if now < self._next:
             return
         self._next = now + 600
         for alarm in snapshot.alarms:
             if alarm.state is AlarmState.UNACKNOWLEDGED and self._random.random() < 0.1:
-                self._monitor.shelve(alarm.key, 30, "known")
+                await self._monitor.shelve(alarm.key, 30, "known")
             elif alarm.state is not AlarmState.ACKNOWLEDGED:
-                self._monitor.note(alarm.key, f"seen at {now:.0f}")
-                self._monitor.acknowledge(alarm.key)
+                await self._monitor.note(alarm.key, f"seen at {now:.0f}")
+                await self._monitor.acknowledge(alarm.key)
 
 
 class Figures(NamedTuple):
@@ -137,7 +137,7 @@ async def watch(clock: VirtualClock, hours: float) -> list[Figures]:
         async for snapshot in monitor.snapshots():
             now = clock.monotonic()
             raised += sum(change.transition == "raised" for change in snapshot.changes)
-            operator.act(snapshot, now)
+            await operator.act(snapshot, now)
             if now >= len(figures) * MARK * HOUR:
                 figures.append(_measured())
                 listed = len(snapshot.alarms) + len(snapshot.quiet)

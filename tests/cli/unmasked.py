@@ -124,7 +124,7 @@ def fail_action(_: Deck) -> None:
 def note(deck: Deck) -> None:
     """A person writes them beside an alarm."""
     assert deck.snapshot is not None
-    deck.monitor.note(deck.snapshot.alarms[0].key, secrets(most=5))
+    deck.start(deck.monitor.note(deck.snapshot.alarms[0].key, secrets(most=5)), "note")
 
 
 def audit(deck: Deck) -> None:

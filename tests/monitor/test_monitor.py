@@ -260,7 +260,7 @@ async def silent(deck: Raise) -> tuple[Deck, AlarmKey]:
 async def test_what_a_person_does_is_shown_at_once_and_asks_the_platform_nothing(deck: Raise) -> None:
     one, key = await silent(deck)
     asked, time = len(one.stage.asked), one.clock.monotonic()
-    assert one.monitor.acknowledge(key)
+    assert await one.monitor.acknowledge(key)
     snapshot = await one.next()
     assert (one.clock.monotonic(), len(one.stage.asked)) == (time, asked)
     assert [(alarm.kind, alarm.state) for alarm in snapshot.alarms] == [("RECONNECTING", AlarmState.ACKNOWLEDGED)]
@@ -273,7 +273,7 @@ async def test_a_platform_that_hangs_does_not_hold_up_what_a_person_does(deck: R
     one.stage.hang()
     await one.until(72)
     time = one.clock.monotonic()
-    one.monitor.note(key, "called the venue")
+    await one.monitor.note(key, "called the venue")
     snapshot = await one.next()
     assert (one.clock.monotonic(), snapshot.alarms[0].note) == (time, "called the venue")
 
@@ -281,7 +281,7 @@ async def test_a_platform_that_hangs_does_not_hold_up_what_a_person_does(deck: R
 async def test_no_answer_is_lost_when_a_person_acts_while_it_comes(deck: Raise) -> None:
     one, key = await silent(deck)
     for _ in range(40):
-        one.monitor.note(key, str(one.clock.monotonic()))
+        await one.monitor.note(key, str(one.clock.monotonic()))
         snapshot = await one.next()
         await one.next()
     as_of = snapshot.events[0].qos.as_of
@@ -293,16 +293,16 @@ async def test_a_snapshot_shows_no_deed_whose_change_it_does_not_tell(deck: Rais
     """Whatever the monitor is at when a person acts."""
     one, key = await silent(deck)
     for turns in range(40):
-        one.monitor.note(key, str(turns))  # a look begins
+        await one.monitor.note(key, str(turns))  # a look begins
         look = asyncio.create_task(one.next())
         for _ in range(turns):
             await asyncio.sleep(0)
-        one.monitor.shelve(key, 30, "known")
+        await one.monitor.shelve(key, 30, "known")
         snapshot = await look
         told = any(change.transition is AlarmTransition.SHELVED for change in snapshot.changes)
         assert told == any(alarm.state is AlarmState.SHELVED for alarm in snapshot.quiet)
         await one.next()
-        one.monitor.unshelve(key)
+        await one.monitor.unshelve(key)
         await one.next()
 
 
@@ -394,13 +394,13 @@ async def test_a_listener_that_is_cancelled_loses_nothing_of_what_the_history_ke
     one.stage.silent_from = 20.0
     key = (await one.until(60)).alarms[0].key
     for turns in range(60):
-        one.monitor.shelve(key, 30, "known")
+        await one.monitor.shelve(key, 30, "known")
         listener = asyncio.create_task(one.monitor.wait_ready())
         for _ in range(turns):
             await asyncio.sleep(0)
         listener.cancel()
         await asyncio.gather(listener, return_exceptions=True)
-        one.monitor.unshelve(key)
+        await one.monitor.unshelve(key)
         await one.clock.run(one.monitor.wait_ready())
     assert [snapshot.seq for snapshot in log.given] == list(range(1, len(log.given) + 1))
     told = [change.transition for snapshot in log.given for change in snapshot.changes if change.alarm.key == key]
@@ -420,7 +420,7 @@ class Locked(Log):
 async def test_alarms_that_could_not_be_read_at_the_start_come_back_when_they_can(deck: Raise) -> None:
     """monitoring.md, "Restart": an acknowledgement is not lost to a file that another deck locks."""
     one, key = await silent(deck)
-    assert one.monitor.acknowledge(key)
+    assert await one.monitor.acknowledge(key)
     known, log = (await one.next()).alarms, Locked()
     two = deck(event(), history=log)
     two.stage.silent_from = 20.0
@@ -432,26 +432,26 @@ async def test_alarms_that_could_not_be_read_at_the_start_come_back_when_they_ca
 
 async def test_every_deed_of_a_person_has_its_way_back(deck: Raise) -> None:
     one, key = await silent(deck)
-    one.monitor.shelve(key, 30, "known")
+    await one.monitor.shelve(key, 30, "known")
     shelved = await one.next()
     assert (shelved.alarms, [alarm.reason for alarm in shelved.quiet]) == ((), ["known"])
-    one.monitor.unshelve(key)
-    one.monitor.out_of_service(key, "no encoder tonight")
+    await one.monitor.unshelve(key)
+    await one.monitor.out_of_service(key, "no encoder tonight")
     assert [alarm.state for alarm in (await one.next()).quiet] == [AlarmState.OUT_OF_SERVICE]
-    one.monitor.in_service(key)
+    await one.monitor.in_service(key)
     assert [alarm.state for alarm in (await one.next()).alarms] == [AlarmState.UNACKNOWLEDGED]
-    assert one.monitor.acknowledge(key)
-    assert not one.monitor.acknowledge(key)
+    assert await one.monitor.acknowledge(key)
+    assert not await one.monitor.acknowledge(key)
 
 
 async def test_what_cannot_be_done_to_an_alarm_is_refused_in_words(deck: Raise) -> None:
     one, key = await silent(deck)
     with pytest.raises(AlarmRefused, match="on air at most 60 min"):
-        one.monitor.shelve(key, 90, "known")
+        await one.monitor.shelve(key, 90, "known")
     with pytest.raises(AlarmRefused, match="RECONNECTING is not shelved"):
-        one.monitor.unshelve(key)
+        await one.monitor.unshelve(key)
     with pytest.raises(AlarmRefused, match="no such alarm"):
-        one.monitor.note(AlarmKey("nobody", "BLACKOUT"), "?")
+        await one.monitor.note(AlarmKey("nobody", "BLACKOUT"), "?")
 
 
 async def test_an_event_may_be_judged_by_numbers_of_its_own(deck: Raise) -> None:

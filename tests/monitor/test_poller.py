@@ -182,7 +182,7 @@ async def test_a_round_that_is_cut_short_when_only_failures_came_makes_no_storm(
 
     async def act() -> None:
         await one.clock.sleep(0.2)
-        one.monitor.note(key, "called the venue")
+        await one.monitor.note(key, "called the venue")
 
     person = asyncio.create_task(act())
     await one.until(begun + 3)

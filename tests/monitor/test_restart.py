@@ -138,8 +138,8 @@ async def test_alarms_stand_as_a_person_left_them(tmp_path: Path) -> None:
     stage.silent_from = 0.0
     async with run(path, stage, 240) as (monitor, _):
         await monitor.wait_ready()
-        monitor.acknowledge(acknowledged)
-        monitor.shelve(shelved, 30, "the line is being changed")
+        await monitor.acknowledge(acknowledged)
+        await monitor.shelve(shelved, 30, "the line is being changed")
         await monitor.wait_ready()
     async with run(path, stage, 241) as (monitor, _):
         snapshot = await monitor.wait_ready()
@@ -218,7 +218,7 @@ async def test_what_is_answered_while_another_program_writes_is_kept_once_it_let
         listening = asyncio.create_task(anext(snapshots))
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            assert anna.acknowledge(key)
+            assert await anna.acknowledge(key)
             await listening
             listening = asyncio.create_task(anext(snapshots))
             await history.flush()
@@ -243,7 +243,7 @@ async def test_what_is_answered_at_one_deck_is_so_at_another_and_at_a_wall(tmp_p
         wall = Monitor(api, clock, random=Random(1), answers=HistoryReader(path))
         for monitor in (anna, bert, wall):
             assert kinds(await monitor.wait_ready())["RECONNECTING"] is AlarmState.UNACKNOWLEDGED
-        assert anna.acknowledge(key)
+        assert await anna.acknowledge(key)
         async with asyncio.timeout(20):
             for other in (bert, wall):
                 async with aclosing(other.snapshots()) as snapshots:

@@ -9,7 +9,7 @@ import pytest
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import AnnotationDraft, NotFound, Recording, SubtitleFile, checked_cues
-from livedeck.monitor import History, Video
+from livedeck.monitor import History, Monitor, Video
 from livedeck.text.segments import plain
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
@@ -368,6 +368,7 @@ async def _history(stage: Stage) -> tuple[str, ...]:
     assert stage.deck.history is not None
     video = selection_of(stage.deck).video
     assert video is not None
+    assert isinstance(stage.deck.monitor, Monitor)
     known = await stage.deck.monitor.on_demand.materials.materials(video.id, None)
     return tuple(one.title for one in known)
 

@@ -17,7 +17,7 @@ from livedeck.cli.demo import demo_settings
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import make_api, make_monitor
-from livedeck.monitor import ROOM_LIST, History
+from livedeck.monitor import ROOM_LIST, History, Monitor
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.app import Deck
 from livedeck.ui.shell.context import Keymap
@@ -143,6 +143,7 @@ async def _wait_answered(deck: Deck, pilot: Pilot[int]) -> None:
 
 def is_answered(deck: Deck) -> bool:
     """Whether every list that the screen in front shows was answered since the last refresh, and is shown."""
+    assert isinstance(deck.monitor, Monitor)
     snapshot, cache = deck.snapshot, deck.monitor.on_demand
     if snapshot is None or not isinstance(deck.screen, StreamsScreen | VideoTab):
         return True

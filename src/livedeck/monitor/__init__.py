@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.detection.patterns import diagnose
+from livedeck.monitor.feed import Feed
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.kinds.deck import clock_change_text
 from livedeck.monitor.model.alarm import (
@@ -99,6 +100,7 @@ __all__ = [
     "Episode",
     "EventRecord",
     "EventState",
+    "Feed",
     "FieldChange",
     "Finding",
     "Freshness",

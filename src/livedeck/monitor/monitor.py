@@ -24,7 +24,7 @@ from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.records import ENDING_ACTIONS
-from livedeck.monitor.model.resources import KnownMaterial, ResourceKey
+from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
 from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock, ClockChange, ConnectionState
@@ -64,8 +64,9 @@ _log: Any = structlog.get_logger("livedeck.monitor")
 
 
 class Monitor:
-    """Watches every event of the workspace. `random` spreads the calls in time; `api` is closed by its owner.
+    """The `Feed` that watches every event of the workspace itself.
 
+    `random` spreads the calls in time; `api` is closed by its owner.
     `overrides`: thresholds of single events, by id. `limits_source`: where the limits may change while it runs.
     `history` keeps what is seen and gives back, after a restart, what was; its owner closes it. `answers`: the history
     of the decks beside this one, where this one keeps none. `actor`: who acts here, `user@host:pid`. `on_demand`: the
@@ -219,6 +220,10 @@ class Monitor:
         if self.on_demand.watch(viewer, keys):
             self._interrupt.set()
 
+    async def find_video(self, video_id: str) -> Video:
+        """The video of that id, which need not be listed. Raises ApiError, NotFound where there is none."""
+        return await self.on_demand.find_video(video_id)
+
     async def remember_materials(self, *materials: KnownMaterial) -> None:
         """Remember these materials of a video, in this order, behind what is known: no endpoint lists them."""
         await self.on_demand.materials.remember(materials)
@@ -229,13 +234,13 @@ class Monitor:
         await self.on_demand.materials.forget(ids)
         self.refresh()
 
-    def acknowledge(self, key: AlarmKey) -> bool:
+    async def acknowledge(self, key: AlarmKey) -> bool:
         """Promise to act: silent until it is over or the promise runs out. False where it needed none."""
         return self._answer(
             key, AnswerKind.ACKNOWLEDGE, partial(operator.acknowledge, limits=self._limits.base.attention)
         )
 
-    def shelve(self, key: AlarmKey, minutes: float | None, reason: str) -> None:
+    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str) -> None:
         """Put that alarm out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
         on_air, limits = key.event_id in ids_on_air(self._world.states), self._limits.base.attention
         self._answer(
@@ -244,19 +249,19 @@ class Monitor:
             lambda alarm, at: operator.shelve(alarm, minutes, reason, at, on_air=on_air, limits=limits),
         )
 
-    def unshelve(self, key: AlarmKey) -> None:
+    async def unshelve(self, key: AlarmKey) -> None:
         """Bring that alarm back in sight. Raises AlarmRefused."""
         self._answer(key, AnswerKind.UNSHELVE, operator.unshelve)
 
-    def out_of_service(self, key: AlarmKey, reason: str) -> None:
+    async def out_of_service(self, key: AlarmKey, reason: str) -> None:
         """Put that alarm out of sight until it is put in service again. Raises AlarmRefused."""
         self._answer(key, AnswerKind.OUT_OF_SERVICE, lambda alarm, at: operator.take_out_of_service(alarm, reason, at))
 
-    def in_service(self, key: AlarmKey) -> None:
+    async def in_service(self, key: AlarmKey) -> None:
         """End that. Raises AlarmRefused."""
         self._answer(key, AnswerKind.IN_SERVICE, operator.put_in_service)
 
-    def note(self, key: AlarmKey, text: str) -> None:
+    async def note(self, key: AlarmKey, text: str) -> None:
         """Keep these words beside that alarm. Raises AlarmRefused."""
         self._answer(key, AnswerKind.NOTE, lambda alarm, _: operator.add_note(alarm, text))
 

@@ -18,7 +18,7 @@ from textual.signal import Signal
 from textual.worker import Worker
 
 from livedeck.client import Api, ApiError
-from livedeck.monitor import Clock, EventState, History, Monitor, NotificationRecord, Severity, Snapshot
+from livedeck.monitor import Clock, EventState, Feed, History, NotificationRecord, Severity, Snapshot
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.alarms import rule_words
 from livedeck.presentation.render_time import RenderTime
@@ -78,7 +78,7 @@ class Deck(ExactApp):
 
     def __init__(
         self,
-        monitor: Monitor,
+        monitor: Feed,
         clock: Clock,
         *,
         profile: str,

@@ -28,7 +28,7 @@ SHELVE = FormSchema((MINUTES, REASON), dict)
 REMOVE = FormSchema((REASON,), dict)
 NOTE = FormSchema((Field("text", "Note", hint="empty takes it away"),), dict)
 
-Change = Callable[[Alarm, FieldValues], None]
+Change = Callable[[Alarm, FieldValues], Awaitable[None]]
 
 
 def acknowledge(ctx: Context, _: str) -> Awaitable[None] | None:
@@ -53,7 +53,7 @@ def _start_acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> Awaitable[Non
 
 
 async def _acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> None:
-    done = [alarm for alarm in alarms if ctx.monitor.acknowledge(alarm.key)]
+    done = [alarm for alarm in alarms if await ctx.monitor.acknowledge(alarm.key)]
     if not done:
         ctx.announce(f"{_name(alarms[0])}: nothing to acknowledge any more", Severity.INFO)
     elif len(done) == 1:
@@ -78,10 +78,10 @@ def _row_name(ctx: Context) -> str:
 def shelve(ctx: Context, _: str) -> Awaitable[None] | None:
     """Out of sight for a time."""
 
-    def change(alarm: Alarm, entries: FieldValues) -> None:
+    async def change(alarm: Alarm, entries: FieldValues) -> None:
         word = str(entries["minutes"])
         minutes = None if word == UNTIL_OVER else float(word.split(maxsplit=1)[0])
-        ctx.monitor.shelve(alarm.key, minutes, str(entries["reason"]))
+        await ctx.monitor.shelve(alarm.key, minutes, str(entries["reason"]))
 
     return _ask_form(ctx, "shelve", SHELVE, {"minutes": "15 min", "reason": ""}, change)
 
@@ -89,8 +89,8 @@ def shelve(ctx: Context, _: str) -> Awaitable[None] | None:
 def out_of_service(ctx: Context, _: str) -> Awaitable[None] | None:
     """Out of sight until somebody brings it back."""
 
-    def change(alarm: Alarm, entries: FieldValues) -> None:
-        ctx.monitor.out_of_service(alarm.key, str(entries["reason"]))
+    async def change(alarm: Alarm, entries: FieldValues) -> None:
+        await ctx.monitor.out_of_service(alarm.key, str(entries["reason"]))
 
     return _ask_form(ctx, "out of service", REMOVE, {"reason": ""}, change)
 
@@ -99,8 +99,8 @@ def note(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Words beside it."""
     alarm = _target_alarm(ctx)
 
-    def change(alarm: Alarm, entries: FieldValues) -> None:
-        ctx.monitor.note(alarm.key, str(entries["text"]))
+    async def change(alarm: Alarm, entries: FieldValues) -> None:
+        await ctx.monitor.note(alarm.key, str(entries["text"]))
 
     current = {"text": alarm.note if alarm else ""}
     return _ask_form(ctx, "note", NOTE, current, change, entered={"text": argument} if argument else None)
@@ -118,7 +118,7 @@ def bring_back(ctx: Context, _: str) -> Awaitable[None] | None:
 async def _bring_back(ctx: Context, alarm: Alarm) -> None:
     back = ctx.monitor.unshelve if alarm.state is AlarmState.SHELVED else ctx.monitor.in_service
     try:
-        back(alarm.key)
+        await back(alarm.key)
     except AlarmRefused as error:
         ctx.announce(f"{_name(alarm)}: {error}", Severity.WARNING)
     else:
@@ -146,7 +146,7 @@ async def _run_form(ctx: Context, alarm: Alarm, state: FormState, what: str, cha
     """The form, again with all that was typed where the monitor refuses."""
 
     async def attempt(result: FormResult) -> str:
-        change(alarm, result.entries)
+        await change(alarm, result.entries)
         return ", ".join(str(entry) for entry in result.entries.values() if entry)
 
     detail = await ctx.confirmer.try_form(state, attempt, AlarmRefused)

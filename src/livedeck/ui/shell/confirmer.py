@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 from textual.screen import Screen
 
 from livedeck.client import Api, FileFault, Invalid, Progress, Rejected
-from livedeck.monitor import Clock, History, Monitor, Severity, Snapshot
+from livedeck.monitor import Clock, Feed, History, Severity, Snapshot
 from livedeck.operations import guard
 from livedeck.operations.diff import ParsedForm, parse_form
 from livedeck.operations.executor import Cancelled, Executor, audit_local
@@ -78,7 +78,7 @@ class Host(Protocol):
     clock: Clock
     fault: str
     history: History | None
-    monitor: Monitor
+    monitor: Feed
     open_changes: OpenChanges
     snapshot: Snapshot | None
 

@@ -17,7 +17,7 @@ from textual.signal import Signal
 from textual.worker import Worker
 
 from livedeck.client import Api
-from livedeck.monitor import Clock, EventState, History, Monitor, Severity, Snapshot
+from livedeck.monitor import Clock, EventState, Feed, History, Severity, Snapshot
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Segment
@@ -65,7 +65,7 @@ class Context(Protocol):
     has_fine_lines: bool
     history: History | None
     identity: Identity
-    monitor: Monitor
+    monitor: Feed
     open_changes: OpenChanges
     opener: Opener | None
     preferences: ViewState

@@ -120,7 +120,7 @@ async def _select(ctx: Context, video_id: str) -> Video:
     if listed:
         selection.video = listed
         return listed
-    video = await ctx.monitor.on_demand.find_video(video_id)
+    video = await ctx.monitor.find_video(video_id)
     selection.open(video)
     return video
 

@@ -1,0 +1,73 @@
+"""What a screen needs of whoever watches the platform for it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Protocol
+
+from livedeck.monitor.model.alarm import AlarmKey
+from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
+from livedeck.monitor.model.snapshot import Snapshot
+from livedeck.monitor.model.state import Clock
+from livedeck.monitor.model.thresholds import Profile
+
+
+class Feed(Protocol):
+    """Snapshots one way, what a person looks at and answers the other. `Monitor` polls the platform for it.
+
+    Commands are awaited, as they may have a way to go. What a feed cannot do it refuses with AlarmRefused, in a
+    sentence.
+    """
+
+    @property
+    def clock(self) -> Clock:
+        """That of every time that the snapshots tell."""
+
+    @property
+    def actor(self) -> str:
+        """Who acts here: `user@host:pid`."""
+
+    def snapshots(self) -> AsyncGenerator[Snapshot, None]:
+        """All that is known: at once, and whenever it changed. One listener at a time."""
+
+    def refresh(self) -> None:
+        """Something was changed: everything should be asked anew."""
+
+    def set_focus(self, event_id: str | None) -> None:
+        """Somebody is looking at that event: its samples are wanted more often. None: at no one."""
+
+    def watch(self, viewer: str, *keys: ResourceKey) -> None:
+        """That viewer shows these lists, and no others, from now on."""
+
+    async def find_video(self, video_id: str) -> Video:
+        """The video of that id, which need not be listed. Raises ApiError, NotFound where there is none."""
+
+    async def remember_materials(self, *materials: KnownMaterial) -> None:
+        """Remember these materials of a video, in this order, behind what is known."""
+
+    async def forget_materials(self, *ids: str) -> None:
+        """These materials are not there any more."""
+
+    async def acknowledge(self, key: AlarmKey) -> bool:
+        """Promise to act on that alarm. False where it needed none."""
+
+    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str) -> None:
+        """Put it out of sight for so many minutes, None: until it is over."""
+
+    async def unshelve(self, key: AlarmKey) -> None:
+        """Bring it back in sight."""
+
+    async def out_of_service(self, key: AlarmKey, reason: str) -> None:
+        """Put it out of sight until it is put in service again."""
+
+    async def in_service(self, key: AlarmKey) -> None:
+        """End that."""
+
+    async def note(self, key: AlarmKey, text: str) -> None:
+        """Keep these words beside it."""
+
+    async def take_as_usual(self, event_id: str) -> bool:
+        """Judge that event by what it sends now. False where there are no samples."""
+
+    async def choose_profile(self, event_id: str, profile: Profile | None) -> bool:
+        """Say what that event consists of; None: what the settings say. False where that is how it is already."""
