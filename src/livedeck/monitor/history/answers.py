@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from livedeck.monitor.history.database import Database, microseconds, moment
@@ -41,6 +41,11 @@ def read(db: Database, after: int) -> tuple[int, tuple[AlarmAnswer, ...]]:
     rows = db.rows(_READ, [after])
     answers = tuple(_answer(*row[1:]) for row in rows if row[6] in _KINDS and row[9] in _SEVERITIES)
     return rows[-1][0] if rows else after, answers
+
+
+def is_sound(row: Mapping[str, Any]) -> bool:
+    """Whether a row, by its columns, is one of this version."""
+    return row["answer"] in _KINDS and row["severity"] in _SEVERITIES
 
 
 def prune(db: Database, before: int, step: int) -> bool:

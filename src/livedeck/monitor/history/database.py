@@ -52,6 +52,9 @@ CREATE TABLE journal (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, at INTEGER NOT
 CREATE INDEX journal_by_kind ON journal (kind, at);
 """
 
+_STREAM_COPY = "CREATE INDEX IF NOT EXISTS stream_copy ON stream (id, event, name, base)"
+"""What the times of all samples count from, a second time: where the one page of the streams is lost, it is there."""
+
 _OF_ALARMS = """
 CREATE TABLE IF NOT EXISTS answer (  -- what a person did to an alarm; times in microseconds since the epoch
     id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE,
@@ -198,6 +201,7 @@ class Database:
             db.execute("PRAGMA journal_mode = WAL")
             if schema < _SCHEMA:
                 _make_tables(db)
+            db.execute(_STREAM_COPY)
         page = _number(db, "page_size")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(f"PRAGMA cache_size = -{_CACHE}")

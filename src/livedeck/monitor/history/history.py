@@ -79,6 +79,10 @@ class History(HistoryReads):
         """Return once all that was given has been tried."""
         await self._queue.flush()
 
+    async def salvaged(self) -> None:
+        """Return once what could be read of a damaged file has been copied into this one; `fault` says what."""
+        await self._queue.salvaged()
+
     async def close(self) -> None:
         """Write what is left, tidy the file and let go of it, within two seconds."""
         await self._queue.close()

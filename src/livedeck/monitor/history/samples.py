@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from livedeck.monitor.history import alarms, answers, events
 from livedeck.monitor.history.database import Database
@@ -38,6 +38,19 @@ SELECT stream, (time + {_BEFORE_BASE}) / {SLOT} - {_BEFORE_BASE // SLOT} AS slot
     min(audio), max(audio), min(fps), max(fps), sum(status = 0), sum(status = 3), sum(status = 4), sum(status = 5),
     max(CASE WHEN status NOT IN (0, 3, 4, 5) THEN status END)
 FROM sample WHERE stream = ? AND time >= ? AND time < ? GROUP BY slot
+"""  # noqa: S608  constants
+
+_KEEP_ROLLUP = """
+INSERT OR REPLACE INTO rollup SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14
+WHERE NOT EXISTS (SELECT 1 FROM rollup WHERE stream = ?1 AND slot = ?2 AND count >= ?3)
+"""
+
+_MISSING = f"""
+SELECT sum(count - there), min(slot), max(slot) FROM (
+    SELECT slot, count, (SELECT count(*) FROM sample WHERE sample.stream = rollup.stream
+        AND time >= slot * {SLOT} AND time < (slot + 1) * {SLOT}) AS there
+    FROM rollup WHERE stream = ?
+) WHERE count > there
 """  # noqa: S608  constants
 
 _STREAMS = f"""
@@ -95,7 +108,21 @@ def store(db: Database, rows: Iterable[Row]) -> None:
 def roll_up(db: Database, stream: Stream, first: int, end: int) -> None:
     """Make the roll-ups from that slot to before that one anew, up to which all then are. In a caller's transaction."""
     db.run(_ROLL_UP, (stream.id, first * SLOT, end * SLOT))
-    db.run("UPDATE stream SET rolled = ? WHERE id = ?", (end, stream.id))
+    db.run("UPDATE stream SET rolled = max(rolled, ?) WHERE id = ?", (end, stream.id))
+
+
+def keep_rollups(db: Database, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Store roll-ups as another file had them, where they know of more samples than are here. In a caller's
+    transaction. Raises StorageError."""
+    db.run_many(_KEEP_ROLLUP, rows)
+    db.run_many("UPDATE stream SET rolled = max(rolled, ?) WHERE id = ?", [(row[1] + 1, row[0]) for row in rows])
+
+
+def missing(db: Database, stream: int) -> tuple[int, int, int]:
+    """How many samples the roll-ups of that stream know of that are not here, the first and the last of their slots.
+    Raises StorageError."""
+    ((count, first, last),) = db.rows(_MISSING, [stream])
+    return count or 0, first or 0, last or 0
 
 
 def streams_of(db: Database, event_id: str) -> tuple[StreamRecord, ...]:

@@ -14,6 +14,7 @@ from functools import partial
 from itertools import chain
 from math import copysign, isfinite
 from pathlib import Path
+from threading import Thread
 from typing import TypeVar
 
 import structlog
@@ -22,6 +23,7 @@ from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.history import alarms, answers, events, journal, learnt, samples
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
+from livedeck.monitor.history.salvage import salvage_in_process
 from livedeck.monitor.history.samples import FPS_SCALE, SLOT, Row, Stream, StreamKey, prune
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.answer import AlarmAnswer
@@ -190,13 +192,15 @@ class Batch:
 
 
 class HistoryWriter:
-    """Writes batches. `notice`: what became of a file that was corrupt, or empty.
+    """Writes batches. `notice`: what became of a file that was corrupt, or empty. `salvage`: what copies what is left
+    of such a file into the new one, in a thread that nothing waits for; None before there was any.
 
     `limit`: bytes that the file may take, None as many as the disk has. Each method belongs on the writer's thread.
     """
 
     def __init__(self, path: Path | None, now: datetime, retention: timedelta, limit: int | None) -> None:
         self.notice = ""
+        self.salvage: Thread | None = None
         self._path, self._now, self._retention, self._limit = path, now, retention, limit
         self._samples: SampleWriter | None = None
         self._pruning: Iterator[None] | None = None
@@ -265,6 +269,11 @@ class HistoryWriter:
                 raise
             _log.warning("history is not pruned", why=str(error))
 
+    def renew(self) -> None:
+        """What was read of the file shows that it is corrupt: begin a new one. Raises StorageError."""
+        self._renew()
+        self._open()
+
     def _renew(self) -> None:
         """The open file is corrupt: set it aside, unless another deck did."""
         spoilt = self._samples is not None and self._samples.db.in_place
@@ -279,6 +288,15 @@ class HistoryWriter:
         reason = "it was corrupt" if word == CORRUPT else "an older livedeck made it"
         self.notice = f"history {self._path}: {reason}; it is now {aside.name}, and a new one was begun"
         _log.error("history set aside", path=str(self._path), aside=str(aside))
+        if word == CORRUPT:
+            self.salvage = Thread(target=self._salvage, args=(self._path, aside), name="livedeck-salvage", daemon=True)
+            self.salvage.start()
+
+    def _salvage(self, path: Path, aside: Path) -> None:
+        begun, self.notice = self.notice, f"{self.notice}; what can be read of it is being copied over"
+        found = salvage_in_process(aside, path, self._now)
+        self.notice = f"{begun}; {found.text}"
+        _log.warning("history salvaged", aside=str(aside), what=found.text, saved=found.saved, lost=found.lost)
 
     def close(self) -> None:
         """Let go of the file, tidied."""
@@ -376,6 +394,11 @@ class HistoryQueue:
         self.put(Batch(entries=(entry,)))
         await self.flush()
 
+    async def salvaged(self) -> None:
+        """Return once what could be read of a corrupt file has been copied; at once where none was."""
+        if self._writer.salvage:
+            await asyncio.to_thread(self._writer.salvage.join)
+
     async def flush(self) -> None:
         """Return once all that was given has been tried."""
         self.put(Batch())
@@ -425,6 +448,8 @@ class HistoryQueue:
             if what not in self._faults:
                 log.warning("history fails", what=what, why=str(error))
             self._faults[what] = str(error)
+            if error.aside and what == _READ:
+                await self._try(_WRITTEN, self._write_thread, self._writer.renew)
             return None
         for mended in self._faults.keys() & _MENDS[what]:
             del self._faults[mended]

@@ -1,0 +1,270 @@
+"""The rows of an SQLite file, read page by page without SQLite: what is left of a file that it refuses.
+
+The format is public and stays as it is (sqlite.org/fileformat2.html). Neither the header nor a pointer nor an index is
+trusted: a page whose place is not known is still read, and each of its rows is judged by itself.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_INDEX_INTERIOR, _TABLE_INTERIOR, _INDEX_LEAF, _TABLE_LEAF = 2, 5, 10, 13
+_OF_INDEX = frozenset({_INDEX_INTERIOR, _INDEX_LEAF})
+_INTERIOR = frozenset({_INDEX_INTERIOR, _TABLE_INTERIOR})
+
+_FILE_HEADER = 100
+_SIZES = tuple(512 << step for step in range(8))
+
+_LOOKED_AT = 50
+"""Pages, spread over the file, that tell how long its pages are."""
+
+_LONGEST = 2**24
+"""Bytes of a row at most: a longer one is a broken length."""
+
+_INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
+"""Kind of a value -> its bytes."""
+
+_CONSTANTS = {0: None, 8: 0, 9: 1}
+_FLOAT, _FIRST_BLOB = 7, 12
+
+
+class Row(NamedTuple):
+    """The values of a row as they are stored. `number`: its rowid, None in an index and a table without them."""
+
+    number: int | None
+    values: tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Page:
+    """What a page says. `broken`: rows in it that cannot be read. `children`: the pages below it."""
+
+    is_index: bool
+    rows: list[Row] = field(default_factory=list)
+    broken: int = 0
+    children: list[int] = field(default_factory=list)
+
+
+class SchemaEntry(NamedTuple):
+    """A table or an index as the file describes it. `root`: its uppermost page."""
+
+    kind: str
+    name: str
+    table: str
+    root: int
+
+
+class PageFile:
+    """A damaged file and its write-ahead log, as far as that is whole.
+
+    `size`: bytes of a page, as its content says. `count`: pages that it has, the last one perhaps cut off.
+    """
+
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as file:  # a history may be larger than what the memory has room for
+            self._content = mmap(file.fileno(), 0, access=ACCESS_READ) if path.stat().st_size else b""
+        log = Path(f"{path}-wal")
+        frames = _committed_frames(log.read_bytes()) if log.exists() else {}
+        self.size = len(next(iter(frames.values()))) if frames else self._find_size()
+        self._frames = frames
+        self.count = max(-(-len(self._content) // self.size), *frames, 0)
+        self.free = self._free_pages()
+
+    def page(self, number: int, *, has_rows: bool = True) -> Page | None:
+        """The rows of that page, which begin with 1; None where it holds none, or nothing that can be read.
+
+        `has_rows`: they are wanted, and not only the pages below.
+        """
+        content = self._bytes(number)
+        start = _FILE_HEADER if number == 1 else 0
+        return self._parse(content, start, has_rows=has_rows) if len(content) > start + 8 else None
+
+    def schema(self) -> Iterator[SchemaEntry]:
+        """The tables and indexes that the file describes, as far as that can be read."""
+        for number in self.tree(1):
+            page = self.page(number)
+            for _, values in page.rows if page and not page.is_index else ():
+                match values:
+                    case (str() as kind, str() as name, str() as table, int() as root, *_):
+                        yield SchemaEntry(kind, name, table, root)
+
+    def tree(self, root: int) -> list[int]:
+        """The pages below that one and itself, in the order of their rows; those of another kind are left out."""
+        found: list[int] = []
+        seen: set[int] = set()
+        waiting, is_index = [root], None
+        while waiting:
+            number = waiting.pop()
+            if number in seen or not 1 <= number <= self.count:
+                continue
+            seen.add(number)
+            page = self.page(number, has_rows=False)
+            if page is None or is_index not in {None, page.is_index}:
+                continue
+            is_index = page.is_index
+            found.append(number)
+            waiting += reversed(page.children)
+        return found
+
+    def _bytes(self, number: int) -> bytes:
+        if number in self._frames:
+            return self._frames[number]
+        return self._content[(number - 1) * self.size : number * self.size]
+
+    def _parse(self, content: bytes, start: int, *, has_rows: bool) -> Page | None:
+        kind, cells = content[start], int.from_bytes(content[start + 3 : start + 5])
+        first = start + (12 if kind in _INTERIOR else 8)
+        if kind not in {*_OF_INDEX, _TABLE_INTERIOR, _TABLE_LEAF} or first + 2 * cells > self.size:
+            return None
+        page = Page(kind in _OF_INDEX)
+        for index in range(cells if has_rows or kind in _INTERIOR else 0):
+            place = int.from_bytes(content[first + 2 * index : first + 2 * index + 2])
+            try:
+                if place < first + 2 * cells:
+                    raise ValueError  # noqa: TRY301  as what is raised for any other broken row
+                self._read_cell(page, kind, content, place, has_rows=has_rows)
+            except (ValueError, IndexError, struct.error):
+                page.broken += 1
+        if kind in _INTERIOR:
+            page.children.append(int.from_bytes(content[start + 8 : start + 12]))
+        return page
+
+    def _read_cell(self, page: Page, kind: int, content: bytes, place: int, *, has_rows: bool) -> None:
+        if kind in _INTERIOR:
+            page.children.append(int.from_bytes(content[place : place + 4]))
+            place += 4
+        if kind == _TABLE_INTERIOR or not has_rows:
+            return
+        length, place = _varint(content, place)
+        number = None
+        if kind == _TABLE_LEAF:
+            number, place = _varint(content, place)
+        page.rows.append(Row(number, _values(self._payload(content, place, length, is_table=kind == _TABLE_LEAF))))
+
+    def _payload(self, content: bytes, place: int, length: int, *, is_table: bool) -> bytes:
+        """The whole row, whose end may be on pages of its own. Raises ValueError for one that is not whole."""
+        if not 0 < length <= _LONGEST:
+            raise ValueError
+        most = self.size - 35 if is_table else (self.size - 12) * 64 // 255 - 23
+        if length <= most:
+            return _cut(content, place, length)
+        least = (self.size - 12) * 32 // 255 - 23
+        here = least + (length - least) % (self.size - 4)
+        here = here if here <= most else least
+        payload = bytearray(_cut(content, place, here))
+        following = int.from_bytes(_cut(content, place + here, 4))
+        while len(payload) < length:
+            overflow = self._bytes(following) if following else b""
+            payload += _cut(overflow, 4, min(self.size - 4, length - len(payload)))
+            following = int.from_bytes(overflow[:4])
+        return bytes(payload)
+
+    def _free_pages(self) -> frozenset[int]:
+        """The pages that hold nothing any more, as far as the list of them can be followed."""
+        free: set[int] = set()
+        trunk = int.from_bytes(self._bytes(1)[32:36])
+        while 1 < trunk <= self.count and trunk not in free:
+            content = self._bytes(trunk)
+            leaves = int.from_bytes(content[4:8])
+            if leaves > self.size // 4 - 2:
+                break
+            free.add(trunk)
+            free |= {int.from_bytes(content[8 + 4 * index : 12 + 4 * index]) for index in range(leaves)}
+            trunk = int.from_bytes(content[:4])
+        return frozenset(free)
+
+    def _find_size(self) -> int:
+        """The length of page by which most rows can be read."""
+
+        def rows(size: int) -> float:
+            self.size, self._frames = size, {}
+            count = len(self._content) // size
+            looked_at = range(1, count + 1, count // _LOOKED_AT + 1)
+            pages = (self.page(number) for number in looked_at)
+            return sum(len(page.rows) - page.broken for page in pages if page) * count / (len(looked_at) or 1)
+
+        self.count = 0
+        return max(_SIZES, key=rows)
+
+
+def _varint(content: bytes, place: int) -> tuple[int, int]:
+    """A number of one to nine bytes and where it ends. Raises IndexError."""
+    value = 0
+    for index in range(8):
+        byte = content[place + index]
+        value = value << 7 | byte & 127
+        if byte < 128:
+            return value, place + index + 1
+    value = value << 8 | content[place + 8]
+    return value - (1 << 64) if value >> 63 else value, place + 9
+
+
+def _cut(content: bytes, place: int, length: int) -> bytes:
+    part = content[place : place + length]
+    if len(part) < length:
+        raise ValueError
+    return part
+
+
+def _values(payload: bytes) -> tuple[Any, ...]:
+    """A row of its bytes; in one piece, for there may be millions. Raises ValueError, IndexError or struct.error."""
+    head, at = _varint(payload, 0)
+    place, values = head, list[Any]()
+    while at < head:
+        kind, at = payload[at], at + 1
+        if kind > 127:
+            kind, at = _varint(payload, at - 1)
+        if kind in _INTEGERS:
+            end = place + _INTEGERS[kind]
+            values.append(int.from_bytes(payload[place:end], signed=True))
+        elif kind in _CONSTANTS:
+            end = place
+            values.append(_CONSTANTS[kind])
+        elif kind == _FLOAT:
+            end = place + 8
+            values.append(struct.unpack_from(">d", payload, place)[0])
+        else:
+            if kind < _FIRST_BLOB:
+                raise ValueError
+            end = place + (kind - _FIRST_BLOB) // 2
+            values.append(payload[place:end].decode() if kind % 2 else payload[place:end])
+        place = end
+    if at != head or place != len(payload):
+        raise ValueError
+    return tuple(values)
+
+
+_LOG_HEADER, _FRAME_HEADER = 32, 24
+
+
+def _committed_frames(log: bytes) -> dict[int, bytes]:
+    """The pages of a write-ahead log by number, up to the last transaction that is whole."""
+    if len(log) < _LOG_HEADER or int.from_bytes(log[:4]) & ~1 != 0x377F0682:
+        return {}
+    order = ">" if log[3] & 1 else "<"
+    size, salt = int.from_bytes(log[8:12]), log[16:24]
+    sums = _checksum((0, 0), log[:24], order)
+    whole: dict[int, bytes] = {}
+    pending: dict[int, bytes] = {}
+    for place in range(_LOG_HEADER, len(log) - _FRAME_HEADER - size + 1, _FRAME_HEADER + size):
+        head, page = log[place : place + _FRAME_HEADER], log[place + _FRAME_HEADER : place + _FRAME_HEADER + size]
+        sums = _checksum(_checksum(sums, head[:8], order), page, order)
+        if head[8:16] != salt or struct.unpack(">II", head[16:24]) != sums:
+            break
+        pending[int.from_bytes(head[:4])] = page
+        if int.from_bytes(head[4:8]):
+            whole, pending = {**whole, **pending}, {}
+    return whole if size in _SIZES else {}
+
+
+def _checksum(sums: tuple[int, int], content: bytes, order: str) -> tuple[int, int]:
+    first, second = sums
+    for one, other in struct.iter_unpack(f"{order}II", content):
+        first = first + one + second & 0xFFFFFFFF
+        second = second + other + first & 0xFFFFFFFF
+    return first, second

@@ -1,0 +1,414 @@
+"""What can be read of a damaged history, copied into the one that was begun in its place (monitoring.md, "History").
+
+A process of its own does it, for minutes where the file is large.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from livedeck.monitor.detection.learnt import parse_learnt
+from livedeck.monitor.history import answers, journal, samples
+from livedeck.monitor.history.database import Database, StorageError, microseconds
+from livedeck.monitor.history.pages import PageFile, Row
+from livedeck.monitor.history.samples import SLOT, StreamKey
+from livedeck.monitor.model.alarm import Alarm
+from livedeck.monitor.model.records import NotificationRecord
+from livedeck.monitor.model.state import Severity
+
+_LIMIT = 900.0
+"""Seconds after which it ends with what it has: a month of ten events takes five minutes."""
+
+_BATCH = 2000
+"""Rows in one transaction: some milliseconds, in which the deck waits to write."""
+
+_PATIENCE = 10_000
+"""Milliseconds that it waits for the deck."""
+
+_ROLLED_AT_ONCE = 240
+"""Slots that are rolled up in one transaction."""
+
+_FIRST = datetime(2000, 1, 1, tzinfo=UTC)
+"""A time before that is none of ours."""
+
+_WORDS = {"sample": "samples", "journal": "log entries", "alarm": "alarms", "answer": "answers to alarms"}
+"""Tables that a person is told of."""
+
+_BEFORE_OTHERS = ("event", "stream", "answer", "alarm", "journal", "learnt")
+
+
+@dataclass(frozen=True, slots=True)
+class Salvage:
+    """What became of a damaged file.
+
+    `saved`, `lost`: table -> rows; of rows whose very trace is gone nobody can count the loss. `since`, `until`: the
+    first and the last moment that was saved; `lost_since`, `lost_until`: those of samples that are lost. `unreadable`:
+    pages. `fault`: why it ended early, or empty.
+    """
+
+    saved: Mapping[str, int] = field(default_factory=dict)
+    lost: Mapping[str, int] = field(default_factory=dict)
+    since: datetime | None = None
+    until: datetime | None = None
+    lost_since: datetime | None = None
+    lost_until: datetime | None = None
+    unreadable: int = 0
+    fault: str = ""
+
+    @property
+    def text(self) -> str:
+        """In a sentence."""
+        saved = [f"{self.saved[table]:,} {words}" for table, words in _WORDS.items() if self.saved.get(table)]
+        lost = [f"{self.lost[table]:,} {words}" for table, words in _WORDS.items() if self.lost.get(table)]
+        lost += [f"{self.unreadable:,} unreadable pages"] if self.unreadable else []
+        parts = [f"saved of it: {', '.join(saved) or 'nothing'}{_span(self.since, self.until)}"]
+        parts += [f"lost, at least: {', '.join(lost)}{_span(self.lost_since, self.lost_until)}"] if lost else []
+        parts += [f"ended early: {self.fault}"] if self.fault else []
+        return "; ".join(parts)
+
+
+def _span(since: datetime | None, until: datetime | None) -> str:
+    return f" ({since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M}Z)" if since and until else ""
+
+
+def salvage(damaged: Path, into: Path, now: datetime, *, limit: float = _LIMIT) -> Salvage:
+    """Copy what can be read of `damaged` into the history `into`, where decks may be writing; what is there stays.
+
+    Called again it saves nothing twice. `limit`: seconds. Raises StorageError and OSError where neither file can be
+    used at all.
+    """
+    db = Database(into)
+    try:
+        db.run(f"PRAGMA busy_timeout = {_PATIENCE}")
+        work = _Salvage(PageFile(damaged), db, now, monotonic() + limit)
+        fault = ""
+        try:
+            work.copy_all()
+        except (StorageError, TimeoutError) as error:
+            fault = str(error)
+        return work.result(fault)
+    finally:
+        db.close()
+
+
+class _Shape(NamedTuple):
+    """What a row of a table looks like in the file. `types`: of its columns, and whether it may be missing."""
+
+    columns: tuple[str, ...]
+    types: tuple[tuple[type, bool], ...]
+    is_index: bool
+    has_number: bool  # its first column is the rowid, stored beside the row
+
+    def fits(self, row: Row) -> bool:
+        """Whether that can be one of them."""
+        return len(row.values) == len(self.types) and all(
+            may_miss if value is None else isinstance(value, kind)
+            for value, (kind, may_miss) in zip(row.values, self.types, strict=True)
+        )
+
+
+class _Target(NamedTuple):
+    """Where a stream of the damaged file is in the new one; `moved`: ms that its base is later there."""
+
+    id: int
+    base: int
+    moved: int
+
+
+class _Salvage:
+    def __init__(self, file: PageFile, db: Database, now: datetime, deadline: float) -> None:
+        self._file, self._db, self._deadline = file, db, deadline
+        self._earliest, self._latest = _milliseconds(_FIRST), _milliseconds(now + timedelta(days=1))
+        self._shapes = _shapes(db)
+        self._saved: Counter[str] = Counter()
+        self._lost: Counter[str] = Counter()
+        self._numbers: defaultdict[str, set[int]] = defaultdict(set)  # of the rows that were found
+        self._indexed: defaultdict[str, set[int]] = defaultdict(set)  # of those that an index names
+        self._since, self._until = self._latest, self._earliest
+        self._lost_since, self._lost_until = self._latest, self._earliest
+        self._unreadable = 0
+        self._pages: defaultdict[str, list[int]] = defaultdict(list)
+        self._events: dict[int, str] = {}
+        self._streams: dict[int, tuple[int, str, int]] = {}
+        self._targets: dict[int, _Target] = {}
+        self._slots: dict[int, tuple[int, int]] = {}  # stream -> the first and the last that got samples
+
+    def copy_all(self) -> None:
+        """Everything, the small tables first. Raises StorageError and TimeoutError."""
+        self._sort_pages()
+        for table in _BEFORE_OTHERS:
+            self._copy(table, self._row_writer(table))
+        self._find_streams()
+        self._copy("sample", self._write_samples)
+        self._roll_up()
+        self._copy("rollup", self._write_rollups)
+        for table in self._shapes.keys() - {*_BEFORE_OTHERS, "sample", "rollup"}:
+            self._copy(table, self._row_writer(table))
+        self._count_lost_samples()
+
+    def result(self, fault: str) -> Salvage:
+        """What came of it."""
+        for table, numbers in self._indexed.items():
+            self._lost[table] += len(numbers - self._numbers[table])
+        return Salvage(
+            {table: count for table, count in self._saved.items() if count},
+            {table: count for table, count in self._lost.items() if count},
+            *_moments(self._since, self._until),
+            *_moments(self._lost_since, self._lost_until),
+            self._unreadable,
+            fault,
+        )
+
+    def _sort_pages(self) -> None:
+        """Find whose each page is: by the trees that the file describes, else by what its rows look like."""
+        known = set(self._file.free)
+        for entry in self._file.schema():
+            pages = [number for number in self._file.tree(entry.root) if number not in known]
+            known.update(pages)
+            if entry.kind == "table" and entry.name in self._shapes:
+                self._pages[entry.name] += pages
+            elif entry.kind == "index":
+                self._read_index(entry.name, entry.table, pages)
+        for number in range(2, self._file.count + 1):
+            if number not in known:
+                self._sort_stray(number)
+
+    def _sort_stray(self, number: int) -> None:
+        page = self._file.page(number)
+        if page is None:
+            self._unreadable += 1
+            return
+        for table, shape in self._shapes.items():
+            if shape.is_index == page.is_index and any(shape.fits(row) for row in page.rows):
+                self._pages[table].append(number)
+                return
+
+    def _read_index(self, name: str, table: str, pages: Iterable[int]) -> None:
+        """What an index tells of the rows of its table, should these be lost."""
+        for _, values in self._rows(pages):
+            match name, values:
+                case "sqlite_autoindex_event_1", (str() as event, int() as number):
+                    self._events.setdefault(number, event)
+                case "stream_copy", (int() as number, int() as event_number, str() as stream, int() as base, _):
+                    self._streams.setdefault(number, (event_number, stream, base))
+            if values and isinstance(values[-1], int) and table in self._shapes:
+                self._indexed[table].add(values[-1])
+
+    def _rows(self, pages: Iterable[int], table: str = "") -> Iterator[Row]:
+        for number in pages:
+            if monotonic() > self._deadline:
+                raise TimeoutError("it took too long; `livedeck history salvage` goes on with it")
+            page = self._file.page(number)
+            if page:
+                self._lost[table] += page.broken if table else 0
+                yield from page.rows
+
+    def _copy(self, table: str, write: Callable[[list[Row]], None]) -> None:
+        shape = self._shapes[table]
+        rows = self._rows(self._pages[table], table)
+        while batch := list(islice(rows, _BATCH)):
+            sound = [row for row in batch if shape.fits(row)]
+            self._numbers[table].update(row.number for row in batch if row.number is not None)
+            self._lost[table] += len(batch) - len(sound)
+            with self._db.transaction():
+                write(sound)
+
+    def _row_writer(self, table: str) -> Callable[[list[Row]], None]:
+        if table in {"event", "stream"}:
+            return self._note_events if table == "event" else self._note_streams
+        shape = self._shapes[table]
+        columns = shape.columns[shape.has_number :]
+        names, marks = ", ".join(columns), ", ".join("?" * len(columns))
+        is_there = " AND ".join(f"{name} IS ?" for name in columns)
+        unlike = f"WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE {is_there})"  # noqa: S608  the names of our tables
+        statement = f"INSERT OR IGNORE INTO {table} ({names}) SELECT {marks} {unlike}"
+        is_sound = _SOUND.get(table, _is_anything)
+
+        def write(rows: list[Row]) -> None:
+            values = [row.values[shape.has_number :] for row in rows]
+            sound = [row for row in values if is_sound(dict(zip(columns, row, strict=True)))]
+            self._lost[table] += len(rows) - len(sound)
+            self._saved[table] += len(sound)
+            self._db.run_many(statement, [(*row, *row) for row in sound])
+            if table == "journal":
+                self._note_times(row[columns.index("at")] for row in sound)
+
+        return write
+
+    def _note_events(self, rows: list[Row]) -> None:
+        self._events |= {row.number: row.values[1] for row in rows if row.number is not None}
+
+    def _note_streams(self, rows: list[Row]) -> None:
+        self._streams |= {row.number: row.values[1:4] for row in rows if row.number is not None}
+
+    def _note_times(self, times: Iterable[int]) -> None:
+        known = [time for time in times if self._earliest < time < self._latest]
+        self._since, self._until = min([self._since, *known]), max([self._until, *known])
+
+    def _find_streams(self) -> None:
+        """The streams of the damaged file in the new one, which gets to know them here."""
+        with self._db.transaction():
+            for number, (event, name, base) in self._streams.items():
+                if event not in self._events or base % SLOT or not self._earliest < base < self._latest:
+                    self._lost["stream"] += 1
+                    continue
+                key = StreamKey(self._events[event], name)
+                samples.make_stream(self._db, key, base)
+                stream = samples.find_stream(self._db, key)
+                if stream:
+                    self._targets[number] = _Target(stream.id, stream.base, base - stream.base)
+        self._saved["event"], self._saved["stream"] = len(self._events), len(self._targets)
+
+    def _write_samples(self, rows: list[Row]) -> None:
+        values = []
+        for _, (number, time, *measures) in rows:
+            target = self._targets.get(number)
+            if target is None or time is None or not self._earliest < target.base + target.moved + time < self._latest:
+                self._lost["sample"] += 1
+                continue
+            moved = time + target.moved
+            values.append((target.id, moved, *measures))
+            first, last = self._slots.get(target.id, (moved // SLOT, moved // SLOT))
+            self._slots[target.id] = min(first, moved // SLOT), max(last, moved // SLOT)
+        self._db.run_many("INSERT OR IGNORE INTO sample VALUES (?, ?, ?, ?, ?, ?)", values)
+        self._saved["sample"] += len(values)
+        bases = {target.id: target.base for target in self._targets.values()}
+        self._note_times(bases[stream] + time for stream, time, *_ in values)
+
+    def _roll_up(self) -> None:
+        for stream, (first, last) in self._slots.items():
+            for slot in range(first, last + 1, _ROLLED_AT_ONCE):
+                with self._db.transaction():
+                    samples.roll_up(self._db, samples.Stream(stream, 0), slot, min(slot + _ROLLED_AT_ONCE, last + 1))
+
+    def _write_rollups(self, rows: list[Row]) -> None:
+        """Those that know of more samples than are left."""
+        values = []
+        for _, (number, slot, *figures) in rows:
+            target = self._targets.get(number)
+            base = target.base + target.moved if target else 0
+            if target is None or slot is None or not self._earliest < base + slot * SLOT < self._latest:
+                self._lost["rollup"] += 1
+                continue
+            values.append((target.id, slot + target.moved // SLOT, *figures))
+        samples.keep_rollups(self._db, values)
+        self._saved["rollup"] += len(values)
+
+    def _count_lost_samples(self) -> None:
+        """The roll-ups know how many there were."""
+        for target in {target.id: target for target in self._targets.values()}.values():
+            lost, first, last = samples.missing(self._db, target.id)
+            if lost:
+                self._lost["sample"] += lost
+                self._lost_since = min(self._lost_since, target.base + first * SLOT)
+                self._lost_until = max(self._lost_until, target.base + (last + 1) * SLOT)
+
+
+def _shapes(db: Database) -> dict[str, _Shape]:
+    """What the rows of each of our tables look like."""
+    shapes = {}
+    for table, script in db.rows(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    ):
+        columns = db.rows(f"PRAGMA table_info({table})")
+        is_index = "WITHOUT ROWID" in script
+        keys = [key for *_, key in columns if key]
+        has_number = not is_index and len(keys) == 1 and columns[0][5] == 1 and columns[0][2] == "INTEGER"
+        types = tuple(
+            (_TYPES[kind], not is_required or (has_number and place == 0))
+            for place, _, kind, is_required, _, _ in columns
+        )
+        shapes[table] = _Shape(tuple(name for _, name, *_ in columns), types, is_index, has_number)
+    return shapes
+
+
+_TYPES: dict[str, type] = {"INTEGER": int, "TEXT": str, "BLOB": bytes}
+
+
+def _is_anything(_row: Mapping[str, Any]) -> bool:
+    return True
+
+
+def _is_entry(row: Mapping[str, Any]) -> bool:
+    if row["kind"] == journal.FORGOTTEN:
+        return True
+    kinds = {name: kind for kind, name in journal.KINDS.items()}
+    return row["kind"] in kinds and bool(journal.parse(kinds[row["kind"]], [row["body"]]))
+
+
+def _is_alarm(row: Mapping[str, Any]) -> bool:
+    return bool(journal.parse(Alarm, [row["body"]]))
+
+
+_SOUND: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+    "journal": _is_entry,
+    "alarm": _is_alarm,
+    "answer": answers.is_sound,
+    "learnt": lambda row: parse_learnt(row["body"]) is not None,
+}
+"""Whether a row that looks right can be read."""
+
+
+def _milliseconds(at: datetime) -> int:
+    return microseconds(at) // 1000
+
+
+def _moments(since: int, until: int) -> tuple[datetime | None, datetime | None]:
+    if since > until:
+        return None, None
+    return datetime.fromtimestamp(since / 1000, UTC), datetime.fromtimestamp(until / 1000, UTC)
+
+
+_RESULT = TypeAdapter(Salvage)
+
+
+def salvage_in_process(damaged: Path, into: Path, now: datetime) -> Salvage:
+    """As `salvage`, by a process of its own, which ends its work though this one ends first. Call it in a thread."""
+    arguments = [str(damaged), str(into), now.isoformat()]
+    try:
+        done = subprocess.run(  # noqa: S603  this very program
+            [sys.executable, "-P", "-c", f"from {__name__} import main; main()", *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=2 * _LIMIT,
+            start_new_session=True,
+            check=False,
+        )
+        return _RESULT.validate_json(done.stdout)
+    except (OSError, subprocess.TimeoutExpired, ValidationError) as error:
+        return Salvage(fault=f"{type(error).__name__}; `livedeck history salvage` tries it again")
+
+
+def main() -> None:
+    """What that process does."""
+    damaged, into, now = sys.argv[1:]
+    os.nice(10)
+    at = datetime.fromisoformat(now)
+    try:
+        result = salvage(Path(damaged), Path(into), at)
+        record = NotificationRecord(at, Severity.WARNING, f"history {Path(damaged).name}", result.text)
+        db = Database(Path(into))
+        try:
+            db.run(f"PRAGMA busy_timeout = {_PATIENCE}")
+            with db.transaction():
+                journal.write(db, [journal.entry(record, at, "")])
+        finally:
+            db.close()
+    except (StorageError, OSError) as error:
+        result = Salvage(fault=str(error))
+    with suppress(OSError):  # who asked may be gone
+        sys.stdout.write(_RESULT.dump_json(result).decode())
+        sys.stdout.flush()

@@ -1,0 +1,280 @@
+"""Of a damaged history all that can be read is saved and what is lost is said, by ten kinds of damage.
+
+The damage is done to the bytes, knowing nothing but SQLite's format. What is saved is compared with what was written,
+and with what `.recover` of the `sqlite3` shell saves, where that is installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import Any, TypeAlias
+
+import pytest
+
+from livedeck.monitor import Alarm, AlarmAnswer, AnswerKind, History, Severity
+from livedeck.monitor.history.salvage import salvage
+from monitor.recordings import NOW, everything, readings, snapshot, ticking
+
+PAGE = 2048
+LATER = NOW + timedelta(hours=2)
+SAMPLES = 1500
+NAMES = ("one", "two")
+Rows: TypeAlias = dict[str, set[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A history of two events, with alarms, answers, markers and materials; its log was emptied into it."""
+    path = tmp_path_factory.mktemp("whole") / "deck.sqlite"
+    asyncio.run(_write(path))
+    return path
+
+
+async def _write(path: Path) -> None:
+    history = await History.open(path, NOW)
+    alarms = tuple(
+        Alarm("one", f"KIND{number}", Severity.CRITICAL, NOW, "Evening", "0", "1", changed=NOW) for number in range(30)
+    )
+    streams = {name: readings(ticking(SAMPLES, start=index)) for index, name in enumerate(NAMES)}
+    given = snapshot(streams)
+    await history.append(type(given)(0, NOW, given.link, given.events, alarms=alarms))
+    for number, alarm in enumerate(alarms):
+        history.record_answer(
+            AlarmAnswer(f"{number:032x}", alarm.key, NOW, AnswerKind.ACKNOWLEDGE, NOW, "anna@desk:1", Severity.WARNING)
+        )
+        await history.mark("one", NOW + timedelta(minutes=number), f"marker {number} {'x' * 200}")
+    await history.mark("two", NOW, "long " * 1500)  # on pages of its own
+    await history.close()
+
+
+def rows_of(path: Path) -> Rows:
+    """What a whole file says, by table, with names and times in place of its numbers."""
+    queries = {
+        "sample": "SELECT event.name, stream.name, base + time, video, audio, fps, status FROM sample "
+        "JOIN stream ON stream.id = stream JOIN event ON event.id = event",
+        "journal": "SELECT kind, at, topic, body FROM journal WHERE kind <> 'notification'",
+        "alarm": "SELECT event, kind, target, since, state, changed, is_over, body FROM alarm",
+        "answer": "SELECT uid, event, kind, since, at, actor FROM answer",
+    }
+    found: Rows = {}
+    with closing(sqlite3.connect(path)) as db:
+        for table, query in queries.items():
+            try:
+                found[table] = set(db.execute(query))
+            except sqlite3.Error:
+                found[table] = set()  # what `.recover` made has not even the table
+    return found
+
+
+def root(path: Path, name: str) -> int:
+    with closing(sqlite3.connect(path)) as db:
+        ((page,),) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [name])
+    return int(page)
+
+
+@contextmanager
+def bytes_of(path: Path) -> Iterator[bytearray]:
+    """The bytes of that file, to be changed."""
+    content = bytearray(path.read_bytes())
+    yield content
+    path.write_bytes(content)
+
+
+def cut_in_the_middle(path: Path) -> None:
+    with bytes_of(path) as content:
+        del content[len(content) // 2 + 333 :]
+
+
+def cut_a_page_short(path: Path) -> None:
+    """As a full disk leaves it: the last pages were never written."""
+    with bytes_of(path) as content:
+        del content[-3 * PAGE + 100 :]
+
+
+def zero_the_header(path: Path) -> None:
+    with bytes_of(path) as content:
+        content[:100] = bytes(100)
+
+
+def zero_the_first_page(path: Path) -> None:
+    with bytes_of(path) as content:
+        content[:PAGE] = bytes(PAGE)
+
+
+def fill_pages_with_rubbish(path: Path) -> None:
+    with bytes_of(path) as content:
+        for page in (len(content) // PAGE // 2, len(content) // PAGE // 3):
+            content[page * PAGE : (page + 1) * PAGE] = Random(page).randbytes(PAGE)
+
+
+def spoil_the_index(path: Path) -> None:
+    _overwrite(path, root(path, "journal_by_kind"))
+
+
+def claim_other_pages(path: Path) -> None:
+    with bytes_of(path) as content:
+        content[16:18] = (4096).to_bytes(2)
+
+
+def break_the_free_list(path: Path) -> None:
+    with bytes_of(path) as content:
+        content[32:40] = (7).to_bytes(4) + (999).to_bytes(4)
+
+
+def lose_the_samples_root(path: Path) -> None:
+    _overwrite(path, root(path, "sample"))
+
+
+def lose_the_streams(path: Path) -> None:
+    """The one page from which the times of all samples count."""
+    _overwrite(path, root(path, "stream"))
+
+
+def rot_the_records(path: Path) -> None:
+    with bytes_of(path) as content:
+        for number in range(5):
+            place = content.find(b'"marker %d x' % number)
+            content[place - 20 : place] = b"\xff" * 20
+
+
+def bring_foreign_rows(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("INSERT INTO sample VALUES (99, 5, 1, 1, 1, 0), (1, 9000000000000000, 1, 1, 1, 0)")
+        db.execute("INSERT INTO journal (kind, at, topic, body) VALUES ('theirs', 1, '', 'x'), ('marker', 1, '', '[]')")
+        db.execute("INSERT INTO answer SELECT 900, 'u', '', '', '', 0, 'theirs', 1, '', '', 0, 0, ''")
+
+
+def _overwrite(path: Path, page: int) -> None:
+    with bytes_of(path) as content:
+        content[(page - 1) * PAGE : page * PAGE] = b"\xff" * PAGE
+
+
+DAMAGE: dict[Callable[[Path], None], set[str]] = {
+    cut_in_the_middle: {"sample", "journal", "alarm", "answer"},
+    cut_a_page_short: {"sample", "journal", "alarm", "answer"},
+    zero_the_header: set(),
+    zero_the_first_page: set(),
+    fill_pages_with_rubbish: {"sample", "journal", "alarm", "answer"},
+    spoil_the_index: set(),
+    claim_other_pages: set(),
+    break_the_free_list: set(),
+    lose_the_samples_root: {"sample"},
+    lose_the_streams: set(),
+    rot_the_records: {"journal"},
+    bring_foreign_rows: set(),
+}
+"""Each with the tables of which it may cost rows."""
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
+def test_all_that_is_left_is_saved_and_what_is_lost_is_said(
+    whole: Path, tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    written, path, into = rows_of(whole), tmp_path / "damaged.sqlite", tmp_path / "new.sqlite"
+    shutil.copy(whole, path)
+    damage(path)
+    before = path.read_bytes()
+    found = salvage(path, into, LATER)
+    saved = rows_of(into)
+    for table, rows in written.items():
+        assert saved[table] <= rows, table  # nothing is made up
+        assert len(saved[table]) == found.saved.get(table, 0), table
+        if table not in DAMAGE[damage]:
+            assert saved[table] == rows, table
+        lost = len(rows) - len(saved[table])
+        assert found.lost.get(table, 0) >= lost or found.unreadable or len(before) < whole.stat().st_size, table
+        assert rows & _recovered(path).get(table, set()) <= saved[table], table
+    assert len(saved["sample"]) > len(written["sample"]) // 3
+    assert path.read_bytes() == before
+    again = salvage(path, into, LATER)
+    assert (again.saved, rows_of(into)) == (found.saved, saved)  # nothing twice
+
+
+def _recovered(path: Path) -> Rows:
+    """What the shell of SQLite saves of it; nothing where that is not installed."""
+    shell = shutil.which("sqlite3")
+    if not shell:
+        return {}
+    found = path.with_suffix(".recovered")
+    if not found.exists():
+        copy = path.with_suffix(".copy")
+        shutil.copy(path, copy)
+        script = subprocess.run([shell, str(copy), ".recover"], capture_output=True, check=False).stdout
+        subprocess.run([shell, str(found)], input=script, capture_output=True, check=False)
+    return rows_of(found)
+
+
+def test_the_deck_goes_on_at_once_and_says_what_was_saved(whole: Path, tmp_path: Path) -> None:
+    """The new file is open and written to while a process copies; the damaged one stays as it was."""
+    path = tmp_path / "deck.sqlite"
+    shutil.copy(whole, path)
+    zero_the_header(path)
+    damaged = path.read_bytes()
+    rows = ticking(20, start=7200)
+
+    async def session() -> str:
+        history = await History.open(path, LATER)
+        assert "it was corrupt; it is now deck.sqlite.corrupt-20260301T140000Z" in history.fault
+        await history.append(snapshot({"one": readings(rows)}, 7200))
+        await history.flush()
+        assert (await everything(history))[-20:] == rows
+        await history.salvaged()
+        assert await everything(history) == [*ticking(SAMPLES), *rows]
+        assert len(await history.markers("one")) == 30
+        assert [record.title for record in await history.notifications(NOW)] == [
+            "history deck.sqlite.corrupt-20260301T140000Z"
+        ]
+        fault = history.fault
+        await history.close()
+        return fault
+
+    assert "saved of it: 3,000 samples" in asyncio.run(session())
+    assert (tmp_path / "deck.sqlite.corrupt-20260301T140000Z").read_bytes() == damaged
+
+
+@pytest.mark.parametrize("tear", ["lost", "torn", "rubbish in -shm"])
+def test_a_log_that_was_lost_or_torn_costs_what_was_in_it_and_no_more(whole: Path, tmp_path: Path, tear: str) -> None:
+    """SQLite itself goes on up to the last transaction that is whole."""
+    path, log, index = tmp_path / "deck.sqlite", tmp_path / "deck.sqlite-wal", tmp_path / "deck.sqlite-shm"
+    shutil.copy(whole, path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for number in range(3):
+            db.execute("INSERT INTO event (name) VALUES (?)", [f"late {number}"])
+        main, written = path.read_bytes(), log.read_bytes()
+    path.write_bytes(main)
+    log.write_bytes({"lost": b"", "torn": written[:-PAGE], "rubbish in -shm": written}[tear])
+    index.write_bytes(b"\xa5" * 32_768)
+
+    async def session() -> None:
+        history = await History.open(path, LATER)
+        assert history.fault == ""
+        assert await everything(history) == ticking(SAMPLES)
+        await history.close()
+
+    asyncio.run(session())
+    with closing(sqlite3.connect(path)) as db:
+        names = [name for (name,) in db.execute("SELECT name FROM event WHERE name LIKE 'late%'")]
+    assert len(names) == {"lost": 0, "torn": 2, "rubbish in -shm": 3}[tear]
+
+
+def test_of_a_damaged_file_the_log_beside_it_is_heeded_as_far_as_it_is_whole(whole: Path, tmp_path: Path) -> None:
+    path, into = tmp_path / "damaged.sqlite", tmp_path / "new.sqlite"
+    shutil.copy(whole, path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for number in range(2):
+            db.execute("INSERT INTO journal (kind, at, topic, body) SELECT kind, ?, topic, body FROM journal", [number])
+        main, written = path.read_bytes(), Path(f"{path}-wal").read_bytes()
+    path.write_bytes(main)
+    zero_the_header(path)
+    Path(f"{path}-wal").write_bytes(written[:-PAGE])
+    salvage(path, into, LATER)
+    assert {at for _, at, *_ in rows_of(into)["journal"]} >= {0}
+    assert 1 not in {at for _, at, *_ in rows_of(into)["journal"]}
