@@ -14,6 +14,7 @@ from livedeck.monitor import (
     BroadcastState,
     ConnectionState,
     ConnectionStatus,
+    Episode,
     EventRecord,
     EventState,
     HealthAssessment,
@@ -22,6 +23,7 @@ from livedeck.monitor import (
     Phase,
     QosState,
     RestreamRecord,
+    Severity,
     Snapshot,
 )
 from monitor.recordings import NOW
@@ -165,3 +167,35 @@ async def test_names_outlive_the_retention(opened: Open) -> None:
     for second in range(4):  # pruning goes on with each write
         await history.mark("one", NOW + timedelta(days=40, seconds=second))
     assert [record.name for record in await history.events()] == ["second", "third"]
+
+
+async def test_a_fault_that_is_over_is_kept_once(opened: Open) -> None:
+    """However many processes find it in the samples; one that still stands is not over."""
+    begun = Episode("AUDIO_LOST", Severity.CRITICAL, "", NOW, None, "audio 0", "128k")
+    over = replace(begun, until=NOW + timedelta(seconds=30))
+    for _ in range(2):
+        history = await opened()
+        for second, episodes in enumerate([(begun,), (over,), (over,)]):
+            await history.append(standing(replace(state(), episodes=episodes), seconds=second))
+        await history.flush()
+    bounds = NOW + timedelta(seconds=29), NOW + timedelta(seconds=60)
+    (record,) = await history.episodes(*bounds)
+    assert (record.event_id, record.kind, record.since, record.until) == ("one", "AUDIO_LOST", NOW, over.until)
+    assert not await history.episodes(NOW + timedelta(seconds=31), bounds[1])
+
+
+async def test_the_time_without_answers_is_not_watched(opened: Open, tmp_path: Path) -> None:
+    """Nor that between two processes; the last answer of one that leaves counts."""
+    history = await opened()
+    for second in (*range(0, 50, 5), 60, 90, 7290):
+        is_blind = second == 60
+        link = ConnectionStatus(
+            ConnectionState.BLIND if is_blind else ConnectionState.OK,
+            NOW,
+            as_of=NOW + timedelta(seconds=45 if is_blind else second),
+        )
+        await history.append(Snapshot(1, NOW + timedelta(seconds=second), link))
+    await history.close()
+    stretches = await HistoryReader(tmp_path / "deck.sqlite").watched(NOW, NOW + timedelta(days=1))
+    seconds = [((stretch.at - NOW).total_seconds(), (stretch.until - NOW).total_seconds()) for stretch in stretches]
+    assert seconds == [(0, 45), (90, 90), (7290, 7290)]

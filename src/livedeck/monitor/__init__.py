@@ -24,6 +24,7 @@ from livedeck.monitor.model.records import (
     AlarmRecord,
     AuditOutcome,
     Buckets,
+    EpisodeRecord,
     EventRecord,
     FieldChange,
     IntentRecord,
@@ -35,6 +36,7 @@ from livedeck.monitor.model.records import (
     OpenChange,
     RestreamRecord,
     StreamRecord,
+    WatchRecord,
 )
 from livedeck.monitor.model.resources import (
     ROOM_LIST,
@@ -98,6 +100,7 @@ __all__ = [
     "Diagnosis",
     "EndedEvent",
     "Episode",
+    "EpisodeRecord",
     "EventRecord",
     "EventState",
     "Feed",
@@ -145,6 +148,7 @@ __all__ = [
     "TimelineEntry",
     "UsualMark",
     "Video",
+    "WatchRecord",
     "clock_change_text",
     "current_stream",
     "diagnose",

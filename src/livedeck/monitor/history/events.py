@@ -1,4 +1,4 @@
-"""What events were called and where they stood: a record in the journal whenever any of it changes."""
+"""What a snapshot says that the one before did not: where events stand, which faults are over, how long was watched."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from livedeck.monitor.history import journal
 from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.journal import KINDS, Entry
-from livedeck.monitor.model.records import EventRecord
+from livedeck.monitor.model.records import EpisodeRecord, EventRecord, WatchRecord
 from livedeck.monitor.model.snapshot import Snapshot
-from livedeck.monitor.model.state import EventState
+from livedeck.monitor.model.state import Episode, EventState
 
 _KIND = KINDS[EventRecord]
 
@@ -53,6 +53,69 @@ class EventWatch:
             if known is None or not record.is_same(known[1]):
                 yield record
         yield from (replace(record, at=at, is_gone=True) for _, record in before.values())
+
+
+class EpisodeWatch:
+    """Which faults of events are over that were not at the snapshot before."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Episode, ...]] = {}
+
+    def ended(self, snapshot: Snapshot) -> Iterator[EpisodeRecord]:
+        """A record of each."""
+        before, self._known = self._known, {state.id: state.episodes for state in snapshot.events}
+        for state in snapshot.events:
+            if state.episodes is before.get(state.id):
+                continue
+            known = set(before.get(state.id, ()))
+            for episode in state.episodes:
+                if episode.until and episode not in known:
+                    yield EpisodeRecord.of(state, episode, episode.until)
+
+
+class PlatformWatch:
+    """Since when and until when this process has the platform's answers, without a break."""
+
+    def __init__(self, process: str) -> None:
+        self._process = process
+        self._stretch: WatchRecord | None = None
+        self._written: datetime | None = None
+
+    def news(self, snapshot: Snapshot) -> Iterator[WatchRecord]:
+        """The stretch that ended, and now and then the one that lasts."""
+        link = snapshot.link
+        if link.as_of is None or not link.state.is_answering:
+            yield from self.end()
+            return
+        answered = link.as_of + timedelta(seconds=link.clock_offset)
+        stretch = self._stretch
+        if stretch and (answered - stretch.until).total_seconds() > max(_MIN_BREAK, 2 * link.interval):
+            yield from self.end()
+        elif stretch and answered - stretch.at >= _LONGEST:
+            yield from self.end()
+            self._stretch = WatchRecord(stretch.until, answered, self._process)
+        if self._stretch is None:
+            self._stretch = WatchRecord(answered, answered, self._process)
+        self._stretch = replace(self._stretch, until=max(self._stretch.until, answered))
+        if self._written is None or self._stretch.until - self._written >= _WRITTEN_EACH:
+            self._written = self._stretch.until
+            yield self._stretch
+
+    def end(self) -> Iterator[WatchRecord]:
+        """The stretch that lasted until now, as it is over."""
+        stretch, self._stretch, self._written = self._stretch, None, None
+        if stretch:
+            yield stretch
+
+
+_MIN_BREAK = 30.0
+"""Seconds without an answer that are a break, at least: two intervals are (monitoring.md, "Freshness")."""
+
+_LONGEST = timedelta(hours=1)
+"""Of a stretch: what is older than the retention is pruned by its beginning."""
+
+_WRITTEN_EACH = timedelta(seconds=30)
+"""What a killed process loses of its last stretch, at most."""
 
 
 def _is_alike(before: EventState, state: EventState) -> bool:

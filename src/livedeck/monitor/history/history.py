@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,7 +12,7 @@ from uuid import uuid4
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.history import alarms, journal
 from livedeck.monitor.history.database import Database, StorageError
-from livedeck.monitor.history.events import EventWatch
+from livedeck.monitor.history.events import EpisodeWatch, EventWatch, PlatformWatch
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.reads import HistoryReads
 from livedeck.monitor.history.samples import StreamKey
@@ -23,12 +23,12 @@ from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
-    EventRecord,
     IntentRecord,
     LinkRecord,
     Marker,
     MaterialRecord,
     NotificationRecord,
+    WatchRecord,
 )
 from livedeck.monitor.model.ruling import Ruling
 from livedeck.monitor.model.snapshot import Snapshot
@@ -47,8 +47,9 @@ class History(HistoryReads):
 
     _queue: HistoryQueue
     _last: Snapshot | None = field(default=None, init=False)
-    _events: EventWatch = field(default_factory=EventWatch, init=False)
     _process: str = field(default_factory=lambda: uuid4().hex, init=False)
+    _events: EventWatch = field(default_factory=EventWatch, init=False)
+    _episodes: EpisodeWatch = field(default_factory=EpisodeWatch, init=False)
     _alarms: Mapping[AlarmKey, Alarm] = field(default_factory=dict, init=False)  # as they were last written
     _is_unrestored: bool = field(default=False, init=False)  # the alarms of the deck before were asked for in vain
 
@@ -66,6 +67,7 @@ class History(HistoryReads):
 
     def __post_init__(self) -> None:
         super().__init__()
+        self._watch = PlatformWatch(self._process)
 
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
         return await self._queue.read(query, otherwise)
@@ -85,16 +87,26 @@ class History(HistoryReads):
 
     async def close(self) -> None:
         """Write what is left, tidy the file and let go of it, within two seconds."""
+        self._queue.put(Batch(entries=tuple(_watched(record) for record in self._watch.end())))
         await self._queue.close()
 
     async def append(self, snapshot: Snapshot) -> None:
         """Keep what a snapshot brought: new samples, what became of alarms, the link's changes. Returns at once."""
         before, self._last = self._last, snapshot
         self._queue.now = snapshot.at
-        batch = _batch(before, snapshot, self._process, self._events.changes(snapshot))
+        batch = _batch(before, snapshot, self._process)
+        batch = replace(batch, entries=(*batch.entries, *self._entries(snapshot)))
         if not self._is_unrestored:
             batch = replace(batch, alarms=self._changed_alarms(snapshot))
         self._queue.put(batch)
+
+    def _entries(self, snapshot: Snapshot) -> Iterator[Entry]:
+        """What is new of events, of their faults and of the watch."""
+        for event in self._events.changes(snapshot):
+            yield journal.entry(event, event.at, event.event_id)
+        for episode in self._episodes.ended(snapshot):
+            yield journal.entry(episode, episode.until, episode.event_id)
+        yield from map(_watched, self._watch.news(snapshot))
 
     def _changed_alarms(self, snapshot: Snapshot) -> dict[tuple[AlarmKey, datetime], Alarm]:
         """Those that stand otherwise than they were last written, by the clock of this machine."""
@@ -167,6 +179,10 @@ class History(HistoryReads):
         return () if lost else restored
 
 
+def _watched(record: WatchRecord) -> Entry:
+    return journal.entry(record, record.at, record.process)
+
+
 def _stands_otherwise(before: Alarm | None, alarm: Alarm) -> bool:
     """Whether more has changed than the words and figures of the moment."""
     if before is None or before is alarm:
@@ -174,10 +190,9 @@ def _stands_otherwise(before: Alarm | None, alarm: Alarm) -> bool:
     return replace(before, actual=alarm.actual, expected=alarm.expected, diagnosis=alarm.diagnosis) != alarm
 
 
-def _batch(before: Snapshot | None, now: Snapshot, process: str, events: Iterable[EventRecord] = ()) -> Batch:
+def _batch(before: Snapshot | None, now: Snapshot, process: str) -> Batch:
     records = [AlarmRecord.of(change, process, now.link.clock_offset) for change in now.changes]
     entries = [journal.entry(record, record.at, record.event_id) for record in records]
-    entries += [journal.entry(record, record.at, record.event_id) for record in events]
     if before is None or (before.link.state, before.link.problem) != (now.link.state, now.link.problem):
         entries.append(journal.entry(LinkRecord.of(now.link), now.at, ""))
     current = _readings_by_stream(now)

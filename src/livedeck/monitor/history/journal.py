@@ -14,6 +14,7 @@ from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
     AuditOutcome,
+    EpisodeRecord,
     EventRecord,
     IntentRecord,
     LinkRecord,
@@ -21,6 +22,7 @@ from livedeck.monitor.model.records import (
     MaterialRecord,
     NotificationRecord,
     OpenChange,
+    WatchRecord,
 )
 from livedeck.monitor.model.ruling import ProfileChoice, Ruling, UsualMark
 
@@ -30,6 +32,8 @@ KINDS: dict[Any, str] = {
     AlarmRecord: "alarm",
     LinkRecord: "link",
     EventRecord: "event",
+    EpisodeRecord: "episode",
+    WatchRecord: "watch",
     ActionRecord: "action",
     IntentRecord: "intent",
     Marker: "marker",
@@ -51,6 +55,16 @@ IN_FORCE = ("event",)
 """Kinds of which the last record of each topic before the retention stays: it says how what is kept began."""
 
 
+_REPLACE = "DELETE FROM journal WHERE kind = ? AND at = ? AND topic = ?"
+"""A stretch of watching grows: its line takes the place of the one before."""
+
+_INSERT = f"""
+INSERT INTO journal (kind, at, topic, body) SELECT ?1, ?2, ?3, ?4 WHERE ?1 <> '{KINDS[EpisodeRecord]}'
+OR NOT EXISTS (SELECT 1 FROM journal WHERE kind = ?1 AND at = ?2 AND topic = ?3 AND body = ?4)
+"""  # noqa: S608  constants
+"""Every process finds the same faults in the same samples: each is kept once."""
+
+
 class Entry(NamedTuple):
     """One line to be: `at` in epoch ms, `topic` the id of what it is about. Made into JSON on the writer's thread."""
 
@@ -68,7 +82,9 @@ def entry(record: object, at: datetime, topic: str) -> Entry:
 def write(db: Database, entries: Iterable[Entry]) -> None:
     """Store them, in a transaction of the caller's. Raises StorageError."""
     rows = [(entry.kind, entry.at, entry.topic, dump(entry.record)) for entry in entries]
-    db.run_many("INSERT INTO journal (kind, at, topic, body) VALUES (?, ?, ?, ?)", rows)
+    grown = {row[:3]: row for row in rows if row[0] == KINDS[WatchRecord]}
+    db.run_many(_REPLACE, grown)
+    db.run_many(_INSERT, [*(row for row in rows if row[:3] not in grown), *grown.values()])
 
 
 def read(db: Database, kind: type[T], since: datetime | None = None, topic: str | None = None) -> tuple[T, ...]:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from livedeck.monitor.detection.learnt import Learnt
-from livedeck.monitor.history import answers, events, journal, learnt, queries, samples
+from livedeck.monitor.history import alarms, answers, events, journal, learnt, queries, samples
 from livedeck.monitor.history.cursor import RowCursor
 from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.history.samples import StreamKey
+from livedeck.monitor.model.alarm import Alarm
 from livedeck.monitor.model.answer import AlarmAnswer
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
     Buckets,
+    EpisodeRecord,
     EventRecord,
     IntentRecord,
     LinkRecord,
@@ -30,10 +31,14 @@ from livedeck.monitor.model.records import (
     NotificationRecord,
     OpenChange,
     StreamRecord,
+    WatchRecord,
 )
 from livedeck.monitor.model.ruling import Ruling
 
 T = TypeVar("T")
+
+_LONGEST_WATCH = timedelta(hours=2)
+"""No stretch of watching is longer."""
 
 
 class Recorded(NamedTuple):
@@ -99,6 +104,51 @@ class HistoryReads(ABC):
         `since`, and every change; of one event, or of all."""
         return await self._read(lambda db: events.read(db, since, until, event_id), ())
 
+    async def readings(self, event_id: str, stream_id: str, since: float, until: float) -> Readings:
+        """The samples of that stream from then until then (epoch s, server clock, both included)."""
+        key = StreamKey(event_id, stream_id)
+        return await self._read(lambda db: samples.readings(db, key, until, since=since), Readings())
+
+    async def episodes(
+        self, since: datetime, until: datetime, event_id: str | None = None
+    ) -> tuple[EpisodeRecord, ...]:
+        """The faults that were over after `since` and had begun before `until` (server clock), by their end."""
+
+        def read(db: Database) -> tuple[EpisodeRecord, ...]:
+            found = journal.read(db, EpisodeRecord, since, event_id)
+            return tuple(episode for episode in found if episode.since < until)
+
+        return await self._read(read, ())
+
+    async def watched(self, since: datetime, until: datetime) -> tuple[WatchRecord, ...]:
+        """When some process had the platform's answers, in that time, by the beginning of each stretch."""
+
+        def read(db: Database) -> tuple[WatchRecord, ...]:
+            found = journal.read(db, WatchRecord, since - _LONGEST_WATCH)
+            return tuple(record for record in found if record.at < until and record.until >= since)
+
+        return await self._read(read, ())
+
+    async def standing_alarms(self, now: datetime) -> tuple[Alarm, ...]:
+        """How the alarms stand that any process has seen, but those that were cleared long before `now`."""
+        return await self._read(lambda db: alarms.standing(db, now), ())
+
+    async def answer_log(self, since: datetime) -> tuple[AlarmAnswer, ...]:
+        """What was answered to alarms since then, in the order in which it was written."""
+
+        def read(db: Database) -> tuple[AlarmAnswer, ...]:
+            return tuple(answer for answer in answers.read(db, 0)[1] if answer.at >= since)
+
+        return await self._read(read, ())
+
+    async def ruling_log(self, since: datetime) -> tuple[Ruling, ...]:
+        """How events were to be judged by a person's word since then, in the order in which it was written."""
+
+        def read(db: Database) -> tuple[Ruling, ...]:
+            return tuple(ruling for ruling in journal.rulings(db, 0)[1] if ruling.at >= since)
+
+        return await self._read(read, ())
+
     async def alarm_log(self, since: datetime, event_id: str | None = None) -> tuple[AlarmRecord, ...]:
         """What became of alarms since then, oldest first; of one event, or of all and the deck."""
         return await self._read(lambda db: journal.read(db, AlarmRecord, since, event_id), ())
@@ -133,20 +183,26 @@ class HistoryReads(ABC):
 
 
 class HistoryReader(HistoryReads):
-    """Read-only history of another process: one file, which may come, go and be set aside at any time."""
+    """Read-only history of another process: one file, which may come, go and be set aside at any time.
+
+    `fault`: why the last question could not be answered, and what to do; empty where it was.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__()
-        self._path = path
+        self.path, self.fault = path, ""
 
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
         return await asyncio.to_thread(self._query, query, otherwise)
 
     def _query(self, query: Callable[[Database], T], nothing: T) -> T:
-        with suppress(StorageError):
-            db = Database(self._path, reads=True)
+        self.fault = ""
+        try:
+            db = Database(self.path, reads=True)
             try:
                 return query(db)
             finally:
                 db.close()
+        except StorageError as error:
+            self.fault = str(error)
         return nothing

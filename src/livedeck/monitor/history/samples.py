@@ -137,14 +137,16 @@ def _datetime(milliseconds: int) -> datetime:
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
-def readings(db: Database, key: StreamKey, until: float, newest: int = -1) -> Readings:
-    """The samples of that stream until then (epoch s, included); `newest`: so many at most. Raises StorageError."""
+def readings(db: Database, key: StreamKey, until: float, newest: int = -1, since: float = 0.0) -> Readings:
+    """The samples of that stream from `since` until then (epoch s, both included); `newest`: so many at most. Raises
+    StorageError."""
     found, stream = Readings(), find_stream(db, key)
     if stream is None:
         return found
     rows = db.rows(
-        "SELECT time, video, audio, fps, status FROM sample WHERE stream = ? AND time <= ? ORDER BY time DESC LIMIT ?",
-        (stream.id, round(until * 1000) - stream.base, newest),
+        "SELECT time, video, audio, fps, status FROM sample WHERE stream = ? AND time <= ? AND time >= ? "
+        "ORDER BY time DESC LIMIT ?",
+        (stream.id, round(until * 1000) - stream.base, round(since * 1000) - stream.base, newest),
     )
     for time, video, audio, fps, status in reversed(rows):
         found.time.append((stream.base + time) / 1000)

@@ -17,6 +17,7 @@ from livedeck.monitor.model.state import (
     ConnectionProblem,
     ConnectionState,
     ConnectionStatus,
+    Episode,
     EventState,
     Severity,
 )
@@ -154,6 +155,52 @@ class EventRecord:
     def is_same(self, other: EventRecord) -> bool:
         """Whether both say the same, though of different moments."""
         return replace(self, at=other.at) == other
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRecord:
+    """A fault of an event that is over, as its samples or the platform's own dates tell it (server clock).
+
+    `since`: its first bad sample; `until`: when it was good again. `severity`: the loudest that it had.
+    """
+
+    event_id: str
+    kind: str
+    target: str
+    target_name: str
+    severity: Severity
+    since: datetime
+    until: datetime
+    actual: str
+    expected: str
+
+    def __post_init__(self) -> None:
+        _mask(self, "target_name", "actual", "expected")
+
+    @classmethod
+    def of(cls, state: EventState, episode: Episode, until: datetime) -> EpisodeRecord:
+        """The record of that fault, which was over then."""
+        names = {restream.id: restream.name or "" for restream in state.event.restreams or ()}
+        return cls(
+            state.id,
+            episode.kind,
+            episode.target,
+            names.get(episode.target, ""),
+            episode.severity,
+            episode.since,
+            until,
+            episode.actual,
+            episode.expected,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRecord:
+    """From its first to its last good answer a process watched the platform, without a break."""
+
+    at: datetime
+    until: datetime
+    process: str
 
 
 class AuditOutcome(StrEnum):
