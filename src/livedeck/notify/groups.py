@@ -1,0 +1,434 @@
+"""Which messages follow from the alarms as they stand: waiting, grouping, rate, escalation, end. Pure.
+
+`step(plan, state, board, now)` is all of it (notifications.md, "From alarm to message"). Nothing here knows a file or a
+network: what has to survive a restart is in the state that it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import NamedTuple, TypeVar
+
+from livedeck.monitor import Alarm, AlarmKey, AlarmState, Severity, Snapshot, person
+from livedeck.notify.message import UNTOLD, Entry, Message, Status
+from livedeck.notify.routes import Case, Route, reasons_against
+from livedeck.notify.texts import Sender, compose
+from livedeck.text.times import isoformat_utc
+
+V = TypeVar("V")
+
+GROUP_WAIT = timedelta(seconds=5)
+"""From the first alarm of a group to its message: what fails together is told together."""
+
+SETTLED = timedelta(minutes=2)
+"""What comes back sooner is the same fault: its end was not told yet, and its beginning is not told again."""
+
+RATE_WINDOW = timedelta(minutes=10)
+MAX_MESSAGES, MAX_CRITICAL = 6, 12
+"""Of a route in that window; what is over waits and goes out as one."""
+
+FLOOD_COUNT, FLOOD_GAP = 10, timedelta(minutes=1)
+"""From more alarms than that in the window on, one message a minute."""
+
+
+class EventInfo(NamedTuple):
+    """What a message says of an event. `at`: on air since, or its start."""
+
+    name: str
+    tally: str = ""
+    at: datetime | None = None
+    is_on_air: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The alarms that are known at a moment, whatever their state. `is_known`: the platform answers, so what is not
+    among them is over. `offset`: seconds that the machine's clock is ahead of the times here, after it was set."""
+
+    alarms: Sequence[Alarm] = ()
+    events: Mapping[str, EventInfo] = field(default_factory=dict)
+    is_known: bool = True
+    offset: float = 0.0
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Board:
+        """What a snapshot of the monitor holds of it."""
+        events = {
+            state.id: EventInfo(
+                state.event.name or state.id,
+                state.phase.tally.value,
+                state.phase.reference_time,
+                state.phase.tally.expects_signal,
+            )
+            for state in snapshot.events
+        }
+        alarms = (*snapshot.alarms, *snapshot.quiet)
+        return cls(alarms, events, snapshot.link.state.is_answering, snapshot.link.clock_offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the settings say: the routes, and who tells."""
+
+    routes: tuple[Route, ...] = ()
+    sender: Sender = field(default_factory=Sender)
+
+
+class Told(NamedTuple):
+    """How far an alarm had grown when a route was told last, and when that was."""
+
+    stage: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """An alarm from its onset until its end is told. `standing_at`: when it was last seen; `over_since`: since when it
+    was not. `told`: by name of the route; `escalated`: by route, after which acknowledgement that was."""
+
+    id: str
+    key: AlarmKey
+    since: datetime
+    standing_at: datetime
+    over_since: datetime | None = None
+    told: Mapping[str, Told] = field(default_factory=dict)
+    escalated: Mapping[str, str] = field(default_factory=dict)
+
+
+class Box(NamedTuple):
+    """Where messages are counted: the route, and the target, which differs where it escalates."""
+
+    route: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What is known from one step to the next. `opened`: since when a group waits, by route and incident; `held`: what
+    is to be told as soon as the rate allows. `sent`, `counted`: when messages and alarms went out lately."""
+
+    lives: Mapping[AlarmKey, Life] = field(default_factory=dict)
+    opened: Mapping[tuple[str, str], datetime] = field(default_factory=dict)
+    held: Mapping[Box, tuple[Entry, ...]] = field(default_factory=dict)
+    sent: Mapping[Box, tuple[datetime, ...]] = field(default_factory=dict)
+    counted: Mapping[Box, tuple[datetime, ...]] = field(default_factory=dict)
+
+    @property
+    def told_lives(self) -> tuple[Life, ...]:
+        """Those that somebody was told of: what a restart must know."""
+        return tuple(life for life in self.lives.values() if life.told)
+
+    def is_kept_as(self, other: State) -> bool:
+        """Whether a restart would go on from both alike, but for when alarms were seen last."""
+        lives = [{life.id: (life.told, life.escalated) for life in state.told_lives} for state in (self, other)]
+        return lives[0] == lives[1] and self.held == other.held
+
+
+def step(plan: Plan, state: State, board: Board, now: datetime) -> tuple[State, tuple[Message, ...]]:
+    """The state after a look at these alarms, and the messages that go out now. What the state holds must be kept, in
+    one transaction with the messages, before any of them is sent."""
+    turn = _Turn(plan, state, board, now)
+    turn.follow_lives()
+    turn.drop_answered()
+    turn.collect_firing()
+    turn.collect_escalated()
+    turn.collect_resolved()
+    messages = tuple(turn.release())
+    return turn.state(), messages
+
+
+@dataclass(slots=True)
+class _Turn:
+    """One step, under way."""
+
+    plan: Plan
+    before: State
+    board: Board
+    now: datetime
+    names: Mapping[str, str] = field(init=False)
+    alarms: dict[AlarmKey, Alarm] = field(init=False)
+    lives: dict[AlarmKey, Life] = field(init=False)
+    opened: dict[tuple[str, str], datetime] = field(default_factory=dict, init=False)
+    held: dict[Box, tuple[Entry, ...]] = field(init=False)
+    sent: dict[Box, tuple[datetime, ...]] = field(init=False)
+    counted: dict[Box, tuple[datetime, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = {event_id: info.name for event_id, info in self.board.events.items()}
+        self.alarms = {alarm.key: alarm for alarm in self.board.alarms}
+        self.lives, self.held = dict(self.before.lives), dict(self.before.held)
+        self.sent = {box: self._recent(moments) for box, moments in self.before.sent.items()}
+        self.counted = {box: self._recent(moments) for box, moments in self.before.counted.items()}
+
+    def state(self) -> State:
+        """The state after this step."""
+        held = {box: entries for box, entries in self.held.items() if entries}
+        return State(self.lives, self.opened, held, self.sent, self.counted)
+
+    def _recent(self, moments: Iterable[datetime]) -> tuple[datetime, ...]:
+        return tuple(at for at in moments if self.now - at < RATE_WINDOW)
+
+    # Lives
+
+    def follow_lives(self) -> None:
+        """Which alarms stand, and since when those that do not are over."""
+        for alarm in self.board.alarms:
+            if not alarm.is_ongoing:
+                continue
+            life = self.lives.get(alarm.key)
+            if life is None or alarm.since > life.standing_at + SETTLED:
+                self.lives[alarm.key] = Life(_life_id(alarm), alarm.key, alarm.since, self.now)
+            else:
+                self.lives[alarm.key] = replace(life, standing_at=self.now, over_since=None)
+        for key, life in [*self.lives.items()]:
+            alarm_now = self.alarms.get(key)
+            if life.over_since is None and self.board.is_known and not (alarm_now and alarm_now.is_ongoing):
+                self.lives[key] = replace(life, over_since=self.now)
+                self._mark_over(life)
+
+    def _mark_over(self, life: Life) -> None:
+        """What waits to be told of it was too late: it is told as over."""
+        seconds = (self.now - life.since).total_seconds()
+        for box, entries in self.held.items():
+            self.held[box] = tuple(
+                replace(entry, is_over=True, seconds=seconds) if entry.life == life.id else entry for entry in entries
+            )
+
+    def drop_answered(self) -> None:
+        """Nobody is told of what somebody has answered, or another alarm hides, while it waits for its turn."""
+        for box, entries in self.held.items():
+            answered = [entry for entry in entries if self._is_answered(entry)]
+            self.held[box] = tuple(entry for entry in entries if entry not in answered)
+            for entry in answered:
+                self._untell(entry, box.route)
+
+    def _is_answered(self, entry: Entry) -> bool:
+        alarm = self.alarms.get(entry.key)
+        is_standing = alarm is not None and alarm.is_ongoing and not entry.is_over
+        return entry.status is not Status.RESOLVED and is_standing and not _asks(alarm)
+
+    def _untell(self, entry: Entry, route: str) -> None:
+        life = self.lives.get(entry.key)
+        if life is None or life.id != entry.life:
+            return
+        if entry.status is Status.ESCALATED:
+            self.lives[entry.key] = replace(life, escalated=_without(life.escalated, route))
+        else:
+            told = _without(life.told, route)
+            if entry.stage_before != UNTOLD:
+                told[route] = Told(entry.stage_before, life.told[route].at)
+            self.lives[entry.key] = replace(life, told=told)
+
+    # What is to be told
+
+    def collect_firing(self) -> None:
+        """Groups open with their first alarm, and are told 5 s later with all that have joined."""
+        for route in self.plan.routes:
+            candidates = [alarm for alarm in self.board.alarms if self._is_news(route, alarm)]
+            by_incident: dict[str, list[Alarm]] = {}
+            for alarm in candidates:
+                by_incident.setdefault(alarm.kind if alarm.affects else "", []).append(alarm)
+            for incident, alarms in by_incident.items():
+                opened_at = self.before.opened.get((route.name, incident), self.now)
+                if self.now - opened_at < GROUP_WAIT:
+                    self.opened[route.name, incident] = opened_at
+                    continue
+                for alarm in alarms:
+                    self._tell(route, alarm)
+
+    def _is_news(self, route: Route, alarm: Alarm) -> bool:
+        """Whether that route has to be told of it, now."""
+        if not _asks(alarm) or route.is_quiet(alarm.severity, self._local()):
+            return False
+        told = self.lives[alarm.key].told.get(route.name)
+        is_louder = _stage(alarm) > (told.stage if told else UNTOLD)
+        return is_louder and not reasons_against(route, case_of(alarm, self.names))
+
+    def _tell(self, route: Route, alarm: Alarm) -> None:
+        """Have it told. What waits of the same alarm is replaced: the end of an earlier life would come after it."""
+        box, life = Box(route.name, route.to), self.lives[alarm.key]
+        waiting = self.held.get(box, ())
+        replaced = next((entry for entry in waiting if entry.life == life.id), None)
+        before = life.told.get(route.name)
+        stage_before = replaced.stage_before if replaced else before.stage if before else UNTOLD
+        self.lives[alarm.key] = replace(life, told={**life.told, route.name: Told(_stage(alarm), self.now)})
+        entry = replace(self._entry(Status.FIRING, alarm, life), stage_before=stage_before)
+        self.held[box] = (*(other for other in waiting if other.key != alarm.key), entry)
+        self.counted[box] = (*self.counted.get(box, ()), self.now)
+
+    def collect_escalated(self) -> None:
+        """What a route was told of, and nobody has answered for so many minutes since."""
+        for route in self.plan.routes:
+            if not (route.escalate and route.escalate_to):
+                continue
+            for alarm in self.board.alarms:
+                life = self.lives.get(alarm.key)
+                if life is None or not self._is_unanswered(route, alarm, life):
+                    continue
+                escalated = {**life.escalated, route.name: _promise(alarm)}
+                self.lives[alarm.key] = life = replace(life, escalated=escalated)
+                box = Box(route.name, route.escalate_to)
+                self.held[box] = (*self.held.get(box, ()), self._entry(Status.ESCALATED, alarm, life))
+
+    def _is_unanswered(self, route: Route, alarm: Alarm, life: Life) -> bool:
+        told = life.told.get(route.name)
+        if told is None or not _asks(alarm) or life.escalated.get(route.name) == _promise(alarm):
+            return False
+        return self.now - max(told.at, alarm.changed) >= timedelta(minutes=route.escalate)
+
+    def collect_resolved(self) -> None:
+        """What is over for long enough, and was told, is told to be over; then its life is."""
+        for key, life in [*self.lives.items()]:
+            if life.over_since is None or self.now - life.over_since < SETTLED:
+                continue
+            del self.lives[key]
+            for route in self.plan.routes:
+                told = life.told.get(route.name)
+                if told is None or not route.resolved:
+                    continue
+                targets = [route.to, *([route.escalate_to] if route.name in life.escalated else [])]
+                for target in targets:
+                    self._tell_end(Box(route.name, target), life, told)
+
+    def _tell_end(self, box: Box, life: Life, told: Told) -> None:
+        if any(entry.life == life.id for entry in self.held.get(box, ())):
+            return  # its beginning was not told yet, and will say that it is over
+        self.held[box] = (*self.held.get(box, ()), self._end(life, told))
+
+    # What goes out
+
+    def release(self) -> Iterator[Message]:
+        """A message for each status and incident, as many as the rate of the route allows."""
+        for box in [*self.held]:
+            ready = [entry for entry in self.held[box] if not self._waits_for_hours(box, entry)]
+            for _, group in groupby(sorted(ready, key=_order), key=_group):
+                entries = [*group]
+                if self._may_send(box, entries):
+                    self.sent[box] = (*self.sent.get(box, ()), self.now)
+                    self.held[box] = tuple(entry for entry in self.held[box] if entry not in entries)
+                    yield compose(box.route, box.target, entries, self.now, self.plan.sender)
+
+    def _waits_for_hours(self, box: Box, entry: Entry) -> bool:
+        route = next((route for route in self.plan.routes if route.name == box.route), None)
+        return route is not None and route.is_quiet(entry.severity, self._local())
+
+    def _may_send(self, box: Box, entries: Sequence[Entry]) -> bool:
+        sent = self.sent.get(box, ())
+        is_critical = any(entry.severity is Severity.CRITICAL for entry in entries)
+        if len(sent) >= (MAX_CRITICAL if is_critical else MAX_MESSAGES):
+            return False
+        is_flood = len(self.counted.get(box, ())) > FLOOD_COUNT
+        return not is_flood or not sent or self.now - sent[-1] >= FLOOD_GAP
+
+    # Words of the moment
+
+    def _local(self) -> datetime:
+        """The readers' clock."""
+        return (self.now + timedelta(seconds=self.board.offset)).astimezone(self.plan.sender.zone)
+
+    def _entry(self, status: Status, alarm: Alarm, life: Life) -> Entry:
+        events = self.board.events
+        others = {
+            other.kind
+            for other in self.board.alarms
+            if other.event_id == alarm.event_id and other.active and other.kind != alarm.kind
+        }
+        promise = f"by {person(alarm.answered_by)}, and it ran out" if alarm.answered_by else ""
+        return Entry(
+            status,
+            life.id,
+            _stage(alarm),
+            alarm.event_id,
+            alarm.kind,
+            alarm.target,
+            alarm.severity,
+            alarm.subject,
+            alarm.target_name,
+            alarm.actual,
+            alarm.expected,
+            life.since,
+            (self.now - life.since).total_seconds(),
+            alarm.diagnosis.cause,
+            alarm.diagnosis.viewers,
+            alarm.diagnosis.advice,
+            self._airing(alarm.event_id),
+            tuple(sorted(others)) if alarm.event_id else (),
+            tuple(self.names.get(event_id, event_id) for event_id in alarm.affects),
+            sum(info.is_on_air for info in events.values()),
+            promise if status is Status.ESCALATED and alarm.acknowledged_at else "",
+        )
+
+    def _end(self, life: Life, told: Told) -> Entry:
+        """That it is over. Of an alarm that is forgotten by now no more is known than what it was."""
+        over_since = life.over_since or self.now
+        alarm = self.alarms.get(life.key)
+        info = self.board.events.get(life.key.event_id)
+        return Entry(
+            Status.RESOLVED,
+            life.id,
+            told.stage,
+            *life.key,
+            alarm.severity if alarm else _severity(told.stage),
+            alarm.subject if alarm else (info.name if info else life.key.event_id or "platform"),
+            alarm.target_name if alarm else "",
+            "",
+            "",
+            life.since,
+            (over_since - life.since).total_seconds(),
+            airing=self._airing(life.key.event_id),
+        )
+
+    def _airing(self, event_id: str) -> str:
+        info = self.board.events.get(event_id)
+        if info is None:
+            return ""
+        at = info.at and f"{info.at.astimezone(self.plan.sender.zone):%Y-%m-%d %H:%M %Z}"
+        return f"{info.tally.lower()}{f' since {at}' if info.is_on_air else f', {at}'}" if at else info.tally.lower()
+
+
+def case_of(alarm: Alarm, names: Mapping[str, str]) -> Case:
+    """What a route is asked about that alarm. `names`: of the events, by their ids."""
+    events = [(alarm.event_id, alarm.subject)] if alarm.event_id else []
+    return Case(alarm.kind, alarm.severity, [*events, *((id_, names.get(id_, id_)) for id_ in alarm.affects)])
+
+
+def _asks(alarm: Alarm | None) -> bool:
+    """Whether it stands, and nobody has answered for it."""
+    return alarm is not None and alarm.state is AlarmState.UNACKNOWLEDGED and alarm.is_ongoing
+
+
+_STAGES = 100
+
+
+def _stage(alarm: Alarm) -> int:
+    """How far it has grown: by severity first, then by its own stage."""
+    return (len(Severity) - 1 - alarm.severity.rank) * _STAGES + min(alarm.stage, _STAGES - 1)
+
+
+def _severity(stage: int) -> Severity:
+    return tuple(Severity)[len(Severity) - 1 - stage // _STAGES]
+
+
+def _life_id(alarm: Alarm) -> str:
+    """Its identity: which alarm, and its onset in ms."""
+    return "/".join((*alarm.key, str(round(alarm.since.timestamp() * 1000))))
+
+
+def _promise(alarm: Alarm) -> str:
+    """Which acknowledgement has run out: each is a reason of its own to escalate. Empty: there was none."""
+    return isoformat_utc(alarm.acknowledged_at) or ""
+
+
+def _without(values: Mapping[str, V], name: str) -> dict[str, V]:
+    return {key: value for key, value in values.items() if key != name}
+
+
+def _group(entry: Entry) -> tuple[int, str]:
+    return [*Status].index(entry.status), entry.incident
+
+
+def _order(entry: Entry) -> tuple[int, str, int]:
+    return (*_group(entry), entry.severity.rank)

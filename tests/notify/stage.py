@@ -1,0 +1,62 @@
+"""Alarms as a test wants them, and a notifier's pure part that looks at them moment by moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from livedeck.monitor import Alarm, AlarmKey, AlarmState, Diagnosis, Severity
+from livedeck.notify import Board, EventInfo, Message, Plan, Route, State, step
+
+NOW = datetime(2026, 11, 21, 20, 14, 5, tzinfo=UTC)  # a Saturday
+
+
+def alarm(event: str = "one", kind: str = "NO_INGEST", severity: Severity = Severity.CRITICAL, **fields: Any) -> Alarm:
+    """An alarm that stands since `NOW`, unless told otherwise; its event is called as its id, in capitals."""
+    values: dict[str, Any] = {"actual": "no samples", "expected": "samples", "since": NOW, "changed": NOW} | fields
+    diagnosis = Diagnosis("the encoder is off", "nothing", "call the venue")
+    return Alarm(event, kind, severity, subject=event.upper() or "platform", diagnosis=diagnosis, **values)
+
+
+def acknowledged(standing: Alarm, at: datetime = NOW) -> Alarm:
+    """The same, answered by a person."""
+    return replace(
+        standing, state=AlarmState.ACKNOWLEDGED, needs_ack=False, changed=at, acknowledged_at=at, answered_by="anna@x:1"
+    )
+
+
+def over(standing: Alarm, at: datetime = NOW) -> Alarm:
+    """The same, gone by itself."""
+    return replace(standing, state=AlarmState.RETURNED, present=False, changed=at)
+
+
+class Desk:
+    """Who looks at alarms by a plan: `look` is one step, some seconds after the last. `told`: all that went out."""
+
+    def __init__(self, *routes: Route, now: datetime = NOW) -> None:
+        self.plan, self.now, self.state = Plan(routes or (Route("ops", "ops"),)), now, State()
+        self.alarms: dict[AlarmKey, Alarm] = {}
+        self.told: list[Message] = []
+
+    def put(self, *alarms: Alarm) -> None:
+        """These are so from now on."""
+        self.alarms |= {alarm.key: alarm for alarm in alarms}
+
+    def look(self, after: float = 0.0, *, is_known: bool = True) -> list[Message]:
+        """What goes out then."""
+        self.now += timedelta(seconds=after)
+        events = {key.event_id: EventInfo(key.event_id.upper(), is_on_air=True) for key in self.alarms if key.event_id}
+        self.state, messages = step(self.plan, self.state, Board([*self.alarms.values()], events, is_known), self.now)
+        self.told += messages
+        return list(messages)
+
+    def watch(self, seconds: float, each: float = 1.0) -> list[Message]:
+        """What goes out in the next so many seconds."""
+        return [message for _ in range(round(seconds / each)) for message in self.look(each)]
+
+
+def titles(messages: Iterable[Message]) -> list[str]:
+    """How they are called."""
+    return [message.title for message in messages]

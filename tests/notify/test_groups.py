@@ -1,0 +1,168 @@
+"""From alarm to message: grouping, once, answered is silent, rate, hours, escalation, end."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+from livedeck.monitor import AlarmState, Severity
+from livedeck.notify import Hours, Route, Status
+from notify.stage import NOW, Desk, acknowledged, alarm, over, titles
+
+WARNING = Severity.WARNING
+
+
+def test_an_alarm_is_told_once_five_seconds_after_it_began() -> None:
+    desk = Desk()
+    desk.put(alarm())
+    assert desk.watch(4) == []
+    assert titles(desk.watch(2)) == ["CRIT NO_INGEST ONE"]
+    assert desk.watch(3600, 10) == []
+
+
+def test_what_fails_together_is_one_message() -> None:
+    desk = Desk()
+    desk.put(alarm("one"))
+    desk.look()
+    desk.put(alarm("two"), alarm("three", "FPS_LOW", WARNING))
+    (message,) = desk.watch(20)
+    assert message.title.startswith("3 alarms: NO_INGEST ONE, NO_INGEST TWO, FPS_LOW THREE")
+
+
+def test_what_is_answered_hidden_or_over_within_five_seconds_is_told_to_nobody() -> None:
+    states = (AlarmState.SHELVED, AlarmState.SUPPRESSED, AlarmState.OUT_OF_SERVICE)
+    desk = Desk()
+    desk.put(*(alarm(str(state)) for state in (*states, "acknowledged", "over")))
+    desk.look()
+    desk.look(3)
+    desk.put(*(replace(alarm(str(state)), state=state, needs_ack=False) for state in states))
+    desk.put(acknowledged(alarm("acknowledged")), over(alarm("over")))
+    assert desk.watch(600, 5) == []
+
+
+def test_one_that_gets_worse_is_told_again_and_one_that_gets_better_is_not() -> None:
+    desk = Desk()
+    desk.put(alarm(severity=WARNING))
+    assert titles(desk.watch(10)) == ["WARN NO_INGEST ONE"]
+    desk.put(alarm())
+    assert titles(desk.watch(10)) == ["CRIT NO_INGEST ONE"]
+    desk.put(alarm(severity=WARNING))
+    assert desk.watch(60) == []
+    desk.put(alarm(stage=1))
+    assert titles(desk.watch(10)) == ["CRIT NO_INGEST ONE"]
+
+
+def test_an_acknowledgement_that_runs_out_escalates_and_pages_nobody_anew() -> None:
+    desk = Desk(Route("ops", "ops", escalate=5, escalate_to="boss"))
+    desk.put(alarm())
+    assert [message.target for message in desk.watch(10)] == ["ops"]
+    desk.put(acknowledged(alarm(), desk.now))
+    assert desk.watch(1200, 10) == []
+    lapsed = replace(alarm(), changed=desk.now, acknowledged_at=NOW, answered_by="anna@x:1")
+    desk.put(lapsed)
+    assert desk.watch(290, 10) == []
+    (message,) = desk.watch(1200, 10)
+    assert (message.target, message.status, message.title) == (
+        "boss",
+        Status.ESCALATED,
+        "NOBODY ANSWERS CRIT NO_INGEST ONE",
+    )
+    assert "Acknowledged: by anna@x, and it ran out" in message.text
+
+
+def test_its_end_is_told_once_to_all_who_were_told_that_it_began() -> None:
+    desk = Desk(Route("ops", "ops", escalate=1, escalate_to="boss"), Route("log", "log", resolved=False))
+    desk.put(alarm())
+    desk.watch(240, 5)
+    desk.put(over(alarm(), desk.now))
+    ends = desk.watch(1200, 5)
+    assert {message.target for message in ends} == {"ops", "boss"}
+    assert titles(ends) == ["RESOLVED NO_INGEST ONE after 4 min"] * 2
+
+
+def test_what_comes_back_within_two_minutes_is_the_same_fault() -> None:
+    desk = Desk()
+    desk.put(alarm())
+    desk.watch(10)
+    for _ in range(3):
+        desk.put(over(alarm(), desk.now))
+        assert desk.watch(100, 5) == []
+        desk.put(alarm(since=desk.now))
+        assert desk.watch(100, 5) == []
+    desk.put(over(alarm(), desk.now))
+    assert [message.status for message in desk.watch(200, 5)] == [Status.RESOLVED]
+    desk.put(alarm(since=desk.now))
+    assert [message.status for message in desk.watch(20)] == [Status.FIRING]
+
+
+def test_while_the_platform_does_not_answer_nothing_is_over() -> None:
+    desk = Desk()
+    desk.put(alarm())
+    desk.watch(10)
+    desk.alarms.clear()
+    assert [message for _ in range(100) for message in desk.look(10, is_known=False)] == []
+    assert [message.status for message in desk.watch(200, 5)] == [Status.RESOLVED]
+
+
+def test_a_storm_is_few_messages_that_count_every_alarm() -> None:
+    desk = Desk(Route("ops", "ops", resolved=False))
+    for number in range(150):
+        desk.put(alarm(f"event-{number:03}", "FPS_LOW", WARNING, since=desk.now))
+        desk.watch(8, 4)
+    desk.watch(3600, 30)
+    payloads = [json.loads(message.payload) for message in desk.told]
+    named = [entry["life"] for payload in payloads for entry in payload["alarms"]]
+    assert len(named) == len(set(named))
+    assert len(named) + sum(payload["truncated"] for payload in payloads) == 150
+    moments = [message.at for message in desk.told]
+    assert all(sum(0 <= (other - at).total_seconds() < 600 for other in moments) <= 6 for at in moments)
+    assert len(moments) <= 18
+
+
+def test_criticals_have_twice_the_room() -> None:
+    desk = Desk(Route("ops", "ops"))
+    for number in range(40):
+        desk.put(alarm(f"event-{number}", since=desk.now))
+        desk.watch(65, 5)
+    in_ten_minutes = [message for message in desk.told if message.at < NOW + timedelta(minutes=10)]
+    assert 6 < len(in_ten_minutes) <= 12
+
+
+def test_what_waits_for_the_rate_and_is_acknowledged_is_not_told_and_what_is_over_by_then_is() -> None:
+    desk = Desk()
+    for number in range(6):
+        desk.put(alarm(f"event-{number}", "FPS_LOW", WARNING))
+        desk.watch(10)
+    late = [alarm(name, "FPS_LOW", WARNING, since=desk.now) for name in ("answered", "over", "standing")]
+    desk.put(*late)
+    assert desk.watch(20) == []
+    desk.put(acknowledged(late[0], desk.now), over(late[1], desk.now))
+    (message,) = desk.watch(700, 5)
+    assert "ANSWERED" not in message.title
+    assert "OVER" in message.title
+    assert "STANDING" in message.title
+    assert "over after" in message.text
+
+
+def test_in_quiet_hours_only_what_is_loud_enough_goes_out_and_the_rest_when_they_end() -> None:
+    desk = Desk(Route("ops", "ops", hours=Hours.parse("Mo-Su 08:00-20:00")))
+    desk.put(alarm("loud"), alarm("soft", "FPS_LOW", WARNING), alarm("gone", "AUDIO_LOW", WARNING))
+    assert titles(desk.watch(600, 5)) == ["CRIT NO_INGEST LOUD"]
+    desk.put(over(alarm("gone", "AUDIO_LOW", WARNING), desk.now))
+    morning = desk.watch(12 * 3600, 60)
+    assert titles(morning) == ["WARN FPS_LOW SOFT"]
+    assert f"{morning[0].at:%H:%M}" in {"08:00", "08:01"}
+
+
+def test_an_incident_is_a_message_of_its_own_and_names_its_events() -> None:
+    desk = Desk()
+    members = tuple(f"event-{number}" for number in range(9))
+    desk.put(*(alarm(member) for member in members))
+    desk.look()
+    desk.look(3)
+    hidden = (replace(alarm(member), state=AlarmState.SUPPRESSED, parent="PLATFORM") for member in members)
+    desk.put(*hidden, alarm("", "PLATFORM", affects=members))
+    (message,) = desk.watch(300, 5)
+    assert message.title == "CRIT PLATFORM 9 of 9 events"
+    assert "Events: EVENT-0, EVENT-1, EVENT-2, EVENT-3, EVENT-4 and 4 more" in message.text

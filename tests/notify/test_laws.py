@@ -1,0 +1,177 @@
+"""What holds of notifications whatever happens to alarms, to the process and to the receiver (notifications.md, "What
+is guaranteed"): on a clock of its own, with the real file."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livedeck.monitor import Alarm, AlarmState, Severity
+from livedeck.notify import SENT, WAITING, Board, Message, Plan, Route, Spool, Status, step
+from notify.stage import NOW, acknowledged, alarm, over
+from trials import trials
+
+EVENTS = ("one", "two", "three")
+PLAN = Plan((Route("ops", "ops", escalate=5, escalate_to="boss"), Route("night", "night", Severity.CRITICAL)))
+LASTS = timedelta(seconds=15)
+"""What stands so long, unanswered and watched, must be told: a group waits 5 s, and a look comes each 5 s."""
+
+REST = 20
+"""Looks a minute apart, after which nothing waits for the rate any more."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What happens in 5 s: to an alarm, to the process, to the receiver."""
+
+    event: str
+    act: str
+    death: str
+    answers: bool
+
+
+TURNS = st.builds(
+    Turn,
+    st.sampled_from(EVENTS),
+    st.sampled_from(("", "", "begin", "begin", "worse", "end", "acknowledge", "shelve", "hide", "release")),
+    st.sampled_from(("", "", "", "", "before it is kept", "before it is sent", "before it is marked")),
+    st.booleans(),
+)
+
+
+@dataclass
+class World:
+    """Alarms, a notifier that may die, and a receiver that writes down what comes."""
+
+    path: Path
+    now: datetime = NOW
+    alarms: dict[str, Alarm] = field(default_factory=dict)
+    composed: list[Message] = field(default_factory=list)
+    received: list[Message] = field(default_factory=list)
+    told_answered: list[str] = field(default_factory=list)  # what was told while somebody had answered
+    standing: dict[str, datetime] = field(default_factory=dict)  # since when unanswered and watched, by event
+    owed: list[tuple[str, datetime]] = field(default_factory=list)  # events, and when each had lasted
+
+    def __post_init__(self) -> None:
+        self.spool = Spool(self.path)
+        self.state = self.spool.state(self.now)
+
+    def act(self, event: str, act: str) -> None:
+        """Have that become of the alarm of that event, where it can."""
+        current = self.alarms.get(event)
+        if current is None or not current.is_ongoing:
+            if act == "begin":
+                self.alarms[event] = alarm(event, severity=Severity.WARNING, since=self.now, changed=self.now)
+            return
+        acts = {
+            "worse": replace(current, severity=Severity.CRITICAL, state=AlarmState.UNACKNOWLEDGED, changed=self.now),
+            "end": over(current, self.now),
+            "acknowledge": acknowledged(current, self.now),
+            "shelve": replace(current, state=AlarmState.SHELVED, changed=self.now),
+            "hide": replace(current, state=AlarmState.SUPPRESSED, changed=self.now),
+            "release": replace(current, state=AlarmState.UNACKNOWLEDGED, changed=self.now),
+        }
+        self.alarms[event] = acts.get(act, current)
+
+    def look(self, death: str = "", *, after: float = 5.0, answers: bool = True) -> None:
+        """So many seconds later: a step, what it came to in the file, and what waits on its way; or a death between."""
+        self.now += timedelta(seconds=after)
+        state, messages = step(PLAN, self.state, Board(tuple(self.alarms.values())), self.now)
+        if death == "before it is kept":
+            self.restart()
+            return
+        self.spool.keep(state, messages, self.now)
+        self.state = state
+        self.note(messages)
+        if death == "before it is sent":
+            self.restart()
+            return
+        for spooled in self.spool.messages(WAITING) if answers else ():
+            self.received.append(spooled.message)
+            if death == "before it is marked":
+                self.restart()
+                return
+            self.spool.mark(spooled.message.key, SENT, 1, "200")
+
+    def note(self, messages: tuple[Message, ...]) -> None:
+        """What was told, and which alarms have lasted by now."""
+        self.composed += messages
+        for message in messages:
+            for told in entries(message):
+                current = self.alarms[told.event]
+                is_answered = current.is_ongoing and current.state is not AlarmState.UNACKNOWLEDGED
+                if message.status is not Status.RESOLVED and is_answered:
+                    self.told_answered.append(message.title)
+        for event, current in self.alarms.items():
+            if current.is_ongoing and current.state is AlarmState.UNACKNOWLEDGED:
+                if self.now - self.standing.setdefault(event, self.now) >= LASTS:
+                    self.owed.append((event, self.now))
+                continue
+            self.standing.pop(event, None)
+            if current.is_ongoing:  # answered or hidden before it was told: nobody is owed a word
+                self.owed = [(name, at) for name, at in self.owed if name != event or self.was_told(name, at)]
+
+    def was_told(self, event: str, at: datetime) -> bool:
+        """Whether a reader knew then that it stands, or was told of that very alarm later."""
+        told = [(message, told) for message in self.composed for told in entries(message) if told.event == event]
+        told = [(message, entry) for message, entry in told if message.route == "ops"]
+        before = [message.status for message, _ in told if message.at <= at]
+        later = [message for message, entry in told if message.at > at and entry.onset <= at]
+        is_known = bool(before) and before[-1] is not Status.RESOLVED
+        return is_known or any(message.status is Status.FIRING for message in later)
+
+    def restart(self) -> None:
+        """Another process, which knows what is in the file; nobody watched meanwhile."""
+        self.spool.close()
+        self.standing.clear()
+        self.spool = Spool(self.path)
+        self.state = self.spool.state(self.now)
+
+
+class Told(NamedTuple):
+    """One alarm of a message."""
+
+    event: str
+    life: str
+    severity: str
+
+    @property
+    def onset(self) -> datetime:
+        """When its life began."""
+        return datetime.fromtimestamp(int(self.life.rpartition("/")[2]) / 1000, UTC)
+
+
+def entries(message: Message) -> list[Told]:
+    """The alarms of that message."""
+    alarms = json.loads(message.payload)["alarms"]
+    return [Told(entry["event_id"], entry["life"], entry["severity"]) for entry in alarms]
+
+
+@trials(120)
+@given(turns=st.lists(TURNS, max_size=40))
+def test_what_lasts_is_told_under_one_key_and_nothing_while_it_is_answered(turns: list[Turn]) -> None:
+    with TemporaryDirectory() as folder:
+        world = World(Path(folder) / "history.sqlite.notify")
+        for turn in turns:
+            world.act(turn.event, turn.act)
+            world.look(turn.death, answers=turn.answers)
+        for _ in range(REST):
+            world.look(after=60)
+        world.spool.close()
+    assert [(event, at) for event, at in world.owed if not world.was_told(event, at)] == []
+    assert world.told_answered == []
+    assert {message.key for message in world.received} == {message.key for message in world.composed}
+    keys = defaultdict(set)
+    for message in world.received:
+        if message.status is not Status.ESCALATED:  # that comes again after each acknowledgement that runs out
+            for told in entries(message):
+                keys[message.route, message.target, message.status, told.life, told.severity].add(message.key)
+    assert [told for told, of_it in keys.items() if len(of_it) > 1] == []
