@@ -206,6 +206,20 @@ def test_a_token_of_what_was_seen_holds_until_somebody_changes_it(on_stage: Stag
     assert on_stage.read("events", "get", event)["name"] == "Seen once"
 
 
+def test_what_is_changed_while_somebody_is_asked_is_not_sent(on_stage: Stage) -> None:
+    event = on_stage.made("events", "create", "--name", "Seen before")
+    token = on_stage.read("events", "get", event)["token"]
+    line = ("events", "edit", event, "--if-unchanged", token, "--protected")
+    settings: dict[str, Any] = {**on_stage.env}
+    with terminal(on_stage.home, *line, **settings) as shown:
+        shown.until("[y/N]")
+        assert run(on_stage, "events", "edit", event, "--name", "Seen after", "--yes").returncode == 0
+        shown.press("y\n")
+        shown.until("refused: Seen before: nothing was sent: it is not as it was seen")
+        assert shown.ended() == 3
+    assert on_stage.read("events", "get", event)["protected"] is False
+
+
 def test_a_person_at_a_terminal_is_asked_and_types_the_name_of_what_is_on_air(on_stage: Stage) -> None:
     event = next(item["id"] for item in on_stage.read("events", "list")["items"] if item["name"] == ON_AIR)
     settings: dict[str, Any] = {**on_stage.env}
@@ -250,6 +264,26 @@ def test_a_form_is_filled_from_a_file_and_what_was_read_can_be_sent_back(on_stag
     assert_speaks(run(on_stage, "events", "edit", event, "--from-file", other, "--yes"), 2)
 
 
+def test_fields_of_a_file_that_nobody_can_send_are_named_where_they_differ(on_stage: Stage) -> None:
+    event = on_stage.made("events", "create", "--name", "With a subtitle")
+    whole = on_stage.read("events", "get", event)
+    file = on_stage.file("subtitle.json", json.dumps({**whole, "name": "Renamed", "subtitle": "in three parts"}))
+    done = run(on_stage, "events", "edit", event, "--from-file", file, "--yes")
+    assert (done.returncode, "passed over, for they cannot be sent: subtitle\n" in done.stderr) == (0, True), (
+        done.stderr
+    )
+
+
+def test_every_track_that_speech_is_recognised_for_is_named(on_stage: Stage) -> None:
+    video = on_stage.video()
+    done = run(on_stage, "subtitles", "recognise", video, "--languages", "de,fr", "--yes", "--quiet")
+    made = done.stdout.split()
+    assert len(made) == 2
+    assert {*made} <= {*on_stage.ids("subtitles", "list", video)}
+    result = on_stage.read("subtitles", "recognise", video, "--languages", "es", "--yes")
+    assert (len(result["ids"]), result["target"]["id"]) == (1, result["ids"][0])
+
+
 def test_names_are_candidates_where_they_are_ambiguous(on_stage: Stage) -> None:
     for _ in range(2):
         on_stage.made("events", "create", "--name", "Twins")
@@ -266,11 +300,14 @@ def test_names_are_candidates_where_they_are_ambiguous(on_stage: Stage) -> None:
 def test_an_id_that_is_no_more_is_refused_by_the_platform_and_a_name_is_a_mistake(on_stage: Stage) -> None:
     event = on_stage.made("events", "create", "--name", "Soon gone")
     assert run(on_stage, "events", "delete", event, "--yes").returncode == 0
-    for line in (("events", "get"), ("events", "enable", "--yes"), ("events", "recordings"), ("qos",)):
+    lines = (("events", "get"), ("events", "enable", "--yes"), ("events", "recordings"), ("qos",), ("preflight",))
+    for line in lines:
         gone = run(on_stage, *line, event)
         assert_speaks(gone, 3)
         assert "deleted" in gone.stderr
     assert_speaks(run(on_stage, "events", "get", "Soon gone"), 2)
+    checked = run(on_stage, "check", event)
+    assert (checked.returncode, "deleted" in checked.stdout) == (3, True)
 
 
 def test_a_row_that_is_wrong_is_named_with_its_field(on_stage: Stage) -> None:

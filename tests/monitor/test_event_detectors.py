@@ -56,6 +56,15 @@ def test_a_start_that_nobody_makes_is_said_thrice(left: float, severity: Severit
     assert found == ([(severity, stage, moment(left))] if severity else [])
 
 
+def test_before_its_start_nothing_is_missing_yet() -> None:
+    def said(left: float) -> str:
+        (finding,) = findings("LATE_START", Phase(BroadcastState.SCHEDULED, moment(left), Ingest(IngestState.NONE)))
+        return finding.actual
+
+    assert said(0) == "no ingest"
+    assert said(60) == f"no ingest yet, starts {moment(60):%H:%M:%S}Z"
+
+
 def test_an_event_that_was_not_asked_yet_is_not_called_late() -> None:
     unasked = Phase(BroadcastState.LATE, moment(-60))
     assert findings("LATE_START", unasked) == []

@@ -21,7 +21,6 @@ from livedeck.cli.formats import schema_name
 from livedeck.cli.naming import EVENT_HELP, argument_names, find_named
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.reading import OWN_FIELDS
 from livedeck.cli.signals import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_history
 from livedeck.client import Api, ApiError, Material, Model, NotFound, ReadOnly, Subtitle, Unreadable
@@ -208,7 +207,7 @@ def fill_form(
     if schema is None:
         return ParsedForm({}, None, {}, ())
     initial = command.initial_values(found)
-    current = {} if found.item is None else {**command.noun.as_object(found.item), **dict.fromkeys(OWN_FIELDS)}
+    current = {} if found.item is None else command.noun.as_object(found.item)
     typed = typed_entries(schema, options, from_file, initial, current)
     if typed.get("file") == STDIN:
         typed["file"] = str(_spooled(folder))
@@ -286,29 +285,32 @@ class Report:
 
     def print(self, target: Target, changes: Sequence[Change], outcome: Outcome) -> int:
         """Print it. Returns the exit code."""
-        identity = target.id or str(getattr(outcome.answer, "id", None) or "")
+        made = outcome.answer if isinstance(outcome.answer, tuple) else (outcome.answer,)
+        identities = [target.id] if target.id else [str(item.id) for item in made if getattr(item, "id", None)]
         name, text = target.name, mask_secrets(outcome.text)
         if self.is_json:
-            echo_json(self._object(target, changes, outcome, identity, text))
-        elif self.is_quiet and outcome.code == DONE and identity:
-            echo(identity)
+            echo_json(self._object(target, changes, outcome, identities, text))
+        elif self.is_quiet and outcome.code == DONE and identities:
+            echo("\n".join(identities))
         elif outcome.code == DONE and not self.is_quiet:
             said = f"{name}: {text}" if outcome.text == SO_ALREADY else name or text
-            echo(f"{self.command.path}: {outcome.verdict}: {said}{f'  {identity}' if identity else ''}")
+            echo(f"{self.command.path}: {outcome.verdict}: {said}{''.join(f'  {identity}' for identity in identities)}")
         if outcome.code != DONE:
             echo(f"livedeck: {self.command.path}: {outcome.verdict}: {f'{name}: ' if name else ''}{text}", err=True)
         return outcome.code
 
     def _object(
-        self, target: Target, changes: Sequence[Change], outcome: Outcome, identity: str, text: str
+        self, target: Target, changes: Sequence[Change], outcome: Outcome, identities: Sequence[str], text: str
     ) -> dict[str, Any]:
         answer = outcome.answer if isinstance(outcome.answer, Model) else None
+        identity = identities[0] if len(identities) == 1 else None
         return {
             "schema": schema_name(self.command.path),
             "operation": self.command.operation.name,
             "verdict": str(outcome.verdict),
             "text": text,
-            "target": {"kind": self.command.operation.kind, "id": identity or None, "name": target.name},
+            "target": {"kind": self.command.operation.kind, "id": identity, "name": target.name},
+            "ids": [*identities],
             "changes": [{"field": change.name, "before": change.before, "after": change.after} for change in changes],
             "object": answer.model_dump(mode="json") if answer is not None else None,
         }
@@ -351,7 +353,8 @@ async def run_change(
         if consent.dry_run:
             return Outcome(DRY_RUN, "nothing was sent", DONE)
         reason, code = port.refusal
-        return Outcome(Verdict.CANCELLED, f"nothing was sent: {reason}", code)
+        verdict = Verdict.REFUSED if code == REFUSED else Verdict.CANCELLED
+        return Outcome(verdict, f"nothing was sent: {reason}", code)
     outcome = outcome_of(result)
     if result.verdict is Verdict.DONE and wait is not None and not await _wait_applied(api, operation, result, wait):
         text = f"the platform said yes, and it is not seen to be applied after {wait:g} s"

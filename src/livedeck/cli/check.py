@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from livedeck.cli.exit_codes import run
-from livedeck.cli.lookup import match_event
+from livedeck.cli.lookup import find_known_event
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
@@ -65,13 +65,17 @@ async def print_check(settings: Settings, words: str | None) -> int:
     """Print how that event stands, or all of them. Returns the exit code of a plugin. Raises UsageError, ApiError."""
     async with make_api(settings) as api:
         snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
-    if not snapshot.link.state.is_answering:
-        echo(f"LIVEDECK UNKNOWN - the platform cannot be watched: {snapshot.link.reason}")
-        return ServiceState.UNKNOWN
+        if not snapshot.link.state.is_answering:
+            echo(f"LIVEDECK UNKNOWN - the platform cannot be watched: {snapshot.link.reason}")
+            return ServiceState.UNKNOWN
+        known = (state.event for state in snapshot.events)
+        wanted = None if words is None else (await find_known_event(api, known, words)).id
     render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
-    wanted = None if words is None else match_event((state.event for state in snapshot.events), words).id
     states = [state for state in snapshot.events if wanted in {None, state.id}]
-    checks = [check_event(state, snapshot.alarms, render_time) for state in states]
+    if wanted and not states:
+        echo(f"LIVEDECK UNKNOWN - event {wanted} is there, and the platform does not list it")
+        return ServiceState.UNKNOWN
+    checks = [check_event(state, (*snapshot.alarms, *snapshot.quiet), render_time) for state in states]
     names = [state.event.name or state.id for state in states]
     if wanted is None and snapshot.unreadable:
         checks.append(EventCheck(ServiceState.UNKNOWN, unreadable_text(snapshot), {}))

@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from livedeck.cli.formats import OWN_FIELDS
+from livedeck.cli.output import echo
 from livedeck.cli.wiring import SystemClock
 from livedeck.client import Secret
 from livedeck.operations.schema import Entry, Field, FieldKind, FieldValues, FormSchema, row_title, schema_of_rows
@@ -109,13 +111,17 @@ def _without_repeated(
 ) -> dict[str, Any]:
     """What was read can be sent back: without the fields of the object that cannot be changed, unless they differ."""
     heads = {field.name.partition(".")[0] for field in schema.fields}
-    kept = {name: value for name, value in content.items() if name not in current or name in heads}
+    repeated = {*current, *(OWN_FIELDS if current else ())}
+    kept = {name: value for name, value in content.items() if name not in repeated or name in heads}
     known = {field.name for field in schema.fields}
     for name, value in content.items():
         if name not in kept and name in _CHOSEN_ONCE and value != current[name]:
             raise click.UsageError(f"{name} cannot be changed: it is {shown(str(current[name]))}")
         if name in kept and isinstance(value, Mapping):
             kept[name] = {inner: part for inner, part in value.items() if f"{name}.{inner}" in known}
+    other = [name for name in content if name in current and name not in kept and content[name] != current[name]]
+    if other:
+        echo(f"livedeck: passed over, for they cannot be sent: {', '.join(map(shown, other))}", err=True)
     return kept
 
 

@@ -107,6 +107,10 @@ SCHEMA_VERSION = 1
 """Of the JSON of every command: within one only fields are added."""
 
 
+OWN_FIELDS = ("token", "faults", "schema")
+"""What the JSON of an object has of livedeck's own: nothing of the platform's that could be sent back."""
+
+
 def schema_name(command: str) -> str:
     """What the JSON of a command calls its form: `livedeck events list v1`."""
     return f"livedeck {command} v{SCHEMA_VERSION}"

@@ -9,7 +9,7 @@ import click
 from livedeck.cli.naming import find_named
 from livedeck.client import Api, Event
 from livedeck.monitor import KnownMaterial
-from livedeck.operations.nouns import NOUNS, NotMatched, match
+from livedeck.operations.nouns import NOUNS, NotMatched, is_id, match
 
 
 async def lookup_event(api: Api, words: str) -> Event:
@@ -20,6 +20,16 @@ async def lookup_event(api: Api, words: str) -> Event:
 
     event: Event = (await find_named(NOUNS["events"], api, (words,), no_materials)).item
     return event
+
+
+async def find_known_event(api: Api, events: Iterable[Event], words: str) -> Event:
+    """The one of these events that is meant, as `match_event` has it. Raises ApiError, too: for a whole id that none of
+    them has the platform is asked, whose refusal says that there is none.
+    """
+    known = tuple(events)
+    if is_id(words) and all(event.id != words.strip().casefold() for event in known):
+        return await api.events.get(words.strip())
+    return match_event(known, words)
 
 
 def match_event(events: Iterable[Event], words: str) -> Event:

@@ -8,10 +8,11 @@ import click
 
 from livedeck.cli.exit_codes import DONE, NOT_SO, code_of_link, run
 from livedeck.cli.formats import schema_name
-from livedeck.cli.lookup import match_event
+from livedeck.cli.lookup import find_known_event
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
+from livedeck.client import Event
 from livedeck.monitor import Snapshot
 from livedeck.operations.preflight import Preflight, PreflightFacts, preflight
 from livedeck.presentation.render_time import RenderTime
@@ -38,10 +39,12 @@ def command(ctx: click.Context, /, *, event: str, as_json: bool, **flags: Any) -
         settings = load(**merge_flags(ctx, flags))
         async with make_api(settings) as api:
             snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
-        if code := code_of_link(snapshot.link):
-            echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {snapshot.link.reason}", err=True)
-            return code
-        facts = gather_facts(snapshot, event, settings)
+            if code := code_of_link(snapshot.link):
+                reason = snapshot.link.reason
+                echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {reason}", err=True)
+                return code
+            meant = await find_known_event(api, (state.event for state in snapshot.events), event)
+        facts = gather_facts(snapshot, meant, settings)
         found = preflight(facts)
         if as_json:
             echo_json(preflight_object(facts, found))
@@ -52,13 +55,11 @@ def command(ctx: click.Context, /, *, event: str, as_json: bool, **flags: Any) -
     ctx.exit(run(work))
 
 
-def gather_facts(snapshot: Snapshot, words: str, settings: Settings) -> PreflightFacts:
-    """What the snapshot tells of the event that is meant. Raises UsageError."""
-    events = [state.event for state in snapshot.events]
-    meant = match_event(events, words)
+def gather_facts(snapshot: Snapshot, meant: Event, settings: Settings) -> PreflightFacts:
+    """What the snapshot tells of that event."""
     return PreflightFacts(
         meant,
-        tuple(event for event in events if event.id != meant.id),
+        tuple(state.event for state in snapshot.events if state.id != meant.id),
         snapshot.find(meant.id),
         RenderTime.from_snapshot(snapshot, SystemClock().now()).server,
         snapshot.link.skew,

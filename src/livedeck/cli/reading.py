@@ -77,10 +77,6 @@ def recordings_command() -> click.Command:
     return _reading_command("recordings", RECORDINGS, RECORDINGS.arguments[:1], text, work)
 
 
-OWN_FIELDS = ("token", "faults", "schema")
-"""What the JSON of an object has of livedeck's own: nothing of the platform's that could be sent back."""
-
-
 def noun_fields(noun: Noun) -> dict[str, Any]:
     """The fields of its JSON, each with its JSON Schema."""
     return {**model_fields(noun.model), **noun.extra_fields, "token": {"type": "string"}, "faults": FAULTS}

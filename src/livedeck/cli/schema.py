@@ -101,6 +101,7 @@ def _result_fields() -> dict[str, Any]:
         "verdict": {"enum": [*map(str, Verdict), DRY_RUN]},
         "text": text,
         "target": object_schema({"kind": text, "id": or_null, "name": or_null}),
+        "ids": {"type": "array", "items": text},
         "changes": {"type": "array", "items": object_schema({"field": text, "before": text, "after": text})},
         "object": {"type": ["object", "null"]},
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.detection.patterns import diagnose
+from livedeck.monitor.detection.phase import planned_start
 from livedeck.monitor.feed import Feed
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.kinds.deck import clock_change_text
@@ -155,6 +156,7 @@ __all__ = [
     "is_stale",
     "known_streams",
     "person",
+    "planned_start",
     "recordings_key",
     "remembered_streams",
     "with_overrides",

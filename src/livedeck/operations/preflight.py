@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from livedeck.client import Event, EventRestream
-from livedeck.monitor import BroadcastState, EventState, Severity
+from livedeck.monitor import BroadcastState, EventState, Severity, planned_start
 from livedeck.text.values import age, safe, short_duration
 
 SHORT_WINDOW = 60
@@ -78,20 +78,15 @@ def preflight(facts: PreflightFacts) -> Preflight:
     return Preflight(tuple(item for check in checks for item in check(facts)))
 
 
-def _start(event: Event) -> datetime | None:
-    """When it is to begin: its stream, where one is scheduled, else the event itself."""
-    stream = event.stream
-    if stream and stream.started_at and stream.status == "pending":
-        return stream.started_at
-    return event.scheduled.time if event.scheduled else None
-
-
 def _is_on_air(facts: PreflightFacts) -> bool:
     return facts.state is not None and facts.state.phase.tally.expects_signal
 
 
 def _schedule(facts: PreflightFacts) -> Iterator[Item]:
-    tally, start = facts.state.phase.tally if facts.state else BroadcastState.UNKNOWN, _start(facts.event)
+    tally, start = (
+        facts.state.phase.tally if facts.state else BroadcastState.UNKNOWN,
+        planned_start(facts.event, facts.now),
+    )
     if tally is BroadcastState.COMPLETED:
         yield Item("schedule", Mark.NO_GO, "it is over", "make another event")
     elif _is_on_air(facts):
@@ -111,11 +106,11 @@ def _schedule(facts: PreflightFacts) -> Iterator[Item]:
 
 def _conflicts(facts: PreflightFacts) -> Iterator[Item]:
     own = {_destination(restream) for restream in _enabled(facts.event)} - {None}
-    start = _start(facts.event)
+    start = planned_start(facts.event, facts.now)
     found = False
     for other in facts.others:
         is_running = other.stream is not None and other.stream.status == "live"
-        begins = _start(other)
+        begins = planned_start(other, facts.now)
         is_near = bool(start and begins and abs((begins - start).total_seconds()) < NEAR)
         name = safe(other.name or other.id, 40)
         if (is_running or is_near) and own & {_destination(restream) for restream in _enabled(other)}:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from livedeck.monitor import Alarm, EventState, Severity
+from livedeck.monitor import Alarm, EventState, Grade, Severity
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.values import safe
 
@@ -34,11 +34,14 @@ class EventCheck:
 
 
 def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderTime) -> EventCheck:
-    """How that event stands; `alarms`: those that a person must read now, of any event."""
+    """How that event stands; `alarms`: of any event, those that were shelved or put out of service too."""
     name, tally = safe(state.event.name or state.id, 60), state.phase.tally
-    own = [alarm for alarm in alarms if alarm.event_id == state.id and alarm.present]
+    present = [alarm for alarm in alarms if alarm.event_id == state.id and alarm.present]
+    own = [alarm for alarm in present if alarm.active]
     found = worst(_STATES.get(alarm.severity, ServiceState.OK) for alarm in own)
     health = state.assessment.health
+    if health.grade is Grade.POOR and not present:  # no alarm says it yet: it is not well all the same
+        found = ServiceState.WARNING
     parts = [f"{name}: {tally}"]
     if tally.expects_signal:
         parts.append(f"health {'unknown' if health.score is None else health.score} {health.grade}".rstrip())

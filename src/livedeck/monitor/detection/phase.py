@@ -40,7 +40,7 @@ def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresho
     | finished (status or time)     | any                | COMPLETED; SCHEDULED or LATE where a recurring event's    |
     |                               |                    | `scheduled.time` lies after the end                       |
     | pending                       | fresh samples      | ON AIR                                                    |
-    |                               | anything else      | SCHEDULED or LATE, by `scheduled.time` or `started_at`    |
+    |                               | anything else      | SCHEDULED or LATE, by `planned_start`                     |
     | live, or a status not known   | fresh samples      | ON AIR                                                    |
     |                               | gap in the window  | RECONNECTING                                              |
     |                               | gap past it        | LOST                                                      |
@@ -60,10 +60,19 @@ def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresho
     window = _window_seconds(event, thresholds)
     ingest = _ingest(evidence, window, thresholds)
     if stream.status == "pending" and not _arrives(ingest):
-        return _waiting(_scheduled(event) or stream.started_at, now, ingest)
+        return _waiting(planned_start(event, now), now, ingest)
     started_at, since = stream.started_at, ingest.since
     began = (since or started_at) if stream.status == "pending" else (started_at or since)  # pending: only planned
     return Phase(_broadcast_state(stream, evidence, window, ingest), began, ingest)
+
+
+def planned_start(event: Event, now: datetime) -> datetime | None:
+    """When it is to begin: its own start, and once that has passed that of its pending stream, where it is later."""
+    stream, start = event.stream, _scheduled(event)
+    of_stream = stream.started_at if stream and stream.status == "pending" else None
+    if start is None or of_stream is None:
+        return start or of_stream
+    return start if start >= now else max(start, of_stream)
 
 
 def _scheduled(event: Event) -> datetime | None:

@@ -98,7 +98,8 @@ def _observe_late_start(case: EventCase, thresholds: Thresholds) -> Iterable[Obs
     late_seconds = (case.now - start).total_seconds()
     if -thresholds.start_notice <= late_seconds <= thresholds.start_forgotten:
         stage = sum(late_seconds >= begin for begin in thresholds.start_stages)
-        yield Observation("no ingest", "a stream at the start time", start, stage, is_escalated=late_seconds >= 0)
+        actual = "no ingest" if late_seconds >= 0 else f"no ingest yet, starts {start:%H:%M:%S}Z"
+        yield Observation(actual, "a stream at the start time", start, stage, is_escalated=late_seconds >= 0)
 
 
 def _observe_end(ended: EndedEvent) -> Observation:

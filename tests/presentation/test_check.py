@@ -1,0 +1,46 @@
+"""The state of an event to a monitoring system (scripting.md, "Checks")."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from livedeck.monitor import (
+    Alarm,
+    AlarmState,
+    BroadcastState,
+    EventState,
+    Grade,
+    Health,
+    HealthAssessment,
+    Phase,
+    QosState,
+    Severity,
+)
+from livedeck.presentation.check import ServiceState, check_event
+from livedeck.presentation.render_time import RenderTime
+from monitor.stage import model
+
+NOW = datetime(2026, 11, 20, 21, 0, tzinfo=UTC)
+FAULT = Alarm("one", "FPS_LOW", Severity.WARNING, NOW, "Choir", "fps 22", "fps 30", changed=NOW)
+
+
+@pytest.mark.parametrize(
+    ("grade", "alarms", "found"),
+    [
+        (Grade.GOOD, (), ServiceState.OK),
+        (Grade.FAIR, (), ServiceState.OK),
+        (Grade.POOR, (), ServiceState.WARNING),
+        (Grade.POOR, (replace(FAULT, severity=Severity.CRITICAL),), ServiceState.CRITICAL),
+        (Grade.POOR, (replace(FAULT, present=False),), ServiceState.WARNING),
+        (Grade.POOR, (replace(FAULT, state=AlarmState.SHELVED),), ServiceState.OK),
+    ],
+)
+def test_a_poor_health_is_not_ok_unless_somebody_put_its_fault_away(
+    grade: Grade, alarms: tuple[Alarm, ...], found: ServiceState
+) -> None:
+    health = HealthAssessment(Health(45 if grade is Grade.POOR else 95, grade))
+    state = EventState(model(id="one"), NOW, Phase(BroadcastState.ON_AIR, NOW), QosState(), health)
+    assert check_event(state, alarms, RenderTime(NOW, NOW, stale=False)).state is found
