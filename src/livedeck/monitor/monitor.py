@@ -30,6 +30,7 @@ from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock, ClockChange, ConnectionState
 from livedeck.monitor.model.thresholds import Cadence, Profile, Thresholds
 from livedeck.monitor.polling import connection
+from livedeck.monitor.polling.after_end import EndedStreams
 from livedeck.monitor.polling.losses import LossMeter, is_passing
 from livedeck.monitor.polling.on_demand import ResourceCache
 from livedeck.monitor.polling.poller import EventList, Poller, PollPayload, PollResult, RoundDebounce, wait_first
@@ -96,6 +97,7 @@ class Monitor:
         self._rulings, self._rule_changes = Rulings(), list[RuleChange]()  # the changes since the last snapshot
         self._cadence = cadence or Cadence()
         self.on_demand = ResourceCache(api, clock, self._cadence, history)
+        self._ended_streams = EndedStreams(self._cadence, history)
         self._losses = LossMeter(self._limits.base)
         self._poller = Poller(self._fetch, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
@@ -316,6 +318,8 @@ class Monitor:
             await self._take_answers(self._shared)
         if self._shared:
             await self._world.preload(self._shared, self._clock.now())
+        if not self._is_report:
+            await self._ended_streams.update(self._last.events, self._server_time(), self._clock.monotonic())
         self._debounce.begin()
         begun = self._watch_clock()
         results = await self._poller.round(
@@ -327,6 +331,7 @@ class Monitor:
         if self._history:
             await self._history.append(self._last)
             self._history.record_learnt(self._world.news_learnt())
+            self._ended_streams.record()
         await asyncio.sleep(0)
         for change in self._last.changes:
             _log.info(f"alarm {change.transition}", kind=change.alarm.kind, event_id=change.alarm.event_id)
@@ -393,6 +398,7 @@ class Monitor:
             is_news = self.on_demand.ingest(result.key, result)
         else:
             is_news = await self._world.ingest(result)
+            self._ended_streams.ingest(result, self._server_time())
             if result.key == LIST and self._world.needs_second_look:
                 self._poller.look_again()
         if is_news:
@@ -442,9 +448,12 @@ class Monitor:
             _log.warning("the clock of this machine was set", seconds=change.seconds)
 
     def _schedule(self) -> PollSchedule:
-        now = connection.server_time(self._last.link, self._clock.now())
-        of_events = schedule_events(self._last.events, now, self._focus, self._world.cadence)
-        return {**of_events, **self.on_demand.schedule()}
+        of_events = schedule_events(self._last.events, self._server_time(), self._focus, self._world.cadence)
+        of_ended = self._ended_streams.schedule(self._clock.monotonic())
+        return {**of_events, **of_ended, **self.on_demand.schedule()}
+
+    def _server_time(self) -> datetime:
+        return connection.server_time(self._last.link, self._clock.now())
 
     async def _evaluate(self, results: tuple[PollResult, ...]) -> Snapshot:
         """Everything at this moment, from what is known.

@@ -23,6 +23,7 @@ from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
+    CollectedStream,
     IntentRecord,
     LinkRecord,
     Marker,
@@ -158,6 +159,10 @@ class History(HistoryReads):
         """Keep what detection has learnt of these streams. Returns at once."""
         if news:
             self._queue.put(Batch(learnt=news))
+
+    def record_collected(self, record: CollectedStream) -> None:
+        """Keep that the samples of a stream were asked for after its end. Returns at once."""
+        self._queue.put(Batch(entries=(journal.entry(record, record.at, record.event_id),)))
 
     async def restored(self) -> tuple[Alarm, ...] | None:
         """The alarms as they last stood: what a deck that starts again goes on from.

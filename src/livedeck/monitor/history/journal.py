@@ -14,6 +14,7 @@ from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
     AuditOutcome,
+    CollectedStream,
     EpisodeRecord,
     EventRecord,
     IntentRecord,
@@ -41,6 +42,7 @@ KINDS: dict[Any, str] = {
     MaterialRecord: "material",
     UsualMark: "usual",
     ProfileChoice: "profile",
+    CollectedStream: "collected",
 }
 
 FORGOTTEN = "forgotten"

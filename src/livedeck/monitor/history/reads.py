@@ -22,6 +22,7 @@ from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
     Buckets,
+    CollectedStream,
     EpisodeRecord,
     EventRecord,
     IntentRecord,
@@ -148,6 +149,10 @@ class HistoryReads(ABC):
             return tuple(ruling for ruling in journal.rulings(db, 0)[1] if ruling.at >= since)
 
         return await self._read(read, ())
+
+    async def collected_streams(self, since: datetime) -> tuple[CollectedStream, ...]:
+        """The streams whose samples were asked for after their end, by whichever deck, since then."""
+        return await self._read(partial(journal.read, kind=CollectedStream, since=since), ())
 
     async def alarm_log(self, since: datetime, event_id: str | None = None) -> tuple[AlarmRecord, ...]:
         """What became of alarms since then, oldest first; of one event, or of all and the deck."""

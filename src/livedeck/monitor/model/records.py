@@ -344,6 +344,21 @@ class StreamRecord:
     samples: int
 
 
+@dataclass(frozen=True, slots=True)
+class CollectedStream:
+    """The samples of a stream were asked for after its end, and are not asked for again; so many came."""
+
+    at: datetime
+    event_id: str
+    stream_id: str
+    samples: int
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its event and itself."""
+        return self.event_id, self.stream_id
+
+
 def _doubles() -> array[float]:
     return array("d")
 

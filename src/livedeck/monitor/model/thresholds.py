@@ -301,6 +301,10 @@ class Cadence:
         4  # quick retries for a report: of thirty lost answers in a hundred that leaves 1 event in 400
     )
     probe: float = 4.5  # s between two looks, in a back-off, whether the platform is back: known within 5 s
+    after_end: tuple[float, ...] = (90.0, 300.0, 900.0, 3600.0)  # from the end of a stream to the look at its last
+    # minute, which is measured late; then between two tries that had no use, after which it is given up
+    after_end_gap: float = 15.0  # s; samples that reach so near to the end are whole
+    after_end_watch: float = 86_400.0  # s; a stream that ended before is not asked for any more
     give_up: int = 2  # failed rounds in a row after which a one-off report is made without the platform
 
 

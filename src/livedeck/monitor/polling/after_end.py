@@ -1,0 +1,117 @@
+"""Which streams are asked for their samples once more after their end (monitoring.md, "Samples after the end").
+
+The last minute of a stream is measured when it is over, and a deck that starts later has none of it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from livedeck.client import Forbidden, QosSamples, RateLimited, Rejected, ServerFault, Unauthorized
+from livedeck.monitor.history import History, StreamKey
+from livedeck.monitor.model.records import CollectedStream
+from livedeck.monitor.model.state import BroadcastState, EventState
+from livedeck.monitor.model.thresholds import Cadence
+from livedeck.monitor.polling.poller import PollResult
+from livedeck.monitor.polling.schedule import PollKey, PollSpec
+
+_RANK = 3
+"""After all that is on air or waits."""
+
+_PASSING = (Unauthorized, Forbidden, RateLimited, ServerFault)
+"""Refusals that say nothing of the samples: the next try may be answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A stream that is to be asked for. `end`, `newest`: of the stream and of its known samples (epoch s, server
+    clock). `tries`: how many had no use; `due`: the next one (monotonic s)."""
+
+    stream: StreamKey
+    end: float
+    newest: float
+    tries: int
+    due: float
+
+
+class EndedStreams:
+    """The completed streams whose samples are not yet known to be whole. Without a history there is none: nothing
+    would keep them."""
+
+    def __init__(self, cadence: Cadence, history: History | None) -> None:
+        self._cadence, self._history = cadence, history
+        self._pending: dict[str, _Pending] = {}
+        self._closed: set[StreamKey] = set()  # collected, or given up
+        self._news: list[CollectedStream] = []  # since they were last recorded
+
+    async def update(self, states: Iterable[EventState], now: datetime, monotonic: float) -> None:
+        """Take note of what has ended; `now`: server time. What another deck of the history has collected is left."""
+        if self._history is None:
+            return
+        ended: dict[str, _Pending] = {}
+        for state in states:
+            pending = self._find(state, now, monotonic)
+            if pending and pending.stream not in self._closed:
+                ended[state.id] = pending
+        news = any(event_id not in self._pending or entry.due <= monotonic for event_id, entry in ended.items())
+        if news:
+            since = now - timedelta(seconds=self._cadence.after_end_watch + max(self._cadence.after_end))
+            self._closed |= {StreamKey(*record.key) for record in await self._history.collected_streams(since)}
+        self._pending = {key: entry for key, entry in ended.items() if entry.stream not in self._closed}
+
+    def schedule(self, monotonic: float) -> dict[PollKey, PollSpec]:
+        """What is to be asked for now."""
+        spec = PollSpec(self._cadence.qos, _RANK)
+        return {event_id: spec for event_id, entry in self._pending.items() if entry.due <= monotonic}
+
+    def record(self) -> None:
+        """Keep which were collected, after their samples were given to the history."""
+        if self._history:
+            for record in self._news:
+                self._history.record_collected(record)
+            self._news.clear()
+
+    def ingest(self, result: PollResult, now: datetime) -> None:
+        """Take what a call brought: the samples are whole, or will never be, or are asked for again later."""
+        entry = self._pending.get(str(result.key))
+        if entry is None or entry.due > result.monotonic:
+            return
+        times = result.payload.time if isinstance(result.payload, QosSamples) else array("d")
+        waits = self._cadence.after_end[entry.tries + 1 :]
+        if waits and not self._is_final(result, entry, now.timestamp()):
+            newest, due = max(times, default=entry.newest), result.monotonic + waits[0]
+            self._pending[entry.stream.event_id] = replace(entry, newest=newest, tries=entry.tries + 1, due=due)
+            return
+        del self._pending[entry.stream.event_id]
+        self._closed.add(entry.stream)
+        self._news.append(CollectedStream(result.at, *entry.stream, len(times)))
+
+    def _find(self, state: EventState, now: datetime, monotonic: float) -> _Pending | None:
+        """The stream of an event that was completed lately, as it is known."""
+        stream = state.event.stream
+        if state.phase.tally is not BroadcastState.COMPLETED or stream is None or not stream.id:
+            return None
+        key, before = StreamKey(state.id, stream.id), self._pending.get(state.id)
+        if before and before.stream == key:
+            return before
+        end = (stream.finished_at or now).timestamp()
+        age = now.timestamp() - end
+        if age > self._cadence.after_end_watch:
+            return None
+        newest = state.qos.readings.time[-1] if len(state.qos.readings) else 0.0
+        return _Pending(key, end, newest, 0, monotonic + max(0.0, self._cadence.after_end[0] - age))
+
+    def _is_final(self, result: PollResult, entry: _Pending, now: float) -> bool:
+        """Whether nothing more can be expected: the samples reach the end, or none has come since the last look, or
+        the platform has none of a stream that is over."""
+        payload = result.payload
+        if isinstance(payload, Rejected):
+            return not isinstance(payload, _PASSING)
+        if not isinstance(payload, QosSamples) or not len(payload):
+            return False
+        newest = max(payload.time)
+        is_settled = now - entry.end >= max(self._cadence.after_end[:2])
+        return is_settled or newest <= entry.newest or newest >= entry.end - self._cadence.after_end_gap
