@@ -26,6 +26,7 @@ COMMANDS = {
     "demo": "the deck on a simulated platform of its own, without an account",
     "docs": "show a page of the documentation",
     "doctor": "check the settings, the token, the platform, the clock, the terminal and the files",
+    "history": "what the decks of this machine saw: look after its file, take a recording out of it",
     "keys": "print the keys in force, as a table",
     "preflight": "say GO or NO-GO for an event, with reasons",
     "profile": "say what an event consists of, so that nothing else is expected of it",

@@ -17,15 +17,17 @@ _READ = f"SELECT id, {_COLUMNS} FROM answer WHERE id > ? ORDER BY id"  # noqa: S
 _KINDS = frozenset(AnswerKind)
 _SEVERITIES = frozenset(Severity)
 
-_OLD = """
-DELETE FROM answer WHERE id IN (
-    SELECT id FROM answer WHERE at < :before AND NOT (answer = 'out of service' AND NOT EXISTS (
-        SELECT 1 FROM answer AS later WHERE later.answer IN ('shelve', 'unshelve', 'out of service', 'in service')
-        AND (later.event, later.kind, later.target) = (answer.event, answer.kind, answer.target)
-        AND (later.at, later.uid) > (answer.at, answer.uid)
-    )) LIMIT :step
-) RETURNING id
+OLD = """
+at < :before AND NOT (answer = 'out of service' AND NOT EXISTS (
+    SELECT 1 FROM answer AS later WHERE later.answer IN ('shelve', 'unshelve', 'out of service', 'in service')
+    AND (later.event, later.kind, later.target) = (answer.event, answer.kind, answer.target)
+    AND (later.at, later.uid) > (answer.at, answer.uid)
+))
 """
+"""Answers that may go. What took an alarm out of service stays for as long as nothing took its place: it has no end of
+its own. `before`: microseconds since the epoch."""
+
+_OLD = f"DELETE FROM answer WHERE id IN (SELECT id FROM answer WHERE {OLD} LIMIT :step) RETURNING id"  # noqa: S608  constants
 
 
 def write(db: Database, answers: Iterable[AlarmAnswer]) -> None:
@@ -49,10 +51,7 @@ def is_sound(row: Mapping[str, Any]) -> bool:
 
 
 def prune(db: Database, before: int, step: int) -> bool:
-    """Delete `step` answers at most that are older than `before` (epoch ms); whether there were any.
-
-    What took an alarm out of service stays for as long as nothing took its place: it has no end of its own.
-    """
+    """Delete `step` answers at most that are older than `before` (epoch ms); whether there were any."""
     return bool(db.rows(_OLD, {"before": before * 1000, "step": step}))
 
 

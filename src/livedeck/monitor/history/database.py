@@ -15,6 +15,7 @@ from livedeck.atomic_file import open_private
 Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
 _APPLICATION = 0x6C646869  # "ldhi", in the header of our files
+_RECORDING = 0x6C647263  # "ldrc": a copy to be carried elsewhere, which nothing writes to
 _SCHEMA = 4
 _UPGRADED = 3
 """The oldest schema that is made into ours; what is older is set aside."""
@@ -167,6 +168,14 @@ class Database:
                     self.run("ROLLBACK")
             raise
 
+    def seal(self) -> None:
+        """Make a recording of it: one file without a log, as small as can be, that no deck writes to. Raises
+        StorageError."""
+        self.run(f"PRAGMA application_id = {_RECORDING}")
+        self.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.run("PRAGMA journal_mode = DELETE")
+        self.run("VACUUM")
+
     def version(self) -> int:
         """Another number after each change that another connection made. Raises StorageError."""
         return int(self.rows("PRAGMA data_version")[0][0])
@@ -190,7 +199,9 @@ class Database:
         fresh = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         # another deck may make the tables just now: asked earlier, the file would have them and not yet be ours
         application, schema = (_number(db, name) for name in ("application_id", "user_version"))
-        if not fresh and application != _APPLICATION:
+        if application == _RECORDING and not reads:
+            raise StorageError(self.path, "it is a recording, and stays as it is: `livedeck replay` opens it")
+        if not fresh and application not in {_APPLICATION, _RECORDING}:
             raise StorageError(self.path, "it belongs to another program: set `history` to another file")
         if 0 < schema < _UPGRADED:
             raise StorageError(self.path, "an older livedeck made it", aside="older")

@@ -44,8 +44,11 @@ _ROLLED_AT_ONCE = 240
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 """A time before that is none of ours."""
 
-_WORDS = {"sample": "samples", "journal": "log entries", "alarm": "alarms", "answer": "answers to alarms"}
+WORDS = {"sample": "samples", "journal": "log entries", "alarm": "alarms", "answer": "answers to alarms"}
 """Tables that a person is told of."""
+
+TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+"""The names of the tables of a file, but for those of SQLite itself."""
 
 _BEFORE_OTHERS = ("event", "stream", "answer", "alarm", "journal", "learnt")
 
@@ -71,8 +74,8 @@ class Salvage:
     @property
     def text(self) -> str:
         """In a sentence."""
-        saved = [f"{self.saved[table]:,} {words}" for table, words in _WORDS.items() if self.saved.get(table)]
-        lost = [f"{self.lost[table]:,} {words}" for table, words in _WORDS.items() if self.lost.get(table)]
+        saved = [f"{self.saved[table]:,} {words}" for table, words in WORDS.items() if self.saved.get(table)]
+        lost = [f"{self.lost[table]:,} {words}" for table, words in WORDS.items() if self.lost.get(table)]
         lost += [f"{self.unreadable:,} unreadable pages"] if self.unreadable else []
         parts = [f"saved of it: {', '.join(saved) or 'nothing'}{_span(self.since, self.until)}"]
         parts += [f"lost, at least: {', '.join(lost)}{_span(self.lost_since, self.lost_until)}"] if lost else []
@@ -235,11 +238,10 @@ class _Salvage:
         is_there = " AND ".join(f"{name} IS ?" for name in columns)
         unlike = f"WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE {is_there})"  # noqa: S608  the names of our tables
         statement = f"INSERT OR IGNORE INTO {table} ({names}) SELECT {marks} {unlike}"
-        is_sound = _SOUND.get(table, _is_anything)
 
         def write(rows: list[Row]) -> None:
             values = [row.values[shape.has_number :] for row in rows]
-            sound = [row for row in values if is_sound(dict(zip(columns, row, strict=True)))]
+            sound = [row for row in values if is_sound_row(table, dict(zip(columns, row, strict=True)))]
             self._lost[table] += len(rows) - len(sound)
             self._saved[table] += len(sound)
             self._db.run_many(statement, [(*row, *row) for row in sound])
@@ -320,9 +322,8 @@ class _Salvage:
 def _shapes(db: Database) -> dict[str, _Shape]:
     """What the rows of each of our tables look like."""
     shapes = {}
-    for table, script in db.rows(
-        "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-    ):
+    for (table,) in db.rows(TABLES):
+        ((script,),) = db.rows("SELECT sql FROM sqlite_master WHERE name = ?", [table])
         columns = db.rows(f"PRAGMA table_info({table})")
         is_index = "WITHOUT ROWID" in script
         keys = [key for *_, key in columns if key]
@@ -359,7 +360,11 @@ _SOUND: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "answer": answers.is_sound,
     "learnt": lambda row: parse_learnt(row["body"]) is not None,
 }
-"""Whether a row that looks right can be read."""
+
+
+def is_sound_row(table: str, row: Mapping[str, Any]) -> bool:
+    """Whether a row that looks right, by its columns, can be read."""
+    return _SOUND.get(table, _is_anything)(row)
 
 
 def _milliseconds(at: datetime) -> int:

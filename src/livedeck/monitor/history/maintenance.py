@@ -1,0 +1,204 @@
+"""The history file as a thing to be looked after: is it sound, how large is it, what can go. Each call waits for it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from tempfile import gettempdir
+from typing import NamedTuple
+
+from livedeck.monitor.history import answers, events, journal, samples
+from livedeck.monitor.history.database import Database, StorageError
+from livedeck.monitor.history.salvage import is_sound_row
+from livedeck.monitor.history.samples import SLOT
+from livedeck.monitor.model.records import StreamRecord
+
+_PATIENCE = 30_000
+"""Milliseconds that a change of the file waits for decks that write to it."""
+
+_STEP = 1000
+"""Rows that are deleted in one transaction: decks write in between."""
+
+_ROOM = 16 * 2**20
+"""Bytes that stay free on a disk."""
+
+_MAX_FAULTS = 20
+
+
+class KnownEvent(NamedTuple):
+    """An event that the history knows, and the name that it had last; its id where none is known."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventSpan:
+    """What is kept of an event: its streams, the earliest first."""
+
+    event: KnownEvent
+    streams: tuple[StreamRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """How a history file is. `size`: bytes, the log with it; `free`: of these, what `vacuum` gives back.
+
+    `rows`, `rotten`: table -> rows, and those that cannot be read. `faults`: what SQLite finds wrong with the file.
+    """
+
+    path: Path
+    size: int
+    free: int
+    schema: int
+    rows: Mapping[str, int]
+    rotten: Mapping[str, int]
+    faults: tuple[str, ...]
+    spans: tuple[EventSpan, ...]
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return not self.faults and not self.rotten
+
+
+def known_events(path: Path) -> tuple[KnownEvent, ...]:
+    """The events of which that file knows anything, by name. Raises StorageError."""
+    with closing(Database(path, reads=True)) as db:
+        return _known_events(db)
+
+
+def _known_events(db: Database) -> tuple[KnownEvent, ...]:
+    names = {record.event_id: record.name for record in events.read(db, None, None, None)}
+    ids = [
+        event_id for (event_id,) in db.rows("SELECT name FROM event UNION SELECT event FROM alarm WHERE event <> ''")
+    ]
+    found = (KnownEvent(event_id, names.get(event_id) or event_id) for event_id in {*names, *ids})
+    return tuple(sorted(found, key=lambda event: (event.name.casefold(), event.id)))
+
+
+def verify(path: Path) -> FileReport:
+    """Look through the whole file, changing nothing. Raises StorageError where it cannot even be opened."""
+    with closing(Database(path, reads=True)) as db:
+        faults = [text for (text,) in db.rows(f"PRAGMA integrity_check({_MAX_FAULTS})") if text != "ok"]
+        free, page, schema = (
+            db.rows(f"PRAGMA {name}")[0][0] for name in ("freelist_count", "page_size", "user_version")
+        )
+        tables = [
+            name
+            for (name,) in db.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        ]
+        rows, rotten, spans = {}, {}, tuple[EventSpan, ...]()
+        try:
+            rows = {name: db.rows(f"SELECT count(*) FROM {name}")[0][0] for name in sorted(tables)}  # noqa: S608  our tables
+            rotten = {name: count for name in ("journal", "alarm", "answer") if (count := _count_rotten(db, name))}
+            known = _known_events(db)
+            spans = tuple(EventSpan(event, streams) for event in known if (streams := samples.streams_of(db, event.id)))
+        except StorageError as error:
+            faults.append(str(error))
+        return FileReport(path, _size(path), free * page, schema, rows, rotten, tuple(faults), spans)
+
+
+def _count_rotten(db: Database, table: str) -> int:
+    columns = [name for _, name, *_ in db.rows(f"PRAGMA table_info({table})")]
+    rows = db.rows(f"SELECT * FROM {table}")  # noqa: S608  one of ours
+    return sum(not is_sound_row(table, dict(zip(columns, row, strict=True))) for row in rows)
+
+
+def _size(path: Path) -> int:
+    companions = (path, Path(f"{path}-wal"))
+    return sum(part.stat().st_size for part in companions if part.exists())
+
+
+def vacuum(path: Path) -> tuple[int, int]:
+    """Give back what is free in the file, while decks may use it; its bytes before and after. Raises StorageError."""
+    before = _size(path)
+    for folder in {path.parent, Path(gettempdir())}:
+        if shutil.disk_usage(folder).free < 2 * before + _ROOM:
+            raise StorageError(path, f"{folder} needs {2 * before + _ROOM:,} bytes free, twice its size: make room")
+    with closing(_patient(path)) as db:
+        db.run("VACUUM")
+        db.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    return before, _size(path)
+
+
+def _patient(path: Path) -> Database:
+    if not path.exists():
+        raise StorageError(path, "there is no such file")
+    db = Database(path)
+    db.run(f"PRAGMA busy_timeout = {_PATIENCE}")
+    return db
+
+
+@dataclass(frozen=True, slots=True)
+class Pruning:
+    """What is to go: what is older than `before` (None: of whatever time), of `event_id` (None: of all).
+
+    Of all events together what outlives the retention stays (monitoring.md, "History").
+    """
+
+    before: datetime | None = None
+    event_id: str | None = None
+
+
+def count_pruned(path: Path, pruning: Pruning) -> Mapping[str, int]:
+    """How many rows of each table would go. Raises StorageError."""
+    with closing(Database(path, reads=True)) as db:
+        counts = dict[str, int]()
+        for part in _parts(db, pruning):
+            counts[part.table] = counts.get(part.table, 0) + db.rows(part.counting, part.values)[0][0]
+        return {table: count for table, count in counts.items() if count}
+
+
+def prune(path: Path, pruning: Pruning) -> Mapping[str, int]:
+    """Delete that, a step at a time: decks go on writing. Rows by table. Raises StorageError."""
+    counts = dict[str, int]()
+    with closing(_patient(path)) as db:
+        for part in _parts(db, pruning):
+            while gone := len(db.rows(part.deleting, part.values)):
+                counts[part.table] = counts.get(part.table, 0) + gone
+    return counts
+
+
+class _Part(NamedTuple):
+    """Rows of a table that go. `key`: what tells its rows apart."""
+
+    table: str
+    key: str
+    where: str
+    values: Mapping[str, object]
+
+    @property
+    def counting(self) -> str:
+        return f"SELECT count(*) FROM {self.table} WHERE {self.where}"  # noqa: S608  names and conditions of ours
+
+    @property
+    def deleting(self) -> str:
+        found = f"SELECT {self.key} FROM {self.table} WHERE {self.where} LIMIT {_STEP}"  # noqa: S608
+        return f"DELETE FROM {self.table} WHERE ({self.key}) IN ({found}) RETURNING 1"  # noqa: S608
+
+
+def _parts(db: Database, pruning: Pruning) -> Iterator[_Part]:
+    end = journal.milliseconds(pruning.before) if pruning.before else 2**52  # beyond all times, in microseconds too
+    event = pruning.event_id
+    streams = db.rows(
+        "SELECT stream.id, base FROM stream JOIN event ON event.id = event WHERE event.name = coalesce(?, event.name)",
+        [event],
+    )
+    for number, base in streams:
+        slot = (end - base) // SLOT
+        yield _Part(
+            "sample", "stream, time", "stream = :stream AND time < :end", {"stream": number, "end": slot * SLOT}
+        )
+        yield _Part("rollup", "stream, slot", "stream = :stream AND slot < :end", {"stream": number, "end": slot})
+    values = {"end": end, "micro": end * 1000, "event": event}
+    lasting = ", ".join(f"'{kind}'" for kind in (*journal.LASTING, *journal.IN_FORCE))
+    of_all = f"AND kind NOT IN ({lasting})" if event is None or pruning.before else ""
+    yield _Part("journal", "id", f"at < :end AND topic = coalesce(:event, topic) {of_all}", values)
+    yield _Part("learnt", "rowid", "at < :end AND event = coalesce(:event, event)", values)
+    yield _Part("alarm", "rowid", "changed < :micro AND event = coalesce(:event, event)", values)
+    yield _Part("answer", "id", f"event = coalesce(:event, event) AND {answers.OLD}", {**values, "before": end * 1000})
