@@ -1,9 +1,8 @@
-"""`livedeck history`: the file in which the decks of this machine keep what they saw."""
+"""`livedeck history`: what the decks of this machine saw, and the file in which they keep it."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -14,8 +13,10 @@ import click
 
 from livedeck.cli.entries import is_interactive
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, USAGE, run
+from livedeck.cli.history_show import show_command
 from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
+from livedeck.cli.recorded import past_moment
 from livedeck.cli.wiring import SystemClock
 from livedeck.monitor.history import maintenance, recording
 from livedeck.monitor.history.database import StorageError
@@ -23,7 +24,6 @@ from livedeck.monitor.history.maintenance import FileReport, KnownEvent, Pruning
 from livedeck.monitor.history.salvage import WORDS, salvage
 from livedeck.operations.nouns import NotMatched, match
 from livedeck.settings import SettingsError, load
-from livedeck.text.times import TimeReference, parse
 from livedeck.text.values import safe, size
 
 T = TypeVar("T")
@@ -45,16 +45,14 @@ class HistoryGroup(CommandGroup):
 
 @click.group(cls=HistoryGroup)
 def command() -> None:
-    """What the decks of this machine saw: look after its file, and take a recording out of it."""
+    """What the decks of this machine saw: print what happened on an event, look after the file, take a recording out.
+
+    \b
+    livedeck history "Main stage" --from "yesterday 21:00" --to "yesterday 21:15"
+    """
 
 
-def past_moment(text: str) -> datetime:
-    """A moment of the past, as people type it, or a day: its beginning. Raises click.BadParameter."""
-    is_day = re.fullmatch(r"\d{4}-\d\d-\d\d|today|yesterday", text)
-    try:
-        return parse(f"{text} 00:00" if is_day else text, TimeReference(SystemClock().now(), past=True))
-    except ValueError as error:
-        raise click.BadParameter(f"{text!r} {error}") from None
+command.add_command(show_command)
 
 
 _FILE = click.option(

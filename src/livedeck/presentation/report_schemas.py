@@ -96,6 +96,10 @@ _OPEN_CHANGE = _object(
 
 _ALARMS = _fields(as_of="text?", link=_CONNECTION, flood="flag", alarms=_list(_ALARM))
 
+_ENTRY = _object(at="text", what="text", event_id="text?", event="text?", severity="text?", by="text?", text="text")
+
+_STRETCH: dict[str, str | dict[str, Any]] = {"since": "text", "until": "text", "seconds": "number"}
+
 REPORTS: Mapping[str, dict[str, Any]] = {
     "status": {**_ALARMS, **_fields(events=_list(_EVENT), unreadable="count", open_changes=_list(_OPEN_CHANGE))},
     "alarms": _ALARMS,
@@ -108,6 +112,31 @@ REPORTS: Mapping[str, dict[str, Any]] = {
         left_out="count",
         samples=_list(_SAMPLE),
     ),
+    "history": _fields(
+        schema="text",
+        event=_object(id="text", name="text?", deleted="flag"),
+        **_STRETCH,
+        watched=_list(_object(since="text", until="text")),
+        entries=_list(_ENTRY),
+        samples=_list(_object(stream_id="text", time="text", **_RATES)),
+    ),
+    "episodes": _fields(
+        schema="text",
+        episodes=_list(
+            _object(
+                **_STRETCH,
+                event_id="text",
+                event="text?",
+                kind="text",
+                severity="text",
+                target="text?",
+                target_name="text?",
+                actual="text",
+                expected="text",
+            )
+        ),
+    ),
+    "search": _fields(schema="text", text="text", entries=_list(_ENTRY)),
     "doctor": _fields(
         checks=_list(_object(name="text", verdict={"enum": ["ok", "warn", "fail"]}, found="text", advice="text"))
     ),

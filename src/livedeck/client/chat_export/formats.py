@@ -9,12 +9,10 @@ from operator import itemgetter
 from typing import Protocol
 
 from livedeck.client.chat_export.filter import ChatMessageDict, text
+from livedeck.text.spreadsheet import safe_cell
 
 FIELDS = ("id", "username", "external_id", "is_admin", "message", "created_at", "cteated_at_local")
 """What the document names, in its order (platform-api.md, "Chat message")."""
-
-_FORMULA_STARTS = (*"=+-@\t\r\n", *"＝＋－＠")
-"""Cells that begin so are computed by one spreadsheet or another (OWASP, "CSV injection")."""
 
 _QUOTES = 2 * (len(FIELDS) - 1)
 """Quotation marks between the cells of a row: where there are more, they stand in the cells."""
@@ -93,10 +91,9 @@ class Csv:
         return f'"{_join_rows(rows)}"\r\n' if rows else ""
 
     def _escape_formula(self, cell: str) -> str:
-        if not cell.startswith(_FORMULA_STARTS):
-            return cell
-        self.escaped_formulas += 1
-        return f"'{cell}"
+        escaped = safe_cell(cell)
+        self.escaped_formulas += escaped is not cell
+        return escaped
 
 
 class Text:

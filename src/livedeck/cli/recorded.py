@@ -1,0 +1,156 @@
+"""What the commands that read the history share: the file, the event, the stretch of time. None asks the platform."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from livedeck.cli.exit_codes import FAULT
+from livedeck.cli.output import echo
+from livedeck.cli.wiring import SystemClock
+from livedeck.environment import terminal
+from livedeck.monitor import EventRecord, HistoryReader
+from livedeck.operations.nouns import NotMatched, match
+from livedeck.report.recorded import latest_events
+from livedeck.report.spans import Span
+from livedeck.settings import Settings, SettingsError
+from livedeck.text.times import TimeReference, parse
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+MOMENT_HELP = "21:04, yesterday 21:04, 2026-11-21T21:04, -15m; in the time zone of this machine"
+
+_AROUND = timedelta(minutes=5)
+"""Before and after a show that is told."""
+
+
+def past_moment(text: str) -> datetime:
+    """A moment of the past, as people type it, or a day: its beginning. Raises click.BadParameter."""
+    is_day = re.fullmatch(r"\d{4}-\d\d-\d\d|today|yesterday", text)
+    try:
+        return parse(f"{text} 00:00" if is_day else text, TimeReference(SystemClock().now(), past=True))
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} {error}") from None
+
+
+_STRETCH = (
+    click.option("--from", "since", type=past_moment, metavar="TIME", help=f"From then on: {MOMENT_HELP}."),
+    click.option("--to", "until", type=past_moment, metavar="TIME", help="Until before then. [default: now]"),
+)
+
+
+def stretch(command: Command) -> Command:
+    """Add --from and --to."""
+    for option in reversed(_STRETCH):
+        command = option(command)
+    return command
+
+
+class _Named(NamedTuple):
+    """An event as `match` looks for it."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The history of the settings, opened by nobody: `reader`, what each event was like last, and `now`."""
+
+    reader: HistoryReader
+    events: tuple[EventRecord, ...]
+    now: datetime
+
+    def event(self, words: str) -> EventRecord:
+        """The event that is meant, though no list has it any more. Raises UsageError, which lists several."""
+        known = [_Named(record.event_id, record.name) for record in self.events]
+        try:
+            found: _Named = match(known, words, "event", lambda named: named.name)
+        except NotMatched as error:
+            raise click.UsageError(f"in the history {error}") from None
+        return next(record for record in self.events if record.event_id == found.id)
+
+    def names(self) -> dict[str, str]:
+        """What each event was called last, by its id."""
+        return {record.event_id: record.name or record.event_id for record in self.events}
+
+    def span(self, since: datetime | None, until: datetime | None, otherwise: Span) -> Span:
+        """What was typed; `otherwise` where nothing was. Raises UsageError."""
+        if since is None and until is None:
+            return otherwise
+        end = until or self.now
+        start = since or min(otherwise.since, end - timedelta(hours=1))
+        if start >= end:
+            raise click.UsageError(f"--from ({start:%Y-%m-%d %H:%M}Z) is not before --to ({end:%Y-%m-%d %H:%M}Z)")
+        return Span(start, end)
+
+    async def last_show(self, event: EventRecord) -> Span:
+        """When that event was on air last, with some minutes around it; the last hour where it never was."""
+        records = await self.reader.events(event_id=event.event_id)
+        shows = [record for record in records if record.started_at and (_was_on_air(record) or record.is_completed)]
+        if not shows or shows[-1].started_at is None:
+            return Span(self.now - timedelta(hours=1), self.now)
+        started = shows[-1].started_at
+        planned = shows[-1].scheduled
+        start = min(started, planned) if planned and abs(planned - started) < _SAME_SHOW else started
+        end = shows[-1].finished_at or await self._last_seen(records[-1], start)
+        return Span(start - _AROUND, min(self.now, end + _AROUND))
+
+    async def _last_seen(self, last: EventRecord, since: datetime) -> datetime:
+        """Until when somebody watched that event after `since`."""
+        if last.is_gone:
+            return last.at
+        return max([last.at, *(watch.until for watch in await self.reader.watched(since, self.now))])
+
+
+_SAME_SHOW = timedelta(hours=2)
+"""A plan that is farther from the start was of another show."""
+
+
+def _was_on_air(record: EventRecord) -> bool:
+    return record.tally.expects_signal
+
+
+async def open_past(settings: Settings, command: str) -> Past | int:
+    """What the history of this machine knows; the exit code where it cannot be read, which is said. Raises
+    SettingsError where none is kept."""
+    path = settings.history_file()
+    if path is None:
+        raise SettingsError("no history is kept, so nothing is known of the past: see `history` in the settings")
+    if not path.exists():
+        echo(f"livedeck {command}: there is no history at {path} yet: a deck that runs writes it", err=True)
+        return FAULT
+    reader = HistoryReader(path)
+    events = await latest_events(reader)
+    if reader.fault:
+        echo(f"livedeck {command}: {reader.fault}", err=True)
+        return FAULT
+    return Past(reader, events, SystemClock().now())
+
+
+async def with_past(settings: Settings, command: str, work: Callable[[Past], Awaitable[int]]) -> int:
+    """The exit code of `work` on that history."""
+    past = await open_past(settings, command)
+    if isinstance(past, int):
+        return past
+    code = await work(past)
+    if past.reader.fault:
+        echo(f"livedeck {command}: {past.reader.fault}", err=True)
+        return FAULT
+    return code
+
+
+def width() -> int | None:
+    """Cells of the terminal; None in a pipe."""
+    return terminal().columns if sys.stdout.isatty() else None
+
+
+def print_lines(lines: Sequence[str]) -> None:
+    """Print these."""
+    echo("\n".join(lines))

@@ -1,0 +1,109 @@
+"""What the history knows of a stretch of time: of one event, or of all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from livedeck.monitor import (
+    ActionRecord,
+    AlarmAnswer,
+    AlarmRecord,
+    EpisodeRecord,
+    EventRecord,
+    HistoryReader,
+    IntentRecord,
+    LinkRecord,
+    Marker,
+    NotificationRecord,
+    Readings,
+    Ruling,
+    WatchRecord,
+)
+from livedeck.report.spans import Span
+from livedeck.text.values import safe
+
+_BEFORE = timedelta(hours=12)
+"""Before a stretch: what became of alarms that stand at its beginning."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recorded:
+    """All that is known of `span`, each oldest first. `event_id`: of that event and the deck's own; empty: of all.
+
+    `events`: begins with how each stood. `alarms`: begins before the span, for alarms that stood at its beginning.
+    `samples`: by event and stream.
+    """
+
+    span: Span
+    event_id: str = ""
+    events: tuple[EventRecord, ...] = ()
+    alarms: tuple[AlarmRecord, ...] = ()
+    answers: tuple[AlarmAnswer, ...] = ()
+    episodes: tuple[EpisodeRecord, ...] = ()
+    actions: tuple[ActionRecord, ...] = ()
+    intents: Mapping[str, IntentRecord] = field(default_factory=dict)
+    markers: tuple[Marker, ...] = ()
+    links: tuple[LinkRecord, ...] = ()
+    rulings: tuple[Ruling, ...] = ()
+    notifications: tuple[NotificationRecord, ...] = ()
+    watched: tuple[WatchRecord, ...] = ()
+    samples: Mapping[tuple[str, str], Readings] = field(default_factory=dict)
+
+    def name_of(self, event_id: str) -> str:
+        """What that event was called last; its id where it had no name."""
+        names = [record.name for record in self.events if record.event_id == event_id]
+        return safe(next(filter(None, reversed(names)), event_id), 80)
+
+    def contains(self, at: datetime) -> bool:
+        """Whether that moment lies in the stretch."""
+        return self.span.since <= at < self.span.until
+
+
+async def gather(history: HistoryReader, span: Span, event_id: str = "", *, has_samples: bool = True) -> Recorded:
+    """All of it; of samples none, where they are not wanted. Where the file cannot be read nothing is known, and
+    `history.fault` says why."""
+    since, until = span
+    topic = event_id or None
+    events = await history.events(since, until, topic)
+    ids = [event_id] if event_id else list(dict.fromkeys(record.event_id for record in events))
+    streams = [(known, stream.stream_id) for known in ids for stream in await history.streams(known) if has_samples]
+    bounds = since.timestamp(), until.timestamp()
+    markers = [marker for known in ids for marker in await history.markers(known)]
+
+    def is_meant(other: str, at: datetime) -> bool:
+        return at < until and (not event_id or other in {"", event_id})
+
+    return Recorded(
+        span,
+        event_id,
+        events,
+        tuple(record for record in await history.alarm_log(since - _BEFORE) if is_meant(record.event_id, record.at)),
+        tuple(answer for answer in await history.answer_log(since) if is_meant(answer.key.event_id, answer.at)),
+        await history.episodes(since, until, topic),
+        tuple(action for action in await history.audit(since) if is_meant(action.target_id, action.at)),
+        {intent.id: intent for intent in await history.intents(since - _BEFORE)},
+        tuple(sorted((marker for marker in markers if since <= marker.at < until), key=lambda marker: marker.at)),
+        tuple(link for link in await history.connection_log(since) if link.at < until),
+        tuple(ruling for ruling in await history.ruling_log(since) if is_meant(ruling.event_id, ruling.at)),
+        tuple(notice for notice in await history.notifications(since) if notice.at < until),
+        await history.watched(since, until),
+        {key: found for key in streams if len(found := await history.readings(*key, *bounds))},
+    )
+
+
+async def latest_events(history: HistoryReader) -> tuple[EventRecord, ...]:
+    """How each event stood last, those that were on air last first."""
+    last = await history.events(datetime.now(UTC) + timedelta(days=1))
+    return tuple(sorted(last, key=_when, reverse=True))
+
+
+def _when(record: EventRecord) -> datetime:
+    return record.started_at or record.scheduled or record.at
+
+
+def actor_of(action: ActionRecord, intents: Mapping[str, IntentRecord]) -> str:
+    """Who did it, as `user@host`; empty where nobody wrote it down."""
+    intent = intents.get(action.intent)
+    return f"{intent.actor}@{intent.host}" if intent else ""

@@ -1,0 +1,57 @@
+"""Samples gathered into steps of time: what each came to. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from math import isfinite
+from statistics import median
+
+from livedeck.monitor import NO_STATUS, Readings
+from livedeck.presentation.qos import StatusStyle, worst_status
+from livedeck.report.spans import Span
+
+STEPS = (10, 30, 60, 300, 600, 900, 1800, 3600, 7200, 21_600, 86_400)
+"""Seconds that a step may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The samples of `span`. Rates in bit/s, `fps` in frames/s, each the least, the middle and the greatest, None where
+    none was measured. `status`: the worst; None where there is none."""
+
+    span: Span
+    count: int
+    video: tuple[float, float, float] | None
+    audio: tuple[float, float, float] | None
+    fps: tuple[float, float, float] | None
+    status: StatusStyle | None
+
+
+def step_seconds(span: Span, most: int) -> float:
+    """The least step that makes no more than so many of that time."""
+    return next((float(step) for step in STEPS if span.seconds / step <= most), span.seconds / most)
+
+
+def steps(readings: Readings, span: Span, seconds: float) -> Iterator[Step]:
+    """The samples of that time, a step of so many seconds each, on whole multiples of that; empty ones too."""
+    start = span.since.timestamp() // seconds * seconds
+    while start < span.until.timestamp():
+        first, last = bisect_left(readings.time, start), bisect_left(readings.time, start + seconds)
+        at = datetime.fromtimestamp(start, UTC)
+        yield Step(
+            Span(at, at + timedelta(seconds=seconds)),
+            last - first,
+            _spread(readings.video[first:last]),
+            _spread(readings.audio[first:last]),
+            _spread(readings.fps[first:last]),
+            worst_status(status for status in readings.status[first:last] if status != NO_STATUS),
+        )
+        start += seconds
+
+
+def _spread(values: Iterable[float]) -> tuple[float, float, float] | None:
+    measured = sorted(filter(isfinite, values))
+    return (measured[0], median(measured), measured[-1]) if measured else None

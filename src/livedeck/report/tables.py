@@ -1,0 +1,98 @@
+"""What is told of the past as JSON and CSV. In CSV no cell is computed by a spreadsheet. Pure."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
+from typing import Any
+
+from livedeck.monitor import EpisodeRecord, EventRecord, Reading, Readings
+from livedeck.presentation.serialization import SAMPLE_FIELDS, sample_object
+from livedeck.report.recorded import Recorded
+from livedeck.report.spans import Span
+from livedeck.report.timeline import ENTRY_FIELDS, Entry
+from livedeck.text.spreadsheet import safe_cell
+from livedeck.text.times import isoformat_utc
+
+_HISTORY_FIELDS = (*ENTRY_FIELDS, "stream_id", *SAMPLE_FIELDS[1:])
+_EPISODE_FIELDS = (
+    "since", "until", "seconds", "event_id", "event", "kind", "severity", "target", "target_name", "actual", "expected",
+)  # fmt: skip
+
+
+def csv_of(fields: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """A header and a row for each; None is empty."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(fields)
+    for row in rows:
+        writer.writerow([_cell(row.get(field)) for field in fields])
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    return safe_cell(value) if isinstance(value, str) else value
+
+
+def span_object(span: Span) -> dict[str, Any]:
+    """A stretch of time."""
+    return {"since": isoformat_utc(span.since), "until": isoformat_utc(span.until), "seconds": round(span.seconds, 3)}
+
+
+def history_object(recorded: Recorded, event: EventRecord, entries: Iterable[Entry]) -> dict[str, Any]:
+    """All that is known of an event in that time."""
+    return {
+        "schema": "livedeck history v1",
+        "event": {"id": event.event_id, "name": event.name or None, "deleted": event.is_gone},
+        **span_object(recorded.span),
+        "watched": [
+            {"since": isoformat_utc(watch.at), "until": isoformat_utc(watch.until)} for watch in recorded.watched
+        ],
+        "entries": [entry.as_object() for entry in entries],
+        "samples": [
+            {"stream_id": stream, **sample_object(reading)}
+            for (_, stream), readings in recorded.samples.items()
+            for reading in _rows(readings)
+        ],
+    }
+
+
+def history_csv(recorded: Recorded, entries: Iterable[Entry]) -> str:
+    """Entries and samples in one table, by their time."""
+    rows = [entry.as_object() for entry in entries]
+    for (event_id, stream), readings in recorded.samples.items():
+        for reading in _rows(readings):
+            sample = sample_object(reading)
+            at = sample.pop("time")
+            rows.append({"at": at, "what": "sample", "event_id": event_id, "stream_id": stream, **sample})
+    return csv_of(_HISTORY_FIELDS, sorted(rows, key=lambda row: str(row["at"])[:19]))
+
+
+def entries_csv(entries: Iterable[Entry]) -> str:
+    """A row for each entry."""
+    return csv_of(ENTRY_FIELDS, [entry.as_object() for entry in entries])
+
+
+def episode_object(episode: EpisodeRecord, names: Mapping[str, str]) -> dict[str, Any]:
+    """One fault that is over."""
+    return {
+        **span_object(Span(episode.since, episode.until)),
+        "event_id": episode.event_id,
+        "event": names.get(episode.event_id),
+        "kind": episode.kind,
+        "severity": episode.severity.value,
+        "target": episode.target or None,
+        "target_name": episode.target_name or None,
+        "actual": episode.actual,
+        "expected": episode.expected,
+    }
+
+
+def episodes_csv(episodes: Iterable[EpisodeRecord], names: Mapping[str, str]) -> str:
+    """A row for each fault."""
+    return csv_of(_EPISODE_FIELDS, [episode_object(episode, names) for episode in episodes])
+
+
+def _rows(readings: Readings) -> Iterable[Reading]:
+    return (readings[index] for index in range(len(readings)))

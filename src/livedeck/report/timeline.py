@@ -1,0 +1,247 @@
+"""All that became of an event in one line of time: what it was, what was wrong, who did what. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any
+
+from livedeck.monitor import (
+    ActionRecord,
+    AlarmAnswer,
+    AlarmRecord,
+    AlarmTransition,
+    AnswerKind,
+    EventRecord,
+    LinkRecord,
+    Marker,
+    Ruling,
+    Severity,
+    person,
+)
+from livedeck.report.recorded import Recorded, actor_of
+from livedeck.report.spans import Span, Spans, joined, without
+from livedeck.text.times import isoformat_utc
+from livedeck.text.values import safe, short_duration
+
+
+class EntryKind(StrEnum):
+    """What an entry is of."""
+
+    EVENT = "event"
+    RESTREAM = "restream"
+    ALARM = "alarm"
+    ANSWER = "answer"
+    ACTION = "action"
+    MARKER = "marker"
+    RULING = "ruling"
+    LINK = "link"
+    WATCH = "watch"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that became so at `at`. `event_id`, `event`: whose it is, empty for the deck's own; `by`: who did it,
+    `user@host`, empty where nobody did."""
+
+    at: datetime
+    kind: EntryKind
+    text: str
+    event_id: str = ""
+    event: str = ""
+    by: str = ""
+    severity: Severity | None = None
+
+    def as_object(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "at": isoformat_utc(self.at),
+            "what": self.kind.value,
+            "event_id": self.event_id or None,
+            "event": self.event or None,
+            "severity": self.severity.value if self.severity else None,
+            "by": self.by or None,
+            "text": self.text,
+        }
+
+
+ENTRY_FIELDS = ("at", "what", "event_id", "event", "severity", "by", "text")
+
+
+def timeline(recorded: Recorded) -> tuple[Entry, ...]:
+    """Everything in the stretch, oldest first."""
+    return tuple(sorted(_entries(recorded), key=lambda entry: entry.at))
+
+
+def _entries(recorded: Recorded) -> Iterator[Entry]:
+    yield from _events(recorded)
+    for record in recorded.alarms:
+        if recorded.contains(record.at):
+            yield _alarm(record, recorded)
+    for answer in recorded.answers:
+        if answer.kind in _ANSWERS:
+            yield _answer(answer, recorded)
+    for action in recorded.actions:
+        yield _action(action, recorded)
+    yield from (_marker(marker, recorded) for marker in recorded.markers)
+    yield from (_ruling(ruling, recorded) for ruling in recorded.rulings if recorded.contains(ruling.at))
+    yield from (_link(link) for link in recorded.links)
+    yield from _watch(recorded)
+
+
+def _events(recorded: Recorded) -> Iterator[Entry]:
+    by_event: dict[str, list[EventRecord]] = {}
+    for record in recorded.events:
+        by_event.setdefault(record.event_id, []).append(record)
+    for event_id, records in by_event.items():
+        name, first = recorded.name_of(event_id), records[0]
+        if recorded.contains(first.at):
+            yield Entry(first.at, EntryKind.EVENT, f"first seen: {_standing(first)}", event_id, name)
+        for before, after in pairwise(records):
+            for kind, text in _changes(before, after):
+                yield Entry(after.at, kind, text, event_id, name)
+
+
+def _standing(record: EventRecord) -> str:
+    words = [record.tally.value]
+    if record.tally.expects_signal and record.started_at:
+        words.append(f"since {record.started_at:%H:%M:%S}Z")
+    elif record.scheduled and not record.is_completed:
+        words.append(f"planned for {record.scheduled:%Y-%m-%d %H:%M}Z")
+    return " ".join(words)
+
+
+def _changes(before: EventRecord, after: EventRecord) -> Iterator[tuple[EntryKind, str]]:
+    """What is otherwise, in words."""
+    if after.is_gone and not before.is_gone:
+        yield EntryKind.EVENT, "deleted: no list has it any more"
+        return
+    if before.is_gone and not after.is_gone:
+        yield EntryKind.EVENT, "listed again"
+    if before.name != after.name:
+        yield EntryKind.EVENT, f"renamed from {safe(before.name or 'no name', 60)!r} to {safe(after.name, 60)!r}"
+    if before.tally is not after.tally:
+        ended = f" at {after.finished_at:%H:%M:%S}Z" if after.is_completed and after.finished_at else ""
+        yield EntryKind.EVENT, f"{before.tally} -> {after.tally}{ended}"
+    if before.scheduled != after.scheduled:
+        yield EntryKind.EVENT, f"planned for {_moment(after.scheduled)}, was {_moment(before.scheduled)}"
+    if before.stream_id != after.stream_id and after.stream_id:
+        yield EntryKind.EVENT, f"a new stream, {after.stream_id}"
+    if before.parent_id != after.parent_id:
+        yield EntryKind.EVENT, "moved to another folder"
+    yield from ((EntryKind.RESTREAM, text) for text in _restreams(before, after))
+
+
+def _restreams(before: EventRecord, after: EventRecord) -> Iterator[str]:
+    was, now = ({restream.id: restream for restream in record.restreams} for record in (before, after))
+    for key, restream in now.items():
+        name = safe(restream.name or key, 40)
+        if key not in was:
+            yield f"{name} added, {restream.status}"
+        elif was[key].status != restream.status:
+            yield f"{name} {restream.status}"
+        elif was[key].is_enabled != restream.is_enabled:
+            yield f"{name} switched {'on' if restream.is_enabled else 'off'}"
+    yield from (f"{safe(was[key].name or key, 40)} removed" for key in was if key not in now)
+
+
+def _moment(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%d %H:%M}Z" if at else "no time"
+
+
+_TURNS: Mapping[AlarmTransition, str] = {
+    AlarmTransition.RAISED: "raised",
+    AlarmTransition.RETURNED: "over, nobody read it",
+    AlarmTransition.CLEARED: "over",
+    AlarmTransition.SUPPRESSED: "hidden by another",
+    AlarmTransition.RELEASED: "hidden no longer",
+    AlarmTransition.NOTED: "note",
+}
+
+
+def _alarm(record: AlarmRecord, recorded: Recorded) -> Entry:
+    target = f" {safe(record.target_name, 40)}" if record.target_name else ""
+    words = f"{record.kind}{target} {_TURNS.get(record.turn, record.turn.value)}"
+    if record.turn in {AlarmTransition.RAISED, AlarmTransition.SUPPRESSED, AlarmTransition.SEVERITY}:
+        expected = f", expected {record.expected}" if record.expected else ""
+        words += f": {record.actual}{expected} (since {record.since:%H:%M:%S}Z)"
+    if record.turn is AlarmTransition.NOTED:
+        words += f": {record.note}"
+    elif record.reason and record.turn in {AlarmTransition.SHELVED, AlarmTransition.OUT_OF_SERVICE}:
+        words += f": {record.reason}"
+    if record.turn is AlarmTransition.ACKNOWLEDGED:
+        words += f", {short_duration((record.at - record.since).total_seconds())} after it began"
+    name = recorded.name_of(record.event_id) if record.event_id else "platform"
+    by = person(record.actor) if record.actor else ""
+    return Entry(record.at, EntryKind.ALARM, safe(words, 400), record.event_id, name, safe(by, 60), record.severity)
+
+
+_ANSWERS = {AnswerKind.NOTE, AnswerKind.SHELVE}
+"""What the turns of an alarm do not tell in full: a note, and until when a shelf holds."""
+
+
+def _answer(answer: AlarmAnswer, recorded: Recorded) -> Entry:
+    until = f" until {answer.until:%H:%M:%S}Z" if answer.until else ""
+    text = safe(f"{answer.key.kind} {answer.kind}{until}{f': {answer.reason}' if answer.reason else ''}", 400)
+    name = recorded.name_of(answer.key.event_id) if answer.key.event_id else "platform"
+    return Entry(answer.at, EntryKind.ANSWER, text, answer.key.event_id, name, safe(person(answer.actor), 60))
+
+
+def _action(action: ActionRecord, recorded: Recorded) -> Entry:
+    edits = ", ".join(f"{edit.name} {edit.before or '-'} -> {edit.after or '-'}" for edit in action.edits)
+    detail = f", {action.detail}" if action.detail else ""
+    words = f"{action.action}: {action.outcome}{f' ({edits})' if edits else ''}{detail}"
+    is_event = any(record.event_id == action.target_id for record in recorded.events)
+    return Entry(
+        action.at,
+        EntryKind.ACTION,
+        safe(words, 400),
+        action.target_id if is_event else "",
+        safe(action.target_name, 80),
+        safe(actor_of(action, recorded.intents), 60),
+    )
+
+
+def _marker(marker: Marker, recorded: Recorded) -> Entry:
+    text = safe(marker.text, 400) or "marked"
+    return Entry(marker.at, EntryKind.MARKER, text, marker.event_id, recorded.name_of(marker.event_id))
+
+
+def _ruling(ruling: Ruling, recorded: Recorded) -> Entry:
+    name = recorded.name_of(ruling.event_id)
+    return Entry(ruling.at, EntryKind.RULING, ruling.text, ruling.event_id, name, safe(person(ruling.actor), 60))
+
+
+def _link(link: LinkRecord) -> Entry:
+    why = f": {safe(link.why, 200)}" if link.why else ""
+    return Entry(link.at, EntryKind.LINK, f"connection {link.state}{why}", event="platform")
+
+
+def _watch(recorded: Recorded) -> Iterator[Entry]:
+    """Where nobody had the platform's answers."""
+    for hole in unwatched(recorded):
+        lasted = short_duration(hole.seconds)
+        yield Entry(hole.since, EntryKind.WATCH, f"nobody watched for {lasted}, until {hole.until:%H:%M:%S}Z")
+
+
+def unwatched(recorded: Recorded) -> Spans:
+    """The time in which no process had the platform's answers; a turn between two of them is none."""
+    watched = joined(Span(record.at, record.until) for record in recorded.watched)
+    return tuple(hole for hole in without([recorded.span], watched) if hole.seconds >= SHORTEST_GAP)
+
+
+SHORTEST_GAP = 20.0
+"""Seconds without an answer that are told: two intervals of polling are fewer where all is well."""
+
+
+def matching(entries: Iterable[Entry], words: str) -> tuple[Entry, ...]:
+    """Those in which every one of these words occurs, whatever the case."""
+    wanted = words.casefold().split()
+
+    def text(entry: Entry) -> str:
+        return f"{entry.text} {entry.event} {entry.by} {entry.kind} {entry.event_id}".casefold()
+
+    return tuple(entry for entry in entries if all(word in text(entry) for word in wanted))

@@ -1,0 +1,102 @@
+"""history, episodes and search: what happened is answered from the history's file, without the platform."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tomllib
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+
+from cli.commands import called
+from report.night import SCRIPT
+
+FROM, TO = "2026-11-21T09:00Z", "2026-11-21T09:13Z"
+STRETCH = ("--from", FROM, "--to", TO)
+
+
+def run(night: Path, tmp_path: Path, *line: str, code: int = 0) -> str:
+    """Standard output of the command on that history, or standard error where it is to fail. Nothing listens there."""
+    env = {"LIVEDECK_HISTORY": str(night), "LIVEDECK_BASE_URL": "http://127.0.0.1:9", "TZ": "UTC"}
+    done = called(tmp_path, *line, env=env)
+    assert done.returncode == code, done.stderr
+    return done.stderr if code else done.stdout
+
+
+def test_what_happened_is_answered_in_one_command(night: Path, tmp_path: Path) -> None:
+    """Every thing that the scenario did to the event, who answered, and when nobody watched."""
+    said = run(night, tmp_path, "history", "main stage", *STRETCH)
+    for words in (
+        "restream  Video share disconnected",
+        "FPS_COLLAPSE raised: fps 15",
+        "FPS_COLLAPSE acknowledged",
+        "(by anna@regie)",
+        "note: camera 2 runs at half its rate",
+        "marker    change over to camera 1",
+        "action    event.edit: done (by anna@regie)",
+        "nobody watched for 01:0",
+        "connection blind",
+    ):
+        assert words in said, f"{words}\n{said}"
+    assert "RECONNECTING" not in said, "that was another event's"
+
+
+def test_its_json_follows_the_schema_and_has_every_sample(night: Path, tmp_path: Path) -> None:
+    """So has its CSV."""
+    found = json.loads(run(night, tmp_path, "history", "Main stage", *STRETCH, "--json"))
+    schema = json.loads(run(night, tmp_path, "schema", "history"))
+    jsonschema_rs.validator_for(schema).validate(found)
+    times = [sample["time"] for sample in found["samples"]]
+    assert times == sorted(times)
+    assert (times[0], len(times)) == ("2026-11-21T09:00:00.000Z", 385)
+    rows = list(csv.DictReader(io.StringIO(run(night, tmp_path, "history", "Main stage", *STRETCH, "--csv"))))
+    assert [row["at"] for row in rows if row["what"] == "sample"] == times
+    assert len(rows) == len(times) + len(found["entries"])
+
+
+def test_episodes_are_those_of_the_scenario(night: Path, tmp_path: Path) -> None:
+    """Each alarm that the scenario's file expects of an event, to a sample; restreams to the second."""
+    found = json.loads(run(night, tmp_path, "episodes", *STRETCH, "--json"))
+    jsonschema_rs.validator_for(json.loads(run(night, tmp_path, "schema", "episodes"))).validate(found)
+    script = tomllib.loads(SCRIPT.read_text(encoding="utf-8"))
+    wanted = {(alarm["event"], alarm["kind"]) for alarm in script["alarms"] if "event" in alarm}
+    assert {(episode["event"], episode["kind"]) for episode in found["episodes"]} >= wanted
+    downs = [episode for episode in found["episodes"] if episode["kind"] == "RESTREAM_DOWN"]
+    assert {(down["since"], down["until"]) for down in downs} == {("2026-11-21T09:01:30Z", "2026-11-21T09:02:30Z")}
+    text = run(night, tmp_path, "episodes", "Second", *STRETCH)
+    assert "09:05:44Z to 09:07:16Z     01:32  ✖ Second stage: RECONNECTING" in text
+    assert "Main stage" not in text
+
+
+@pytest.mark.parametrize(("words", "what"), [("camera 2", "alarm"), ("CHANGE over", "marker"), ("anna edit", "action")])
+def test_a_search_finds_notes_markers_and_actions(night: Path, tmp_path: Path, words: str, what: str) -> None:
+    """Whatever the case, and all of the words."""
+    found = json.loads(run(night, tmp_path, "search", *words.split(), "--from", FROM, "--json"))
+    jsonschema_rs.validator_for(json.loads(run(night, tmp_path, "schema", "search"))).validate(found)
+    assert what in {entry["what"] for entry in found["entries"]}
+    assert "nothing recorded has" in run(night, tmp_path, "search", words, "never", "--from", FROM)
+
+
+REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
+    "no such event": (("history", "Nobody"), "no event is called 'Nobody'"),
+    "no moment": (("history", "Main stage", "--from", "sometime"), "is no moment"),
+    "no stretch": (("history", "Main stage", "--from", TO, "--to", FROM), "is not before"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_wrong_use_says_what_is_wrong(night: Path, tmp_path: Path, case: str) -> None:
+    """With exit code 2."""
+    line, words = REFUSED[case]
+    assert words in run(night, tmp_path, *line, code=2)
+
+
+def test_without_a_file_nothing_is_known_and_that_is_said(tmp_path: Path) -> None:
+    """A file that is none is a fault as well."""
+    missing = tmp_path / "none.sqlite"
+    assert "there is no history at" in run(missing, tmp_path, "search", "x", code=1)
+    missing.write_text("no database, but long enough to be taken for one, for it has more than a hundred bytes " * 3)
+    assert str(missing) in run(missing, tmp_path, "episodes", code=1)
