@@ -88,6 +88,6 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    for name in ("groups", *COMMANDS):
+    for name in ("changing", "reading", *COMMANDS):
         import_module(f"livedeck.cli.{name}")
     serve()

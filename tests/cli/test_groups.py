@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,8 @@ from livedeck import docs
 from livedeck.cli import COMMANDS as NAMES
 from livedeck.cli import GROUPS, main
 from livedeck.cli.entries import field_options
+from livedeck.cli.examples import EXAMPLES
+from livedeck.cli.groups import NounGroup
 from livedeck.operations.catalogue import OPERATIONS
 from livedeck.operations.commands import COMMANDS
 from livedeck.ui.features import FEATURES
@@ -359,7 +363,44 @@ def test_an_option_for_every_field_of_a_form_and_help_in_words() -> None:
 @pytest.mark.parametrize("name", GROUPS)
 def test_every_command_of_a_group_answers_for_itself(name: str) -> None:
     group = main.get_command(click.Context(main), name)
-    assert isinstance(group, click.Group)
-    for command in group.commands.values():
+    assert isinstance(group, NounGroup)
+    documented = re.findall(r"^  ([a-z]+)  +\S", group.get_help(click.Context(group)).partition("Commands:")[2], re.M)
+    assert documented == [*group.made()]
+    for command in group.made().values():
         assert command.help
         assert command.get_short_help_str(200)
+
+
+def leaves(command: click.Command, ctx: click.Context, path: str = "") -> Iterator[str]:
+    """The words of every command that is no group."""
+    if not isinstance(command, click.Group):
+        yield path
+        return
+    for name in command.list_commands(ctx):
+        inner = command.get_command(ctx, name)
+        assert inner is not None
+        yield from leaves(inner, click.Context(inner, parent=ctx), f"{path} {name}".strip())
+
+
+def test_every_command_has_examples_in_its_help_and_they_are_right() -> None:
+    assert {*leaves(main, click.Context(main))} == {*EXAMPLES}
+    for path, lines in EXAMPLES.items():
+        for line in lines:
+            ctx, words, command = click.Context(main), shlex.split(line), click.Command("")
+            group: click.Command = main
+            while isinstance(group, click.Group):
+                _, found, words = group.resolve_command(ctx, words)
+                assert found is not None
+                group = command = found
+                ctx = click.Context(group, parent=ctx)
+            command.make_context(path, list(words))
+            assert f"  livedeck {line}" in command.get_help(ctx)
+
+
+def test_nobody_is_asked_who_does_not_want_to_be(on_stage: Stage) -> None:
+    event = on_stage.made("events", "create", "--name", "Never asked")
+    settings: dict[str, Any] = {**on_stage.env}
+    with terminal(on_stage.home, "--no-input", "events", "delete", event, **settings) as shown:
+        shown.until("nobody can be asked here: add --yes")
+        assert shown.ended() == 2
+    assert on_stage.read("events", "get", event)["name"] == "Never asked"

@@ -50,7 +50,8 @@ def commands(python: Path, home: Path) -> Iterable[list[str]]:
         "import click\nfrom livedeck.cli import main\nctx = click.Context(main)\n"
         "for name in main.list_commands(ctx):\n"
         "    command = main.get_command(ctx, name)\n    print(name)\n"
-        "    for inner in getattr(command, 'commands', ()):\n        print(name, inner)\n"
+        "    for inner in command.list_commands(ctx) if isinstance(command, click.Group) else ():\n"
+        "        print(name, inner)\n"
     )
     env = {"PATH": os.environ["PATH"], "HOME": str(home)}
     done = subprocess.run([str(python), "-c", code], env=env, capture_output=True, text=True, timeout=60, check=True)

@@ -52,13 +52,15 @@ def test_nothing_in_cli_calls_back_up() -> None:
     assert {*TopologicalSorter(imports).static_order()} == rooms  # raises CycleError
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["docs"], ["docs", "settings"], ["status", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["docs"], ["docs", "settings"], ["status", "--help"], ["events", "--help"]]
+)
 def test_a_question_about_the_command_imports_no_room(arguments: list[str]) -> None:
     """performance.md, "Budgets": help and version cost a bare interpreter and little more."""
     code = (
         "import sys\nfrom livedeck.cli import main\n"
         f"main({arguments!r}, standalone_mode=False)\n"
-        "heavy = {'textual', 'httpx', 'pydantic', 'starlette', 'uvicorn', 'rich'} & set(sys.modules)\n"
+        "heavy = {'textual', 'httpx', 'pydantic', 'starlette', 'uvicorn', 'rich', 'asyncio'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}

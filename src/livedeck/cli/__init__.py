@@ -72,13 +72,15 @@ class _Lazy(CommandGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name in GROUPS:
-            from livedeck.cli.groups import make_group
+            from livedeck.cli.groups import NounGroup
 
-            return make_group(cmd_name, GROUPS[cmd_name])
+            return NounGroup(cmd_name, GROUPS[cmd_name])
         if cmd_name not in COMMANDS:
             return None
+        from livedeck.cli.examples import with_examples
+
         command = import_module(f"livedeck.cli.{cmd_name}").command
-        return command if isinstance(command, click.Command) else None
+        return with_examples(cmd_name, command) if isinstance(command, click.Command) else None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what would have Textual write secrets elsewhere is unset before that is imported."""

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from livedeck.cli.entries import is_interactive
 from livedeck.cli.exit_codes import DONE, NOT_SO, REFUSED, USAGE
+from livedeck.cli.options import is_interactive
 from livedeck.cli.output import echo
 from livedeck.cli.progress import TransferLine
 from livedeck.client import Progress

@@ -33,7 +33,7 @@ def command(ctx: click.Context, /, *, topic: str | None, folder: Path | None) ->
     """
     if folder:
         flags = frozenset(str(param.name) for param in ctx.find_root().command.params)
-        renew_tables(folder, flags)
+        renew_tables(folder, flags, ctx.find_root().command)
         return
     try:
         if topic is None:
@@ -63,10 +63,10 @@ def show(topic: str) -> None:
         click.echo(page, nl=False)
 
 
-def renew_tables(folder: Path, flags: frozenset[str]) -> None:
+def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> None:
     """Write every generated table anew between its markers. `flags`: names of the settings that have one."""
+    from livedeck.cli.groups import commands_table
     from livedeck.operations.catalogue import evidence_table
-    from livedeck.operations.commands import commands_table
     from livedeck.settings import settings_table
     from livedeck.ui.features import FEATURES
     from livedeck.ui.shell.commands import markdown
@@ -76,7 +76,7 @@ def renew_tables(folder: Path, flags: frozenset[str]) -> None:
         "keys": markdown(ActionRegistry(FEATURES)),
         "settings": settings_table(flags),
         "evidence": evidence_table(),
-        "commands": commands_table(),
+        "commands": commands_table(main) if isinstance(main, click.Group) else "",
     }
     for path in sorted(folder.glob("*.md")):
         before = after = path.read_text(encoding="utf-8")

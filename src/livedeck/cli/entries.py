@@ -287,8 +287,3 @@ def read_object(path: str, *, is_list: bool = False) -> Any:
     if isinstance(value, dict) or (is_list and isinstance(value, list)):
         return value
     raise click.UsageError(f"{name}: should hold an object{' or a list' if is_list else ''}")
-
-
-def is_interactive() -> bool:
-    """Whether somebody can be asked: standard input and standard error are a terminal."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))

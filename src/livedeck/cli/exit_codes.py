@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import sys
@@ -31,6 +30,8 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
     swallows a cancellation while it starts.
     """
     try:
+        import asyncio  # a third of what `--help` of a command costs
+
         from livedeck.cli.log_file import start_logging
         from livedeck.environment import log_path
 

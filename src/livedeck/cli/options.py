@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -73,6 +74,22 @@ def _start_debugging(_ctx: click.Context, _param: click.Parameter, is_wanted: bo
         print_requests()
 
 
+_NO_INPUT = "livedeck.no_input"
+
+
+def _stop_asking(ctx: click.Context, _param: click.Parameter, is_wanted: bool) -> None:
+    if is_wanted:
+        ctx.meta[_NO_INPUT] = True
+
+
+def is_interactive() -> bool:
+    """Whether somebody may be asked: standard input and standard error are a terminal, and --no-input was not given."""
+    ctx = click.get_current_context(silent=True)
+    if ctx is not None and _NO_INPUT in ctx.meta:
+        return False
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
 def _complete_profile(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from livedeck.cli.completion import complete_values
 
@@ -89,6 +106,13 @@ _PLATFORM = (
     click.option("--base-url", metavar="URL", help="Address of the platform's API."),
     click.option("--upload-url", metavar="URL", help="Address of its upload endpoints, where it is another."),
     click.option("--read-only", is_flag=True, default=None, help=READ_ONLY),
+    click.option(
+        "--no-input",
+        is_flag=True,
+        expose_value=False,
+        callback=_stop_asking,
+        help="Ask nothing: what needs an answer is not done, as without a terminal.",
+    ),
     click.option(
         "--debug",
         is_flag=True,
@@ -124,7 +148,7 @@ def appearance(command: Command) -> Command:
 
 
 def platform(command: Command) -> Command:
-    """Add --profile, --base-url, --upload-url and --read-only."""
+    """Add --profile, --base-url, --upload-url, --read-only, --no-input and --debug."""
     return _decorate(_PLATFORM, command)
 
 

@@ -1,6 +1,6 @@
 """How each operation is made where there is no screen: what its line names, what its form begins with.
 
-One entry an operation. Command line, its completion, its schema and its table in the documents follow from it.
+One entry an operation. Command line, its help, its completion and its schema follow from it.
 """
 
 from __future__ import annotations
@@ -186,14 +186,3 @@ _ALL = (
 
 COMMANDS: Mapping[str, Command] = MappingProxyType({command.operation.name: command for command in _ALL})
 """The command of every operation, by the operation's name."""
-
-
-def commands_table() -> str:
-    """Every change and its command, as a table of Markdown (commands.md, "Nouns")."""
-    rows = [f"| {command.operation.help} | `{_usage(command)}` |" for command in COMMANDS.values()]
-    return "\n".join(["| Change | Command |", "|---|---|", *rows])
-
-
-def _usage(command: Command) -> str:
-    order = ["ID..."] if command.names is Names.ORDER else []
-    return " ".join([command.path, *command.arguments, *order])
