@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 
 import click
 
-from livedeck.cli.entries import is_interactive
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, USAGE, run
 from livedeck.cli.history_show import show_command
-from livedeck.cli.options import CommandGroup, merge_flags, platform
+from livedeck.cli.options import CommandGroup, is_interactive, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.recorded import past_moment
 from livedeck.cli.wiring import SystemClock
