@@ -17,8 +17,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from math import inf
 from statistics import median
-from types import SimpleNamespace
-from typing import Any
 
 from bench.families import CLEAN, FAULTS, IMPOSSIBLE, LIMITS, Chance, Show, Source
 from livedeck.client import Event, QosSamples
@@ -73,8 +71,7 @@ class Deck:
         self._events = tuple(_event(place, source) for place, source in enumerate(show.sources))
         profiles = {event.id: source.profile for event, source in zip(self._events, show.sources, strict=True)}
         overrides = {key: with_overrides(Thresholds(), {"profile": name}) for key, name in profiles.items() if name}
-        api: Any = SimpleNamespace(timings=())
-        self._world = WorldTracker(api, _moment(show.opened), Limits(events=overrides), Cadence())
+        self._world = WorldTracker((), _moment(show.opened), Limits(events=overrides), Cadence())
         self._engine = AlarmEngine(Thresholds())
         self.run = Run()
 

@@ -157,6 +157,9 @@ def test_what_commands_print_and_write_holds_none(tmp_path: Path) -> None:
         ("chat", "export", "Morning service", "-o", str(tmp_path / "chat.json")),
         ("chat", "export", "Morning service", "--all", "--format", "xlsx", "-o", str(tmp_path / "chats")),
         ("wallboard", "--svg", str(tmp_path / "wall.svg")),
+        ("record", "-o", str(tmp_path / "show.livedeck"), "--for", "8s"),
+        ("history", "export", "--file", str(tmp_path / "show.livedeck"), "-o", str(tmp_path / "again.livedeck")),
+        ("replay", str(tmp_path / "show.livedeck"), "--judge"),
     )
     (tmp_path / "chats").mkdir()
     with settled(tmp_path):
@@ -168,7 +171,7 @@ def test_what_commands_print_and_write_holds_none(tmp_path: Path) -> None:
                 assert command.ended() == 0, arguments
                 assert command.written
                 assert leaks(tmp_path, command) == [], arguments
-    assert {"chat.json", "wall.svg"} <= {path.name for path in tmp_path.iterdir()}
+    assert {"chat.json", "wall.svg", "show.livedeck", "again.livedeck"} <= {path.name for path in tmp_path.iterdir()}
 
 
 FAULTS = {"crash": "ended with", "action": "ended by a fault", "note": "", "audit": "", "notice": "•|c4nary"}

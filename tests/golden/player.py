@@ -14,7 +14,7 @@ from typing import Any, Literal
 from golden.log import Log
 from golden.warp import Warp
 from livedeck.client import Api
-from livedeck.monitor import Monitor
+from livedeck.monitor import History, Monitor
 from livedeck.simulator import Simulator, SimulatorClock, load_scenario, serve
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -63,11 +63,25 @@ def play(scenario: str | Path, seed: int, wire: Wire = "in process") -> Log:
     return log
 
 
-async def _play(log: Log, scenario: str | Path, seed: int, wire: Wire) -> None:
+def record(scenario: str | Path, seed: int, path: Path) -> Log:
+    """The same, kept in a history there."""
+    log = Log(load_scenario(scenario))
+    with asyncio.Runner(loop_factory=Warp) as runner:
+        runner.run(_record(log, scenario, seed, path))
+    return log
+
+
+async def _record(log: Log, scenario: str | Path, seed: int, path: Path) -> None:
+    history = await History.open(path, START)
+    await _play(log, scenario, seed, "in process", history)
+    await history.close()
+
+
+async def _play(log: Log, scenario: str | Path, seed: int, wire: Wire, history: History | None = None) -> None:
     clock, chance = Clock(), Random(seed)
     with closing(Simulator(seed=seed, clock=Following(clock), scenario=scenario)) as simulator:
         async with _api(simulator, wire, clock, chance) as api:
-            monitor = Monitor(api, clock, random=chance)
+            monitor = Monitor(api, clock, random=chance, history=history)
             async with aclosing(monitor.snapshots()) as snapshots:
                 async for snapshot in snapshots:
                     log.note(snapshot, clock.monotonic())

@@ -33,6 +33,8 @@ COMMANDS = {
     "profile": "say what an event consists of, so that nothing else is expected of it",
     "qos": "print the quality samples of one event, once or as they come",
     "rebaseline": "take what an event sends now as usual",
+    "record": "watch without a screen, and write a recording of it",
+    "replay": "open a recording on any machine, or judge it anew",
     "schema": "print the JSON Schema of what a command prints with --json",
     "screenshots": "make the pictures of the documentation from a seed and a fixed clock",
     "search": "find words in what is recorded: alarms, notes, actions, markers, events",

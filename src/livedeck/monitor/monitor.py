@@ -111,7 +111,7 @@ class Monitor:
         self._restore_at = -inf  # when the alarms of the deck before are asked for (monotonic s)
         self._debounce = RoundDebounce(clock)
         started_at = self._read_clock()
-        self._world = WorldTracker(api, started_at, self._limits, self._cadence)
+        self._world = WorldTracker(api.timings, started_at, self._limits, self._cadence)
         self._last = Snapshot(0, started_at.wall, self._world.status)
 
     async def snapshots(self) -> AsyncGenerator[Snapshot, None]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import structlog
 
-from livedeck.client import Api, ApiError, Event, QosSamples, RateLimited, Stream
+from livedeck.client import ApiError, Event, QosSamples, RateLimited, ResponseTiming, Stream
 from livedeck.monitor.detection import patterns, restreams
 from livedeck.monitor.detection.delivery import Delivery, usual_lag
 from livedeck.monitor.detection.detect import StreamRules, detect, episodes, still_valid
@@ -433,14 +433,16 @@ def _is_same_case(before: EventState, qos: QosState, case: EventCase, thresholds
 
 
 class WorldTracker:
-    """Every event and the connection.
+    """Every event and the connection. `timings`: of the last exchanges with the platform, as they come.
 
     `status`: the connection as it is. `cadence`: how often the platform is asked, as the request budget allows.
     `unreadable`: how many rows of the last event list could not be read at all.
     """
 
-    def __init__(self, api: Api, started_at: ClockReading, limits: Limits, cadence: Cadence) -> None:
-        self._api, self._limits, self._rulings, self._base_cadence = api, limits, Rulings(), cadence
+    def __init__(
+        self, timings: Sequence[ResponseTiming], started_at: ClockReading, limits: Limits, cadence: Cadence
+    ) -> None:
+        self._timings, self._limits, self._rulings, self._base_cadence = timings, limits, Rulings(), cadence
         self._trackers: dict[str, EventTracker] = {}
         self._preloaded: dict[str, str] = {}  # event id -> the stream of which recorded samples were asked for
         self._answered_at = started_at.monotonic  # the last good answer of all
@@ -611,7 +613,7 @@ class WorldTracker:
         return new
 
     def _connect(self, outcome: connection.RoundResult, at: ClockReading, measure: LinkMeasure) -> ConnectionStatus:
-        before, exchanges = self.status, self._api.timings
+        before, exchanges = self.status, self._timings
         silence = at.monotonic - self._answered_at
         after = connection.step(before, outcome, at.wall, silence, self._thresholds)
         if before.failures == 0 < after.failures:

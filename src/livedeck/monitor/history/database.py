@@ -199,14 +199,15 @@ class Database:
         fresh = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         # another deck may make the tables just now: asked earlier, the file would have them and not yet be ours
         application, schema = (_number(db, name) for name in ("application_id", "user_version"))
+        advice = "" if reads else ": set `history` to another file"
         if application == _RECORDING and not reads:
             raise StorageError(self.path, "it is a recording, and stays as it is: `livedeck replay` opens it")
         if not fresh and application not in {_APPLICATION, _RECORDING}:
-            raise StorageError(self.path, "it belongs to another program: set `history` to another file")
+            raise StorageError(self.path, f"it belongs to another program{advice}")
         if 0 < schema < _UPGRADED:
             raise StorageError(self.path, "an older livedeck made it", aside="older")
         if schema > _SCHEMA:
-            raise StorageError(self.path, "a newer livedeck made it: set `history` to another file")
+            raise StorageError(self.path, f"a newer livedeck made it{advice}")
         db.execute(f"PRAGMA page_size = {_PAGE}")
         if not reads:
             db.execute("PRAGMA journal_mode = WAL")

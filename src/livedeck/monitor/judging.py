@@ -1,0 +1,299 @@
+"""A recording judged anew: what the detector says today of the samples and states of then, on a clock of its own.
+
+A recording holds what was answered, and not how the deck fared with asking: what a deck says of its own machine and
+link, of late metrics, and of fields that are not recorded, is not judged (monitoring.md, "Recordings").
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from livedeck.client import Event, QosSamples
+from livedeck.monitor.alarms.engine import AlarmEngine
+from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
+from livedeck.monitor.history import StreamKey, events, journal, samples
+from livedeck.monitor.history.database import Database
+from livedeck.monitor.history.recording import check_recording
+from livedeck.monitor.kinds import ALARM_KINDS, onset_tolerance
+from livedeck.monitor.kinds.restream import RESTREAM_KIND
+from livedeck.monitor.model.alarm import AlarmKey, AlarmState, AlarmTransition
+from livedeck.monitor.model.limits import Limits
+from livedeck.monitor.model.readings import Readings
+from livedeck.monitor.model.records import AlarmRecord, EventRecord
+from livedeck.monitor.model.ruling import Ruling, Rulings
+from livedeck.monitor.model.state import BroadcastState, Severity
+from livedeck.monitor.model.thresholds import Cadence
+from livedeck.monitor.polling.poller import EventList, PollResult
+from livedeck.monitor.polling.schedule import LIST
+from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
+
+_LATENCY = 2.0
+"""Seconds until a sample is answered."""
+
+_ANSWERED = 120.0
+"""Seconds of samples that an answer repeats: what is older is known by then."""
+
+_ENDED_APART = timedelta(seconds=30)
+"""How far apart two decks may notice the same end: each asks in its own time."""
+
+_LAST = timedelta(seconds=30)
+"""What begins so late in a recording may have been told after its end."""
+
+_NOT_RECORDED = frozenset({"METRICS_LATE", "QOS_STALE", "FUTURE_SAMPLES", "UNKNOWN_DATA", "VIDEO_BELOW_PRESET"})
+
+_STATUS = {
+    BroadcastState.COMPLETED: "finished",
+    BroadcastState.SCHEDULED: "pending",
+    BroadcastState.LATE: "pending",
+    BroadcastState.UNKNOWN: "",
+}
+
+
+_LISTED_APART = timedelta(seconds=30)
+"""How far apart two decks learn from their lists what a restream does."""
+
+
+def _onset_tolerance(kind: str) -> timedelta:
+    return _LISTED_APART if kind == RESTREAM_KIND.name else onset_tolerance(kind)
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmSpan:
+    """One occurrence of an alarm. `until`: when its fault was over, None where it still stood at the end.
+    `severity`: the loudest that it was."""
+
+    key: AlarmKey
+    subject: str
+    target_name: str
+    since: datetime
+    until: datetime | None
+    severity: Severity
+
+
+class Comparison(NamedTuple):
+    """An alarm as it was told then and as it is told today; None where it was not, or is not. `end`: of what was
+    judged."""
+
+    then: AlarmSpan | None
+    today: AlarmSpan | None
+    end: datetime
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """In what they differ, in words; nothing where they say the same."""
+        then, today, _ = self
+        if then is None or today is None:
+            return ("not told today",) if then else ("not told then",)
+        found = []
+        if abs(then.since - today.since) > _onset_tolerance(then.key.kind):
+            found.append(f"begins at {today.since:%H:%M:%S}Z today")
+        if abs((then.until or self.end) - (today.until or self.end)) > _ENDED_APART:
+            found.append(f"ends at {today.until:%H:%M:%S}Z today" if today.until else "is not over today")
+        if then.severity is not today.severity:
+            found.append(f"is {today.severity} today")
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A recording as it is judged today, alarm by alarm, by onset. `since`, `until`: what was judged of it."""
+
+    since: datetime
+    until: datetime
+    alarms: tuple[Comparison, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything is told otherwise today."""
+        return any(comparison.differences for comparison in self.alarms)
+
+
+async def judge(path: Path, limits: Limits | None = None, cadence: Cadence | None = None) -> Judgement | None:
+    """Judge that recording by these limits; None where it holds no samples. Raises StorageError."""
+    check_recording(path)
+    with closing(Database(path, reads=True)) as db:
+        recorded = _read(db)
+    if not recorded.streams:
+        return None
+    today = await _Replay(recorded, limits or Limits(), cadence or Cadence()).run()
+    since, until = recorded.since, recorded.until
+    then, now = ([span for span in alarm_spans(told) if span.since >= since] for told in (recorded.told, today))
+    pairs = (Comparison(*pair, until) for pair in _paired(then, now))
+    alarms = (pair for pair in pairs if (pair.then and pair.today) or _onset(pair) < until - _LAST)
+    return Judgement(since, until, tuple(sorted(alarms, key=_onset)))
+
+
+def _onset(comparison: Comparison) -> datetime:
+    return min(span.since for span in comparison[:2] if span)
+
+
+class _Recorded(NamedTuple):
+    """What a recording holds of what can be judged."""
+
+    events: tuple[EventRecord, ...]
+    streams: Mapping[StreamKey, Readings]
+    rulings: tuple[Ruling, ...]
+    told: tuple[AlarmRecord, ...]
+
+    @property
+    def since(self) -> datetime:
+        """When it was first known of an event where it stood: samples from before were answered at once."""
+        first = datetime.fromtimestamp(min(readings.time[0] for readings in self.streams.values()), UTC)
+        return max([first, *(record.at for record in self.events[:1])])
+
+    @property
+    def until(self) -> datetime:
+        """The last that it knows of."""
+        newest = datetime.fromtimestamp(max(readings.time[-1] for readings in self.streams.values()), UTC)
+        return max([newest, *(record.at for record in self.events), *(record.at for record in self.told)])
+
+
+def _read(db: Database) -> _Recorded:
+    known = events.read(db, None, None, None)
+    keys = db.rows("SELECT event.name, stream.name FROM stream JOIN event ON event.id = event")
+    streams = {StreamKey(*key): samples.readings(db, StreamKey(*key), 2**40) for key in keys}
+    _, rulings = journal.rulings(db, 0)
+    held = {key: readings for key, readings in streams.items() if len(readings)}
+    return _Recorded(known, held, rulings, journal.read(db, AlarmRecord))
+
+
+class _Replay:
+    """The monitor's judging half, given what was recorded as if it were answered now."""
+
+    def __init__(self, recorded: _Recorded, limits: Limits, cadence: Cadence) -> None:
+        self._recorded, self._limits, self._cadence = recorded, limits, cadence
+        self._world = WorldTracker((), self._moment(recorded.since), limits, cadence)
+        self._engine = AlarmEngine(limits.base)
+        self._rulings = Rulings()
+        self._listed: dict[str, tuple[EventRecord, Event]] = {}
+        self._answered: dict[StreamKey, float] = {}  # until when samples of it were answered (epoch s)
+        self._changes = iter(recorded.events)
+        self._next = next(self._changes, None)
+
+    async def run(self) -> list[AlarmRecord]:
+        """What was told, from the first sample to the end."""
+        told: list[AlarmRecord] = []
+        now, listed_at = self._recorded.since, self._recorded.since
+        while now <= self._recorded.until:
+            self._update_events(now)
+            results = []
+            if now >= listed_at:
+                results.append(self._result(LIST, now, EventList(tuple(event for _, event in self._listed.values()))))
+                listed_at = now + timedelta(seconds=self._cadence.events)
+            results += [self._result(event_id, now, answer) for event_id, answer in self._answers(now)]
+            for result in results:
+                await self._world.ingest(result)
+            told += await self._step(now, tuple(results))
+            now += timedelta(seconds=self._cadence.qos)
+        return told
+
+    async def _step(self, now: datetime, results: tuple[PollResult, ...]) -> list[AlarmRecord]:
+        if rulings := [ruling for ruling in self._recorded.rulings if ruling.at <= now and self._rulings.lacks(ruling)]:
+            self._rulings = self._rulings.including(rulings)
+            self._world.judge_by(self._limits, self._rulings)
+        await self._world.analyse_outdated(lambda: False)
+        await self._world.evaluate_all(results, self._moment(now), LinkMeasure())
+        state = MonitorState(self._world.states, self._world.status, now, ended=self._world.ended)
+        changes, _ = self._engine.step(replace(state, events=drop_unproven(state, self._limits.base)))
+        return [AlarmRecord.of(change) for change in changes]
+
+    def _moment(self, now: datetime) -> ClockReading:
+        return ClockReading(now, now.timestamp())
+
+    def _result(self, key: str, now: datetime, payload: EventList | QosSamples) -> PollResult:
+        return PollResult(key, now, now.timestamp(), payload)
+
+    def _update_events(self, now: datetime) -> None:
+        while self._next and self._next.at <= now:
+            record = self._next
+            self._listed.pop(record.event_id, None)
+            if not record.is_gone:
+                self._listed[record.event_id] = record, _event(record)
+            self._next = next(self._changes, None)
+
+    def _answers(self, now: datetime) -> Iterator[tuple[str, QosSamples]]:
+        for record, event in self._listed.values():
+            if event.stream and not record.is_completed:
+                key, until = StreamKey(record.event_id, record.stream_id), now.timestamp() - _LATENCY
+                since, self._answered[key] = self._answered.get(key, 0.0), until
+                yield event.id, _answer(self._recorded.streams.get(key, Readings()), since - _ANSWERED, until)
+
+
+def _event(record: EventRecord) -> Event:
+    """The event as the platform would list it, as far as it was recorded."""
+    stream: dict[str, Any] | None = None
+    if record.stream_id:
+        stream = {
+            "id": record.stream_id,
+            "status": _STATUS.get(record.tally, "live"),
+            "started_at": record.started_at,
+            "finished_at": record.finished_at,
+        }
+    return Event.model_validate(
+        {
+            "id": record.event_id,
+            "name": record.name,
+            "scheduled": {"time": record.scheduled} if record.scheduled else None,
+            "stream": stream,
+            "restreams": [
+                {"id": item.id, "name": item.name, "status": item.status, "enabled": item.is_enabled}
+                for item in record.restreams
+            ],
+        }
+    )
+
+
+def _answer(readings: Readings, since: float, until: float) -> QosSamples:
+    """The samples between these times (epoch s)."""
+    part = slice(bisect_right(readings.time, since), bisect_right(readings.time, until))
+    return QosSamples(
+        readings.time[part], readings.video[part], readings.audio[part], readings.fps[part], readings.status[part]
+    )
+
+
+_OVER = frozenset({AlarmTransition.RETURNED, AlarmTransition.CLEARED})
+
+
+def alarm_spans(told: Iterable[AlarmRecord]) -> list[AlarmSpan]:
+    """The occurrences of alarms that a log of their changes tells of, by onset; of those that can be judged anew."""
+    spans: dict[tuple[AlarmKey, datetime], AlarmSpan] = {}
+    for record in told:
+        if record.kind in _NOT_RECORDED or (
+            ALARM_KINDS[record.kind].is_of_deck if record.kind in ALARM_KINDS else True
+        ):
+            continue
+        key = AlarmKey(record.event_id, record.kind, record.target)
+        found = (span for span in spans.values() if span.key == key)
+        near = (span for span in found if abs(span.since - record.since) <= _onset_tolerance(record.kind))
+        span = next(near, None) or AlarmSpan(
+            key, record.subject, record.target_name, record.since, None, record.severity
+        )
+        until = span.until
+        if record.turn in _OVER or record.state in {AlarmState.RETURNED, AlarmState.CLEARED}:
+            until = until or record.at
+        elif record.turn is AlarmTransition.RAISED:
+            until = None
+        severity = min(span.severity, record.severity, key=lambda severity: severity.rank)
+        spans[span.key, span.since] = replace(span, until=until, severity=severity)
+    return sorted(spans.values(), key=lambda span: (span.since, span.key))
+
+
+_PAIRED = timedelta(minutes=5)
+"""Two occurrences of one alarm are the same where they begin so close: the one was told later, or earlier."""
+
+
+def _paired(then: list[AlarmSpan], today: list[AlarmSpan]) -> Iterator[tuple[AlarmSpan | None, AlarmSpan | None]]:
+    left = list(today)
+    for span in then:
+        alike = [other for other in left if other.key == span.key and abs(other.since - span.since) <= _PAIRED]
+        nearest = min(alike, key=lambda other: abs(other.since - span.since), default=None)
+        if nearest:
+            left.remove(nearest)
+        yield span, nearest
+    yield from ((None, span) for span in left)

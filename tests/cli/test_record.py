@@ -1,0 +1,28 @@
+"""`livedeck record`: what is seen without a screen is in one file, for the events that were named."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from cli.commands import called, served
+
+
+def test_what_is_watched_is_in_one_file_which_is_judged_alike(tmp_path: Path) -> None:
+    target, part = tmp_path / "show.livedeck", tmp_path / "show.livedeck.part"
+    with served(tmp_path) as (_, service):
+        env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"], "LIVEDECK_HISTORY": "off"}
+        unknown = called(tmp_path, "record", "nothing like it", "-o", str(target), env=env)
+        done = called(tmp_path, "record", "Morning service", "-o", str(target), "--for", "3s", env=env)
+        again = called(tmp_path, "record", "-o", str(target), "--for", "1s", env=env)
+    assert (unknown.returncode, again.returncode, "--force" in again.stderr) == (2, 2, True)
+    assert (done.returncode, done.stdout.startswith(f"{target}: ")) == (0, True)
+    assert [file.name for file in tmp_path.glob("show*")] == [target.name]
+    assert not part.exists()
+    with closing(sqlite3.connect(f"{target.as_uri()}?mode=ro", uri=True)) as db:
+        assert db.execute("SELECT count(DISTINCT event) FROM stream").fetchall() == [(1,)]
+        assert db.execute("SELECT count(*) > 100 FROM sample").fetchall() == [(1,)]
+        assert db.execute("PRAGMA journal_mode").fetchall() == [("delete",)]
+    judged = called(tmp_path, "replay", str(target), "--judge")
+    assert judged.returncode == 0

@@ -1,0 +1,99 @@
+"""A recording tells the same alarms when it is judged anew; by other limits it does not, and that is said.
+
+Every file of `recordings` is an incident that the detector must go on telling as it did (recipes.md, "A recording as a
+test").
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cli.commands import called, livedeck
+from golden.player import record
+from livedeck.monitor import Limits, Thresholds, with_overrides
+from livedeck.monitor.history.recording import export
+from livedeck.monitor.judging import Judgement, judge
+from livedeck.simulator import scenario_names
+
+RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*.livedeck"))
+UNDATED = {"frozen-qos", "platform-outage", "future-samples", "late-metrics", "missing-values", "big-workspace"}
+"""Scenarios about how the platform answers, which no recording holds; and one that takes minutes."""
+
+
+def judged(path: Path, limits: Limits | None = None) -> Judgement:
+    found = asyncio.run(judge(path, limits))
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+def test_what_was_told_then_is_told_today(path: Path, tmp_path: Path) -> None:
+    """Of a copy: reading must not change the file."""
+    found = judged(Path(shutil.copy(path, tmp_path)))
+    assert found.alarms
+    assert [comparison for comparison in found.alarms if comparison.differences] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({*scenario_names()} - UNDATED))
+def test_the_recording_of_a_scenario_tells_its_alarms_again(name: str, tmp_path: Path) -> None:
+    record(name, 1, tmp_path / "deck.sqlite")
+    export(tmp_path / "deck.sqlite", tmp_path / "show.livedeck")
+    assert [comparison for comparison in judged(tmp_path / "show.livedeck").alarms if comparison.differences] == []
+
+
+def test_what_is_told_otherwise_today_is_said(tmp_path: Path) -> None:
+    path = RECORDINGS[0]
+    silent = with_overrides(Thresholds(), {"profile": "silent"})
+    (comparison,) = judged(path, Limits(silent)).alarms
+    assert comparison.differences == ("not told today",)
+    other = Path(shutil.copy(path, tmp_path / "other.livedeck"))
+    with closing(sqlite3.connect(other)) as db, db:
+        db.execute("""UPDATE journal SET body = replace(body, '"critical"', '"warning"') WHERE kind = 'alarm'""")
+    (comparison,) = judged(other).alarms
+    assert comparison.differences == ("is critical today",)
+    done = called(tmp_path, "replay", str(other), "--judge")
+    assert (done.returncode, "is critical today" in done.stdout) == (6, True)
+
+
+def test_on_an_empty_machine_it_tells_the_same_and_nothing_is_written(tmp_path: Path) -> None:
+    """Without settings, account or token, by a process of its own; the file is read-only, and so is its folder."""
+    shown = tmp_path / "shown"
+    shown.mkdir()
+    path = Path(shutil.copy(RECORDINGS[0], shown))
+    before = path.read_bytes()
+    home = tmp_path / "home"
+    home.mkdir()
+    done = livedeck(home, "replay", str(path), "--judge")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1].endswith("1 as then, 0 otherwise")
+    assert (path.read_bytes(), [file.name for file in shown.iterdir()]) == (before, [path.name])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"no recording\n" * 40, "file is not a database"),
+        (None, "there is no such file"),
+        (b"", "it is empty"),
+        (60, "a newer livedeck made it"),
+        (4096, "malformed"),
+    ],
+)
+def test_a_file_that_cannot_be_replayed_is_told_why(content: bytes | int | None, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "show.livedeck"
+    if isinstance(content, int):
+        whole = bytearray(RECORDINGS[0].read_bytes())
+        end = len(whole) if content > 100 else content + 4
+        whole[content:end] = (99).to_bytes(4) if content == 60 else b"\xff" * (end - content)
+        path.write_bytes(whole)
+    elif content is not None:
+        path.write_bytes(content)
+    done = called(tmp_path, "replay", str(path), "--judge")
+    assert (done.returncode, words in done.stderr) == (1, True)
