@@ -12,11 +12,10 @@ from livedeck.cli.lookup import find_known_event
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
-from livedeck.client import Event
-from livedeck.monitor import Snapshot
-from livedeck.operations.preflight import Preflight, PreflightFacts, preflight
+from livedeck.monitor import event_key
+from livedeck.presentation.preflight import Preflight, PreflightFacts, gather_facts, missing_fields, preflight
 from livedeck.presentation.render_time import RenderTime
-from livedeck.settings import Settings, load
+from livedeck.settings import load
 from livedeck.text.values import safe
 
 TIMEOUT = 15.0
@@ -38,13 +37,18 @@ def command(ctx: click.Context, /, *, event: str, as_json: bool, **flags: Any) -
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
         async with make_api(settings) as api:
-            snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
+            monitor = make_monitor(api, settings=settings)
+            snapshot = await monitor.wait_ready(TIMEOUT)
             if code := code_of_link(snapshot.link):
                 reason = snapshot.link.reason
                 echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {reason}", err=True)
                 return code
             meant = await find_known_event(api, (state.event for state in snapshot.events), event)
-        facts = gather_facts(snapshot, meant, settings)
+            if missing_fields(meant):
+                monitor.watch("preflight", event_key(meant.id))
+                snapshot = await monitor.wait_ready(TIMEOUT)
+        render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
+        facts = gather_facts(snapshot, meant, render_time, is_read_only=settings.read_only)
         found = preflight(facts)
         if as_json:
             echo_json(preflight_object(facts, found))
@@ -53,19 +57,6 @@ def command(ctx: click.Context, /, *, event: str, as_json: bool, **flags: Any) -
         return DONE if found.is_go else NOT_SO
 
     ctx.exit(run(work))
-
-
-def gather_facts(snapshot: Snapshot, meant: Event, settings: Settings) -> PreflightFacts:
-    """What the snapshot tells of that event."""
-    return PreflightFacts(
-        meant,
-        tuple(state.event for state in snapshot.events if state.id != meant.id),
-        snapshot.find(meant.id),
-        RenderTime.from_snapshot(snapshot, SystemClock().now()).server,
-        snapshot.link.skew,
-        settings.thresholds_of(meant.id).skew_least,
-        settings.read_only,
-    )
 
 
 def preflight_lines(facts: PreflightFacts, found: Preflight) -> list[str]:

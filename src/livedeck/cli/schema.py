@@ -77,8 +77,8 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
 
 def _preflight_fields() -> dict[str, Any]:
     """What `livedeck preflight` says."""
-    from livedeck.operations.preflight import Mark
     from livedeck.presentation.json_schema import object_schema
+    from livedeck.presentation.preflight import Mark
 
     text, or_null = {"type": "string"}, {"type": ["string", "null"]}
     item = {"name": text, "mark": {"enum": [*map(str, Mark)]}, "finding": text, "advice": or_null}

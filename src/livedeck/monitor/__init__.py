@@ -47,6 +47,7 @@ from livedeck.monitor.model.resources import (
     ResourceKey,
     ResourceKind,
     Video,
+    event_key,
     recordings_key,
 )
 from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UsualMark
@@ -155,6 +156,7 @@ __all__ = [
     "clock_change_text",
     "current_stream",
     "diagnose",
+    "event_key",
     "is_stale",
     "known_streams",
     "person",

@@ -31,6 +31,9 @@ TALLY_BADGES: Mapping[BroadcastState, Badge] = MappingProxyType(
     }
 )
 
+NO_GO_BADGE = Badge("✖", "NO-GO", StyleRole.STRONG)
+"""In the place of the tally of an event that is about to start and must not as it is."""
+
 LAMP_ROLES: Mapping[BroadcastState, StyleRole] = MappingProxyType(
     {
         BroadcastState.ON_AIR: StyleRole.ON_AIR,

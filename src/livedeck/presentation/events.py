@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from livedeck.client import FieldFault
 from livedeck.monitor import BroadcastState, EventState, Freshness, Grade, IngestState, Reading, Severity
-from livedeck.presentation.badges import GRADE_BADGES, LAMP_ROLES, SEVERITY_BADGES, TALLY_BADGES
+from livedeck.presentation.badges import GRADE_BADGES, LAMP_ROLES, NO_GO_BADGE, SEVERITY_BADGES, TALLY_BADGES
 from livedeck.presentation.qos import bucket_columns, bucket_statuses, recent_axis, signal_bars
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, ValueGetter
@@ -116,16 +116,24 @@ def odd_sign(state: EventState) -> Line:
 def tally(state: EventState, render_time: RenderTime) -> Line:
     """A small lamp and a plain word: `● ON AIR`. A lamp that cannot be believed is off: `▒ ON AIR`.
 
-    While the event is changed the word says how far that is: `● SENDING`, then `● APPLIED` until a list shows it.
+    While the event is changed the word says how far that is: `● SENDING`, then `● APPLIED` until a list shows it. One
+    that is about to start and must not is `✖ NO-GO`.
     """
     glyph, word, role = TALLY_BADGES[state.phase.tally]
+    lamp = LAMP_ROLES.get(state.phase.tally, StyleRole.DIM)
+    if is_no_go(state, render_time):
+        (glyph, word, role), lamp = NO_GO_BADGE, StyleRole.CRITICAL_MARK
     step = render_time.changes.get(state.id)
     if step and (step.confirmed_at is None or state.as_of < step.confirmed_at):
         word, role = ("SENDING", StyleRole.INFO) if step.confirmed_at is None else ("APPLIED", StyleRole.OK)
     if is_doubtful(state, render_time):
         return [(f" ▒ {word:<7}", StyleRole.STALE)]
-    lamp = LAMP_ROLES.get(state.phase.tally, StyleRole.DIM)
     return [(f" {glyph}", lamp), (f" {word:<7}", role)]
+
+
+def is_no_go(state: EventState, render_time: RenderTime) -> bool:
+    """Whether something keeps it from starting as planned; of one that is late its tally says that already."""
+    return state.phase.tally is BroadcastState.SCHEDULED and bool(render_time.no_go(state.id))
 
 
 def clock(state: EventState, render_time: RenderTime) -> str:
@@ -167,6 +175,7 @@ def _ingest(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]
 
 def health(state: EventState, render_time: RenderTime) -> Line:
     """Glyph, score, word, and the component that lost: `✖  45 POOR key`; a blank at each end, for it may be a chip.
+    What keeps one from starting that is about to: `restreams`.
 
     Never a number on stale data.
     """
@@ -177,6 +186,8 @@ def health(state: EventState, render_time: RenderTime) -> Line:
     if grade is Grade.NONE and state.phase.tally is BroadcastState.LATE and not is_doubtful(state, render_time):
         late = SEVERITY_BADGES[Severity.CRITICAL if has_critical_finding(state) else Severity.WARNING]
         return [(f" {late.glyph} NOT STARTED ", late.role)]
+    if grade is Grade.NONE and is_no_go(state, render_time) and not is_doubtful(state, render_time):
+        return [(f" {render_time.no_go(state.id)}", StyleRole.STRONG)]
     if grade is Grade.NONE:
         return [(f" {NOT_APPLICABLE}", StyleRole.DIM)]
     glyph, word, role = GRADE_BADGES[grade]

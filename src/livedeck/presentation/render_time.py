@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from livedeck.monitor import Snapshot, is_stale
+
+if TYPE_CHECKING:
+    from livedeck.presentation.preflight import Preflight
 
 
 class ChangeStep(NamedTuple):
@@ -20,7 +23,8 @@ class ChangeStep(NamedTuple):
 class RenderTime:
     """`now` is this machine's clock, `server` the platform's. `stale`: nothing on the screen may look good.
 
-    `blink_on`: whether what blinks is visible. `changes`: of objects that are changed now, by their id.
+    `blink_on`: whether what blinks is visible. `changes`: of objects that are changed now, by their id. `preflights`:
+    of events that are about to start, by their id.
     """
 
     now: datetime
@@ -28,6 +32,7 @@ class RenderTime:
     stale: bool
     blink_on: bool = True
     changes: Mapping[str, ChangeStep] = field(default_factory=dict, hash=False)
+    preflights: Mapping[str, Preflight] = field(default_factory=dict, hash=False)
 
     @classmethod
     def from_snapshot(
@@ -44,6 +49,11 @@ class RenderTime:
         """
         stale = not watched or is_stale(snapshot.link, now)
         return cls(now, now + timedelta(seconds=snapshot.link.skew), stale, blink_on, changes or {})
+
+    def no_go(self, event_id: str) -> str:
+        """What keeps that event from starting: `conflicts, restreams`; empty where nothing does, or it is not due."""
+        preflight = self.preflights.get(event_id)
+        return preflight.against if preflight else ""
 
     def same_second(self, now: datetime) -> bool:
         """Whether less than a second has passed at `now`: what was drawn for this render time is still right."""

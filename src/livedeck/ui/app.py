@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import tzinfo
 from functools import cached_property
 from math import inf
@@ -21,6 +22,7 @@ from livedeck.client import Api, ApiError
 from livedeck.monitor import Clock, EventState, Feed, History, NotificationRecord, Severity, Snapshot
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.alarms import rule_words
+from livedeck.presentation.preflight import due_preflights
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.secrets import mask_secrets, masked
 from livedeck.text.values import safe
@@ -253,10 +255,17 @@ class Deck(ExactApp):
         if self.snapshot is None:
             return None
         now = self.clock.now()
-        now = self._render_time.now if self._render_time and self._render_time.same_second(now) else now
-        self._render_time = RenderTime.from_snapshot(
-            self.snapshot, now, watched=not self.fault, blink_on=self._blink_on, changes=self.open_changes.steps
+        before = self._render_time if self._render_time and self._render_time.same_second(now) else None
+        render_time = RenderTime.from_snapshot(
+            self.snapshot,
+            before.now if before else now,
+            watched=not self.fault,
+            blink_on=self._blink_on,
+            changes=self.open_changes.steps,
         )
+        read_only = self.identity["read_only"]
+        preflights = before.preflights if before else due_preflights(self.snapshot, render_time, is_read_only=read_only)
+        self._render_time = replace(render_time, preflights=preflights)
         return self._render_time
 
     def displayed(self) -> Displayed | None:

@@ -22,6 +22,7 @@ class ResourceKind(StrEnum):
     ANNOTATIONS = "annotations"
     MATERIALS = "materials"
     CUES = "cues"  # of a subtitle track
+    EVENT = "event"  # by itself, with the fields that the list left out
 
 
 class ResourceKey(NamedTuple):
@@ -38,6 +39,11 @@ ROOM_LIST = ResourceKey(ResourceKind.ROOMS)
 def recordings_key(event_id: str) -> ResourceKey:
     """The list of the recordings of that event."""
     return ResourceKey(ResourceKind.RECORDINGS, event_id)
+
+
+def event_key(event_id: str) -> ResourceKey:
+    """The list of that event alone, as it is answered when it is asked for by its id."""
+    return ResourceKey(ResourceKind.EVENT, event_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Lists that are polled only while somebody looks at them: rooms, recordings, and what hangs on a video."""
+"""Lists that are polled only while somebody looks at them: rooms, recordings, what hangs on a video, an event alone."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from livedeck.monitor.polling.schedule import PollKey, PollSpec
 
 INTERVAL = 15.0
 """Seconds between two requests for a list that is looked at."""
+
+EVENT_INTERVAL = 60.0
+"""The same for an event by itself: what the list of the events lacks hardly changes."""
 
 PENDING_INTERVAL = 3.0
 """The same while speech is being recognised (platform-api.md, "Operations": poll until `status` is `done`)."""
@@ -165,6 +168,8 @@ class ResourceCache:
         return PENDING_INTERVAL if is_pending else self._base_interval(key)
 
     def _base_interval(self, key: ResourceKey) -> float:
+        if key.kind is ResourceKind.EVENT:
+            return EVENT_INTERVAL
         return self._cadence.rooms if key == ROOM_LIST else INTERVAL
 
     def _recording(self, video_id: str) -> Recording | None:
@@ -181,6 +186,10 @@ async def _fetch_cues(api: Api, key: ResourceKey) -> ItemList:
     return ItemList(checked_cues(await api.cdn.content(track.url, MAX_TRACK_BYTES, what), what))
 
 
+async def _fetch_event(api: Api, key: ResourceKey) -> ItemList:
+    return ItemList((await api.events.get(key.id),))
+
+
 async def _all_of(items: PagedItems[Any]) -> ItemList:
     return ItemList(await collect(items), len(items.unreadable))
 
@@ -192,4 +201,5 @@ _FETCH: Mapping[ResourceKind, Callable[[Api, ResourceKey], Awaitable[ItemList]]]
     ResourceKind.SUBTITLES: lambda api, key: _all_of(api.subtitles.iterate(key.id, order="position.asc")),
     ResourceKind.ANNOTATIONS: lambda api, key: _all_of(api.annotations.iterate(key.id)),
     ResourceKind.CUES: _fetch_cues,
+    ResourceKind.EVENT: _fetch_event,
 }

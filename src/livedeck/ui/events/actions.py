@@ -19,6 +19,7 @@ from livedeck.ui.shell.context import (
     Tab,
     change,
     needs_chosen_event,
+    needs_event,
 )
 
 if TYPE_CHECKING:
@@ -158,6 +159,27 @@ EVENTS = (
 )
 
 
+def open_preflight(ctx: Context, _: str) -> None:
+    """Every check of the selected event."""
+    from livedeck.ui.events.preflight import PreflightScreen
+
+    state = ctx.selected_event()
+    assert state is not None
+    ctx.open(PreflightScreen(ctx, state.id))
+
+
+PREFLIGHT = Action(
+    "event.preflight",
+    ("P",),
+    "preflight",
+    "Whether the event is ready to start, check by check: GO, or NO-GO and what to do",
+    open_preflight,
+    HERE,
+    blocked=needs_event,
+    rank=60,
+)
+
+
 def toggle_panes(ctx: Context, _: str) -> None:
     """The panes, or the table alone."""
     ctx.screen_of(_screen_type()).toggle_panes()
@@ -176,6 +198,6 @@ PANES = Action(
 FEATURE = Feature(
     tab=Tab("Events", "1", "events", "Events: what is on air, what is wrong, since when"),
     screens={"events": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
-    actions=(*EVENTS, PANES, *JUDGING),
+    actions=(*EVENTS, PREFLIGHT, PANES, *JUDGING),
     help=(HelpGroup("event", "Events", 10), HelpGroup("stream", "Streams", 20)),
 )

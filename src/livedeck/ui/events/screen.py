@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from textual.containers import Grid
 from textual.widget import Widget
@@ -14,10 +14,12 @@ from livedeck.presentation.alarms import pane_lines
 from livedeck.presentation.event_detail import short_lines
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.last_changes import change_lines
+from livedeck.presentation.preflight import missing_keys
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.timeline import today_lines, today_rows, today_title
-from livedeck.text.segments import Line, StyleRole
-from livedeck.ui.events.view import cockpit_lines
+from livedeck.text.segments import Line, ShadedLine, StyleRole
+from livedeck.ui.events.preflight import short_preflight_lines
+from livedeck.ui.events.view import cockpit_lines, waiting_lines
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.lines import FRAME_LINES, DetailPanel, FramedPanel, LinesWidget
 from livedeck.ui.kit.table import Table
@@ -71,6 +73,7 @@ class EventsScreen(EventList):
         )
         state = self.list_events(snapshot, render_time)
         self._paint_selected(state, render_time)
+        self.ctx.monitor.watch(self.MODE, *missing_keys(snapshot, render_time.preflights))
         today = self.query_one("#today", FramedPanel)
         title = today_title(snapshot.events, self._today_lines - FRAME_LINES - 1, render_time)
         today.show("Today", title, lambda cells, rows: today_lines(snapshot.events, render_time, cells, rows))
@@ -85,18 +88,32 @@ class EventsScreen(EventList):
         """The selected event in its pane, or in three lines where there is no room for one."""
         nothing: Line = [(" no event selected", StyleRole.DIM)]
         has_grid = self.ctx.has_fine_lines and not themes.PALETTES[self.ctx.theme].plain
-        enter = f"{key_of('row.open', self.ctx.actions)} opens QoS"
-        self.query_one("#selected", FramedPanel).show(
-            events.name(state) if state else "Event",
-            enter if state else "",
-            lambda cells, rows: (
-                cockpit_lines(state, render_time, cells, rows, has_grid=has_grid) if state else [nothing]
-            ),
-            "row.open",
-        )
-        self.query_one("#short", DetailPanel).show(
-            lambda cells: short_lines(state, render_time, cells) if state else [nothing]
-        )
+        actions, found = self.ctx.actions, render_time.preflights.get(state.id) if state else None
+
+        def draw_pane(cells: int, rows: int) -> Sequence[ShadedLine]:
+            if state is None:
+                return [nothing]
+            if found:
+                return waiting_lines(state, render_time, actions, cells, rows)
+            return cockpit_lines(state, render_time, cells, rows, has_grid=has_grid)
+
+        def draw_short(cells: int) -> list[Line]:
+            if state is None:
+                return [nothing]
+            if found:
+                return short_preflight_lines(state, found, render_time, actions, cells)
+            return short_lines(state, render_time, cells)
+
+        checks = f"{key_of('event.preflight', actions)} all checks  " if found else ""
+        right = f"{checks}{key_of('row.open', actions)} opens QoS" if state else ""
+        title = events.name(state) if state else "Event"
+        self.query_one("#selected", FramedPanel).show(title, right, draw_pane, "row.open")
+        self.query_one("#short", DetailPanel).show(draw_short)
+
+    def on_screen_suspend(self) -> None:
+        """Hidden, it has nothing asked for its checks; under a dialog it goes on."""
+        if self.ctx.current_mode != self.MODE:
+            self.ctx.monitor.watch(self.MODE)
 
     def toggle_panes(self) -> None:
         """Show the panes, or the table alone with three lines of the selected event."""

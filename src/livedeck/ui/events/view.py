@@ -8,13 +8,27 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import recent_series
 from livedeck.text.segments import ShadedLine, StyleRole
 from livedeck.text.values import safe
+from livedeck.ui.events.preflight import pane_lines
 from livedeck.ui.kit.signal_chart import FIXED_CHART_LINES, chart_columns, signal_backdrop, signal_lines
+from livedeck.ui.shell.context import ActionRegistry
 
 MIN_CHART_LINES, TALL_CHART_LINES = 6, 22
 """Lines of the charts: under the first the facts give way, from the second on there are three panels."""
 
 MAX_SHORT_FACTS = 2
 """Of a pane with one chart: where it goes, how it is set."""
+
+
+def waiting_lines(
+    state: EventState, render_time: RenderTime, actions: ActionRegistry, width: int, height: int
+) -> list[ShadedLine]:
+    """An event that is about to start, in so many cells and lines: whether it is ready, then its facts."""
+    lines: list[ShadedLine] = [event_detail.state_line(state, render_time, width, has_finding=True)]
+    lines += event_detail.problem_lines(state, render_time, width, findings=0)
+    lines += event_detail.ruling_lines(state)
+    lines += pane_lines(render_time.preflights[state.id], render_time, actions, width, height - len(lines))
+    facts = event_detail.fact_lines(state, render_time, width)
+    return [*lines, *([[], *facts] if len(lines) + 1 + len(facts) <= height else [])]
 
 
 def cockpit_lines(

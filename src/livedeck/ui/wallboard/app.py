@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,6 +24,7 @@ from textual.strip import Strip
 
 from livedeck.monitor import Clock, RuleChange, Snapshot
 from livedeck.presentation.filtering import Term
+from livedeck.presentation.preflight import due_preflights
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.outside import shown
 from livedeck.text.segments import Role, ShadedLine, render
@@ -216,6 +217,8 @@ class Wallboard(ExactApp, inherit_bindings=False):
         tick, now = self._clock.monotonic(), self._clock.now()
         blink_on = now.second % 2 == 0
         render_time = RenderTime.from_snapshot(self._snapshot, now, watched=not self._fault, blink_on=blink_on)
+        preflights = due_preflights(self._snapshot, render_time, is_read_only=True)
+        render_time = replace(render_time, preflights=preflights)
         model = wall_model(self._snapshot, render_time, self._terms, self._fault, self._rule_changes)
         if self._modelled:
             self._modelled(model)

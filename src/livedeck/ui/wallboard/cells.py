@@ -35,7 +35,7 @@ def cell_lines(
     if state is None:
         return [fit([], cells)] * height
     draw = partial(_draw, state, render_time, (cells - 1, height - (height > 2)), cache)
-    lines = cache.get("cell", state.id, state, (size, render_time.stale), draw)
+    lines = cache.get("cell", state.id, state, (size, render_time.stale, render_time.no_go(state.id)), draw)
     return [*lines, *([fit([], cells)] * (height - len(lines)))]
 
 
@@ -96,10 +96,14 @@ def _stand(state: EventState, render_time: RenderTime, *, least: int) -> Line:
 
 
 def _beside(state: EventState, render_time: RenderTime, cells: int) -> Line:
-    """What is wrong; of what is well the bit rate, where there is room also the frame rate."""
+    """What is wrong, or that it must not start as it is; of what is well the bit rate, where there is room also the
+    frame rate.
+    """
     if standing(state, render_time) in WRONG:
         is_lost = state.phase.ingest.state is IngestState.INTERRUPTED
         return clip([("lost" if is_lost else wrong_words(state), StyleRole.TEXT)], cells) if cells > 0 else []
+    if events.is_no_go(state, render_time) and not render_time.stale:
+        return clip([("✖ NO-GO", StyleRole.STRONG)], cells) if cells > 0 else []
     if not state.phase.tally.expects_signal:
         return []
     rate: Line = [(plain(events.video(state, render_time)), StyleRole.DIM)]

@@ -55,9 +55,10 @@ class WallModel:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is on air, nothing is wrong and all of it is fresh: the wall may dim."""
+        """Whether nothing is on air, nothing is wrong, nothing must not start, and all is fresh: the wall may dim."""
         doubtful = self.render_time.stale or self.fault
-        return not self.on_air and not self.alarms and not doubtful and not self.hidden_critical
+        is_no_go = any(self.render_time.no_go(state.id) for state in self.states)
+        return not (self.on_air or self.alarms or doubtful or self.hidden_critical or is_no_go)
 
 
 def wall_model(

@@ -11,6 +11,7 @@ from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, words_role
 from livedeck.presentation.event_detail import doubt_text, worst_lasting
 from livedeck.presentation.events import Standing, standing
+from livedeck.presentation.preflight import Item, Mark
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import (
     Group,
@@ -113,7 +114,8 @@ def tile_lines(
     """The event in so many cells and lines. From one second to the next only its bar is drawn again."""
     cells, height = size
     draw = partial(_draw_steady, state, render_time, (cells, height - 1), cache, layout)
-    steady = cache.get("tile", state.id, state, (size, layout, render_time.stale), draw)
+    seen = (size, layout, render_time.stale, _no_go_items(state, render_time))
+    steady = cache.get("tile", state.id, state, seen, draw)
     return [_bar(state, render_time, cells, cache), *steady]
 
 
@@ -123,7 +125,7 @@ def _bar(state: EventState, render_time: RenderTime, cells: int, cache: DrawCach
     clock = f"{'' if clock == NOT_APPLICABLE else clock} "
     lost, free = plain(interruption(state, render_time)), max(0, cells - 2 - len(clock))
     draw = partial(_bar_head, state, render_time, lost, free)
-    head = cache.get("bar", state.id, state, (free, lost, render_time.stale), draw)
+    head = cache.get("bar", state.id, state, (free, lost, render_time.stale, render_time.no_go(state.id)), draw)
     role = EDGES[standing(state, render_time)][2]
     return [(f"{head} {clock}"[-(cells - 1) :], role), _BLANK]
 
@@ -274,14 +276,25 @@ def interruption(state: EventState, render_time: RenderTime) -> Line:
 
 
 def _finding_lines(state: EventState, render_time: RenderTime, inner: int) -> Iterator[Line]:
-    """What is wrong, the worst first; not filled, as the bar is. What was, where nobody can see what is."""
+    """What is wrong, the worst first; not filled, as the bar is. What was, where nobody can see what is. Before all
+    what keeps an event from starting that is about to.
+    """
     doubtful = events.is_doubtful(state, render_time)
+    if no_go := _no_go_items(state, render_time):
+        role = StyleRole.STALE if doubtful else StyleRole.STRONG
+        yield clip([(f"✖ NO-GO: {render_time.no_go(state.id)}", role)], inner)
+        yield from (clip([(f"{item.name}: {safe(item.finding)}", role)], inner) for item in no_go)
     if doubtful and not state.assessment.findings and worst_lasting(state):
         yield clip([(doubt_text(state), StyleRole.STALE)], inner)
     for finding in sorted(state.assessment.findings, key=lambda finding: SEVERITY_RANKS[finding.severity]):
         role = StyleRole.STALE if doubtful else words_role(finding.severity)
         head = f"{SEVERITY_BADGES[finding.severity].glyph} {finding.kind}  "
         yield clip([(f"{head}{shorten(safe(finding.actual), max(0, inner - len(head)))}", role)], inner)
+
+
+def _no_go_items(state: EventState, render_time: RenderTime) -> tuple[Item, ...]:
+    """What keeps an event from starting that is about to."""
+    return render_time.preflights[state.id].marked(Mark.NO_GO) if events.is_no_go(state, render_time) else ()
 
 
 def _graph(

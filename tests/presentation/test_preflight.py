@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from livedeck.client import Event
-from livedeck.operations.preflight import Item, Mark, Preflight, PreflightFacts, preflight
+from livedeck.client import Event, FieldFault
+from livedeck.presentation.preflight import Item, Mark, Preflight, PreflightFacts, preflight
 
 NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 
@@ -30,7 +30,7 @@ def restream(key: str = "a-key-of-4711", **fields: Any) -> dict[str, Any]:
 
 
 def facts(show: Event | None = None, *others: Event, **changes: Any) -> PreflightFacts:
-    plain = PreflightFacts(show or event(), others, None, NOW, 0.3, 2.0, is_read_only=False)
+    plain = PreflightFacts(show or event(), others, None, NOW, 0.0, is_read_only=False)
     return replace(plain, **changes)
 
 
@@ -59,11 +59,13 @@ def mark_of(name: str, given: PreflightFacts) -> Mark:
         ("restreams", facts(), Mark.GO),
         ("restreams", facts(event(restreams=[restream()])), Mark.GO),
         ("restreams", facts(event(restreams=[restream("")])), Mark.NO_GO),
-        ("restreams", facts(event(restreams=[restream("", enabled=False)])), Mark.CHECK),
+        ("restreams", facts(event(restreams=[restream("", enabled=False)])), Mark.NO_GO),
+        ("restreams", facts(event(restreams=[restream(), restream("", enabled=False)])), Mark.CHECK),
         ("poster", facts(event(poster=None)), Mark.CHECK),
         ("chat", facts(event(chat_active=None)), Mark.UNKNOWN),
         ("signal", facts(), Mark.CHECK),
         ("clock", facts(skew=9.0), Mark.CHECK),
+        ("clock", facts(skew=-9.0), Mark.CHECK),
         ("clock", facts(skew=None), Mark.UNKNOWN),
         ("token", facts(is_read_only=True), Mark.CHECK),
         ("token", facts(), Mark.UNKNOWN),
@@ -71,6 +73,28 @@ def mark_of(name: str, given: PreflightFacts) -> Mark:
 )
 def test_an_item_is_marked_by_what_is_known(name: str, given: PreflightFacts, mark: Mark) -> None:
     assert mark_of(name, given) is mark
+
+
+def test_of_what_the_platform_does_not_say_nothing_has_passed() -> None:
+    """A field that is missing, and one that could not be read; null is an answer."""
+    bare = preflight(facts(Event.model_validate({"id": "e"})))
+    assert {item.name for item in bare.marked(Mark.GO)} == {"clock"}
+    odd = event()
+    odd._faults = (FieldFault("restreams.0.key", "should be text", "a number"),)
+    assert {item.name for item in preflight(facts(odd)).marked(Mark.UNKNOWN)} >= {"restreams", "conflicts"}
+
+
+def test_shows_that_begin_together_are_one_item_the_nearest_first() -> None:
+    others = (at(minutes=44, id="far"), at(minutes=31, id="near"), at(minutes=46, id="another hour"))
+    (item,) = (item for item in preflight(facts(event(), *others)).items if item.name == "conflicts")
+    assert item.finding == '2 others start near it: "near", "far"'
+
+
+def at(*, minutes: float, **fields: Any) -> Event:
+    """An event that begins in so many minutes."""
+    start = (NOW + timedelta(minutes=minutes)).isoformat()
+    stream = {"id": "s", "status": "pending", "started_at": start}
+    return event(name=None, scheduled={"time": start}, stream=stream, **fields)
 
 
 @pytest.mark.parametrize("mark", Mark)

@@ -1,0 +1,203 @@
+"""GO or NO-GO of an event that is about to start: in its pane, in three lines, and check by check in a dialog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+
+from livedeck.monitor import EventState, event_key
+from livedeck.presentation import events
+from livedeck.presentation.preflight import Item, Mark, Preflight, gather_facts, missing_fields, preflight
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import (
+    Line,
+    Segment,
+    StyleRole,
+    clip,
+    join,
+    labelled,
+    plain,
+    shorten,
+    width,
+    wrap,
+    wrap_groups,
+)
+from livedeck.text.values import age, safe
+from livedeck.ui.kit.dialogs.modal import Modal
+from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.shell.context import ActionRegistry
+from livedeck.ui.shell.keymap import key_of
+
+if TYPE_CHECKING:
+    from livedeck.ui.shell.context import Context
+
+BADGES = {
+    Mark.NO_GO: ("✖", StyleRole.CRITICAL_MARK, "against"),
+    Mark.CHECK: ("▲", StyleRole.WARNING, "to look at"),
+    Mark.UNKNOWN: ("?", StyleRole.ODD, "not known"),
+    Mark.GO: ("✓", StyleRole.OK, "passed"),
+}
+"""The marks in the order in which a person needs them: glyph, role, and the word behind their number."""
+
+UNWELL = (Mark.NO_GO, Mark.CHECK, Mark.UNKNOWN)
+"""What a person has to look at."""
+
+NAME_CELLS = 17
+"""Of the longest name of a check, and the blank behind it."""
+
+GUTTER = 3 + NAME_CELLS
+
+AGE_CELLS = 8
+"""Of an age and what is blank before it."""
+
+KEY = "event.preflight"
+"""The action that shows the whole list."""
+
+
+def verdict(found: Preflight, render_time: RenderTime) -> Segment:
+    """`GO` or `NO-GO` as a chip; of what cannot be believed neither is said loud."""
+    if render_time.stale:
+        return f" ▒ {'GO' if found.is_go else 'NO-GO'} ", StyleRole.STALE
+    return (" ✓ GO ", StyleRole.OK) if found.is_go else (" ✖ NO-GO ", StyleRole.CRITICAL)
+
+
+def counts(found: Preflight, marks: Iterable[Mark] = BADGES) -> Line:
+    """How many stand how: `  1 to look at, 1 not known, 7 passed`."""
+    numbers = [(len(found.marked(mark)), BADGES[mark][2]) for mark in marks]
+    return [("  " + ", ".join(f"{number} {word}" for number, word in numbers if number), StyleRole.DIM)]
+
+
+def pane_lines(
+    found: Preflight, render_time: RenderTime, actions: ActionRegistry, cells: int, height: int
+) -> list[Line]:
+    """The verdict, what stands against it with what to do, what to look at, what is not known, the number of the rest.
+
+    Each has a line; what is worst has all its words and what to do, as far as there is room for them. The last line
+    counts what has none.
+    """
+    items = [item for mark in UNWELL for item in found.marked(mark)]
+    room = max(0, height - 2)
+    shown, free = items[:room], room - len(items)
+    lines = [clip([(" PREFLIGHT  ", StyleRole.HEAD), verdict(found, render_time), *counts(found, UNWELL)], cells)]
+    for item in shown:
+        whole = item_rows(item, render_time, actions, cells)
+        is_whole = len(whole) - 1 <= free
+        lines += whole if is_whole else [item_line(item, render_time, cells)]
+        free -= len(whole) - 1 if is_whole else 0
+    rest = f", {len(items) - len(shown)} more: {key_of(KEY, actions)}" if items[room:] else ""
+    glyph, role, word = BADGES[Mark.GO]
+    passed = f"{len(found.marked(Mark.GO))} {word}{rest}"
+    return [*lines, [(f" {glyph} ", StyleRole.STALE if render_time.stale else role), (passed, StyleRole.DIM)]]
+
+
+def item_line(item: Item, render_time: RenderTime, cells: int) -> Line:
+    """Its mark, its name, what was found; how old that is at the end of the line."""
+    glyph, role, _ = BADGES[item.mark]
+    old = "" if item.as_of is None else age(max(0.0, render_time.seconds_since(item.as_of)))
+    head: Line = [(f" {glyph} ", role), (f"{item.name:<{NAME_CELLS}}", StyleRole.TEXT)]
+    if render_time.stale:
+        head = [(text, StyleRole.STALE) for text, _ in head]
+    found = shorten(safe(item.finding), cells - width(head) - len(old) - 2)
+    words = StyleRole.STALE if render_time.stale else _words_role(item)
+    return join([*head, (found, words)], [(old, StyleRole.DIM)], cells)
+
+
+def item_rows(item: Item, render_time: RenderTime, actions: ActionRegistry, cells: int) -> list[Line]:
+    """The same with all the words of what was found, and what to do about it."""
+    role = StyleRole.STALE if render_time.stale else _words_role(item)
+    first, *more = [plain(row) for row in wrap(safe(item.finding), role, max(1, cells - GUTTER - AGE_CELLS))]
+    return [
+        item_line(replace(item, finding=first), render_time, cells),
+        *(labelled("", [(row, role)], GUTTER) for row in more),
+        *(labelled("", row, GUTTER) for row in wrap(advice(item, actions), StyleRole.DIM, max(1, cells - GUTTER))),
+    ]
+
+
+def _words_role(item: Item) -> StyleRole:
+    return StyleRole.STRONG if item.mark is Mark.NO_GO else StyleRole.TEXT
+
+
+def advice(item: Item, actions: ActionRegistry) -> str:
+    """In words: `e edit`, where the deck has a key for it."""
+    action = actions.by_name.get(item.operation)
+    if action is None:
+        return item.advice
+    key = f"{key_of(action.name, actions)} {action.label}"
+    return key if item.advice.startswith("livedeck ") else f"{key}: {item.advice}"
+
+
+def short_preflight_lines(
+    state: EventState, found: Preflight, render_time: RenderTime, actions: ActionRegistry, cells: int
+) -> list[Line]:
+    """In three lines: the verdict, the worst, and what to do about it."""
+    worst = next(item for mark in BADGES for item in found.marked(mark))
+    name = clip([(f" {events.name(state)}", StyleRole.STRONG)], max(events.NAME_CELLS, cells // 3))
+    key: Line = [(f"{key_of(KEY, actions)} all checks", StyleRole.DIM)]
+    to_do = shorten(advice(worst, actions), cells - GUTTER) or "nothing"
+    return [
+        wrap_groups([(0, name), (0, [verdict(found, render_time)]), (2, counts(found, UNWELL)), (1, key)], cells),
+        item_line(worst, render_time, cells),
+        labelled("   do", [(to_do, StyleRole.DIM)], GUTTER),
+    ]
+
+
+def list_lines(found: Preflight, render_time: RenderTime, actions: ActionRegistry, cells: int) -> Iterator[Line]:
+    """Every check in the order in which a crew goes through them, with all its words."""
+    yield [verdict(found, render_time), *counts(found)]
+    yield []
+    for item in found.items:
+        yield from item_rows(item, render_time, actions, cells)
+
+
+class PreflightScreen(Modal[None]):
+    """Every check of an event. What the list of the events lacks is asked for as long as it is open."""
+
+    CLOSES_OUTSIDE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter", "dismiss", "close"),
+        Binding("up,k", "scroll(-1)", "up"),
+        Binding("down,j", "scroll(1)", "down"),
+    ]
+
+    def __init__(self, ctx: Context, event_id: str) -> None:
+        super().__init__(classes="dialog")
+        self._ctx, self._event_id = ctx, event_id
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="preflight-box", classes="dialog-box form-box"), VerticalScroll(can_focus=False):
+            yield LinesWidget(id="preflight")
+
+    def on_mount(self) -> None:
+        self._ctx.snapshot_signal.subscribe(self, lambda _: self._paint())
+
+    def on_unmount(self) -> None:
+        self._ctx.monitor.watch(KEY)
+
+    def on_resize(self) -> None:
+        self._paint()
+
+    def action_scroll(self, step: int) -> None:
+        """A line up or down."""
+        self.query_one(VerticalScroll).scroll_relative(y=step, animate=False)
+
+    def _paint(self) -> None:
+        displayed = self._ctx.displayed()
+        if displayed is None:
+            return
+        snapshot, render_time = displayed
+        cells = self.query_one("#preflight-box").content_size.width
+        state = snapshot.find(self._event_id)
+        lines: list[Line] = [[("The event is gone", StyleRole.DIM)]]
+        if state is not None:
+            self._ctx.monitor.watch(KEY, *([event_key(state.id)] if missing_fields(state.event) else []))
+            self.query_one("#preflight-box").border_title = f"Preflight: {events.name(state)}"
+            read_only = self._ctx.identity["read_only"]
+            found = preflight(gather_facts(snapshot, state.event, render_time, is_read_only=read_only))
+            lines = [*list_lines(found, render_time, self._ctx.actions, cells)]
+        lines += [[], [("esc closes", StyleRole.DIM)]]
+        self.query_one("#preflight", LinesWidget).show(lines)
