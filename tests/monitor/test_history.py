@@ -576,7 +576,10 @@ async def test_a_file_of_the_schema_before_is_gone_on_with(opened: Open, path: P
     await history.close()
     text = TypeAdapter(tuple[Alarm, ...]).dump_json(before, by_alias=True).decode()
     with changing(path) as db:
-        db.executescript("DROP TABLE alarm; DROP TABLE answer; DROP TABLE learnt; PRAGMA user_version = 3")
+        db.executescript(
+            "DROP TABLE alarm; DROP TABLE answer; DROP TABLE learnt; DROP TABLE published; DROP TABLE late"
+        )
+        db.execute("PRAGMA user_version = 3")
         db.execute("CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL)")
         db.execute("INSERT INTO kept VALUES (1, ?)", [text[is_rotten:]])
     again = await opened()

@@ -74,10 +74,12 @@ from livedeck.monitor.model.state import (
 )
 from livedeck.monitor.model.thresholds import AlarmLimits, Cadence, Hold, Profile, Share, Thresholds, with_overrides
 from livedeck.monitor.monitor import Monitor
+from livedeck.monitor.playback import FASTEST, PastError, Playback
 from livedeck.monitor.polling.connection import is_stale
 from livedeck.monitor.polling.known_streams import KnownStream, current_stream, known_streams, remembered_streams
 
 __all__ = [
+    "FASTEST",
     "NO_STATUS",
     "ROOM_LIST",
     "ActionRecord",
@@ -132,7 +134,9 @@ __all__ = [
     "Monitor",
     "NotificationRecord",
     "OpenChange",
+    "PastError",
     "Phase",
+    "Playback",
     "Profile",
     "ProfileChoice",
     "QosState",

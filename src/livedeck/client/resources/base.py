@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 from uuid import UUID
 
 from pydantic import (
@@ -63,6 +63,12 @@ class Model(BaseModel):
     def faults(self) -> tuple[FieldFault, ...]:
         """The fields that came and could not be read: they are missing, those of objects in this one too."""
         return self._faults
+
+    def with_faults(self, faults: tuple[FieldFault, ...]) -> Self:
+        """The same, made anew of what was kept of it, with the faults that it had."""
+        copy = self.model_copy()
+        copy._faults = faults  # noqa: SLF001  of this class
+        return copy
 
     @model_serializer(mode="wrap", when_used="json")
     def _hide_unknown(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:

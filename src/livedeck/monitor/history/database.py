@@ -16,7 +16,7 @@ Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
 _APPLICATION = 0x6C646869  # "ldhi", in the header of our files
 _RECORDING = 0x6C647263  # "ldrc": a copy to be carried elsewhere, which nothing writes to
-_SCHEMA = 4
+_SCHEMA = 5
 _UPGRADED = 3
 """The oldest schema that is made into ours; what is older is set aside."""
 
@@ -76,6 +76,18 @@ CREATE TABLE learnt (  -- what detection knows of a stream; `at` in ms since the
 );
 """
 
+_OF_THE_PAST = """
+CREATE TABLE published (  -- what the monitor said: part 0 of a segment is whole, the others are what changed after it
+    segment INTEGER NOT NULL, part INTEGER NOT NULL,
+    at INTEGER NOT NULL,  -- microseconds since the epoch
+    is_news INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (segment, part)
+) WITHOUT ROWID;
+CREATE INDEX published_by_time ON published (at);
+CREATE TABLE late (  -- a sample that came after a newer one, and when (microseconds since the epoch)
+    stream INTEGER, time INTEGER, at INTEGER NOT NULL, PRIMARY KEY (stream, time)
+) WITHOUT ROWID;
+"""
+
 _UPGRADE = """
 INSERT INTO alarm SELECT json_extract(value, '$.event_id'), json_extract(value, '$.kind'),
     json_extract(value, '$.target'), strftime('%s', json_extract(value, '$.since')) * 1000000,
@@ -86,7 +98,12 @@ DROP TABLE kept;
 """
 """From schema 3, where all alarms were one text."""
 
-_NEW_TABLES = _OF_ALARMS + _OF_DETECTION
+_MADE = {
+    0: _TABLES + _OF_ALARMS + _OF_DETECTION + _OF_THE_PAST,
+    3: _OF_ALARMS + _OF_DETECTION + _UPGRADE + _OF_THE_PAST,
+    4: _OF_THE_PAST,
+}
+"""What makes a file of that schema ours; 0: a new one."""
 
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full: free some space, or lower retention_days",
@@ -262,8 +279,7 @@ def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
 def _make_tables(db: sqlite3.Connection) -> None:
     """Make the tables of a new file, or of an older one ours; another deck may do so in the meantime."""
     db.execute("BEGIN IMMEDIATE")
-    statements = {0: _TABLES + _NEW_TABLES, _UPGRADED: _NEW_TABLES + _UPGRADE}.get(_number(db, "user_version"), "")
-    for statement in statements.split(";\n"):
+    for statement in _MADE.get(_number(db, "user_version"), "").split(";\n"):
         db.execute(statement)
     db.execute(f"PRAGMA application_id = {_APPLICATION}")
     db.execute(f"PRAGMA user_version = {_SCHEMA}")

@@ -92,7 +92,10 @@ class History(HistoryReads):
         await self._queue.close()
 
     async def append(self, snapshot: Snapshot) -> None:
-        """Keep what a snapshot brought: new samples, what became of alarms, the link's changes. Returns at once."""
+        """Keep what a snapshot brought (new samples, what became of alarms, the link's changes), and all that it says.
+
+        Returns at once.
+        """
         before, self._last = self._last, snapshot
         self._queue.now = snapshot.at
         batch = _batch(before, snapshot, self._process)
@@ -203,7 +206,7 @@ def _batch(before: Snapshot | None, now: Snapshot, process: str) -> Batch:
     current = _readings_by_stream(now)
     last = _readings_by_stream(before) if before else {}
     has_changed = current.keys() != last.keys() or any(last[key] is not readings for key, readings in current.items())
-    return Batch(current if has_changed else {}, tuple(entries))
+    return Batch(current if has_changed else {}, tuple(entries), snapshots=(now,))
 
 
 def _readings_by_stream(snapshot: Snapshot) -> dict[StreamKey, Readings]:

@@ -158,7 +158,7 @@ class _Salvage:
         self._copy("sample", self._write_samples)
         self._roll_up()
         self._copy("rollup", self._write_rollups)
-        for table in self._shapes.keys() - {*_BEFORE_OTHERS, "sample", "rollup"}:
+        for table in self._shapes.keys() - {*_BEFORE_OTHERS, "sample", "rollup", "late"}:
             self._copy(table, self._row_writer(table))
         self._count_lost_samples()
 

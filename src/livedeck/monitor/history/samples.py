@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from livedeck.monitor.history import alarms, answers, events
-from livedeck.monitor.history.database import Database
+from livedeck.monitor.history.database import Database, microseconds
 from livedeck.monitor.history.journal import IN_FORCE, LASTING
 from livedeck.monitor.model.readings import MISSING, NO_STATUS, Readings
 from livedeck.monitor.model.records import StreamRecord
@@ -105,6 +105,12 @@ def store(db: Database, rows: Iterable[Row]) -> None:
     db.run_many(_UPSERT, rows)
 
 
+def note_late(db: Database, rows: Iterable[Row], now: datetime) -> None:
+    """Remember that these samples were not known before `now`, though newer ones were. Raises StorageError."""
+    statement = "INSERT OR IGNORE INTO late (stream, time, at) VALUES (?, ?, ?)"
+    db.run_many(statement, [(*row[:2], microseconds(now)) for row in rows])
+
+
 def roll_up(db: Database, stream: Stream, first: int, end: int) -> None:
     """Make the roll-ups from that slot to before that one anew, up to which all then are. In a caller's transaction."""
     db.run(_ROLL_UP, (stream.id, first * SLOT, end * SLOT))
@@ -177,7 +183,11 @@ def prune(db: Database, before: int) -> Iterator[None]:
     """
     for stream, base in db.rows("SELECT id, base FROM stream"):
         end = (before - base) // SLOT
-        for table, column, limit in (("sample", "time", end * SLOT), ("rollup", "slot", end)):
+        for table, column, limit in (
+            ("sample", "time", end * SLOT),
+            ("late", "time", end * SLOT),
+            ("rollup", "slot", end),
+        ):
             statement = _OLD_ROWS.format(table=table, column=column)
             query = f"SELECT 1 FROM {table} WHERE stream = ? AND {column} < ? LIMIT 1"  # noqa: S608  constants
             while db.rows(query, (stream, limit)):
@@ -189,5 +199,5 @@ def prune(db: Database, before: int) -> Iterator[None]:
     while db.rows("SELECT 1 FROM learnt WHERE at < ? LIMIT 1", [before]):
         db.run("DELETE FROM learnt WHERE rowid IN (SELECT rowid FROM learnt WHERE at < ? LIMIT ?)", [before, _STEP])
         yield
-    while answers.prune(db, before, _STEP) or alarms.prune(db, before, _STEP) or events.prune(db, before, _STEP):
+    while any(rows.prune(db, before, _STEP) for rows in (answers, alarms, events, published)):
         yield

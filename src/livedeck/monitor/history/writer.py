@@ -20,7 +20,7 @@ from typing import TypeVar
 import structlog
 
 from livedeck.monitor.detection.learnt import Learnt
-from livedeck.monitor.history import alarms, answers, events, journal, learnt, samples
+from livedeck.monitor.history import alarms, answers, events, journal, learnt, published, samples
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.salvage import salvage_in_process
@@ -28,6 +28,7 @@ from livedeck.monitor.history.samples import FPS_SCALE, SLOT, Row, Stream, Strea
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.answer import AlarmAnswer
 from livedeck.monitor.model.readings import NO_STATUS, Readings
+from livedeck.monitor.model.snapshot import Snapshot
 
 _LARGEST = 2**62
 
@@ -50,8 +51,11 @@ class SampleWriter:
         self._streams: dict[StreamKey, Stream] = {}
         self._written: dict[StreamKey, Readings] = {}
 
-    def write(self, news: Mapping[StreamKey, Readings]) -> None:
-        """Store every sample that is not stored; where a time is, the newer answer wins. Raises StorageError."""
+    def write(self, news: Mapping[StreamKey, Readings], now: datetime) -> None:
+        """Store every sample that is not stored, as known since `now`; where a time is, the newer answer wins.
+
+        Raises StorageError.
+        """
         if self._version != (version := self.db.version()):  # another deck may have rolled up more
             self._version = version
             self._streams.clear()
@@ -61,9 +65,9 @@ class SampleWriter:
             batch[key] = self._new_rows(key, readings)
             count += len(batch[key])
             if count >= _BATCH:
-                self._commit(batch, news)
+                self._commit(batch, news, now)
                 batch, count = {}, 0
-        self._commit(batch, news)
+        self._commit(batch, news, now)
 
     def forget_all_but(self, keys: Iterable[StreamKey]) -> None:
         """Let go of the memory of streams that are over. `keys`: those last written."""
@@ -90,14 +94,23 @@ class SampleWriter:
         self._streams[key] = stream
         return stream
 
-    def _commit(self, batch: Mapping[StreamKey, list[Row]], news: Mapping[StreamKey, Readings]) -> None:
+    def _commit(self, batch: Mapping[StreamKey, list[Row]], news: Mapping[StreamKey, Readings], now: datetime) -> None:
         changed = {key: rows for key, rows in batch.items() if rows}
         if changed:
             with self.db.transaction():
                 samples.store(self.db, chain.from_iterable(changed.values()))
+                samples.note_late(self.db, [row for key in changed for row in self._late_rows(key, changed[key])], now)
                 rolled = {key: self._roll_up(self._streams[key], rows) for key, rows in changed.items()}
             self._streams |= rolled
         self._written |= {key: news[key] for key in batch}
+
+    def _late_rows(self, key: StreamKey, rows: Sequence[Row]) -> list[Row]:
+        """Those that came after a newer one."""
+        written, stream = self._written.get(key), self._streams[key]
+        if written is None or rows[0][1] > (newest := _milliseconds(written.time[-1]) - stream.base):
+            return []
+        known = {_milliseconds(time) - stream.base for time in written.time}
+        return [row for row in rows if row[1] < newest and row[1] not in known]
 
     def _roll_up(self, stream: Stream, rows: Sequence[Row]) -> Stream:
         """Roll up the slots that are over, and those of late samples anew. Returns the stream as it is then."""
@@ -163,22 +176,31 @@ PRUNED_EACH = timedelta(hours=1)
 _WAITING = 10_000
 """Entries that wait in memory at most while the file cannot be written; samples wait as the monitor has them."""
 
+_WAITING_SNAPSHOTS = 32
+"""The same of snapshots: the next one that is written says all that changed since the last that was."""
+
 _log = structlog.get_logger("livedeck.history")
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """What waits to be written: entries, how alarms that changed stand (by key and onset), what was answered to alarms,
-    every present stream as the monitor knows it now, and what is newly learnt of streams."""
+    every present stream as the monitor knows it now, what is newly learnt of streams, and what was published."""
 
     samples: Mapping[StreamKey, Readings] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
     alarms: Mapping[tuple[AlarmKey, datetime], Alarm] = field(default_factory=dict)
     answers: tuple[AlarmAnswer, ...] = ()
     learnt: Mapping[StreamKey, Learnt] = field(default_factory=dict)
+    snapshots: tuple[Snapshot, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.samples or self.entries or self.answers or self.alarms or self.learnt)
+        return bool(self.samples) or self.has_rows
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there is more than samples."""
+        return bool(self.entries or self.answers or self.alarms or self.learnt or self.snapshots)
 
     def then(self, later: Batch) -> Batch:
         """Both, the later one winning; of too many entries the oldest are lost."""
@@ -188,6 +210,7 @@ class Batch:
             dict([*self.alarms.items(), *later.alarms.items()][-_WAITING:]),
             (*self.answers, *later.answers)[-_WAITING:],
             {**self.learnt, **later.learnt},
+            (*self.snapshots, *later.snapshots)[-_WAITING_SNAPSHOTS:],
         )
 
 
@@ -205,6 +228,7 @@ class HistoryWriter:
         self._samples: SampleWriter | None = None
         self._pruning: Iterator[None] | None = None
         self._pruned: datetime | None = None
+        self._segment: published.Segment | None = None
 
     def open(self) -> Database:
         """The open file. A corrupt one is set aside and a new one begun. Raises StorageError."""
@@ -227,15 +251,18 @@ class HistoryWriter:
     def _write(self, batch: Batch) -> None:
         writer = self._open()
         if batch.samples:
-            writer.write(batch.samples)
+            writer.write(batch.samples, self._now)
             writer.forget_all_but(batch.samples)
-        if not (batch.entries or batch.answers or batch.alarms or batch.learnt):
+        if not batch.has_rows:
             return
         with writer.db.transaction():
             answers.write(writer.db, batch.answers)
             journal.write(writer.db, events.untold(writer.db, alarms.untold(writer.db, batch.entries)))
             alarms.keep(writer.db, batch.alarms.values())
             learnt.keep(writer.db, batch.learnt, journal.milliseconds(self._now))
+        with writer.db.transaction():  # of its own: whatever fails here, what was done is kept
+            segment = published.write(writer.db, self._segment, batch.snapshots)
+        self._segment = segment
 
     def _open(self) -> SampleWriter:
         if self._samples is None or not self._samples.db.in_place:
@@ -300,7 +327,7 @@ class HistoryWriter:
 
     def close(self) -> None:
         """Let go of the file, tidied."""
-        writer, self._samples, self._pruning = self._samples, None, None
+        writer, self._samples, self._pruning, self._segment = self._samples, None, None, None
         if writer:
             writer.db.close()
 

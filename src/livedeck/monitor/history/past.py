@@ -1,0 +1,127 @@
+"""A history as it stood at one moment: whoever asks it is told nothing that came later.
+
+The cut is made where the tables are read: views of the same names stand before them, so that no query needs to know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from livedeck.monitor.history import published, samples
+from livedeck.monitor.history.database import Database, StorageError, microseconds
+from livedeck.monitor.history.published import Frame
+from livedeck.monitor.history.reads import HistoryReads
+from livedeck.monitor.history.samples import SLOT, StreamKey
+from livedeck.monitor.model.readings import Readings
+from livedeck.monitor.published.codec import KnownSamples, known_samples
+
+T = TypeVar("T")
+
+_VIEWS = f"""
+CREATE TEMP TABLE cut (at INTEGER NOT NULL);
+INSERT INTO cut VALUES (0);
+CREATE TEMP TABLE known (stream INTEGER PRIMARY KEY, newest INTEGER NOT NULL);
+CREATE TEMP VIEW stream AS SELECT id, event, name, base, min(rolled, newest / {SLOT}) AS rolled
+    FROM main.stream JOIN temp.known ON known.stream = id;
+CREATE TEMP VIEW sample AS SELECT sample.* FROM main.sample JOIN temp.known USING (stream)
+    WHERE time <= newest AND NOT EXISTS (
+        SELECT 1 FROM main.late WHERE (late.stream, late.time) = (sample.stream, sample.time)
+        AND late.at > (SELECT at FROM temp.cut)
+    );
+CREATE TEMP VIEW rollup AS SELECT rollup.* FROM main.rollup JOIN temp.known USING (stream) WHERE slot < newest / {SLOT};
+CREATE TEMP VIEW journal AS SELECT * FROM main.journal WHERE at <= (SELECT at / 1000 FROM temp.cut);
+CREATE TEMP VIEW answer AS SELECT * FROM main.answer WHERE at <= (SELECT at FROM temp.cut);
+CREATE TEMP VIEW alarm AS SELECT rowid, * FROM main.alarm WHERE changed <= (SELECT at FROM temp.cut);
+CREATE TEMP VIEW learnt AS SELECT * FROM main.learnt WHERE at <= (SELECT at / 1000 FROM temp.cut)
+"""  # noqa: S608  constants
+"""`cut.at`: the moment. `known`: the newest sample of each stream then, in ms since its base."""
+
+_KNOWN = "INSERT OR REPLACE INTO temp.known SELECT id, ? - base FROM main.stream"
+
+_KNOWN_THEN = """
+INSERT OR REPLACE INTO temp.known SELECT stream.id, ? - base FROM main.stream JOIN main.event ON event.id = event
+WHERE (event.name, stream.name) = (?, ?)
+"""
+
+
+class PastHistory(HistoryReads):
+    """The history in that file as it stood at the moment of the last `show`; nothing is ever written to it.
+
+    `fault`: why the last question could not be answered, and what to do; empty where it was.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path, self.fault = path, ""
+        self._db: Database | None = None
+        self._thread = ThreadPoolExecutor(1, "livedeck-past")
+        self._readings: dict[str, tuple[KnownSamples, Readings]] = {}
+
+    async def bounds(self) -> tuple[datetime, datetime] | None:
+        """The first and the last moment that can be shown; None where there is none."""
+        return await self._read(published.bounds, None)
+
+    async def show(self, at: datetime, frame: Frame | None = None) -> tuple[Frame, Mapping[str, Readings]] | None:
+        """Stand at that moment: what was published last by then, and the samples of its events; None where nothing was.
+
+        `frame`: where it stood before that moment, to read on from.
+        """
+
+        def stand(db: Database) -> tuple[Frame, Mapping[str, Readings]] | None:
+            found = published.following(db, frame, at) if frame else published.find(db, at)
+            known = known_samples(found.values) if found else {}
+            _cut(db, at, known)
+            self._readings = {event: (mark, self._known_readings(db, event, mark)) for event, mark in known.items()}
+            return (found, {event: readings for event, (_, readings) in self._readings.items()}) if found else None
+
+        return await self._read(stand, None)
+
+    async def news_beside(self, at: datetime, step: int) -> datetime | None:
+        """When something happened next after that time, or with a negative step before it; None where nothing did."""
+        return await self._read(lambda db: published.news_beside(db, at, step), None)
+
+    async def close(self) -> None:
+        """Let go of the file."""
+        db, self._db = self._db, None
+        if db:
+            await asyncio.get_running_loop().run_in_executor(self._thread, db.close)
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _known_readings(self, db: Database, event: str, mark: KnownSamples) -> Readings:
+        was = self._readings.get(event)
+        if was and was[0] == mark:
+            return was[1]
+        return samples.readings(db, StreamKey(event, mark.stream_id), mark.newest, mark.size)
+
+    async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._answer, query, otherwise)
+
+    def _answer(self, query: Callable[[Database], T], otherwise: T) -> T:
+        self.fault = ""
+        try:
+            if self._db is None:
+                self._db = _open(self.path)
+            return query(self._db)
+        except StorageError as error:
+            self.fault = str(error)
+        return otherwise
+
+
+def _open(path: Path) -> Database:
+    db = Database(path, reads=True)
+    for statement in _VIEWS.split(";\n"):
+        db.run(statement)
+    return db
+
+
+def _cut(db: Database, at: datetime, known: Mapping[str, KnownSamples]) -> None:
+    """Show nothing that came later. A stream that nobody was told of then is shown by the times of its samples."""
+    db.run("UPDATE temp.cut SET at = ?", [microseconds(at)])
+    db.run(_KNOWN, [microseconds(at) // 1000])
+    rows = [(round(mark.newest * 1000), event, mark.stream_id) for event, mark in known.items()]
+    db.run_many(_KNOWN_THEN, rows)

@@ -1,0 +1,182 @@
+"""What was published, so that any moment can be shown as it stood then: whole snapshots, and what changed after each.
+
+A segment is one whole snapshot and the differences that build on it in turn, all by one process. Each part is JSON,
+compressed with the end of the whole one as the dictionary. Samples are in their own table; a part says which of them
+were known. What has rotted is as if it had never been published.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from random import SystemRandom
+from typing import Any, NamedTuple
+
+from livedeck.monitor.history.database import Database, microseconds, moment
+from livedeck.monitor.model.snapshot import Snapshot
+from livedeck.monitor.published.codec import Encoded, encode
+from livedeck.monitor.published.difference import Values, apply, diff
+
+_LASTS = timedelta(minutes=10)
+"""Of a segment at most: what lies before a moment is read through for it."""
+
+_GROWN = 8
+"""Times the whole one that its differences may come to, likewise."""
+
+_DICTIONARY = 32_768
+"""Bytes that zlib looks back on."""
+
+_LARGEST = 64 * 2**20
+"""Bytes that one part may come to: a file from elsewhere may hold anything."""
+
+_INSERT = "INSERT INTO published (segment, part, at, is_news, body) VALUES (?, ?, ?, ?, ?)"
+
+_PARTS = """
+SELECT part, at, body FROM published WHERE segment = :segment AND part > :after AND at <= :until ORDER BY part
+"""
+
+_OLD = """
+DELETE FROM published WHERE (segment, part) IN (SELECT segment, part FROM published WHERE at < ? LIMIT ?) RETURNING part
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What is being written, and the snapshot of the last part. `whole`, `size`: bytes of JSON of the whole one, and of
+    what was written after it."""
+
+    number: int
+    began: datetime
+    dictionary: bytes
+    whole: int
+    last: Encoded
+    part: int = 0
+    size: int = 0
+
+
+class Frame(NamedTuple):
+    """What was published `at` that time (this machine's clock), in values; `dictionary`: to read on."""
+
+    segment: int
+    part: int
+    at: datetime
+    values: Values
+    dictionary: bytes
+
+
+def write(db: Database, segment: Segment | None, snapshots: Iterable[Snapshot]) -> Segment | None:
+    """Append these to that segment, or to a new one; in a transaction of the caller's. Returns the segment then.
+
+    Raises StorageError.
+    """
+    for snapshot in snapshots:
+        segment = _append(db, segment, snapshot)
+    return segment
+
+
+def _append(db: Database, segment: Segment | None, snapshot: Snapshot) -> Segment:
+    at = snapshot.at + timedelta(seconds=snapshot.link.clock_offset)
+    encoded = encode(snapshot, segment.last if segment else None)
+    is_news = segment is None or _is_news(segment.last.snapshot, snapshot)
+    if segment is None or not timedelta() <= at - segment.began < _LASTS or segment.size > _GROWN * segment.whole:
+        text = _text(encoded.values)
+        number = microseconds(at) << 10 | SystemRandom().getrandbits(10)  # no two processes begin the same one
+        db.run(_INSERT, (number, 0, microseconds(at), is_news, zlib.compress(text, 9)))
+        return Segment(number, at, text[-_DICTIONARY:], len(text), encoded)
+    text = _text(diff(segment.last.values, encoded.values))
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=segment.dictionary)
+    body = packer.compress(text) + packer.flush()
+    db.run(_INSERT, (segment.number, segment.part + 1, microseconds(at), is_news, body))
+    return replace(segment, last=encoded, part=segment.part + 1, size=segment.size + len(text))
+
+
+def _is_news(before: Snapshot, now: Snapshot) -> bool:
+    """Whether something happened that a person would go back to."""
+    if now.changes or now.answers or now.rule_changes or before.link.state is not now.link.state:
+        return True
+    tallies = {state.id: state.phase.tally for state in before.events}
+    return tallies != {state.id: state.phase.tally for state in now.events}
+
+
+def find(db: Database, at: datetime) -> Frame | None:
+    """What was published last at that time; None where nothing was. Raises StorageError."""
+    query = "SELECT segment FROM published WHERE at <= ? ORDER BY at DESC, segment DESC LIMIT 1"
+    found = db.rows(query, [microseconds(at)])
+    return _read_on(db, None, found[0][0], at) if found else None
+
+
+def following(db: Database, frame: Frame, until: datetime) -> Frame:
+    """What was published last up to that time, read on from a frame before it; the frame itself where nothing was.
+
+    A segment is followed to its end before another one is begun with. Raises StorageError.
+    """
+    query = "SELECT segment FROM published WHERE part = 0 AND at > ? AND at <= ? ORDER BY at LIMIT 1"
+    while True:
+        frame = _read_on(db, frame, frame.segment, until) or frame
+        later = db.rows(query, (microseconds(frame.at), microseconds(until)))
+        begun = _read_on(db, None, later[0][0], until) if later else None
+        if begun is None:
+            return frame
+        frame = begun
+
+
+def news_beside(db: Database, at: datetime, step: int) -> datetime | None:
+    """When something happened next after that time, or with a negative step before it. Raises StorageError."""
+    side, order = (">", "ASC") if step > 0 else ("<", "DESC")
+    query = f"SELECT at FROM published WHERE at {side} ? AND is_news ORDER BY at {order} LIMIT 1"  # noqa: S608  constants
+    rows = db.rows(query, [microseconds(at)])
+    return moment(rows[0][0]) if rows else None
+
+
+def bounds(db: Database) -> tuple[datetime, datetime] | None:
+    """The first and the last moment that can be shown; None where there is none. Raises StorageError."""
+    ((first, last),) = db.rows("SELECT min(at), max(at) FROM published")
+    return None if first is None else (moment(first), moment(last))
+
+
+def prune(db: Database, before: int, step: int) -> bool:
+    """Delete `step` parts at most of segments that ended before then (epoch ms); whether there were any."""
+    return bool(db.rows(_OLD, (before * 1000 - _LASTS // timedelta(microseconds=1), step)))
+
+
+def _read_on(db: Database, frame: Frame | None, segment: int, until: datetime) -> Frame | None:
+    """The frame of the last part that can be read up to that time, from the frame or from the whole one on."""
+    after = frame.part if frame else -1
+    parts = db.rows(_PARTS, {"segment": segment, "after": after, "until": microseconds(until)})
+    for part, at, body in parts:
+        if part != (frame.part + 1 if frame else 0):
+            break
+        try:
+            frame = _read(frame, segment, part, moment(at), body)
+        except (zlib.error, ValueError, TypeError, AttributeError):
+            break
+    return frame
+
+
+def _read(frame: Frame | None, segment: int, part: int, at: datetime, body: bytes) -> Frame:
+    if frame is None:
+        text = _unpacked(zlib.decompressobj(), body)
+        return Frame(segment, part, at, _values(text), text[-_DICTIONARY:])
+    text = _unpacked(zlib.decompressobj(-zlib.MAX_WBITS, frame.dictionary), body)
+    return Frame(segment, part, at, apply(_values(text), frame.values), frame.dictionary)
+
+
+def _unpacked(unpacker: Any, body: bytes) -> bytes:
+    text: bytes = unpacker.decompress(body, _LARGEST)
+    if not unpacker.eof:
+        raise ValueError("it is too large, or cut off")
+    return text
+
+
+def _values(text: bytes) -> Values:
+    values = json.loads(text)
+    if not isinstance(values, dict):
+        raise TypeError("it is no object")
+    return values
+
+
+def _text(values: Values) -> bytes:
+    return json.dumps(values, separators=(",", ":"), ensure_ascii=False).encode()

@@ -1,0 +1,371 @@
+"""A snapshot as JSON values, and back (past.md, "What is kept"). Pure.
+
+Only what is named here leaves the process: no key, no address, no field that the platform has and nobody knows. Texts
+are masked. A name that a reader does not know is ignored; another meaning needs another `VERSION`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from livedeck.client import (
+    Annotation,
+    Event,
+    EventRestream,
+    FieldFault,
+    Model,
+    Poster,
+    Record,
+    Recording,
+    RelayProfile,
+    Room,
+    Scheduled,
+    Stream,
+    Subtitle,
+    VideoSettings,
+)
+from livedeck.monitor.model import alarm, answer, limits, ruling, state
+from livedeck.monitor.model.readings import Readings
+from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind
+from livedeck.monitor.model.snapshot import Snapshot
+from livedeck.monitor.model.state import EventState, QosState
+from livedeck.monitor.published.difference import Values
+from livedeck.text.secrets import masked
+from livedeck.text.times import format_timestamp, parse_timestamp
+
+VERSION = 1
+
+_FIELDS: Mapping[type, str] = {
+    Event: "id workspace_id parent_id name subtitle type auto_start protected time_shift reconnect_window record video "
+    "restreams scheduled stream latency_mode show_members chat_active chat_after_stream chat_preview allow_chat_links "
+    "poster created_at updated_at",
+    Stream: "id event_id status started_at finished_at",
+    EventRestream: "id event_id name status enabled description created_at updated_at",
+    Record: "parent_id",
+    VideoSettings: "presets",
+    Scheduled: "time",
+    Poster: "id media_id type from_time to_time status active",
+    Recording: "id title status duration created_at",
+    Subtitle: "id video_id language description file_name status position active updated_at",
+    Annotation: "id media_id video_id annotation_type title start_time end_time annotation_poster_id created_at "
+    "updated_at",
+    Room: "id name type status restreams created_at",
+    RelayProfile: "id room_id name service created_at updated_at",
+    KnownMaterial: "id video_id title file_name media_type size at source",
+    FieldFault: "field expected actual",
+    EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed profile rulings",
+    state.Phase: "tally reference_time ingest elapsed",
+    state.Ingest: "state since window_ends",
+    QosState: "as_of freshness cadence error future_samples failing_since unreadable lag is_overdue is_frozen",
+    state.HealthAssessment: "health findings nominal_fps baseline_video limit_video",
+    state.Health: "score grade component detail",
+    state.Finding: "kind severity actual expected since target target_name stage",
+    state.Episode: "kind severity target since until actual expected",
+    state.EndedEvent: "id name how at is_gone by",
+    state.ClockChange: "at seconds is_sleep",
+    state.ConnectionStatus: "state since reason as_of round_trip skew interval failures problem recovered_at next_try "
+    "lost_share clock_offset clock_change is_clock_doubtful",
+    alarm.Alarm: "event_id kind severity since subject actual expected target target_name changed state present "
+    "needs_ack acknowledged_until acknowledged_at answered_by answered_at shelved_until reason note parent activations "
+    "flapping escalated stage affects timeline diagnosis",
+    alarm.Diagnosis: "cause viewers advice",
+    alarm.AlarmChange: "at transition alarm",
+    answer.AlarmAnswer: "uid key since kind at actor severity stage until reason",
+    limits.RuleChange: "at text event_id actor is_fault",
+    ruling.UsualMark: "at event_id stream_id time actor",
+    ruling.ProfileChoice: "at event_id profile actor",
+}
+"""What crosses, by type. Of the platform's objects everything else stays behind."""
+
+_ITEMS: Mapping[ResourceKind, type] = {
+    ResourceKind.ROOMS: Room,
+    ResourceKind.RECORDINGS: Recording,
+    ResourceKind.POSTERS: Poster,
+    ResourceKind.SUBTITLES: Subtitle,
+    ResourceKind.ANNOTATIONS: Annotation,
+    ResourceKind.MATERIALS: KnownMaterial,
+}
+"""The lists that cross; the cues of a subtitle track are a file."""
+
+_RULINGS: Mapping[str, Any] = {"usual": ruling.UsualMark, "profile": ruling.ProfileChoice}
+
+_HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "answers", "rule_changes", "bells")
+
+
+class UnreadableSnapshotError(ValueError):
+    """These values are no snapshot, or of a version that is not known here."""
+
+
+class KnownSamples(NamedTuple):
+    """Which samples of an event were known: so many of that stream, up to `newest` (epoch s, server clock)."""
+
+    stream_id: str
+    newest: float
+    size: int
+
+
+class Encoded(NamedTuple):
+    """A snapshot and its values."""
+
+    snapshot: Snapshot
+    values: Values
+
+
+def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
+    """The values of a snapshot. What is the same object as in the one `before` is not made anew."""
+    last, known = before or Encoded(snapshot, {})
+    events: Values = known.get("events", {})
+    states = {state.id: state for state in last.events}
+    values: Values = {
+        "version": VERSION,
+        "head": {name: _of_field(Snapshot, name).encode(getattr(snapshot, name)) for name in _HEAD},
+        "lists": _encode_lists(snapshot, last, known.get("lists", {})),
+        "alarms": _encode_alarms(snapshot, last, known.get("alarms", {})),
+        "events": {
+            state.id: _encode_state(state, states.get(state.id), events.get(state.id)) for state in snapshot.events
+        },
+        "order": {
+            "events": [state.id for state in snapshot.events],
+            "alarms": [_text_of(alarm.key) for alarm in snapshot.alarms],
+            "quiet": [_text_of(alarm.key) for alarm in snapshot.quiet],
+        },
+    }
+    return Encoded(snapshot, values)
+
+
+def decode(values: Values, readings: Mapping[str, Readings] | None = None) -> Snapshot:
+    """The snapshot of these values, with the samples of its events (by id). Raises UnreadableSnapshotError."""
+    try:
+        if values["version"] != VERSION:
+            raise UnreadableSnapshotError(f"it is of version {values['version']}, and {VERSION} is known here")
+        head, order, alarms = values["head"], values["order"], values["alarms"]
+        of_alarm, of_state = _record(alarm.Alarm), _record(EventState)
+        events = []
+        for event_id in order["events"]:
+            found: EventState = of_state.decode(values["events"][event_id])
+            events.append(_with_readings(found, (readings or {}).get(event_id, Readings())))
+        return Snapshot(
+            **{name: _of_field(Snapshot, name).decode(head[name]) for name in _HEAD},
+            events=tuple(events),
+            alarms=tuple(of_alarm.decode(alarms[key]) for key in order["alarms"]),
+            quiet=tuple(of_alarm.decode(alarms[key]) for key in order["quiet"]),
+            lists=dict(map(_decode_list, values["lists"].values())),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
+
+
+def known_samples(values: Values) -> dict[str, KnownSamples]:
+    """Which samples were known of each event that had any."""
+    return {
+        event_id: KnownSamples(*event["samples"]) for event_id, event in values["events"].items() if "samples" in event
+    }
+
+
+def _encode_state(state: EventState, before: EventState | None, known: Values | None) -> Values:
+    if before is None or known is None:
+        before, known = None, {}
+    values: Values = {}
+    for member in _members(EventState):
+        value = getattr(state, member.name)
+        if before is not None and value is getattr(before, member.name):
+            if member.name in known:
+                values[member.name] = known[member.name]
+        elif value != member.default:
+            values[member.name] = member.coder.encode(value)
+    stream, readings = state.event.stream, state.qos.readings
+    if stream and stream.id and readings.last:
+        values["samples"] = [stream.id, readings.last.time, len(readings)]
+    return values
+
+
+def _encode_alarms(snapshot: Snapshot, before: Snapshot, known: Values) -> Values:
+    was = {alarm.key: alarm for alarm in (*before.alarms, *before.quiet)}
+    coder, values = _record(alarm.Alarm), {}
+    for found in (*snapshot.alarms, *snapshot.quiet):
+        key = _text_of(found.key)
+        values[key] = known[key] if key in known and was.get(found.key) is found else coder.encode(found)
+    return values
+
+
+def _encode_lists(snapshot: Snapshot, before: Snapshot, known: Values) -> Values:
+    values: Values = {}
+    for key, cached in snapshot.lists.items():
+        if key.kind not in _ITEMS:
+            continue
+        name, item = _text_of(key), _of_type(_ITEMS[key.kind])
+        if name in known and before.lists.get(key) is cached:
+            values[name] = known[name]
+            continue
+        facts = {member.name: member.coder.encode(getattr(cached, member.name)) for member in _list_members()}
+        values[name] = {"key": list(key), "items": [item.encode(row) for row in cached.items], **facts}
+    return values
+
+
+def _decode_list(values: Values) -> tuple[ResourceKey, CachedList[Any]]:
+    kind, *names = values["key"]
+    key = ResourceKey(ResourceKind(kind), *names)
+    item = _of_type(_ITEMS[key.kind])
+    facts = {member.name: member.coder.decode(values[member.name]) for member in _list_members()}
+    return key, CachedList(tuple(item.decode(row) for row in values["items"]), **facts)
+
+
+def _with_readings(found: EventState, readings: Readings) -> EventState:
+    object.__setattr__(found.qos, "readings", readings)  # made here a moment ago, and not yet anybody's
+    return found
+
+
+def _text_of(key: Iterable[str]) -> str:
+    """A name for a part: unique, as no id holds the sign between."""
+    return "\x1f".join(key)
+
+
+class _Coder(NamedTuple):
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
+
+
+class _Member(NamedTuple):
+    name: str
+    coder: _Coder
+    default: Any
+
+
+_REQUIRED = object()
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_PLAIN = _Coder(_as_it_is, _as_it_is)
+
+_LEAVES: Mapping[Any, _Coder] = {
+    str: _Coder(lambda text: masked(text) if text else text, _as_it_is),
+    datetime: _Coder(format_timestamp, parse_timestamp),
+    **dict.fromkeys((bool, int, float), _PLAIN),
+}
+
+_IDENTITIES = frozenset({"id", "kind", "target", "uid", "parent"})
+"""Fields that name something: a mask would make another name of it."""
+
+
+@cache
+def _of_type(hint: Any) -> _Coder:
+    """How a value of that type is written and read."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in {Union, UnionType}:
+        return _of_union(arguments)
+    if origin is tuple:
+        item = _of_type(arguments[0])
+        return _Coder(lambda row: [item.encode(value) for value in row], lambda row: tuple(map(item.decode, row)))
+    return _Coder(dict, dict) if origin else _of_class(hint)  # of names and numbers
+
+
+def _of_class(hint: Any) -> _Coder:
+    if hint in _LEAVES:
+        return _LEAVES[hint]
+    if issubclass(hint, Enum):
+        return _Coder(lambda value: value.value, hint)
+    return _of_row(hint) if issubclass(hint, tuple) else _record(hint)
+
+
+def _of_union(arguments: tuple[Any, ...]) -> _Coder:
+    others = [argument for argument in arguments if argument is not NoneType]
+    if set(others) == set(_RULINGS.values()):
+        return _Coder(_encode_ruling, _decode_ruling)
+    (hint,) = others
+    inner = _of_type(hint)
+    return _Coder(
+        lambda value: None if value is None else inner.encode(value),
+        lambda value: None if value is None else inner.decode(value),
+    )
+
+
+def _encode_ruling(value: ruling.Ruling) -> Values:
+    kind, record = next(item for item in _RULINGS.items() if item[1] is type(value))
+    return {"kind": kind, **_record(record).encode(value)}
+
+
+def _decode_ruling(values: Values) -> Any:
+    return _record(_RULINGS[values["kind"]]).decode(values)
+
+
+def _of_row(row_type: Any) -> _Coder:
+    """A named tuple, by position; what stands behind is ignored."""
+    coders = [_of_member(name, hint) for name, hint in _hints(row_type).items()]
+
+    def encode_row(row: Any) -> list[Any]:
+        return [coder.encode(value) for coder, value in zip(coders, row, strict=True)]
+
+    def decode_row(row: Any) -> Any:
+        return row_type(*(coder.decode(value) for coder, value in zip(coders, row, strict=False)))
+
+    return _Coder(encode_row, decode_row)
+
+
+def _of_member(name: str, hint: Any) -> _Coder:
+    is_name = name in _IDENTITIES or name.endswith("_id") or name == "affects"
+    return _PLAIN if is_name and hint in {str, str | None, tuple[str, ...]} else _of_type(hint)
+
+
+@cache
+def _of_field(owner: type, name: str) -> _Coder:
+    return _of_member(name, _hints(owner)[name])
+
+
+@cache
+def _members(owner: Any) -> tuple[_Member, ...]:
+    return tuple(
+        _Member(name, _of_field(owner, name), _default(owner, name))
+        for name in (_FIELDS[owner].split() if owner in _FIELDS else ())
+    )
+
+
+@cache
+def _list_members() -> tuple[_Member, ...]:
+    names = (field.name for field in fields(CachedList) if field.name != "items")
+    return tuple(_Member(name, _of_field(CachedList, name), None) for name in names)
+
+
+def _default(owner: Any, name: str) -> Any:
+    """What a field reads as where nothing is written of it."""
+    if not is_dataclass(owner):
+        return None
+    (field,) = (field for field in fields(owner) if field.name == name)
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return _REQUIRED if field.default is MISSING else field.default
+
+
+def _hints(owner: Any) -> dict[str, Any]:
+    return get_type_hints(owner, localns={"Ruling": ruling.Ruling})
+
+
+@cache
+def _record(owner: Any) -> _Coder:
+    """An object by its names; what reads as its default is left out."""
+    members, is_model = _members(owner), issubclass(owner, Model)
+
+    def encode_record(value: Any) -> Values:
+        found = {member.name: getattr(value, member.name) for member in members}
+        written = {m.name: m.coder.encode(found[m.name]) for m in members if found[m.name] != m.default}
+        if is_model and value.faults:
+            written["faults"] = [_record(FieldFault).encode(fault) for fault in value.faults]
+        return written
+
+    def decode_record(values: Values) -> Any:
+        kept = {member.name: member.coder.decode(values[member.name]) for member in members if member.name in values}
+        if not is_model:
+            return owner(**kept)
+        read = owner.model_validate(kept)
+        faults = tuple(map(_record(FieldFault).decode, values.get("faults", ())))
+        return read.with_faults(faults) if faults else read
+
+    return _Coder(encode_record, decode_record)

@@ -1,0 +1,218 @@
+"""What was published is kept whole and small, by name, and comes back; what nobody should read never gets there."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import AsyncGenerator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livedeck.client import Event, Room
+from livedeck.monitor import (
+    ROOM_LIST,
+    AlarmKey,
+    AlarmRefused,
+    BroadcastState,
+    CachedList,
+    ConnectionState,
+    ConnectionStatus,
+    EventState,
+    HealthAssessment,
+    History,
+    PastError,
+    Phase,
+    Playback,
+    QosState,
+    Snapshot,
+)
+from livedeck.monitor.published.codec import UnreadableSnapshotError, decode, encode
+from livedeck.monitor.published.difference import Values, apply, diff
+from monitor.recordings import NOW, readings, snapshot, ticking
+from virtual_clock import VirtualClock
+
+NAMES = st.sampled_from(["a", "b", "set", "in", "gone", ""])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(NAMES, JSON, max_size=3)
+
+
+@given(OBJECTS, OBJECTS)
+def test_a_difference_makes_the_later_value_of_the_earlier(before: Values, after: Values) -> None:
+    assert apply(diff(before, after), before) == after
+    assert (diff(before, after) == {}) == (before == after)
+    assert apply({"later": 1, **diff(before, after)}, before) == after, "what a later version adds is ignored"
+
+
+CANARY = "CANARY7"
+
+EVENT: dict[str, Any] = {
+    "id": "one",
+    "name": "Show",
+    "streamkey": f"{CANARY}-key",
+    "rtmp_link": f"rtmp://ingest.example/live/{CANARY}-key",
+    "play_link": f"https://play.example/{CANARY}",
+    "restreams": [{"id": "r", "name": "Out", "url": f"rtmp://out.example/{CANARY}", "key": CANARY, "enabled": True}],
+    "poster": {"id": "p", "md": f"https://cdn.example/p.jpg?sign={CANARY}", "active": True},
+    "unheard_of": CANARY,
+    "stream": {"id": "s", "status": "live", "token": CANARY},
+}
+ROOM: dict[str, Any] = {
+    "id": "room",
+    "name": "Council",
+    "link": f"https://meet.example/{CANARY}",
+    "code": CANARY,
+    "restreams": [{"id": "x", "url": f"rtmp://out.example/{CANARY}", "stream_key": CANARY, "service": "custom"}],
+}
+
+
+def full_of_secrets() -> Snapshot:
+    """A snapshot of an event and a room with secrets wherever the platform has them, and in words."""
+    event, room = Event.model_validate(EVENT), Room.model_validate(ROOM)
+    state = EventState(
+        event, NOW, Phase(BroadcastState.ON_AIR), QosState(error=f"refused {CANARY}-key"), HealthAssessment()
+    )
+    link = ConnectionStatus(ConnectionState.FAILING, NOW, reason=f"GET https://a.example/?token={CANARY} failed")
+    lists: dict[Any, CachedList[Any]] = {ROOM_LIST: CachedList((room,), NOW)}
+    return Snapshot(1, NOW, link, (state,), lists=lists)
+
+
+def test_nothing_secret_is_among_the_values() -> None:
+    values = encode(full_of_secrets()).values
+    assert CANARY not in str(values)
+    assert decode(values).events[0].event.name == "Show"
+    assert decode(values).rooms.items[0].name == "Council"
+
+
+def test_a_name_that_is_not_known_is_ignored_and_another_version_refused() -> None:
+    values = encode(snapshot({"one": readings(ticking(3))})).values
+    event = {**values["events"]["one"], "mood": "good"}
+    assert decode({**values, "events": {"one": event}, "weather": 1}).events[0].id == "one"
+    with pytest.raises(UnreadableSnapshotError, match="version 2"):
+        decode({**values, "version": 2})
+
+
+async def kept(path: Path, *snapshots: Snapshot, retention_days: float = 30) -> None:
+    """A history in which these were published."""
+    history = await History.open(path, snapshots[0].at, retention_days=retention_days)
+    for one in snapshots:
+        await history.append(one)
+        await history.flush()
+    for _ in range(9):  # a step of pruning each
+        await history.mark("a", snapshots[-1].at)
+    await history.close()
+
+
+async def travelled(path: Path, seconds: float) -> Snapshot:
+    """What is shown of that moment, an hour later."""
+    playback = await Playback.open(path, VirtualClock(NOW + timedelta(hours=1)), NOW + timedelta(seconds=seconds))
+    try:
+        return playback.snapshot
+    finally:
+        await playback.close()
+
+
+async def test_a_sample_that_came_later_is_not_shown_though_it_is_older(tmp_path: Path) -> None:
+    rows = ticking(10)
+    known = [*rows[:4], *rows[5:8]]
+    await kept(tmp_path / "h", snapshot({"one": readings(known)}), snapshot({"one": readings(rows[:9])}, at=10))
+    before, after = await travelled(tmp_path / "h", 5), await travelled(tmp_path / "h", 10)
+    assert list_of(before) == known
+    assert list_of(after) == rows[:9]
+
+
+def list_of(shown: Snapshot) -> list[Any]:
+    """The samples of its only event."""
+    found = shown.events[0].qos.readings
+    return [found[index] for index in range(len(found))]
+
+
+async def test_what_has_rotted_is_as_if_it_had_not_been_published(tmp_path: Path) -> None:
+    states = [snapshot({name: readings(ticking(3)) for name in "abc"[: index + 1]}, at=index) for index in range(3)]
+    await kept(tmp_path / "h", *states)
+    with closing(sqlite3.connect(tmp_path / "h")) as db:
+        db.execute("UPDATE published SET body = x'00' WHERE part = 2")
+        db.commit()
+    assert len((await travelled(tmp_path / "h", 2)).events) == 2
+
+
+async def test_what_would_unpack_without_end_is_not_unpacked(tmp_path: Path) -> None:
+    await kept(tmp_path / "h", snapshot({"a": readings(ticking(3))}))
+    bomb = zlib.compress(b'{"a":"' + b"x" * (65 * 2**20) + b'"}', 9)
+    with closing(sqlite3.connect(tmp_path / "h")) as db:
+        db.execute("UPDATE published SET body = ?", [bomb])
+        db.commit()
+    with pytest.raises(PastError, match="nothing is kept"):
+        await travelled(tmp_path / "h", 1)
+
+
+async def test_what_is_older_than_the_retention_goes_with_the_rest(tmp_path: Path) -> None:
+    days = [snapshot({"a": readings(ticking(3))}, at=86_400 * day) for day in range(5)]
+    await kept(tmp_path / "h", *days, retention_days=1.5)
+    with closing(sqlite3.connect(tmp_path / "h")) as db:
+        assert db.execute("SELECT count(*) FROM published").fetchall() == [(2,)]
+
+
+async def test_the_past_takes_no_answer_and_says_what_it_has(tmp_path: Path) -> None:
+    clock = VirtualClock(NOW + timedelta(hours=1))
+    with pytest.raises(PastError, match="history"):
+        await Playback.open(tmp_path / "nothing", clock)
+    await kept(tmp_path / "h", snapshot({"a": readings(ticking(3))}))
+    playback = await Playback.open(tmp_path / "h", clock)
+    with pytest.raises(AlarmRefused, match="past"):
+        await playback.acknowledge(AlarmKey("a", "BLACKOUT"))
+    with pytest.raises(PastError, match="begins at 2026-03-01 12:00:00Z"):
+        await playback.jump(NOW - timedelta(seconds=1))
+    with pytest.raises(PastError, match="yet to come"):
+        await playback.jump(NOW + timedelta(hours=2))
+    assert playback.moment == NOW
+    await playback.close()
+
+
+async def test_the_past_plays_at_its_own_pace_and_steps_to_what_happened(tmp_path: Path) -> None:
+    clock = VirtualClock(NOW + timedelta(hours=1))
+    states = [snapshot({name: readings(ticking(3)) for name in "ab"[: 1 + index // 5]}, at=index) for index in range(9)]
+    await kept(tmp_path / "h", *states)
+    playback = await Playback.open(tmp_path / "h", clock, NOW)
+    assert await playback.step(1)
+    assert (playback.moment, len(playback.snapshot.events)) == (NOW + timedelta(seconds=5), 2)
+    assert await playback.step(-1)
+    assert playback.moment == NOW
+    assert not await playback.step(-1)
+    feed = playback.snapshots()
+    assert (await anext(feed)).at == NOW
+    playback.play(4)
+    assert (await clock.run(published(feed))).at == NOW + timedelta(seconds=1)
+    assert (playback.moment, clock.monotonic()) == (NOW + timedelta(seconds=1), 0.25)
+    await feed.aclose()
+    await playback.close()
+
+
+async def published(feed: AsyncGenerator[Snapshot, None]) -> Snapshot:
+    """The next snapshot."""
+    return await anext(feed)
+
+
+async def test_a_history_is_asked_for_nothing_that_came_later(tmp_path: Path) -> None:
+    await kept(
+        tmp_path / "h", snapshot({"one": readings(ticking(100))}), snapshot({"one": readings(ticking(400))}, at=600)
+    )
+    playback = await Playback.open(tmp_path / "h", VirtualClock(NOW + timedelta(hours=1)), NOW + timedelta(seconds=200))
+    history = playback.history
+    (stream,) = await history.streams("one")
+    assert (stream.samples, stream.last) == (100, NOW + timedelta(seconds=198))
+    for columns in (4, 800):  # gathered from minutes, and from samples
+        buckets = await history.series("one", "stream-one", NOW.timestamp(), NOW.timestamp() + 800, columns)
+        assert sum(buckets.count) == 100
+    await playback.jump(NOW + timedelta(seconds=600))
+    assert (await history.streams("one"))[0].samples == 400
+    await playback.close()
