@@ -112,8 +112,10 @@ def masked_toml(settings: Settings, name: str) -> str:
     value = getattr(settings, name)
     if name == "token":
         return toml("••••" if value else "")
-    if name == "token_command" and len(value) > 1:
-        return toml([value[0], "…"])
+    if name == "notify":
+        value = value.model_dump(mode="json", exclude_unset=True)
+    if name in {"notify", "token_command"}:
+        return toml(_without_arguments({name: value})[name])
     if name == "profiles":
         return toml({key: dict.fromkeys(sorted(profile.model_fields_set), "…") for key, profile in value.items()})
     if isinstance(value, str):
@@ -121,6 +123,17 @@ def masked_toml(settings: Settings, name: str) -> str:
     if isinstance(value, BaseModel):
         return toml(value.model_dump())
     return toml("" if value is None else value)
+
+
+def _without_arguments(table: dict[str, Any]) -> dict[str, Any]:
+    """That table, and those in it: of the commands that print a secret the program alone."""
+    shown: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, dict):
+            shown[name] = _without_arguments(value)
+        else:
+            shown[name] = [value[0], "…"] if name.endswith("_command") and len(value) > 1 else value
+    return shown
 
 
 def _origin(loaded: LoadedSettings, name: str) -> str:

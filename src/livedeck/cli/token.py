@@ -36,9 +36,9 @@ def _read_source(settings: Settings) -> str:
     if settings.token is not None and settings.token.get_secret_value():
         return settings.token.get_secret_value()
     if settings.token_file is not None:
-        return _from_file(expand_user(str(settings.token_file)))
+        return secret_from_file("token_file", expand_user(str(settings.token_file)))
     if settings.token_command:
-        return _from_command(settings.token_command)
+        return secret_from_command("token_command", settings.token_command)
     if settings.token_keyring:
         return _from_keyring(settings.token_keyring)
     if settings.withheld_token_reason:
@@ -46,28 +46,29 @@ def _read_source(settings: Settings) -> str:
     raise SettingsError(f"no token: set LIVEDECK_TOKEN, or token_file or token_command in {config_path()}")
 
 
-def _from_file(path: Path) -> str:
+def secret_from_file(setting: str, path: Path) -> str:
+    """What stands in a file that nobody else can read. Raises SettingsError that names the setting."""
     try:
         content, status = read_regular(path, MAX_TOKEN_BYTES)
         text = content.decode().strip()
     except UnicodeDecodeError:
-        raise SettingsError(f"token_file {path}: it is no text") from None
+        raise SettingsError(f"{setting} {path}: it is no text") from None
     except OSError as error:
         is_other = error.errno in {EINVAL, EISDIR, ENXIO}
         reason = "it is no regular file; name one, or a token_command" if is_other else error.strerror
-        raise SettingsError(f"token_file {path}: {reason}") from None
+        raise SettingsError(f"{setting} {path}: {reason}") from None
     if reason := owner_fault(path, status, others=stat.S_IRWXG | stat.S_IRWXO):
-        raise SettingsError(f"token_file {path}: {reason}")
+        raise SettingsError(f"{setting} {path}: {reason}")
     if not text:
-        raise SettingsError(f"token_file {path}: it is empty")
+        raise SettingsError(f"{setting} {path}: it is empty")
     if len(content) > MAX_TOKEN_BYTES:
-        raise SettingsError(f"token_file {path}: it is too large for a token ({status.st_size:,} bytes)")
+        raise SettingsError(f"{setting} {path}: it is too large for a token ({status.st_size:,} bytes)")
     return text
 
 
-def _from_command(argv: tuple[str, ...]) -> str:
-    """What the program prints. Nobody is shown its words: they may hold the token."""
-    source = f"token_command {argv[0]}"
+def secret_from_command(setting: str, argv: tuple[str, ...]) -> str:
+    """What the program prints. Nobody is shown its words: they may hold the secret. Raises SettingsError."""
+    source = f"{setting} {argv[0]}"
     try:
         process = subprocess.run(  # noqa: S603  the user's own program, and no shell reads its arguments
             argv,

@@ -29,6 +29,7 @@ from livedeck.client.http.errors import (
     Validation,
 )
 from livedeck.client.http.files import UPLOAD_CHUNK, plain_name
+from livedeck.client.http.outgoing import Outgoing, Reply, check_outgoing
 from livedeck.client.http.request import Progress, ResponseTiming
 from livedeck.client.http.secrets import Secret, SecretLink, SignedLink
 from livedeck.client.resources.annotations import Annotation, AnnotationDraft
@@ -90,6 +91,7 @@ __all__ = [
     "Misconfigured",
     "Model",
     "NotFound",
+    "Outgoing",
     "Page",
     "PagedItems",
     "Poster",
@@ -106,6 +108,7 @@ __all__ = [
     "RelayDraft",
     "RelayProfile",
     "RelayRunning",
+    "Reply",
     "ResponseTiming",
     "Room",
     "RoomDraft",
@@ -127,6 +130,7 @@ __all__ = [
     "Validation",
     "VideoDraft",
     "VideoSettings",
+    "check_outgoing",
     "checked_cues",
     "collect",
     "cues_out_of_order",

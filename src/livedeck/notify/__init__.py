@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from livedeck.notify.groups import Board, EventInfo, Plan, State, step
+from livedeck.notify.heartbeat import Vitals, beat, failure
 from livedeck.notify.message import Entry, Message, Status
+from livedeck.notify.notifier import Notifier
 from livedeck.notify.routes import Case, Hours, Route, reasons_against
 from livedeck.notify.spool import DEAD, SENT, WAITING, Spool, Spooled, SpoolError, only_notifier, spool_path
+from livedeck.notify.targets import AppriseMissing, AppriseTarget, Delivery, Post, Target, Webhook
 from livedeck.notify.texts import Sender, compose
 
 __all__ = [
     "DEAD",
     "SENT",
     "WAITING",
+    "AppriseMissing",
+    "AppriseTarget",
     "Board",
     "Case",
+    "Delivery",
     "Entry",
     "EventInfo",
     "Hours",
     "Message",
+    "Notifier",
     "Plan",
+    "Post",
     "Route",
     "Sender",
     "Spool",
@@ -26,7 +34,12 @@ __all__ = [
     "Spooled",
     "State",
     "Status",
+    "Target",
+    "Vitals",
+    "Webhook",
+    "beat",
     "compose",
+    "failure",
     "only_notifier",
     "reasons_against",
     "spool_path",

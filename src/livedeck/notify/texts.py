@@ -84,15 +84,22 @@ def _alarm(entry: Entry) -> dict[str, object]:
     }
 
 
+_LABELS = {Status.RESOLVED: "RESOLVED ", Status.ESCALATED: "NOBODY ANSWERS "}
+
+
 def _title(entries: Sequence[Entry]) -> str:
     first = entries[0]
-    label = {Status.RESOLVED: "RESOLVED ", Status.ESCALATED: "NOBODY ANSWERS ", Status.TEST: "TEST "}
-    if len(entries) == 1:
-        loudness = "" if first.status is Status.RESOLVED else f"{_WORDS[first.severity]} "
-        end = f" after {_length(first.seconds)}" if first.status is Status.RESOLVED else ""
-        return safe(f"{label.get(first.status, '')}{loudness}{first.kind} {_subject(first)}{end}", MAX_TITLE)
-    names = ", ".join(f"{entry.kind} {_subject(entry)}" for entry in entries)
-    return safe(f"{label.get(first.status, '')}{len(entries)} alarms: {names}", MAX_TITLE)
+    label = _LABELS.get(first.status, "")
+    if first.status is Status.TEST:
+        text = f"TEST {_subject(first)}"
+    elif len(entries) > 1:
+        names = ", ".join(f"{entry.kind} {_subject(entry)}" for entry in entries[:MAX_NAMED])
+        text = f"{label}{len(entries)} alarms: {names}"
+    elif first.status is Status.RESOLVED:
+        text = f"{label}{first.kind} {_subject(first)} after {_length(first.seconds)}"
+    else:
+        text = f"{label}{_WORDS[first.severity]} {first.kind} {_subject(first)}"
+    return safe(text, MAX_TITLE)
 
 
 def _subject(entry: Entry) -> str:

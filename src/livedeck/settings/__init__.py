@@ -11,7 +11,15 @@ from livedeck.settings.loading import (
     load_with_origins,
     unknown_variables,
 )
-from livedeck.settings.model import IN_MEMORY, OFF, TOKEN_SOURCES, DisplaySettings, Settings
+from livedeck.settings.model import (
+    IN_MEMORY,
+    OFF,
+    TOKEN_SOURCES,
+    DisplaySettings,
+    NotifySettings,
+    Settings,
+    TargetSettings,
+)
 from livedeck.settings.template import settings_table, template, toml
 from livedeck.settings.watching import WatchedLimits
 
@@ -21,8 +29,10 @@ __all__ = [
     "TOKEN_SOURCES",
     "DisplaySettings",
     "LoadedSettings",
+    "NotifySettings",
     "Settings",
     "SettingsError",
+    "TargetSettings",
     "WatchedLimits",
     "key_location",
     "load",

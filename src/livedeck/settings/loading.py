@@ -6,6 +6,7 @@ import json
 import re
 import stat
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -23,7 +24,9 @@ from livedeck.settings.model import (
     DisplaySettings,
     LimitSettings,
     PlatformSettings,
+    RouteSettings,
     Settings,
+    TargetSettings,
     is_structured,
 )
 
@@ -143,11 +146,20 @@ def _is_too_deep(value: object) -> bool:
 
 
 def line_of(text: str, keys: Sequence[str | int]) -> int | None:
-    """The line, from 1, of the longest beginning of `keys` that the TOML text names; None where it names none."""
+    """The line, from 1, of the longest beginning of `keys` that the TOML text names; None where it names none.
+
+    A table of an array (`[[notify.routes]]`) is named by its index.
+    """
     nearest, depth = None, 0
-    table: tuple[str, ...] = ()
+    table: tuple[str | int, ...] = ()
+    path: tuple[str | int, ...]
+    lengths: Counter[tuple[str, ...]] = Counter()
     for number, line in enumerate(text.split("\n"), 1):
-        if line.lstrip().startswith("["):
+        if line.lstrip().startswith("[["):
+            array = _keys_of_line(line)
+            table = path = (*array, lengths[array])
+            lengths[array] += 1
+        elif line.lstrip().startswith("["):
             table = path = _keys_of_line(line)
         elif key := _KEY.match(line):
             path = table + _keys_of_line(f"{key[1]} = 0")
@@ -420,15 +432,16 @@ def _describe(fault: Mapping[str, Any], origins: Mapping[str, Layer]) -> str:
     if fault["type"] == "extra_forbidden":
         text = _describe_unknown(keys)
     layer = origins.get(str(keys[0]))
-    location = layer.location(_threshold_keys(keys, text)) if layer else DEFAULT
+    location = layer.location(_keys_of_fault(keys, text)) if layer else DEFAULT
     return f"{'.'.join(map(str, keys))} ({location}): {text}"
 
 
-def _threshold_keys(keys: tuple[str | int, ...], text: str) -> tuple[str | int, ...]:
-    """Limits are checked as a whole; the words of their fault begin with the path of the key."""
-    if "thresholds" not in keys:
+def _keys_of_fault(keys: tuple[str | int, ...], text: str) -> tuple[str | int, ...]:
+    """Limits and routes are checked as a whole; the words of their fault begin with the path of the key."""
+    if "thresholds" not in keys and keys != ("notify",):
         return keys
-    return (*keys, *text.partition(" ")[0].rstrip(":").split("."))
+    path = text.partition(" ")[0].rstrip(":").split(".")
+    return (*keys, *(int(part) if part.isdecimal() else part for part in path))
 
 
 def _describe_unknown(keys: tuple[str | int, ...]) -> str:
@@ -446,5 +459,7 @@ def _names_at(keys: tuple[str | int, ...]) -> set[str]:
         return set(Settings.model_fields) - {"token"}
     if keys[0] == "profiles":
         return set(PlatformSettings.model_fields)
+    if keys[0] == "notify" and len(keys) > 1:
+        return set((TargetSettings if keys[1] == "targets" else RouteSettings).model_fields)
     default = Settings.model_fields[str(keys[0])].default
     return set(type(default).model_fields) if isinstance(default, BaseModel) else {"thresholds"}

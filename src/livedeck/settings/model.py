@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -20,7 +21,8 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from livedeck.environment import expand_user, history_path
-from livedeck.monitor import Cadence, Limits, Thresholds, with_overrides
+from livedeck.monitor import Cadence, Limits, Severity, Thresholds, with_overrides
+from livedeck.notify import Hours, Route
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
 """Where a token may come from (trust.md, "Secrets"). One is used: the one that the strongest origin names."""
@@ -124,6 +126,130 @@ class EventSettings(BaseModel):
     model_config = _STRICT
 
     thresholds: ThresholdTable = Field(default={}, description="limits of this event, over those of [thresholds]")
+
+
+def _check_absolute(path: Path | None) -> Path | None:
+    if path is None or expand_user(str(path)).is_absolute():
+        return path
+    raise ValueError("should be an absolute path")
+
+
+SecretFile = Annotated[Path | None, BeforeValidator(_none_if_empty), AfterValidator(_check_absolute)]
+"""A file that holds a secret; refused when others can read it."""
+
+SecretCommand = Annotated[tuple[str, ...], BeforeValidator(_refuse_shell_line)]
+"""A program and its arguments that print a secret; no shell, 15 s."""
+
+
+class TargetSettings(BaseModel):
+    """A receiver of messages. Its address is a secret: whoever has it can write there."""
+
+    model_config = _STRICT
+
+    webhook_command: SecretCommand = Field(default=(), description="program that prints the address of a webhook")
+    webhook_file: SecretFile = Field(default=None, description="or a file that holds it")
+    secret_command: SecretCommand = Field(default=(), description="program that prints what the webhook is signed with")
+    secret_file: SecretFile = Field(default=None, description="or a file that holds it")
+    apprise_command: SecretCommand = Field(default=(), description="program that prints an address of apprise")
+    apprise_file: SecretFile = Field(default=None, description="or a file that holds it")
+
+    @model_validator(mode="after")
+    def _one_address(self) -> Self:
+        sources = [name for name in ADDRESS_SOURCES if getattr(self, name)]
+        if len(sources) != 1:
+            raise ValueError(f"should have one of {', '.join(ADDRESS_SOURCES)}")
+        return self
+
+
+ADDRESS_SOURCES = ("webhook_command", "webhook_file", "apprise_command", "apprise_file")
+
+
+def _check_hours(text: str) -> str:
+    Hours.parse(text)
+    return text
+
+
+def _check_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ValueError("this machine knows no such time zone; write Europe/Berlin, or UTC") from None
+    return name
+
+
+class RouteSettings(BaseModel):
+    """Who is told of what (notifications.md, "Routes")."""
+
+    model_config = _STRICT
+
+    to: str = Field(min_length=1, description="target that its messages go to")
+    name: str = Field(default="", description="what the route is called; empty: as its target")
+    severity: Severity = Field(default=Severity.WARNING, description="this and worse")
+    events: tuple[str, ...] = Field(default=("*",), description="shell patterns over id and name of the event")
+    kinds: tuple[str, ...] = Field(default=("*",), description="shell patterns over the kind of the alarm")
+    hours: Annotated[str, AfterValidator(_check_hours)] = Field(
+        default="", description="when it is read, as in `Mo-Fr 08:00-18:00`; empty: always"
+    )
+    through: Severity = Field(default=Severity.CRITICAL, description="this and worse goes out at every hour")
+    escalate: Number = Field(default=0, ge=0, le=1440, description="minutes until `escalate_to` is told; 0: never")
+    escalate_to: str = Field(default="", description="target that is told what nobody has acknowledged")
+    resolved: bool = Field(default=True, description="tell the end, too")
+
+    @property
+    def called(self) -> str:
+        """The name of the route."""
+        return self.name or self.to
+
+    def route(self) -> Route:
+        """The same as the notifier takes it."""
+        return Route(
+            self.called,
+            self.to,
+            self.severity,
+            self.events,
+            self.kinds,
+            Hours.parse(self.hours),
+            self.through,
+            self.escalate,
+            self.escalate_to,
+            self.resolved,
+        )
+
+
+class NotifySettings(BaseModel):
+    """Who is told by `livedeck collect` (notifications.md)."""
+
+    model_config = _STRICT
+
+    targets: dict[str, TargetSettings] = Field(default={}, description="receivers of messages, by name")
+    routes: tuple[RouteSettings, ...] = Field(default=(), description="who is told of what")
+    timezone: Annotated[str, AfterValidator(_check_zone)] = Field(
+        default="UTC", description="in which hours are meant and times are told, as in `Europe/Berlin`"
+    )
+    link_template: str = Field(
+        default="", pattern=r"^$|^https?://", description="address of a page of yours, with `{event_id}` in it"
+    )
+    heartbeat_command: SecretCommand = Field(
+        default=(), description="program that prints the address that is called each minute while all is well"
+    )
+    heartbeat_file: SecretFile = Field(default=None, description="or a file that holds it")
+
+    @model_validator(mode="after")
+    def _routes_lead_somewhere(self) -> Self:
+        """What is wrong begins with its place, by which its line is found."""
+        names: list[str] = []
+        for index, route in enumerate(self.routes):
+            for field in ("to", "escalate_to"):
+                target = getattr(route, field)
+                if target and target not in self.targets:
+                    known = ", ".join(self.targets) or "none is there yet"
+                    raise ValueError(f"routes.{index}.{field}: no such target {target!r}; known: {known}")
+            if bool(route.escalate) != bool(route.escalate_to):
+                raise ValueError(f"routes.{index}.escalate: it needs minutes and escalate_to, both")
+            if route.called in names:
+                raise ValueError(f"routes.{index}.name: two routes are called {route.called!r}; name one otherwise")
+            names.append(route.called)
+        return self
 
 
 class PlatformSettings(BaseModel):
@@ -246,6 +372,9 @@ class Settings(LimitSettings, DisplaySettings, PlatformSettings):
     retention_days: Number = Field(default=30, ge=1, le=3650, description="days after which the history forgets")
     cadence: CadenceSettings = Field(
         default=CadenceSettings(), description="seconds between asks, and how many at once"
+    )
+    notify: NotifySettings = Field(
+        default=NotifySettings(), description="who is told of alarms by `livedeck collect` (`notifications.md`)"
     )
 
     _withheld_token_reason: str = PrivateAttr("")

@@ -41,6 +41,19 @@ _EVENTS = """
 # low_video = 0.5
 """
 
+_NOTIFY = """
+# Who is told of alarms by `livedeck collect`; `livedeck docs notifications` says how. Addresses are secrets: a program
+# prints them, or a file that nobody else can read holds them.
+# [notify]
+# timezone = "Europe/Berlin"
+# heartbeat_command = ["pass", "show", "livedeck/heartbeat"]
+# [notify.targets.ops]
+# webhook_command = ["pass", "show", "livedeck/ops"]
+# [[notify.routes]]
+# to = "ops"
+# severity = "warning"
+"""
+
 _TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID".thresholds]'}
 """Settings whose TOML table has a name of the user's own in its heading."""
 
@@ -81,6 +94,7 @@ def template() -> str:
         "\n# Limits of the alarms. A hold begins after `samples` and `seconds`, and ends `off` s after the fault.\n",
         *_limits(Thresholds(), "thresholds"),
         _EVENTS,
+        _NOTIFY,
         _PROFILES,
     ]
     return "".join(parts)

@@ -1,4 +1,4 @@
-"""Requests sent and answers received: the only file that imports httpx.
+"""Requests sent and answers received: with `outgoing.py`, which knows no platform, the only file that imports httpx.
 
 Here and nowhere else: bearer token, timeouts, size limit, rate limit, retry of reads, the read-only gate, and the
 mapping of whatever the network or the platform does to ApiErrors. Redirects are not followed: the token stays with the
@@ -78,7 +78,7 @@ class RunInThread(Protocol):
         """What the function returns."""
 
 
-_LOST = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol)
+LOST = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol)
 
 _NOT_CONNECTED = (httpcore.ConnectError, httpcore.ConnectTimeout)
 
@@ -407,13 +407,13 @@ class Transport:
         except (
             httpx.HTTPError,
             httpcore.ProxyError,
-            *_LOST,
+            *LOST,
             OSError,
         ) as error:  # a broken TLS record passes httpcore as it is
             raise self._lost(request, error) from error
 
     def _lost(self, request: Request, error: Exception) -> ApiError:
-        cause = _cause(error)
+        cause = lost_cause(error)
         _log.debug("%s %s: no answer (%s)", request.method, _shown_path(request), cause or "it was not HTTP")
         if not request.is_read and not isinstance(error, _NEVER_SENT):
             reason = cause or "it was not HTTP"
@@ -435,7 +435,7 @@ class Transport:
 
     def _failed_proxy(self, url: httpx.URL, error: Exception) -> Proxy | None:
         """The proxy that could not be reached, or that opened no tunnel."""
-        is_before_tunnel = isinstance(error, (httpcore.ProxyError, *_NOT_CONNECTED)) and _cause(error) != "tls"
+        is_before_tunnel = isinstance(error, (httpcore.ProxyError, *_NOT_CONNECTED)) and lost_cause(error) != "tls"
         return self._route.proxy_for(url.scheme, url.host) if is_before_tunnel else None
 
 
@@ -453,7 +453,7 @@ def _parse_url(name: BaseUrl, address: str) -> httpx.URL:
 
 def _make_connections(mount: TransportFactory | None, route: Route, *, http2: bool) -> httpx.AsyncBaseTransport:
     if mount is None:
-        return _Connections(route, http2=http2)
+        return Connections(route, http2=http2)
     return httpx.ASGITransport(mount, raise_app_exceptions=False)
 
 
@@ -467,7 +467,7 @@ def _make_client(token: Secret, timeout: float, transport: httpx.AsyncBaseTransp
     )
 
 
-class _Connections(httpx.AsyncBaseTransport):
+class Connections(httpx.AsyncBaseTransport):
     """httpcore's pool over connections that read while they write. Raises Misconfigured for HTTP/2 without h2."""
 
     def __init__(self, route: Route, *, http2: bool) -> None:
@@ -588,7 +588,7 @@ def _is_transient(error: ApiError) -> bool:
     return isinstance(error, Unreachable) and isinstance(error.__cause__, _NOT_CONNECTED) and error.cause != "tls"
 
 
-def _cause(error: Exception) -> Cause | None:
+def lost_cause(error: Exception) -> Cause | None:
     """Why no answer came; None where one came that is not HTTP."""
     if isinstance(error, httpcore.ProxyError):
         return "proxy"

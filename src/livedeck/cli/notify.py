@@ -1,0 +1,179 @@
+"""`livedeck notify`: try the targets, ask what would be told, and see what waits (notifications.md, "Commands")."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import click
+
+from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, run
+from livedeck.cli.options import CommandGroup, merge_flags, platform, timestamp
+from livedeck.cli.output import echo
+from livedeck.cli.receivers import make_outgoing, make_plan, make_targets, spool_file
+from livedeck.monitor import Severity
+from livedeck.notify import (
+    DEAD,
+    WAITING,
+    Case,
+    Entry,
+    Plan,
+    Route,
+    Spool,
+    Spooled,
+    SpoolError,
+    Status,
+    compose,
+    reasons_against,
+)
+from livedeck.settings import Settings, SettingsError, load
+from livedeck.text.secrets import masked_line
+
+
+@click.group(cls=CommandGroup)
+def command() -> None:
+    """Try who is told of alarms, and see what waits to be sent."""
+
+
+@command.command("test")
+@click.argument("route", required=False)
+@platform
+@click.pass_context
+def test_command(ctx: click.Context, /, *, route: str | None, **flags: Any) -> None:
+    """Send a message marked TEST by ROUTE, or by every route, and print what the receiver answers.
+
+    Exit code 1 where one did not take it.
+    """
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        plan = make_plan(settings)
+        routes = [known for known in plan.routes if route in {None, known.name}]
+        if not routes:
+            known = ", ".join(known.name for known in plan.routes) or "none is there yet"
+            raise SettingsError(f"notify.routes: no such route {route or ''!r}; known: {known}")
+        taken = True
+        async with make_outgoing(settings) as outgoing:
+            targets = await make_targets(settings, outgoing)
+            for tried in routes:
+                delivery = await targets[tried.to].send(_test_message(plan, tried))
+                taken = taken and delivery.is_taken
+                verdict = "taken" if delivery.is_taken else "NOT TAKEN"
+                echo(f"{tried.name} -> {tried.to}: {verdict}: {masked_line(delivery.answer, 300)}")
+        return DONE if taken else FAULT
+
+    ctx.exit(run(work))
+
+
+def _test_message(plan: Plan, route: Route) -> Any:
+    now = datetime.now(UTC)
+    entry = Entry(
+        Status.TEST,
+        f"test/{now.timestamp():.0f}",
+        0,
+        "",
+        "TEST",
+        "",
+        Severity.INFO,
+        "livedeck",
+        "",
+        "a test of this route",
+        "",
+        now,
+        0.0,
+    )
+    return compose(route.name, route.to, [entry], now, plan.sender)
+
+
+@command.command("explain")
+@click.argument("event")
+@click.argument("kind")
+@click.argument("severity", type=click.Choice([severity.value for severity in Severity]))
+@click.option("--at", type=timestamp, help="When, as in 2026-11-21T23:30, by the zone of the settings. [default: now]")
+@platform
+@click.pass_context
+def explain_command(
+    ctx: click.Context, /, *, event: str, kind: str, severity: str, at: datetime | None, **flags: Any
+) -> None:
+    """Say which routes an alarm KIND of EVENT (an id or a name) would take, and why it would not take the others.
+
+    Exit code 6 where it would take none.
+    """
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        zone = ZoneInfo(settings.notify.timezone)
+        local = (at if at and at.tzinfo else at.replace(tzinfo=zone) if at else datetime.now(zone)).astimezone(zone)
+        case = Case(kind.upper(), Severity(severity), [(event, event)])
+        fires = False
+        for route in make_plan(settings).routes:
+            reasons = reasons_against(route, case)
+            fires = fires or not reasons
+            echo(f"{route.name} -> {route.to}: {_verdict(route, case, reasons, local)}")
+        return DONE if fires else NOT_SO
+
+    ctx.exit(run(work))
+
+
+def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> str:
+    """What becomes of it on that route, in words."""
+    if reasons:
+        return f"no: {'; '.join(reasons)}"
+    escalation = f"; after {route.escalate:g} min without an answer {route.escalate_to} is told"
+    after = escalation if route.escalate else ""
+    if route.is_quiet(case.severity, local):
+        return f"waits: nobody reads it at {local:%a %H:%M %Z}, and it is not {route.through}{after}"
+    return f"yes, 5 s after it began{after}"
+
+
+@command.command("list")
+@platform
+@click.pass_context
+def list_command(ctx: click.Context, /, **flags: Any) -> None:
+    """Print what waits to be sent and what was given up, with what the receiver answered last."""
+
+    async def work() -> int:
+        with _spool(load(**merge_flags(ctx, flags)), reads=True) as spool:
+            messages = [*spool.messages(WAITING), *spool.messages(DEAD)]
+        for spooled in messages:
+            echo(_line(spooled))
+        if not messages:
+            echo("nothing waits", err=True)
+        return DONE
+
+    ctx.exit(run(work))
+
+
+def _line(spooled: Spooled) -> str:
+    message = spooled.message
+    words = {WAITING: "waits", DEAD: "given up"}[spooled.state]
+    tries = f" after {spooled.tries} tries: {masked_line(spooled.answer, 200)}" if spooled.tries else ""
+    return f"{message.at:%Y-%m-%d %H:%M:%S}Z  {message.target:<12}  {masked_line(message.title, 120)}  {words}{tries}"
+
+
+@command.command("retry")
+@platform
+@click.pass_context
+def retry_command(ctx: click.Context, /, **flags: Any) -> None:
+    """Have what was given up sent once more, by the collector that runs or the next one that starts."""
+
+    async def work() -> int:
+        with _spool(load(**merge_flags(ctx, flags))) as spool:
+            count = spool.revive()
+        echo(f"{count} message{'' if count == 1 else 's'} will be tried again")
+        return DONE
+
+    ctx.exit(run(work))
+
+
+def _spool(settings: Settings, *, reads: bool = False) -> closing[Spool]:
+    """The spool of these settings. Raises SettingsError where there is none, or none that can be used."""
+    path = spool_file(settings)
+    if not path.exists():
+        raise SettingsError(f"{path}: nothing was ever told from this history; `livedeck collect` tells")
+    try:
+        return closing(Spool(path, reads=reads))
+    except SpoolError as error:
+        raise SettingsError(str(error)) from None

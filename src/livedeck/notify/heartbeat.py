@@ -1,0 +1,51 @@
+"""The dead man's switch: a call to an outside service each minute, while all is well (notifications.md, "Heartbeat").
+
+Without it nobody notices that the collector itself died.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from livedeck.monitor import Clock
+from livedeck.notify.targets import Post
+from livedeck.text.secrets import masked_line
+
+EACH = 60.0
+"""Seconds between two beats."""
+
+_TURNED, _ANSWERED, _SENT = timedelta(seconds=30), timedelta(seconds=90), timedelta(minutes=5)
+
+
+class Vitals(NamedTuple):
+    """What a beat stands for. `turned_at`: the last look at the alarms; `answered_at`: the platform's last answer;
+    `waiting_since`: of the oldest message that is not sent; `history_fault`: why the history is not written."""
+
+    turned_at: datetime
+    answered_at: datetime | None
+    waiting_since: datetime | None = None
+    history_fault: str = ""
+
+
+def failure(vitals: Vitals, now: datetime) -> str:
+    """Why all is not well, in words; empty where it is."""
+    if now - vitals.turned_at > _TURNED:
+        return f"the collector has not looked at the alarms since {vitals.turned_at:%H:%M:%S}Z"
+    if vitals.answered_at is None or now - vitals.answered_at > _ANSWERED:
+        since = f" since {vitals.answered_at:%H:%M:%S}Z" if vitals.answered_at else ""
+        return f"the platform has not answered{since}"
+    if vitals.waiting_since and now - vitals.waiting_since > _SENT:
+        return f"a message waits since {vitals.waiting_since:%H:%M:%S}Z"
+    return vitals.history_fault
+
+
+async def beat(post: Post, address: str, vitals: Callable[[], Vitals], clock: Clock) -> None:
+    """Call that address each minute, or its `/fail` with the reason, until cancelled."""
+    while True:
+        await clock.sleep(EACH)
+        if reason := failure(vitals(), clock.now()):
+            await post("POST", f"{address.rstrip('/')}/fail", {}, masked_line(reason, 100).encode())
+        else:
+            await post("GET", address, {}, b"")

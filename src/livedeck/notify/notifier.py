@@ -1,0 +1,183 @@
+"""From the monitor's snapshots to the targets: the step, the spool, and a sender for each target."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from functools import partial
+from random import Random
+from typing import Any, TypeVar
+
+import structlog
+
+from livedeck.monitor import Clock, Snapshot
+from livedeck.notify.groups import Board, Plan, State, step
+from livedeck.notify.message import Message
+from livedeck.notify.spool import DEAD, SENT, WAITING, Spool, Spooled, SpoolError
+from livedeck.notify.targets import Delivery, Target
+
+MAX_WAIT = 300.0
+"""Seconds between two tries at most, unless the receiver asks for more."""
+
+MAX_ASKED = 3600.0
+"""Seconds that a receiver may ask for."""
+
+GIVEN_UP = timedelta(hours=24)
+"""A message that nobody took for so long is given up."""
+
+FAILING = timedelta(minutes=5)
+"""A target that takes nothing for so long is a fault of its own."""
+
+_RELOAD = 30.0
+"""Seconds between two looks for messages that another process wants to have tried again."""
+
+_JITTER = 0.2
+
+_REMEMBERED = 1000
+"""Messages: more than can be sent between two looks into the file."""
+
+T = TypeVar("T")
+
+_log: Any = structlog.get_logger("livedeck.notify")
+
+
+class Notifier:
+    """Tells what the plan says. One at a time for a spool (`only_notifier`); its owner closes it.
+
+    `take` is called with every snapshot; `run` sends until it is cancelled. What the file does not take is sent from
+    memory, and may be told again after a restart.
+    """
+
+    def __init__(
+        self, plan: Plan, targets: Mapping[str, Target], spool: Spool, clock: Clock, random: Random | None = None
+    ) -> None:
+        self._plan, self._targets, self._spool, self._clock = plan, targets, spool, clock
+        self._random = random or Random()  # noqa: S311  jitter is no secret
+        self._thread = ThreadPoolExecutor(1, "livedeck-spool")
+        self._state = State()
+        self._unkept: list[Message] = []
+        self._queues: dict[str, dict[str, Spooled]] = {name: {} for name in targets}
+        self._news = {name: asyncio.Event() for name in targets}
+        self._sent: deque[str] = deque(maxlen=_REMEMBERED)  # though the file may not know it
+        self._failing: dict[str, datetime] = {}
+        self._dead = 0
+        self.fault = ""
+
+    async def open(self) -> None:
+        """Go on from what is in the spool. Raises SpoolError."""
+        self._state = await self._in_thread(partial(self._spool.state, self._clock.now()))
+        await self._reload()
+
+    async def close(self) -> None:
+        """Let go of the spool."""
+        await self._in_thread(self._spool.close)
+        self._thread.shutdown()
+
+    @property
+    def waiting_since(self) -> datetime | None:
+        """Of the oldest message that is not sent."""
+        return min((spooled.message.at for queue in self._queues.values() for spooled in queue.values()), default=None)
+
+    @property
+    def failure(self) -> str:
+        """Which targets take nothing for minutes, and how many messages were given up; empty where all is well."""
+        now = self._clock.now()
+        silent = [f"{name} since {at:%H:%M:%S}Z" for name, at in self._failing.items() if now - at >= FAILING]
+        given_up = f"{self._dead} given up: `livedeck notify list`" if self._dead else ""
+        return ", ".join(filter(None, [*silent, given_up]))
+
+    async def take(self, snapshot: Snapshot) -> tuple[Message, ...]:
+        """Look at these alarms. Returns what is to be told of them, once it cannot be lost any more."""
+        board = Board.of(snapshot)
+        self._state, messages = step(self._plan, self._state, board, snapshot.at)
+        self._unkept += messages
+        unkept = tuple(self._unkept)
+        try:
+            await self._in_thread(partial(self._spool.keep, self._state, unkept, snapshot.at, board.offset))
+            self._unkept.clear()
+            self.fault = ""
+        except SpoolError as error:
+            if not self.fault:
+                _log.error("the spool fails", why=str(error))
+            self.fault = str(error)
+        self._enqueue(Spooled(message) for message in messages)
+        return messages
+
+    async def run(self) -> None:
+        """Send what waits, each target in its order, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for name, target in self._targets.items():
+                group.create_task(self._send_all(name, target), name=f"notify {name}")
+            while True:
+                await self._clock.sleep(_RELOAD)
+                await self._reload()
+
+    async def _reload(self) -> None:
+        """Take up what waits in the file and is not known here, and forget what was sent long ago."""
+        try:
+            await self._in_thread(partial(self._spool.forget_sent, self._clock.now()))
+            self._enqueue(await self._in_thread(partial(self._spool.messages, WAITING)))
+            self._dead = len(await self._in_thread(partial(self._spool.messages, DEAD)))
+        except SpoolError as error:
+            _log.warning("the spool cannot be read", why=str(error))
+
+    def _enqueue(self, messages: Iterable[Spooled]) -> None:
+        for spooled in messages:
+            name = spooled.message.target
+            if name in self._queues and spooled.message.key not in self._sent:  # what else waits has no target any more
+                self._queues[name].setdefault(spooled.message.key, spooled)
+                self._news[name].set()
+
+    async def _send_all(self, name: str, target: Target) -> None:
+        queue, tries = self._queues[name], 0
+        while True:
+            if not queue:
+                self._news[name].clear()
+                await self._news[name].wait()
+            key, spooled = next(iter(queue.items()))
+            tries += 1
+            delivery = await self._try(target, spooled.message)
+            _log.info(
+                "message", target=name, title=spooled.message.title, taken=delivery.is_taken, says=delivery.answer
+            )
+            is_too_old = self._clock.now() - spooled.message.at >= GIVEN_UP
+            if delivery.is_taken:
+                self._failing.pop(name, None)
+                state = SENT
+            else:
+                self._failing.setdefault(name, self._clock.now())
+                state = DEAD if delivery.is_refused or is_too_old else WAITING
+            await self._mark(Spooled(spooled.message, state, spooled.tries + tries, delivery.answer))
+            if state == WAITING:
+                await self._clock.sleep(self._wait(tries, delivery))
+                continue
+            self._dead += state == DEAD
+            if state == SENT:
+                self._sent.append(key)
+            del queue[key]
+            tries = 0
+
+    async def _try(self, target: Target, message: Message) -> Delivery:
+        try:
+            return await target.send(message)
+        except Exception as error:  # noqa: BLE001  the top of a worker
+            _log.exception("a target failed")
+            return Delivery(is_taken=False, answer=f"{type(error).__name__}, a fault of livedeck itself; see the log")
+
+    async def _mark(self, spooled: Spooled) -> None:
+        mark = partial(self._spool.mark, spooled.message.key, spooled.state, spooled.tries, spooled.answer)
+        try:
+            await self._in_thread(mark)
+        except SpoolError as error:  # it will be sent again after a restart, under the same key
+            _log.warning("what became of a message is not kept", why=str(error))
+
+    def _wait(self, tries: int, delivery: Delivery) -> float:
+        """Seconds until the next try."""
+        back_off = min(MAX_WAIT, 2.0 ** min(tries - 1, 9)) * (1 + _JITTER * (2 * self._random.random() - 1))
+        return max(back_off, min(delivery.retry_after or 0.0, MAX_ASKED))
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)

@@ -1,0 +1,108 @@
+"""Where messages go: a webhook, or one of the many services that apprise knows (notifications.md, "Targets").
+
+A target makes one try and says what came of it. httpx is not for this room: who makes a webhook gives it `Post`, the
+way to send a request, which the client has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Protocol
+
+from livedeck.notify.message import Message
+
+_REFUSED = frozenset({400, 413, 422})
+"""The receiver has read the message and will not have it: the next try would be refused, too."""
+
+
+class Answer(Protocol):
+    """What a request came to. `status`: 0 where nobody answered; `text`: words for a person."""
+
+    @property
+    def status(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def retry_after(self) -> float | None: ...
+
+
+class Post(Protocol):
+    """Sends a request once, and raises nothing for the network or the receiver."""
+
+    async def __call__(self, method: str, address: str, headers: Mapping[str, str], body: bytes, /) -> Answer:
+        """What came back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What a try came to. `is_refused`: it will never be taken. `retry_after`: seconds that the receiver asks for."""
+
+    is_taken: bool
+    answer: str
+    is_refused: bool = False
+    retry_after: float | None = None
+
+
+class Target(Protocol):
+    """A receiver of messages."""
+
+    async def send(self, message: Message) -> Delivery:
+        """Try once. Raises nothing."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Webhook:
+    """POSTs the JSON of the message. `secret`: signs it; empty: it is not signed."""
+
+    post: Post
+    address: str
+    secret: str = ""
+
+    async def send(self, message: Message) -> Delivery:
+        """Try once: 2xx is yes."""
+        body = message.payload.encode()
+        headers = {"Content-Type": "application/json", "Idempotency-Key": message.key}
+        if self.secret:
+            headers["X-Livedeck-Signature"] = f"sha256={sign(self.secret, body)}"
+        answer = await self.post("POST", self.address, headers, body)
+        words = f"{answer.status} {answer.text}".strip() if answer.status else answer.text
+        return Delivery(200 <= answer.status < 300, words, answer.status in _REFUSED, answer.retry_after)
+
+
+def sign(secret: str, body: bytes) -> str:
+    """The HMAC-SHA-256 of a body, in hexadecimal digits."""
+    return hmac.new(secret.encode(), body, sha256).hexdigest()
+
+
+class AppriseMissing(Exception):  # noqa: N818  what to do, no error of ours
+    """apprise is not installed, or takes no such address; the text says which."""
+
+
+class AppriseTarget:
+    """A service of apprise, by its address. Imported when it is made: it costs 70 ms."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            import apprise
+        except ImportError:
+            raise AppriseMissing("apprise is not installed; pip install 'livedeck[notify]'") from None
+        self._service = apprise.Apprise()
+        if not self._service.add(address):
+            raise AppriseMissing(
+                "apprise knows no such address; try it with `apprise -vv`, and see its list of services"
+            )
+        self._format: Any = apprise.NotifyFormat.TEXT
+        self._kinds: Mapping[str, Any] = {"resolved": apprise.NotifyType.SUCCESS, "test": apprise.NotifyType.INFO}
+        self._kind: Any = apprise.NotifyType.FAILURE
+
+    async def send(self, message: Message) -> Delivery:
+        """Try once, in a thread. apprise says yes or no, and why only in its log."""
+        kind = self._kinds.get(message.status.value, self._kind)
+        is_taken = await asyncio.to_thread(
+            self._service.notify, body=message.text, title=message.title, notify_type=kind, body_format=self._format
+        )
+        return Delivery(bool(is_taken), "taken" if is_taken else "apprise could not deliver it; the log says why")

@@ -1,0 +1,127 @@
+"""Which messages each scenario sends, no more and no fewer: beside the alarms that it raises (notifications.md)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from golden.player import play
+from golden.plays import FIRST_SEED
+from livedeck.notify import Board, Plan, Route, State, step
+from livedeck.simulator import scenario_names
+
+REST = timedelta(minutes=3)
+"""After the end of a play, in which what is over by then is told to be."""
+
+MESSAGES = {
+    "api-dead": ["CRIT API_BLIND platform", "RESOLVED API_BLIND platform after 92 s"],
+    "audio-high": ["WARN AUDIO_HIGH Main stage", "RESOLVED AUDIO_HIGH Main stage after 2 min"],
+    "audio-lost": ["CRIT AUDIO_LOST Main stage", "RESOLVED AUDIO_LOST Main stage after 2 min"],
+    "audio-low": ["WARN AUDIO_LOW Main stage", "RESOLVED AUDIO_LOW Main stage after 2 min"],
+    "bad-night": [
+        "2 alarms: RESTREAM_DOWN Main stage / Video share, RESTREAM_DOWN Main stage / Social network",
+        "CRIT FPS_COLLAPSE Main stage",
+        "WARN PACKET_LOSS Second stage",
+        "CRIT API_BLIND platform",
+        "RESOLVED 2 alarms: RESTREAM_DOWN Main stage / Video share, RESTREAM_DOWN Main stage / Social network",
+        "CRIT RECONNECTING Second stage",
+        "RESOLVED API_BLIND platform after 34 s",
+        "RESOLVED FPS_COLLAPSE Main stage after 3 min",
+        "RESOLVED RECONNECTING Second stage after 104 s",
+        "RESOLVED PACKET_LOSS Second stage after 9 min",
+    ],
+    "broken-json": ["CRIT API_BLIND platform", "RESOLVED API_BLIND platform after 92 s"],
+    "camera-lost": ["CRIT BLACKOUT Main stage", "RESOLVED BLACKOUT Main stage after 2 min"],
+    "clock-skew": ["CRIT CLOCK_SKEW platform"],
+    "deleted-remotely": ["CRIT ENDED_ON_AIR Main stage", "RESOLVED ENDED_ON_AIR Main stage after 60 s"],
+    "encoder-drop-inside-window": ["CRIT RECONNECTING Main stage", "RESOLVED RECONNECTING Main stage after 2 min"],
+    "encoder-drop-outside-window": [
+        "CRIT RECONNECTING Main stage",
+        "CRIT RECONNECTING Main stage",
+        "CRIT RECONNECTING Main stage",
+        "CRIT RECONNECTING Main stage",
+        "RESOLVED RECONNECTING Main stage after 12 min",
+    ],
+    "encoder-overload": [
+        "CRIT FPS_COLLAPSE Main stage",
+        "WARN PACKET_LOSS Main stage",
+        "RESOLVED FPS_COLLAPSE Main stage after 2 min",
+        "RESOLVED PACKET_LOSS Main stage after 5 min",
+    ],
+    "flapping": [
+        "CRIT RECONNECTING Main stage",
+        "CRIT DROPOUTS Main stage",
+        "RESOLVED RECONNECTING Main stage after 4 min",
+    ],
+    "fps-halving": ["CRIT FPS_COLLAPSE Main stage", "RESOLVED FPS_COLLAPSE Main stage after 2 min"],
+    "fps-low": ["WARN FPS_LOW Main stage", "RESOLVED FPS_LOW Main stage after 2 min"],
+    "frozen-picture": ["WARN VIDEO_BELOW_PRESET Small hall", "RESOLVED VIDEO_BELOW_PRESET Small hall after 5 min"],
+    "frozen-qos": ["CRIT PLATFORM 3 of 3 events", "RESOLVED PLATFORM platform after 2 min"],
+    "ghost-publisher": ["CRIT BLACKOUT Main stage", "RESOLVED BLACKOUT Main stage after 2 min"],
+    "keyframe-drift": [
+        "WARN KEYFRAME_DRIFT Main stage",
+        "WARN KEYFRAME_SEVERE Main stage",
+        "RESOLVED KEYFRAME_SEVERE Main stage after 2 min",
+        "RESOLVED KEYFRAME_DRIFT Main stage after 4 min",
+    ],
+    "late-start": [
+        "WARN LATE_START Opening",
+        "CRIT LATE_START Opening",
+        "CRIT LATE_START Opening",
+        "RESOLVED LATE_START Opening after 6 min",
+    ],
+    "loss-bursts": ["WARN PACKET_LOSS Main stage", "RESOLVED PACKET_LOSS Main stage after 8 min"],
+    "missing-values": [
+        "3 alarms: UNKNOWN_DATA Small hall, UNKNOWN_DATA Second stage, UNKNOWN_DATA Main stage",
+        "RESOLVED 3 alarms: UNKNOWN_DATA Small hall, UNKNOWN_DATA Second stage, UNKNOWN_DATA Main stage",
+    ],
+    "no-ingest": ["CRIT NO_INGEST Opening", "RESOLVED NO_INGEST Opening after 2 min"],
+    "platform-outage": ["CRIT PLATFORM 3 of 3 events", "RESOLVED PLATFORM platform after 2 min"],
+    "rate-limited": [
+        "WARN RATE_LIMITED platform",
+        "CRIT API_BLIND platform",
+        "RESOLVED 2 alarms: API_BLIND platform, RATE_LIMITED platform",
+    ],
+    "restream-down": [
+        "WARN RESTREAM_DOWN Main stage / Video share",
+        "RESOLVED RESTREAM_DOWN Main stage / Video share after 2 min",
+    ],
+    "slow-api": ["CRIT API_BLIND platform", "RESOLVED API_BLIND platform after 90 s"],
+    "starvation": ["CRIT VIDEO_STARVED Main stage", "RESOLVED VIDEO_STARVED Main stage after 2 min"],
+    "sustained-loss": [
+        "WARN PACKET_LOSS Main stage",
+        "CRIT PACKET_LOSS Main stage",
+        "RESOLVED PACKET_LOSS Main stage after 3 min",
+    ],
+    "token-revoked": [
+        "CRIT AUTH_FAILED platform",
+        "CRIT API_BLIND platform",
+        "RESOLVED 2 alarms: AUTH_FAILED platform, API_BLIND platform",
+    ],
+    "unstable-rate": ["WARN BITRATE_UNSTABLE Main stage", "RESOLVED BITRATE_UNSTABLE Main stage after 7 min"],
+    "video-low": ["WARN VIDEO_LOW Main stage", "RESOLVED VIDEO_LOW Main stage after 2 min"],
+}
+"""By scenario. What is not named here sends none."""
+
+
+def told(name: str) -> list[str]:
+    """The titles of what a route of warnings and worse is told while that scenario is played, in their order."""
+    plan, state, titles = Plan((Route("ops", "ops"),)), State(), list[str]()
+    snapshots = [snapshot for _, snapshot in play(name, FIRST_SEED).snapshots]
+    moments = [(snapshot, snapshot.at) for snapshot in snapshots]
+    last = snapshots[-1]
+    moments += [(last, last.at + timedelta(seconds=5 * number)) for number in range(1, REST // timedelta(seconds=5))]
+    for snapshot, at in moments:
+        state, messages = step(plan, state, Board.of(snapshot), at)
+        titles += [message.title for message in messages]
+    return titles
+
+
+@pytest.mark.parametrize("name", scenario_names())
+def test_a_scenario_sends_exactly_these_messages(name: str) -> None:
+    assert told(name) == MESSAGES.get(name, [])
+
+
+def test_every_scenario_that_sends_something_is_there() -> None:
+    assert {*MESSAGES} <= {*scenario_names()}

@@ -1,0 +1,206 @@
+"""How messages are sent: in their order, again and again, and never lost; on an event loop on which nobody waits."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from golden.player import START, Clock
+from golden.warp import Warp
+from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Snapshot
+from livedeck.notify import (
+    DEAD,
+    SENT,
+    WAITING,
+    Delivery,
+    Message,
+    Notifier,
+    Plan,
+    Route,
+    Spool,
+    SpoolError,
+    only_notifier,
+)
+from notify.stage import alarm
+
+YES, NO = Delivery(is_taken=True, answer="200"), Delivery(is_taken=False, answer="503")
+REFUSED = Delivery(is_taken=False, answer="400", is_refused=True)
+PLAN = Plan((Route("ops", "ops"),))
+
+
+@dataclass
+class Receiver:
+    """Answers as it is told, the last one for ever, and notes when it was asked for what."""
+
+    answers: list[Delivery]
+    clock: Clock = field(default_factory=Clock)
+    asked: list[tuple[float, Message]] = field(default_factory=list)
+
+    async def send(self, message: Message) -> Delivery:
+        """The next answer."""
+        self.asked.append((self.clock.monotonic(), message))
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+def snapshot(*alarms: Alarm) -> Snapshot:
+    """These alarms, now."""
+    now = Clock().now()
+    return Snapshot(1, now, ConnectionStatus(ConnectionState.OK, START, as_of=now), alarms=alarms)
+
+
+def play(path: Path, receiver: Receiver, work: Callable[[Notifier], Coroutine[Any, Any, None]]) -> None:
+    """Have a notifier of that spool run while that work is done, on time of its own."""
+
+    async def run() -> None:
+        notifier = Notifier(PLAN, {"ops": receiver}, Spool(path), Clock(), Random(1))
+        await notifier.open()
+        sending = asyncio.create_task(notifier.run())
+        await work(notifier)
+        sending.cancel()
+        await notifier.close()
+
+    with asyncio.Runner(loop_factory=Warp) as runner:
+        runner.run(run())
+
+
+async def tell(notifier: Notifier, *events: str) -> None:
+    """Alarms of these events begin and last."""
+    begun = [alarm(event, since=Clock().now(), changed=Clock().now()) for event in events]
+    await notifier.take(snapshot(*begun))
+    await asyncio.sleep(6)
+    await notifier.take(snapshot(*begun))
+
+
+def test_what_is_not_taken_is_tried_again_under_its_key_after_ever_longer_waits(tmp_path: Path) -> None:
+    receiver = Receiver([NO] * 14 + [YES])
+
+    async def work(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await asyncio.sleep(4000)
+        assert notifier.waiting_since is None
+
+    play(tmp_path / "spool", receiver, work)
+    moments = [at for at, _ in receiver.asked]
+    waits = [after - before for before, after in pairwise(moments)]
+    ideal = [min(300.0, 2.0**number) for number in range(14)]
+    assert all(0.8 * full <= wait <= 1.2 * full for wait, full in zip(waits, ideal, strict=True))
+    assert len(set(waits)) == len(waits)  # jitter
+    assert len({message.key for _, message in receiver.asked}) == 1
+
+
+def test_a_receiver_that_asks_for_time_is_given_it(tmp_path: Path) -> None:
+    receiver = Receiver([Delivery(is_taken=False, answer="429", retry_after=120.0), YES])
+
+    async def work(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await asyncio.sleep(200)
+
+    play(tmp_path / "spool", receiver, work)
+    (first, _), (second, _) = receiver.asked
+    assert second - first == pytest.approx(120.0)
+
+
+def test_order_is_kept_and_one_that_is_refused_for_good_is_in_nobodys_way(tmp_path: Path) -> None:
+    receiver = Receiver([NO, NO, REFUSED, YES])
+
+    async def work(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await notifier.take(snapshot(alarm("two", since=Clock().now())))
+        await asyncio.sleep(6)
+        await notifier.take(snapshot(alarm("two", since=Clock().now())))
+        await asyncio.sleep(60)
+        assert "1 given up" in notifier.failure
+
+    play(tmp_path / "spool", receiver, work)
+    assert [message.title for _, message in receiver.asked] == ["CRIT NO_INGEST ONE"] * 3 + ["CRIT NO_INGEST TWO"]
+    spool = Spool(tmp_path / "spool", reads=True)
+    assert [spooled.answer for spooled in spool.messages(DEAD)] == ["400"]
+    assert len(spool.messages(SENT)) == 1
+    spool.close()
+
+
+def test_after_a_day_it_is_given_up_and_a_person_may_have_it_tried_again(tmp_path: Path) -> None:
+    receiver = Receiver([NO])
+
+    async def work(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await asyncio.sleep(301)
+        assert notifier.failure == "ops since 09:00:06Z"
+        await asyncio.sleep(25 * 3600)
+        count = len(receiver.asked)
+        await asyncio.sleep(3600)
+        assert len(receiver.asked) == count
+        receiver.answers = [YES]
+        other = Spool(tmp_path / "spool")
+        assert other.revive() == 1
+        other.close()
+        await asyncio.sleep(61)
+        assert notifier.failure == ""
+
+    play(tmp_path / "spool", receiver, work)
+    assert receiver.asked[-1][0] - receiver.asked[0][0] > timedelta(days=1).total_seconds()
+    assert len({message.key for _, message in receiver.asked}) == 1
+
+
+def test_what_waits_is_sent_by_the_next_one_that_starts_and_told_no_second_time(tmp_path: Path) -> None:
+    silent, other = Receiver([NO]), Receiver([YES])
+
+    async def begin(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await asyncio.sleep(1)
+
+    async def go_on(notifier: Notifier) -> None:
+        standing = alarm("one", since=START)
+        for _ in range(30):
+            await notifier.take(snapshot(standing))
+            await asyncio.sleep(5)
+
+    play(tmp_path / "spool", silent, begin)
+    play(tmp_path / "spool", other, go_on)
+    assert [message for _, message in other.asked] == [silent.asked[0][1]]
+
+
+def test_what_the_disk_does_not_take_is_sent_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    receiver = Receiver([YES])
+
+    async def work(notifier: Notifier) -> None:
+        with monkeypatch.context() as full:
+            full.setattr(Spool, "_transaction", _refuse)
+            await tell(notifier, "one")
+            await asyncio.sleep(120)
+            assert notifier.fault == "the disk is full"
+        await notifier.take(snapshot(alarm("one", since=START)))
+        assert notifier.fault == ""
+
+    play(tmp_path / "spool", receiver, work)
+    assert len(receiver.asked) == 1
+    assert Spool(tmp_path / "spool", reads=True).messages(WAITING)  # may be told again, under its key
+
+
+def _refuse(_: Spool) -> Any:
+    raise SpoolError("the disk is full")
+
+
+def test_of_one_history_there_is_one_notifier(tmp_path: Path) -> None:
+    refused = pytest.raises(SpoolError, match="another process notifies")
+    with only_notifier(tmp_path / "spool"), refused, only_notifier(tmp_path / "spool"):
+        pass
+    with only_notifier(tmp_path / "spool"):
+        pass
+
+
+def test_another_programs_file_is_left_alone(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "spool") as db:
+        db.execute("CREATE TABLE other (x)")
+    db.close()
+    with pytest.raises(SpoolError, match="another program"):
+        Spool(tmp_path / "spool")

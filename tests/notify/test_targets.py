@@ -1,0 +1,174 @@
+"""What arrives at a receiver that we did not write, and what is made of its answer."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from hashlib import sha256
+from importlib.util import find_spec
+from urllib.parse import quote
+
+import pytest
+
+from livedeck.client import Outgoing
+from livedeck.monitor import Severity
+from livedeck.notify import AppriseMissing, AppriseTarget, Delivery, Message, Vitals, Webhook, beat, failure
+from notify.sinks import Sink, http_sink, smtp_sink
+from notify.stage import NOW, Desk, alarm
+from virtual_clock import VirtualClock
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what apprise imports
+needs_apprise = pytest.mark.skipif(not find_spec("apprise"), reason="apprise is not installed (pip install apprise)")
+
+
+def message() -> Message:
+    """One alarm, told."""
+    desk = Desk()
+    desk.put(alarm(severity=Severity.CRITICAL))
+    return desk.watch(6)[0]
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    """A receiver over HTTP."""
+    with http_sink() as made:
+        yield made
+
+
+@pytest.fixture
+async def outgoing() -> AsyncIterator[Outgoing]:
+    """The way there."""
+    async with Outgoing() as made:
+        yield made
+
+
+def hmac_by_hand(secret: bytes, body: bytes) -> str:
+    """RFC 2104, in two lines of its own."""
+    block = secret.ljust(64, b"\0")
+    inner = sha256(bytes(byte ^ 0x36 for byte in block) + body).digest()
+    return sha256(bytes(byte ^ 0x5C for byte in block) + inner).hexdigest()
+
+
+async def test_a_webhook_gets_the_json_signed_under_its_key_and_no_token(sink: Sink, outgoing: Outgoing) -> None:
+    sent = message()
+    delivery = await Webhook(outgoing.send, f"{sink.address}/hook?key=1", "of the hook").send(sent)
+    (received,) = sink.received
+    assert (delivery.is_taken, delivery.answer) == (True, "200 thanks")
+    assert (received.method, received.path) == ("POST", "/hook?key=1")
+    assert received.body == sent.payload.encode()
+    assert json.loads(received.body)["id"] == received.headers["idempotency-key"] == sent.key
+    assert received.headers["x-livedeck-signature"] == f"sha256={hmac_by_hand(b'of the hook', received.body)}"
+    assert received.headers["content-type"] == "application/json"
+    assert "authorization" not in received.headers
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "expected"),
+    [
+        (204, {}, Delivery(is_taken=True, answer="204")),
+        (302, {"Location": "/elsewhere"}, Delivery(is_taken=False, answer="302")),
+        (400, {}, Delivery(is_taken=False, answer="400", is_refused=True)),
+        (404, {}, Delivery(is_taken=False, answer="404")),
+        (429, {"Retry-After": "17"}, Delivery(is_taken=False, answer="429", retry_after=17.0)),
+        (503, {}, Delivery(is_taken=False, answer="503")),
+    ],
+)
+async def test_only_a_2xx_is_yes_and_what_is_refused_for_good_is_known(
+    sink: Sink, outgoing: Outgoing, status: int, headers: dict[str, str], expected: Delivery
+) -> None:
+    sink.status, sink.headers, sink.answer = status, headers, b""
+    assert await Webhook(outgoing.send, sink.address).send(message()) == expected
+    assert len(sink.received) == 1  # a redirect is not followed
+
+
+async def test_no_failure_of_the_network_is_raised(outgoing: Outgoing) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    for address in (
+        f"http://127.0.0.1:{port}/",
+        "http://example.com/hook",
+        "https://no-such-host.invalid/",
+        "http://[",
+    ):
+        delivery = await Webhook(outgoing.send, address).send(message())
+        assert (delivery.is_taken, delivery.is_refused) == (False, False)
+        assert delivery.answer
+
+
+async def test_of_an_endless_answer_only_the_beginning_is_read(sink: Sink, outgoing: Outgoing) -> None:
+    sink.answer = b"\x1b[31mno\n" * 100_000
+    delivery = await Webhook(outgoing.send, sink.address).send(message())
+    assert len(delivery.answer) < 400
+    assert "\x1b" not in delivery.answer
+
+
+@needs_apprise
+async def test_apprise_brings_a_mail_to_a_server_of_raw_sockets() -> None:
+    sent = message()
+    with smtp_sink() as (port, mails):
+        address = f"mailto://127.0.0.1:{port}/?from=deck@example.org&to=ops@example.org&mode=insecure"
+        delivery = await AppriseTarget(address).send(sent)
+    assert delivery.is_taken
+    (mail,) = mails
+    assert mail["Subject"] == sent.title
+    assert mail["To"] is not None
+    body = next(part for part in mail.walk() if part.get_content_type() == "text/plain").get_payload(decode=True)
+    assert isinstance(body, bytes)
+    assert sent.text.split("\n")[0] in body.decode()
+
+
+@needs_apprise
+async def test_apprise_posts_to_an_http_server_and_says_no_where_that_fails(sink: Sink) -> None:
+    target = AppriseTarget(sink.address.replace("http://", "json://") + f"/?+X-Note={quote('a b')}")
+    assert (await target.send(message())).is_taken
+    assert json.loads(sink.received[0].body)["title"] == "CRIT NO_INGEST ONE"
+    sink.status = 500
+    assert not (await target.send(message())).is_taken
+
+
+def test_without_apprise_or_with_an_address_that_it_does_not_know_it_says_what_to_do() -> None:
+    with pytest.raises(AppriseMissing, match=r"pip install 'livedeck\[notify\]'|no such address"):
+        AppriseTarget("no-such-service://x")
+
+
+@pytest.mark.parametrize(
+    ("vitals", "said"),
+    [
+        (Vitals(NOW, NOW), ""),
+        (Vitals(NOW - timedelta(seconds=31), NOW), "the collector has not looked at the alarms since 20:13:34Z"),
+        (Vitals(NOW, None), "the platform has not answered"),
+        (Vitals(NOW, NOW - timedelta(seconds=91)), "the platform has not answered since 20:12:34Z"),
+        (Vitals(NOW, NOW, NOW - timedelta(seconds=301)), "a message waits since 20:09:04Z"),
+        (Vitals(NOW, NOW, None, "history x: the disk is full"), "history x: the disk is full"),
+    ],
+)
+def test_the_heartbeat_stands_for_the_loop_the_platform_the_spool_and_the_history(vitals: Vitals, said: str) -> None:
+    assert failure(vitals, NOW) == said
+
+
+async def test_the_heart_beats_each_minute_and_says_why_not(sink: Sink, outgoing: Outgoing) -> None:
+    beats = iter([Vitals(NOW + timedelta(seconds=60), NOW + timedelta(seconds=60)), Vitals(NOW, None)])
+
+    class Enough(Exception):  # noqa: N818
+        pass
+
+    async def send(*request: object) -> object:
+        reply = await outgoing.send(*request)  # type: ignore[arg-type]
+        if len(sink.received) == 2:
+            raise Enough
+        return reply
+
+    class Steps(VirtualClock):
+        async def sleep(self, seconds: float) -> None:
+            self._tick += seconds
+
+    clock = Steps(NOW)
+    with pytest.raises(Enough):
+        await beat(send, f"{sink.address}/ping", lambda: next(beats), clock)  # type: ignore[arg-type]
+    first, second = sink.received
+    assert (first.method, first.path) == ("GET", "/ping")
+    assert (second.method, second.path) == ("POST", "/ping/fail")
+    assert second.body == b"the collector has not looked at the alarms since 20:14:05Z"
+    assert clock.now() == NOW + timedelta(minutes=2)
