@@ -28,7 +28,7 @@ GRAPHIC = {StyleRole.ON_AIR, StyleRole.LIMIT}
 """Lamps and lines, not text: a contrast of 3 to 1 is enough (WCAG 1.4.11)."""
 
 DECORATION = {
-    StyleRole.BAND, StyleRole.RULE, StyleRole.VIDEO_QUIET, StyleRole.AUDIO_QUIET, StyleRole.FPS_QUIET,
+    StyleRole.BAND, StyleRole.RULE, StyleRole.VIDEO_QUIET,
     StyleRole.BAR_OK, StyleRole.BAR_DONE,
 }  # fmt: skip
 """Carries no meaning: frames, grids, and bars whose number stands beside them."""

@@ -16,7 +16,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.chat import view
 from livedeck.ui.chat.form import EMPTY_FILTER
-from livedeck.ui.chat.jobs import Preview, PreviewRow, exports_of, read_preview
+from livedeck.ui.chat.jobs import Preview, exports_of, read_preview
 from livedeck.ui.chat.view import MESSAGES, Keys, Source, Tail
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
@@ -212,11 +212,6 @@ class ChatScreen(BaseScreen):
         if ids:
             index = ids.index(selected.id) + step if selected and selected.id in ids else 0
             self.ctx.select_event(ids[index % len(ids)])
-
-    def newest(self) -> PreviewRow:
-        """The last message that was read."""
-        assert self._preview is not None
-        return self._preview.rows[-1]
 
     def set_filter(self, message_filter: MessageFilter, entries: FieldValues) -> None:
         """Show and export only these messages; the preview is read again. `entries`: of the form."""

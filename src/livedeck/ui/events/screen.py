@@ -43,7 +43,6 @@ FIXED_LINES = 4
 """Of the header, the summary and the footer; a banner's are the middle row's."""
 
 ALARM_STRIP_LINES = 3
-SHORT_LINES = 3
 
 
 class EventsScreen(EventList):

@@ -43,8 +43,6 @@ MAX_UPCOMING = 3
 UPCOMING_CELLS = 24
 """Cells of a name there."""
 
-_COUNT_ROLES = {Standing.BAD: StyleRole.CRITICAL_MARK, Standing.WATCH: StyleRole.WARNING, Standing.GOOD: StyleRole.OK}
-
 _WIDE_GAP = ("    ", StyleRole.TEXT)
 
 _GAP = (" ", StyleRole.TEXT)
