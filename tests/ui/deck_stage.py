@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from livedeck.cli.demo import IN_PROCESS, demo_settings
-from livedeck.cli.screenshots import EVENING, FixedClock, export_svg
+from livedeck.cli.screenshots import EVENING, FixedClock, demo_deck, export_svg
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api, Event
 from livedeck.monitor import History
@@ -228,23 +228,16 @@ async def deck_stage(
             for hook in [hook for method, hook in hooks if method == scope["method"]]:
                 await hook()
 
-    place = demo_settings(simulator, upload_url=f"{IN_PROCESS}/upload", read_only=read_only, timeout=LONGEST_TIMEOUT)
-    free = place.model_copy(update={"read_only": False})
+    settings = demo_settings(simulator, upload_url=f"{IN_PROCESS}/upload", read_only=read_only, timeout=LONGEST_TIMEOUT)
+    free = settings.model_copy(update={"read_only": False})
     clock = HandClock()
-    async with make_api(place, clock=FixedClock(), mount=noting) as api, make_api(free, mount=simulator.app) as other:
+    async with (
+        make_api(settings, clock=FixedClock(), mount=noting) as api,
+        make_api(free, mount=simulator.app) as other,
+    ):
         monitor = make_monitor(api, FixedClock(), settings=UNHURRIED, history=history)
         await monitor.wait_ready()
-        deck = Deck(
-            monitor,
-            clock,
-            profile="DEMO",
-            host=api.host,
-            read_only=read_only,
-            zone=UTC,
-            api=api,
-            history=history,
-            names={"user": place.users, "folder": place.folders},
-        )
+        deck = demo_deck(monitor, clock, api, settings, history=history)
         async with deck.run_test(size=size) as pilot:
             stage = Stage(deck, pilot, simulator, other, clock, requests, hooks, refusals, gate)
             await stage.settle()

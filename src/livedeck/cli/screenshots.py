@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import click
 from textual.pilot import Pilot
@@ -17,10 +18,11 @@ from livedeck.cli.demo import demo_settings
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import make_api, make_monitor
-from livedeck.monitor import ROOM_LIST, History, Monitor
+from livedeck.client import Api
+from livedeck.monitor import ROOM_LIST, Clock, Monitor
+from livedeck.settings import Settings
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.app import Deck
-from livedeck.ui.shell.context import Keymap
 from livedeck.ui.streams.screen import StreamsScreen
 from livedeck.ui.videos.screen import VideoTab
 
@@ -63,12 +65,9 @@ LASTING_GROUPS = frozenset({"default", "actions"})
 class FixedClock:
     """A clock that stands still, so that a picture is the same whenever it is taken."""
 
-    def __init__(self, at: datetime = EVENING) -> None:
-        self._at = at
-
     def now(self) -> datetime:
-        """Always the same time."""
-        return self._at
+        """Always `EVENING`."""
+        return EVENING
 
     def monotonic(self) -> float:
         """Always the same number."""
@@ -82,42 +81,39 @@ class FixedClock:
 
 @asynccontextmanager
 async def still_deck(
-    *,
-    seed: int = 1,
-    read_only: bool = False,
-    theme: str = "dark",
-    ascii_only: bool = False,
-    history: History | None = None,
-    keymap: Keymap | None = None,
-    scenario: str | None = None,
-    played_seconds: float = 0,
+    *, scenario: str | None = None, played_seconds: float = 0, read_only: bool = False, **display: Any
 ) -> AsyncIterator[Deck]:
     """A deck on the simulated platform in process, both at `EVENING`, with every sample judged.
 
-    `scenario`: what is played there, and has been for `played_seconds`.
+    `scenario`: what is played there, and has been for `played_seconds`. `display`: as for `demo_deck`.
     """
     simulator_clock = SimulatorClock(start=EVENING - timedelta(seconds=played_seconds), paused=True)
-    simulator = Simulator(seed=seed, clock=simulator_clock, scenario=scenario)
+    simulator = Simulator(seed=1, clock=simulator_clock, scenario=scenario)
     simulator_clock.step(played_seconds)
-    clock, place = FixedClock(), demo_settings(simulator, read_only=read_only)
-    async with make_api(place, clock=clock, mount=simulator.app) as api:
+    clock, settings = FixedClock(), demo_settings(simulator, read_only=read_only)
+    async with make_api(settings, clock=clock, mount=simulator.app) as api:
         monitor = make_monitor(api, clock)
         monitor.watch("screenshots", ROOM_LIST)  # so that they are there whichever screen is shown
         await monitor.wait_ready()
-        yield Deck(
-            monitor,
-            clock,
-            profile="DEMO",
-            host=api.host,
-            read_only=read_only,
-            zone=UTC,
-            api=api,
-            theme=theme,
-            ascii_only=ascii_only,
-            history=history,
-            keymap=keymap,
-            names={"user": place.users, "folder": place.folders},
-        )
+        yield demo_deck(monitor, clock, api, settings, **display)
+
+
+def demo_deck(
+    monitor: Monitor, clock: Clock, api: Api, settings: Settings, *, theme: str = "dark", **display: Any
+) -> Deck:
+    """The deck of the demo, the same on every machine: its times are UTC. `display`: what else `Deck` takes."""
+    return Deck(
+        monitor,
+        clock,
+        profile="DEMO",
+        host=api.host,
+        read_only=api.read_only,
+        zone=UTC,
+        api=api,
+        names={"user": settings.users, "folder": settings.folders},
+        theme=theme,
+        **display,
+    )
 
 
 async def picture(
