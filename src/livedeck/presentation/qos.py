@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from livedeck.monitor import EventState, Reading, Readings
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Line, Segment, StyleRole
+from livedeck.text.segments import Line, StyleRole, merge_neighbours
 from livedeck.text.times import timestamp
 from livedeck.text.values import UNKNOWN, bits, frames
 
@@ -141,32 +141,22 @@ HEADROOM = 1.5
 """The top of the bars over their highest value: bars of neighbouring rows do not run into one block."""
 
 
-def bar_top(buckets: Iterable[Bucket | None]) -> float:
-    """The value at the top of bars for these buckets."""
-    return HEADROOM * max((bucket.high for bucket in buckets if bucket), default=0.0)
-
-
-def _bar(bucket: Bucket | None, top: float) -> str:
-    if bucket is None:
-        return " "
+def _bar(bucket: Bucket, top: float) -> str:
     level = round(bucket.low / top * (len(BARS) - 1)) if top > 0 else 0
     return BARS[min(max(level, 0), len(BARS) - 1)]
 
 
 def signal_bars(buckets: Sequence[Bucket | None], styles: Sequence[StatusStyle | None], *, stale: bool = False) -> Line:
     """A quiet bar a column; where the status was not normal its filled glyph, and a dash where there is no sample."""
-    top, line = bar_top(buckets), list[Segment]()
+    top = HEADROOM * max((bucket.high for bucket in buckets if bucket), default=0.0)
+    cells: Line = []
     for bucket, style in zip(buckets, styles, strict=True):
         if style is None or style is NORMAL:
             glyph, role = (_bar(bucket, top), StyleRole.VIDEO_QUIET) if bucket else ("╌", StyleRole.DIM)
         else:
             glyph, role = style.glyph, style.role
-        role = StyleRole.STALE if stale else role
-        if line and line[-1][1] is role:
-            line[-1] = (line[-1][0] + glyph, role)
-        else:
-            line.append((glyph, role))
-    return line
+        cells.append((glyph, StyleRole.STALE if stale else role))
+    return merge_neighbours(cells)
 
 
 SAMPLE_HEAD = f"{'TIME':<24}  {'VIDEO':>7}  {'AUDIO':>7}  {'FPS':>6}  STATUS"

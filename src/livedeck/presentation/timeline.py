@@ -12,7 +12,7 @@ from livedeck.presentation.events import Standing
 from livedeck.presentation.qos import Axis
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import SELECT
-from livedeck.text.segments import Line, Segment, ShadedLine, StyleRole, clip, fit, linked
+from livedeck.text.segments import Line, Segment, ShadedLine, StyleRole, clip, fit, linked, merge_neighbours
 
 PAST_HOURS, MIN_HOURS, MAX_HOURS = 3, 6, 12
 """Whole hours before this one that are shown, and how many are shown at least and at most."""
@@ -155,7 +155,7 @@ def _row(state: EventState, axis: Axis, render_time: RenderTime) -> Line:
     now = axis.column_of(render_time.server.timestamp())
     if 0 <= now < axis.columns:
         cells[now] = ("┃", StyleRole.STRONG)
-    return _joined(cells)
+    return merge_neighbours(cells)
 
 
 _FAULT_ROLES = {Severity.CRITICAL: StyleRole.CRITICAL, Severity.WARNING: StyleRole.WARNING_FILL}
@@ -180,14 +180,3 @@ def _shown_cells(axis: Axis, start: float, end: float) -> range:
     """The cells of that time within the axis, at least one where it lies in it."""
     begin, stop = axis.column_of(start), max(axis.column_of(end), axis.column_of(start) + 1)
     return range(max(0, begin), min(stop, axis.columns))
-
-
-def _joined(cells: Iterable[Segment]) -> Line:
-    """Neighbours of one role as one segment."""
-    line: Line = []
-    for text, role in cells:
-        if line and line[-1][1] is role:
-            line[-1] = (line[-1][0] + text, role)
-        else:
-            line.append((text, role))
-    return line

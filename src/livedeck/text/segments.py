@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from itertools import chain, compress, count, repeat, starmap, zip_longest
-from operator import ne
+from itertools import chain, compress, count, groupby, repeat, starmap, zip_longest
+from operator import itemgetter, ne
 from typing import NamedTuple, TypeVar
 
 from livedeck.text.outside import Shown, shown
@@ -204,6 +204,11 @@ def on_ground(line: Iterable[Segment], ground: StyleRole, cells: int) -> ShadedL
         (text, role if role in FILLED else Shade(role, area=ground))
         for text, role in fit([*line], cells, ellipsis=True)
     ]
+
+
+def merge_neighbours(cells: Iterable[tuple[str, R]]) -> list[tuple[str, R]]:
+    """The line with neighbours of one role as one segment."""
+    return [("".join(text for text, _ in group), role) for role, group in groupby(cells, key=itemgetter(1))]
 
 
 def labelled(label: str, line: Iterable[Segment], cells: int) -> Line:

@@ -10,7 +10,7 @@ from livedeck.monitor import Severity, Snapshot
 from livedeck.presentation.alarms import all_alarms
 from livedeck.presentation.qos import BARS, Axis
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Line, Segment, StyleRole
+from livedeck.text.segments import Line, StyleRole, merge_neighbours
 from livedeck.text.values import compact_duration
 
 HOUR = 3600.0
@@ -80,16 +80,12 @@ def _times(axis: Axis) -> str:
 def _bars(columns: list[list[Severity]]) -> Line:
     """A bar a column, in the colour of the worst; a thin line where there was nothing."""
     top = max(MIN_TOP, *(len(column) for column in columns))
-    line: list[Segment] = []
+    cells: Line = []
     for column in columns:
         worst = min(column, key=lambda severity: severity.rank, default=None)
         glyph = BARS[-(-len(column) * len(BARS) // top) - 1] if column else "▁"
-        role = _ROLES[worst] if worst else StyleRole.BAND
-        if line and line[-1][1] is role:
-            line[-1] = (line[-1][0] + glyph, role)
-        else:
-            line.append((glyph, role))
-    return line
+        cells.append((glyph, _ROLES[worst] if worst else StyleRole.BAND))
+    return merge_neighbours(cells)
 
 
 def clear_text(snapshot: Snapshot, render_time: RenderTime) -> str:
