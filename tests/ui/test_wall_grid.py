@@ -57,7 +57,7 @@ def _crowd(known: Snapshot, good: int, bad: int) -> Snapshot:
 def test_every_event_has_one_place_on_one_page(known: Snapshot, size: tuple[int, int], count: int) -> None:
     model = wall_model(_crowd(known, count, 0), RenderTime.from_snapshot(known, EVENING))
     layout = WallLayout(STILL, model, (size[0] - 1, size[1] - 1), DrawCache(), Seats())
-    pages = [text(layout.draw(page, pinned=False)) for page in range(layout.pages)]
+    pages = [text(layout.draw(page)) for page in range(layout.pages)]
     found = [name for page in pages for name in re.findall(r"Stage \d+", page)]
     assert sorted(found) == sorted({str(state.event.name) for state in model.states})
 

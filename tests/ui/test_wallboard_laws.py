@@ -44,7 +44,7 @@ from livedeck.ui.wallboard.layout import (
 )
 from livedeck.ui.wallboard.model import wall_model
 from livedeck.ui.wallboard.recent import recent_chart
-from livedeck.ui.wallboard.styles import MAX_CHANNEL, wall_background, wall_style
+from livedeck.ui.wallboard.styles import WHITEST, wall_background, wall_style
 from livedeck.ui.wallboard.tiles import TileLayout, tile_lines
 from ui.wall_stage import COUNTS, SIZES, dots, evening, is_drawn, lines, many, picture, says, text
 
@@ -234,7 +234,7 @@ def test_no_theme_has_pure_white_on_a_wall_and_a_dim_one_is_darker(theme: str) -
     bright, dim = ({role: wall_style(palette, role, dim=is_dim) for role in StyleRole} for is_dim in (False, True))
     background = wall_background(palette)
     colours = {background, *(colour for spec in bright.values() for colour in (spec.colour, spec.background))}
-    assert not [colour for colour in colours if min(bytes.fromhex(colour[1:])) > MAX_CHANNEL]
+    assert not [colour for colour in colours if min(bytes.fromhex(colour[1:])) > min(bytes.fromhex(WHITEST[1:]))]
     distances = {role: _distance(bright[role].colour, background) for role in StyleRole}
     assert all(_distance(dim[role].colour, background) <= distances[role] for role in StyleRole)
 

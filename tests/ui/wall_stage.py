@@ -60,9 +60,8 @@ def lines(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, *
     model = _model(snapshot, options)
     cache, seats = options.get("cache") or DrawCache(), options.get("seats") or Seats()
     layout = WallLayout(wall or STILL, model, (size[0] - 1, size[1] - 1), cache, seats)
-    pinned = layout.pinned_pages
-    page = options.get("page", next(iter(pinned), 0))
-    return shift_lines(layout.draw(page, pinned=page in pinned), options.get("elapsed", 0.0))
+    page = options.get("page", next(iter(layout.pinned_pages), 0))
+    return shift_lines(layout.draw(page), options.get("elapsed", 0.0))
 
 
 def _model(snapshot: Snapshot, options: dict[str, Any]) -> WallModel:

@@ -83,9 +83,10 @@ def board_grounds(colours: Colours) -> Mapping[str, str]:
 
 def mix(ground: str, colour: str, share: float) -> str:
     """The ground with so much (0 to 1) of a colour in it."""
-    pairs = zip(_channels(ground), _channels(colour), strict=True)
+    pairs = zip(channels(ground), channels(colour), strict=True)
     return "#" + "".join(f"{round(behind + (before - behind) * share):02x}" for behind, before in pairs)
 
 
-def _channels(colour: str) -> tuple[int, int, int]:
+def channels(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue (0 to 255) of `#rrggbb`."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

@@ -225,10 +225,11 @@ class Wallboard(ExactApp, inherit_bindings=False):
         self._cache.keep_only({state.id for state in model.states})
         self._set_dim(dim=model.is_idle)
         layout = WallLayout(self._wall, model, (max(1, width - 1), max(1, height - 1)), self._cache, self._seats)
-        self._pages, pinned = layout.pages, layout.pinned_pages
-        self._page_state = next_page_state(self._page_state, tick, self._pages, pinned, self._wall.page_seconds)
-        page = self._page_state.page
-        self._lines = shift_lines(layout.draw(page, pinned=page in pinned), tick - self._started_at)
+        self._pages = layout.pages
+        self._page_state = next_page_state(
+            self._page_state, tick, layout.pages, layout.pinned_pages, self._wall.page_seconds
+        )
+        self._lines = shift_lines(layout.draw(self._page_state.page), tick - self._started_at)
         return self._lines
 
     def _set_dim(self, *, dim: bool) -> None:

@@ -59,7 +59,7 @@ def _head(state: EventState, render_time: RenderTime, size: tuple[int, int]) -> 
     cells, height = size
     role = StyleRole.DIM if events.is_doubtful(state, render_time) else _name_role(state)
     sign: Line = [("≠ ", StyleRole.WARNING)] if events.odd_sign(state) else []
-    stand = _stand(state, render_time, least=3 if height < 2 else 0)
+    stand = _stand(state, render_time, min_cells=3 if height < 2 else 0)
     if height < 2:
         free = max(1, cells - 1 - width(stand) - width(sign))
         return [[*stand, *sign, *clip([(events.name(state), role)], free)]]
@@ -77,14 +77,14 @@ def _name_role(state: EventState) -> StyleRole:
     return StyleRole.TEXT if role is StyleRole.STRONG else role
 
 
-def _stand(state: EventState, render_time: RenderTime, *, least: int) -> Line:
+def _stand(state: EventState, render_time: RenderTime, *, min_cells: int) -> Line:
     """A sign and the health, in so many cells at least: ` ✓ 100 `; the start of what is to come; the tally of what has
     no health.
     """
     stands, grade = standing(state, render_time), state.assessment.health.grade
     score = state.assessment.health.score
     if stands is Standing.STALE:
-        return [(f" ▒ {NO_DATA:>{least}} ", StyleRole.STALE)]
+        return [(f" ▒ {NO_DATA:>{min_cells}} ", StyleRole.STALE)]
     glyph, _, role = STANDING_WORDS.get(stands, TALLY_BADGES[state.phase.tally])
     if stands is Standing.QUIET:
         at = state.phase.reference_time
@@ -92,7 +92,7 @@ def _stand(state: EventState, render_time: RenderTime, *, least: int) -> Line:
         word = f"{at:%H:%M}" if is_due and at else TALLY_BADGES[state.phase.tally].word.lower()
         return [(f" {glyph} {word} ", StyleRole.DIM)]
     has_score = score is not None and grade is not Grade.STALE
-    return [(f" {glyph} {score if has_score else NO_DATA:>{least}} ", role)]
+    return [(f" {glyph} {score if has_score else NO_DATA:>{min_cells}} ", role)]
 
 
 def _beside(state: EventState, render_time: RenderTime, cells: int) -> Line:

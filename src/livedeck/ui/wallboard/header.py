@@ -25,7 +25,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
 from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, clip, fit, join, justify, width
 from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, cut, max_scale, text_cells, text_lines
-from livedeck.ui.wallboard.model import WallModel, count_standings
+from livedeck.ui.wallboard.model import MAX_UPCOMING, WallModel, count_standings
 from livedeck.ui.wallboard.styles import BAR_ROLES
 
 OTHER_TALLIES = (BroadcastState.RECONNECTING, BroadcastState.LOST, BroadcastState.LATE, BroadcastState.UNKNOWN)
@@ -36,9 +36,6 @@ HEADER_LINES = {PLAIN: 1, LARGE: HEIGHTS[LARGE] + 1}
 
 WIDEST = ("▒ 888 on air", "00:00:00")
 """What must fit at the scale of the large header."""
-
-MAX_UPCOMING = 3
-"""Events in the line of what is next."""
 
 UPCOMING_CELLS = 24
 """Cells of a name there."""
@@ -85,7 +82,7 @@ def _below(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
         (0, [_GAP, ("data ", StyleRole.DIM), *age(model)] if model.snapshot.link.as_of else [_GAP, *age(model)]),
         (2, tally_counts(model, *OTHER_TALLIES)),
         (1, filtered(model)),
-        *((6 + place, _next(state, model)) for place, state in enumerate(model.upcoming[:MAX_UPCOMING])),
+        *((rank, _next(state, model)) for rank, state in enumerate(model.upcoming[:MAX_UPCOMING], 6)),
     ]
     right: list[Group] = [
         (3, count_line(model.alarms, is_known=not is_doubtful(model))),

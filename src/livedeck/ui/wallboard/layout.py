@@ -75,11 +75,11 @@ def _grid(count: int, cells: int, lines: int, scale: int) -> Grid:
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """`page` from 0, up since `since` (monotonic seconds); `held`: a person turned to it."""
+    """`page` from 0, up since `since` (monotonic seconds); `is_held`: a person turned to it."""
 
     page: int = 0
     since: float = 0.0
-    held: bool = False
+    is_held: bool = False
 
 
 def next_page_state(
@@ -90,7 +90,7 @@ def next_page_state(
     """
     allowed = sorted(page for page in pinned if page < pages) or list(range(pages))
     is_due = now - state.since >= page_seconds
-    if state.page < pages and not is_due and (state.held or state.page in allowed):
+    if state.page < pages and not is_due and (state.is_held or state.page in allowed):
         return state
     page = next((page for page in allowed if page > state.page), allowed[0]) if is_due else allowed[0]
     return PageState(page, now)
@@ -98,7 +98,7 @@ def next_page_state(
 
 def turn_page(state: PageState, now: float, pages: int, step: int) -> PageState:
     """A person turns the page: it stays for as long as any other."""
-    return PageState((state.page + step) % pages, now, held=True)
+    return PageState((state.page + step) % pages, now, is_held=True)
 
 
 MIN_LINES_FOR_ALARMS, MIN_LINES_FOR_LARGE_FRAME = 30, 38
@@ -154,9 +154,10 @@ class WallLayout:
         banner = [*header.banner(self._model, self.cells, alarms, self._frame_scale)] if alarms else []
         return _TileBody(self._wall, self._model, size, self._cache, banner)
 
-    def draw(self, page: int, *, pinned: bool) -> list[ShadedLine]:
+    def draw(self, page: int) -> list[ShadedLine]:
         """That page, `lines` lines of `cells` cells."""
-        page_text = f"page {page + 1}/{self.pages}{' PINNED' if pinned and self.pages > 1 else ''}"
+        is_pinned = page in self.pinned_pages and self.pages > 1
+        page_text = f"page {page + 1}/{self.pages}{' PINNED' if is_pinned else ''}"
         if self._is_small:
             return _filled([fit(self._one_line(page_text), self.cells)], self.cells, self.lines)
         above = header.header(self._model, self.cells, self._header_scale, page=page_text, zone=self._wall.zone)

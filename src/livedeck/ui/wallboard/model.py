@@ -20,6 +20,9 @@ COMPLETED_SECONDS = 600.0
 RETURNED_SECONDS = 300.0
 """Seconds that an alarm is shown once its fault is over: at a wall nobody can acknowledge it."""
 
+MAX_UPCOMING = 3
+"""Events that are told as next at most."""
+
 RULE_CHANGE_SECONDS = 300.0
 """Seconds that it is told for that events are judged otherwise: after new settings, or after somebody has ruled."""
 
@@ -90,10 +93,10 @@ def count_standings(model: WallModel) -> list[tuple[Standing | None, int]]:
     """How many events are on air (None), then how many stand so: good always, the others where there are any. Nothing
     but on air is counted of what is stale.
     """
-    found = Counter(standing(state, model.render_time) for state in model.states)
+    counts = Counter(standing(state, model.render_time) for state in model.states)
     has_good = bool(model.states) and not model.render_time.stale
-    shown = [kind for kind in STANDING_WORDS if found[kind] or (kind is Standing.GOOD and has_good)]
-    return [(None, model.on_air), *((kind, found[kind]) for kind in shown)]
+    shown = [kind for kind in STANDING_WORDS if counts[kind] or (kind is Standing.GOOD and has_good)]
+    return [(None, model.on_air), *((kind, counts[kind]) for kind in shown)]
 
 
 def _count_critical(states: Iterable[EventState]) -> int:

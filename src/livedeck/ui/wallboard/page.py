@@ -17,10 +17,10 @@ from typing import TypeVar
 from msgspec import Struct
 
 from livedeck.client import SignedLink
-from livedeck.monitor import BroadcastState, ConnectionState, EventState, Grade, IngestState
+from livedeck.monitor import BroadcastState, ConnectionState, EventState, Grade, IngestState, Severity
 from livedeck.presentation import events
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
-from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, TALLY_BADGES
+from livedeck.presentation.badges import SEVERITY_RANKS, TALLY_BADGES
 from livedeck.presentation.connection import banner_line, unreadable_line
 from livedeck.presentation.events import RECENT_SECONDS, STANDING_WORDS, Standing, standing
 from livedeck.presentation.qos import HIGHLIGHTED, bucket_columns, bucket_statuses, recent_axis
@@ -30,10 +30,11 @@ from livedeck.text.values import NO_DATA, NOT_APPLICABLE, safe, short_duration
 from livedeck.ui.wallboard import header
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.layout import Wall
-from livedeck.ui.wallboard.model import WallModel, count_standings
+from livedeck.ui.wallboard.model import MAX_UPCOMING, WallModel, count_standings
 from livedeck.ui.wallboard.page_style import TINTS
 from livedeck.ui.wallboard.recent import MAX_STEPS
 from livedeck.ui.wallboard.seats import name_order
+from livedeck.ui.wallboard.tiles import kind_words, worst_finding
 
 T = TypeVar("T")
 
@@ -45,8 +46,6 @@ MAX_CHARTS = 84
 
 MAX_BANNER_CELLS = 400
 """Letters of an alarm at the top: the page breaks the line by itself."""
-
-MAX_UPCOMING = 3
 
 _SPOKEN = {"watch": "to watch"}
 """Words of a count that are read out otherwise."""
@@ -168,8 +167,8 @@ class Update(Struct, frozen=True, omit_defaults=True):
 
 def update_since(before: Page | None, page: Page) -> Update:
     """What is new on the page to a browser that knows the one before; None: it knows nothing."""
-    known = before.entries if before else {}
-    changed = {id_: entry for id_, entry in page.entries.items() if known.get(id_) != entry}
+    entries = before.entries if before else {}
+    changed = {id_: entry for id_, entry in page.entries.items() if entries.get(id_) != entry}
     order = None if before and before.order == page.order else page.order
     return Update(page.head, page.times, page.wrong, page.has_tiles, page.page_seconds, order, changed)
 
@@ -239,7 +238,7 @@ def _banners(model: WallModel) -> list[Banner]:
     is_blind = model.fault or model.snapshot.link.state is ConnectionState.BLIND
     is_headline = bool(warning) and header.is_doubtful(model) and model.snapshot.link.as_of is not None
     banners = [Banner(header.headline(model), bool(is_blind), is_headline=True)] if is_headline else []
-    banners += [Banner(_words([segment]), _is_loud(segment[1])) for segment in warning]
+    banners += [Banner(_words([segment]), segment[1] is StyleRole.BANNER_BLIND) for segment in warning]
     banners += [
         Banner(_words(line), is_critical=False)
         for line in (
@@ -255,10 +254,6 @@ def _banners(model: WallModel) -> list[Banner]:
         for alarm in model.alarms
         if not alarm.event_id
     ]
-
-
-def _is_loud(role: StyleRole) -> bool:
-    return role is StyleRole.BANNER_BLIND
 
 
 def _words(line: Line) -> str:
@@ -317,12 +312,11 @@ def _interruption(state: EventState, render_time: RenderTime) -> tuple[str, str]
 
 
 def _worst_finding(state: EventState) -> tuple[str, str]:
-    """The kind of the worst finding in words, and what was found."""
-    findings = sorted(state.assessment.findings, key=lambda finding: SEVERITY_RANKS[finding.severity])
-    loud = [finding for finding in findings if SEVERITY_BADGES[finding.severity].role is not StyleRole.INFO]
-    if not loud:
+    """The kind of the worst finding in words, and what was found; of what is only to be known nothing."""
+    finding = worst_finding(state)
+    if finding is None or finding.severity is Severity.INFO:
         return "", ""
-    return safe(loud[0].kind.replace("_", " ").lower()), safe(loud[0].actual)
+    return kind_words(finding), safe(finding.actual)
 
 
 def _health(state: EventState, render_time: RenderTime) -> str:
@@ -375,7 +369,7 @@ def _curve(state: EventState, render_time: RenderTime) -> Curve | None:
 
 def _runs(values: Sequence[T]) -> list[tuple[int, int, T]]:
     """Runs of equal neighbours: the place of the first, that behind the last, and the value."""
-    edges = [0, *(place for place, (left, right) in enumerate(pairwise(values), 1) if left != right), len(values)]
+    edges = [0, *(index for index, (left, right) in enumerate(pairwise(values), 1) if left != right), len(values)]
     return [(start, end, values[start]) for start, end in pairwise(edges)]
 
 
@@ -410,8 +404,8 @@ def _poster(state: EventState) -> str:
     poster = state.event.poster
     if poster is None or not poster.media_id or not _link(state):
         return ""
-    told = f"{state.id}\n{poster.media_id}\n{poster.id}"
-    return f"posters/{blake2b(told.encode(), digest_size=12).hexdigest()}"
+    identity = f"{state.id}\n{poster.media_id}\n{poster.id}"
+    return f"posters/{blake2b(identity.encode(), digest_size=12).hexdigest()}"
 
 
 def _link(state: EventState) -> SignedLink | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from livedeck.monitor import BroadcastState
 from livedeck.text.segments import Link, Role, StyleRole
+from livedeck.ui.kit.palette import channels, mix
 from livedeck.ui.kit.themes import Palette, StyleSpec, style_spec
 
 BAR_ROLES: Mapping[BroadcastState, StyleRole] = dict.fromkeys(BroadcastState, StyleRole.OFF) | {
@@ -17,8 +18,8 @@ BAR_ROLES: Mapping[BroadcastState, StyleRole] = dict.fromkeys(BroadcastState, St
 }
 """How the bar with the tally is filled: what is well stays calm."""
 
-MAX_CHANNEL = 0xE6
-"""The greatest least channel of a colour: white burns in first."""
+WHITEST = "#e6e6e6"
+"""In place of all that is whiter: white burns in first."""
 
 DIM_SHARE = 0.5
 """The share of its distance to the background that a colour keeps while the wall is dimmed."""
@@ -34,7 +35,7 @@ def wall_style(palette: Palette, role: Role, *, dim: bool) -> StyleSpec:
     behind = wall_background(palette)
     colour, background = _limit(spec.colour), _limit(spec.background or behind)
     if dim:
-        colour, background = _mix(behind, colour), _mix(behind, background)
+        colour, background = mix(behind, colour, DIM_SHARE), mix(behind, background, DIM_SHARE)
     return StyleSpec(colour, background, spec.style)
 
 
@@ -44,18 +45,4 @@ def wall_background(palette: Palette) -> str:
 
 
 def _limit(colour: str) -> str:
-    channels = _channels(colour)
-    return _hex(*(min(MAX_CHANNEL, channel) for channel in channels)) if min(channels) > MAX_CHANNEL else colour
-
-
-def _mix(background: str, colour: str) -> str:
-    pairs = zip(_channels(background), _channels(colour), strict=True)
-    return _hex(*(round(behind + (before - behind) * DIM_SHARE) for behind, before in pairs))
-
-
-def _channels(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
-
-
-def _hex(red: int, green: int, blue: int) -> str:
-    return f"#{red:02x}{green:02x}{blue:02x}"
+    return WHITEST if min(channels(colour)) > min(channels(WHITEST)) else colour

@@ -158,7 +158,12 @@ def worst_finding(state: EventState) -> Finding | None:
 def wrong_words(state: EventState) -> str:
     """The kind of the worst finding in words; else what lowers the health."""
     finding, health = worst_finding(state), state.assessment.health
-    return safe(finding.kind.replace("_", " ").lower()) if finding else health.component.value or health.grade.lower()
+    return kind_words(finding) if finding else health.component.value or health.grade.lower()
+
+
+def kind_words(finding: Finding) -> str:
+    """`packet loss`."""
+    return safe(finding.kind.replace("_", " ").lower())
 
 
 def _draw_steady(

@@ -244,5 +244,5 @@ def _rest_line(states: Sequence[EventState], render_time: RenderTime, cells: int
         if stands[kind]:
             glyph, word, role = STANDING_WORDS[kind]
             line += [(f" {glyph} {stands[kind]} {word} ", role), (" ", StyleRole.TEXT)]
-    names = [(1 + place, [(events.name(state), StyleRole.TEXT)]) for place, state in enumerate(states[:20])]
+    names = [(rank, [(events.name(state), StyleRole.TEXT)]) for rank, state in enumerate(states[:20], 1)]
     return wrap_groups([(0, line), *names], cells)
