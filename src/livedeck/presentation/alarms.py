@@ -24,7 +24,18 @@ from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.events import name as event_name
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import SELECT, Column, TableSchema
-from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, linked, on_ground, shorten, width, wrap_groups
+from livedeck.text.segments import (
+    Line,
+    ShadedLine,
+    StyleRole,
+    clip,
+    fit_height,
+    linked,
+    on_ground,
+    shorten,
+    width,
+    wrap_groups,
+)
 from livedeck.text.values import compact_duration, safe, short_duration
 
 
@@ -250,7 +261,7 @@ def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: in
         for line in _pane_lines(alarm, render_time, cells)
     ]
     if left := alarms[len(shown) :]:
-        return [*lines, *([[]] * (rows - len(lines) - 1)), _more_line(left)]
+        return [*fit_height(lines, rows - 1), _more_line(left)]
     return [*lines, *(_quiet_line(alarm, render_time, cells) for alarm in quiet)][:rows]
 
 

@@ -206,6 +206,11 @@ def on_ground(line: Iterable[Segment], ground: StyleRole, cells: int) -> ShadedL
     ]
 
 
+def fit_height(lines: Sequence[ShadedLine], height: int, blank: ShadedLine = ()) -> list[ShadedLine]:
+    """The lines, cut or padded to that height."""
+    return [*lines[:height], *([blank] * (height - len(lines)))]
+
+
 def merge_neighbours(cells: Iterable[tuple[str, R]]) -> list[tuple[str, R]]:
     """The line with neighbours of one role as one segment."""
     return [("".join(text for text, _ in group), role) for role, group in groupby(cells, key=itemgetter(1))]

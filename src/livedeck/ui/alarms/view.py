@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import zip_longest
 
 from livedeck.monitor import (
     ActionRecord,
@@ -79,9 +80,8 @@ def panel_lines(
     chart = signal_lines(
         state, render_time, series, backdrop, rows=(rows - (not rows % 2),), width=width - WORDS_CELLS, first=curve
     )
-    words += [[]] * (len(chart) - len(words))
-    chart += [[]] * (len(words) - len(chart))
-    return [[*fit(line, WORDS_CELLS), *part] for line, part in zip(words, chart, strict=True)]
+    beside = zip_longest(words, chart, fillvalue=())
+    return [[*fit(line, WORDS_CELLS), *part] for line, part in beside]
 
 
 MIN_CHART_LINES = 8

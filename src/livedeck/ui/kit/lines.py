@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from livedeck.text.segments import Line, Link, ShadedLine, StyleRole, clip, fit, width
+from livedeck.text.segments import Line, Link, ShadedLine, StyleRole, clip, fit, fit_height, width
 from livedeck.ui.kit.canvas import Canvas
 
 
@@ -74,14 +74,12 @@ class FramedPanel(Canvas):
 
     def draw(self, width: int, height: int) -> list[ShadedLine]:
         inner, rows = max(0, width - FRAME_CELLS), max(0, height - FRAME_LINES)
-        drawn = self._draw_lines(inner, rows)[:rows]
-        lines = [*drawn, *([[]] * (rows - len(drawn)))]
         side = ("│", StyleRole.RULE)
         return [
             _top(self._title, self._right, width),
             *(
                 [side, (" ", StyleRole.TEXT), *fit(line, inner, ellipsis=True), (" ", StyleRole.TEXT), side]
-                for line in lines
+                for line in fit_height(self._draw_lines(inner, rows), rows)
             ),
             [("╰" + "─" * max(0, width - 2) + "╯", StyleRole.RULE)],
         ]

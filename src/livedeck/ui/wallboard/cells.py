@@ -9,7 +9,7 @@ from livedeck.presentation import events
 from livedeck.presentation.badges import TALLY_BADGES
 from livedeck.presentation.events import STANDING_WORDS, Standing, standing
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, fit, join, plain, width
+from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, fit, fit_height, join, plain, width
 from livedeck.text.values import NO_DATA
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.glyphs import PLAIN, wrap_text
@@ -36,7 +36,7 @@ def cell_lines(
         return [fit([], cells)] * height
     draw = partial(_draw, state, render_time, (cells - 1, height - (height > 2)), cache)
     lines = cache.get("cell", state.id, state, (size, render_time.stale, render_time.no_go(state.id)), draw)
-    return [*lines, *([fit([], cells)] * (height - len(lines)))]
+    return fit_height(lines, height, fit([], cells))
 
 
 def _draw(state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache) -> list[ShadedLine]:

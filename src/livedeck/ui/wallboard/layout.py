@@ -12,7 +12,7 @@ from livedeck.monitor import BroadcastState, EventState
 from livedeck.presentation import events
 from livedeck.presentation.alarms import count_line
 from livedeck.presentation.events import STANDING_WORDS
-from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, fit, justify, width, wrap_groups
+from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, fit, fit_height, justify, width, wrap_groups
 from livedeck.ui.wallboard import header
 from livedeck.ui.wallboard.cache import DrawCache, shares
 from livedeck.ui.wallboard.cells import cell_lines
@@ -159,7 +159,7 @@ class WallLayout:
         is_pinned = page in self.pinned_pages and self.pages > 1
         page_text = f"page {page + 1}/{self.pages}{' PINNED' if is_pinned else ''}"
         if self._is_small:
-            return _filled([fit(self._one_line(page_text), self.cells)], self.cells, self.lines)
+            return fit_height([fit(self._one_line(page_text), self.cells)], self.lines, fit([], self.cells))
         above = header.header(self._model, self.cells, self._header_scale, page=page_text, zone=self._wall.zone)
         body = self._body.draw(page)
         return [*above, *body][: self.lines]
@@ -203,7 +203,7 @@ class _TileBody:
         """The grid stretched over the whole body: no two tiles differ by more than a cell and a line."""
         states = self._plan.pages[page]
         lines = self._tiles(states) if states else self._empty()
-        return [*self._banner, *_filled(lines, self._cells, self._height)][: self._lines]
+        return [*self._banner, *fit_height(lines, self._height, fit([], self._cells))][: self._lines]
 
     def _tiles(self, states: Sequence[EventState]) -> list[ShadedLine]:
         grid = self._plan.grid
@@ -256,7 +256,7 @@ class _GridBody:
                 for state, width in zip(in_row, shares(self._cells + 1, plan.columns), strict=False)
             ]
             lines += self._cache.beside(len(lines), cells, self._cells) if cells else []
-        return [*self._above, self._legend(seats), *_filled(lines, self._cells, self._height)]
+        return [*self._above, self._legend(seats), *fit_height(lines, self._height, fit([], self._cells))]
 
     def _legend(self, seats: Sequence[EventState | None]) -> ShadedLine:
         """How many there are, and what their signs are."""
@@ -273,11 +273,6 @@ class _GridBody:
 def _sign(glyph: str, word: str, role: StyleRole) -> Line:
     mark = StyleRole.CRITICAL_MARK if role is StyleRole.CRITICAL else role
     return [(f"{glyph} ", mark), (f"{word}  ", StyleRole.DIM)]
-
-
-def _filled(lines: Sequence[ShadedLine], cells: int, height: int) -> list[ShadedLine]:
-    """These lines, each of so many cells already, cut or padded to that height."""
-    return [*lines[:height], *([fit([], cells)] * (height - len(lines)))]
 
 
 def _centred(line: Line, cells: int) -> Line:

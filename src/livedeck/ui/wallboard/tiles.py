@@ -21,6 +21,7 @@ from livedeck.text.segments import (
     cell_len,
     clip,
     fit,
+    fit_height,
     join,
     plain,
     shorten,
@@ -177,10 +178,9 @@ def _draw_steady(
     lines: list[ShadedLine] = [*_name_lines(state, render_time, inner, layout)]
     draw = _large_foot if layout.health > PLAIN else _plain_foot
     lines += draw(state, render_time, (inner, height - len(lines)), cache, layout)
-    blank: list[ShadedLine] = [[]] * height
     return [
         [*on_board([(f"{edge} ", role), *fit(line, inner, ellipsis=True)], BOARDS[stands]), _BLANK]
-        for line in [*lines, *blank][:height]
+        for line in fit_height(lines, height)
     ]
 
 

@@ -21,6 +21,7 @@ from livedeck.text.segments import (
     StyleRole,
     clip,
     fit,
+    fit_height,
     join,
     plain,
     shorten,
@@ -82,8 +83,7 @@ class FaultArea:
         elif not own:
             lines += self._calm(free - len(over))
         lines += [alarm_line(alarm, self._at, cells) for alarm in over[: max(0, height - len(lines))]]
-        blank: list[ShadedLine] = [[]] * height
-        return [fit(line, cells, ellipsis=True) for line in [*lines, *blank][:height]]
+        return [fit(line, cells, ellipsis=True) for line in fit_height(lines, height)]
 
     def _wrong(self, states: Sequence[EventState], height: int) -> list[ShadedLine]:
         """As many as there is room for in large letters, and a line for each of the others; the rest is counted and
@@ -110,10 +110,10 @@ class FaultArea:
         draw = partial(_name_and_health, state, self._at, (name_cells, height), self._scale)
         args = (name_cells, height, self._scale, self._at.stale)
         name = self._cache.get("wrong", state.id, state, args, draw)
-        words = _filled(_words(state, self._alarm_of(state), self._at, (words_cells, height)), height)
+        words = fit_height(_words(state, self._alarm_of(state), self._at, (words_cells, height)), height)
         has_chart = len(state.qos.readings) > 0
         chart = recent_chart(state, self._at, (chart_cells, height), self._cache) if has_chart else []
-        rows = zip(name, words, _filled(chart, height), strict=True)
+        rows = zip(name, words, fit_height(chart, height), strict=True)
         return [
             on_board(
                 fit([(f"{edge} ", role), *named, _GAP, *fit(text, words_cells), _GAP, *curve], cells), BOARDS[stands]
@@ -163,11 +163,6 @@ _GAP = ("  ", StyleRole.TEXT)
 _INDENT = "   "
 
 
-def _filled(lines: Sequence[ShadedLine], height: int) -> list[ShadedLine]:
-    blank: list[ShadedLine] = [[]] * height
-    return [*lines, *blank][:height]
-
-
 def _name_and_health(state: EventState, render_time: RenderTime, size: tuple[int, int], scale: int) -> list[ShadedLine]:
     """Both in large letters, the health at the right; in cell letters a name that the face lacks letters of."""
     cells, height = size
@@ -180,7 +175,7 @@ def _name_and_health(state: EventState, render_time: RenderTime, size: tuple[int
     lines[0] = [*fit(lines[0], free), *sign]
     role = HEALTH_ROLES[standing(state, render_time)]
     health = text_lines(_health(state), role, LARGE, _HEALTH_CELLS) if _health(state) else []
-    rows_of_both = zip(_filled(lines, height), _filled(health, height), strict=True)
+    rows_of_both = zip(fit_height(lines, height), fit_height(health, height), strict=True)
     return [[*fit(line, cells), *fit(number, _HEALTH_CELLS, right=True)] for line, number in rows_of_both]
 
 
