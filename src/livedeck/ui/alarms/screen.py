@@ -16,7 +16,6 @@ from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, ju
 from livedeck.text.values import compact_duration
 from livedeck.ui.alarms.hour import clear_text, hour_lines
 from livedeck.ui.alarms.view import LOG, TABS, LogRecord, newest_first, panel_lines, panel_state, panel_title
-from livedeck.ui.kit import themes
 from livedeck.ui.kit.lines import FramedPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection, find_row
 from livedeck.ui.kit.table import Table
@@ -132,11 +131,10 @@ class AlarmsScreen(BaseScreen):
         if alarm is None:
             panel.show("Alarm", "", lambda _cells, _rows: [[("no alarm selected", StyleRole.DIM)]])
             return
-        has_grid = self.ctx.has_fine_lines and not themes.PALETTES[self.ctx.theme].plain
         panel.show(
             panel_title(alarm),
             panel_state(alarm, render_time),
-            lambda cells, rows: panel_lines(alarm, snapshot, render_time, cells, rows, has_grid=has_grid),
+            lambda cells, rows: panel_lines(alarm, snapshot, render_time, cells, rows, has_grid=self.has_chart_grid),
         )
 
     def _tab_line(self, snapshot: Snapshot, render_time: RenderTime) -> ShadedLine:

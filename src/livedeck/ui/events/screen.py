@@ -20,7 +20,6 @@ from livedeck.presentation.timeline import today_lines, today_rows, today_title
 from livedeck.text.segments import Line, ShadedLine, StyleRole
 from livedeck.ui.events.preflight import short_preflight_lines
 from livedeck.ui.events.view import cockpit_lines, waiting_lines
-from livedeck.ui.kit import themes
 from livedeck.ui.kit.lines import FRAME_LINES, DetailPanel, FramedPanel, LinesWidget
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.keymap import key_of
@@ -54,6 +53,12 @@ class EventsScreen(EventList):
     EMPTY = "No events yet. {event.new} makes one."
     DETAIL = "qos"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._wants_panes = True
+        self._layout: tuple[object, ...] = ()
+        self._today_lines = 0
+
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="summary")
         with Grid(id="panes"):
@@ -86,7 +91,6 @@ class EventsScreen(EventList):
     def _paint_selected(self, state: EventState | None, render_time: RenderTime) -> None:
         """The selected event in its pane, or in three lines where there is no room for one."""
         nothing: Line = [(" no event selected", StyleRole.DIM)]
-        has_grid = self.ctx.has_fine_lines and not themes.PALETTES[self.ctx.theme].plain
         actions, found = self.ctx.actions, render_time.preflights.get(state.id) if state else None
 
         def draw_pane(cells: int, rows: int) -> Sequence[ShadedLine]:
@@ -94,7 +98,7 @@ class EventsScreen(EventList):
                 return [nothing]
             if found:
                 return waiting_lines(state, render_time, actions, cells, rows)
-            return cockpit_lines(state, render_time, cells, rows, has_grid=has_grid)
+            return cockpit_lines(state, render_time, cells, rows, has_grid=self.has_chart_grid)
 
         def draw_short(cells: int) -> list[Line]:
             if state is None:
@@ -151,10 +155,6 @@ class EventsScreen(EventList):
         self.query_one("#selected").styles.row_span = 2 if has_panes and is_wide else 1
         self.query_one("#today").styles.column_span = spans
 
-    _layout: tuple[object, ...] = ()
-    _today_lines: int = 0
-    _wants_panes: bool = True
-
     @property
     def _has_panes(self) -> bool:
         return self._wants_panes and self.size.width >= PANES_WIDTH and self.size.height >= PANES_HEIGHT
@@ -167,14 +167,21 @@ class EventsScreen(EventList):
 
     def paint_alarms(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         super().paint_alarms(snapshot, render_time)
-        counts = Counter(alarm.severity for alarm in snapshot.alarms)
-        parts = [
-            f"{counts[Severity.CRITICAL]} critical" if counts[Severity.CRITICAL] else "",
-            f"{counts[Severity.WARNING]} warnings" if counts[Severity.WARNING] else "",
-            f"{len(snapshot.quiet)} quiet" if snapshot.quiet else "",
-        ]
-
-        right = "  ".join(part for part in parts if part)
         self.query_one("#event-alarms", FramedPanel).show(
-            "Alarms", right, lambda cells, rows: pane_lines(snapshot, render_time, cells, rows), "screen.alarms"
+            "Alarms",
+            _count_text(snapshot),
+            lambda cells, rows: pane_lines(snapshot, render_time, cells, rows),
+            "screen.alarms",
         )
+
+
+def _count_text(snapshot: Snapshot) -> str:
+    """`1 critical  2 warnings  3 quiet`, without those that there are none of."""
+    counts = Counter(alarm.severity for alarm in snapshot.alarms)
+    critical, warnings, quiet = counts[Severity.CRITICAL], counts[Severity.WARNING], len(snapshot.quiet)
+    parts = (
+        f"{critical} critical" if critical else "",
+        f"{warnings} warning{'s' if warnings > 1 else ''}" if warnings else "",
+        f"{quiet} quiet" if quiet else "",
+    )
+    return "  ".join(filter(None, parts))

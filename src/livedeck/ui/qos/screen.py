@@ -17,7 +17,6 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import TimeSeries, chart_axis, concat, from_memory, held_now, stream_start
 from livedeck.text.segments import Group, Line, Link, ShadedLine, StyleRole, justify, wrap_groups
 from livedeck.text.values import age, safe
-from livedeck.ui.kit import themes
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.chart import GUTTER
 from livedeck.ui.kit.lines import LinesWidget
@@ -210,7 +209,6 @@ class QosScreen(BaseScreen):
             return None
         second = self._second_event()
         whole = _series(self._whole_history, state, render_time, whole_axis)
-        palette = themes.PALETTES[self.ctx.theme]
         markers = (marker.at for marker in self._history.markers(state.id))
         chart = view.Chart(
             _series(self._history, state, render_time, axis),
@@ -219,7 +217,7 @@ class QosScreen(BaseScreen):
             self._cursor_cell(axis),
             view.flags(axis, state.episodes, (*markers, *(ruling.moment for ruling in state.rulings))),
             self._is_fitted,
-            has_grid=self.ctx.has_fine_lines and not palette.plain,
+            has_grid=self.has_chart_grid,
             window=f"{view.window_words(axis, whole)}   {with_keys(WINDOW_KEYS, self.ctx.actions)}",
         )
         return view.Shown(state, render_time, chart, second, self._selected_episode(state))

@@ -18,6 +18,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import SELECT, TableSchema
 from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, linked, plain
 from livedeck.text.values import safe
+from livedeck.ui.kit import themes
 from livedeck.ui.kit.layers import LayeredScreen
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
@@ -63,6 +64,11 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     def ctx(self) -> Context:
         """The app, as screens may use it."""
         return cast("Context", self.app)
+
+    @property
+    def has_chart_grid(self) -> bool:
+        """Whether charts have a grid: without colours, and in ASCII, it cannot be told from a curve."""
+        return self.ctx.has_fine_lines and not themes.PALETTES[self.ctx.theme].plain
 
     def body(self) -> Iterable[Widget]:
         """The widgets between banner and alarms."""
