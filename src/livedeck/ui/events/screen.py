@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from textual.containers import Grid
 from textual.widget import Widget
@@ -44,6 +45,37 @@ FIXED_LINES = 4
 ALARM_STRIP_LINES = 3
 
 
+class PaneGrid(NamedTuple):
+    """How the table and its panes lie, as the stylesheet writes it. `is_wide`: the panes stand beside the table.
+
+    `today_lines`: of the hours around now, frame and all; 0: they are not shown.
+    """
+
+    columns: int
+    column_widths: str
+    row_heights: str
+    is_wide: bool = False
+    today_lines: int = 0
+
+
+TABLE_ALONE = PaneGrid(1, "1fr", "1fr")
+
+
+def pane_grid(width: int, height: int, snapshot: Snapshot, render_time: RenderTime) -> PaneGrid:
+    """Share a screen out that has room for panes: the table has what its rows need, the panes have the rest."""
+    free = height - FIXED_LINES
+    table = min(max(len(snapshot.events) + 1, 4), MAX_TABLE_LINES, max(4, free // 2))
+    heights, today_lines = f"{table} 1fr", 0
+    if height >= TODAY_HEIGHT:
+        today_lines = min(1 + FRAME_LINES + max(1, today_rows(snapshot.events, render_time)), free // 3)
+        heights += f" {today_lines}"
+    if width >= WIDEST:
+        return PaneGrid(3, "72 50 1fr", heights, is_wide=True, today_lines=today_lines)
+    if width >= WIDE:
+        return PaneGrid(2, "1fr 60", heights, is_wide=True, today_lines=today_lines)
+    return PaneGrid(2, "11fr 9fr", heights, today_lines=today_lines)
+
+
 class EventsScreen(EventList):
     """What is on air, what is wrong, since when."""
 
@@ -56,8 +88,7 @@ class EventsScreen(EventList):
     def __init__(self) -> None:
         super().__init__()
         self._wants_panes = True
-        self._layout: tuple[object, ...] = ()
-        self._today_lines = 0
+        self._grid: PaneGrid | None = None
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="summary")
@@ -70,8 +101,9 @@ class EventsScreen(EventList):
         yield DetailPanel(id="short")
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        self._arrange(snapshot, render_time)
-        width = self.size.width
+        width, height = self.size  # not of the panes: they are laid out later
+        grid = pane_grid(width, height, snapshot, render_time) if self._has_panes else TABLE_ALONE
+        self._arrange(grid)
         self._show_lines(
             "summary", [line] if (line := events.summary_line(snapshot.events, render_time, width)) else []
         )
@@ -79,7 +111,7 @@ class EventsScreen(EventList):
         self._paint_selected(state, render_time)
         self.ctx.monitor.watch(self.MODE, *missing_keys(snapshot, render_time.preflights))
         today = self.query_one("#today", FramedPanel)
-        title = today_title(snapshot.events, self._today_lines - FRAME_LINES - 1, render_time)
+        title = today_title(snapshot.events, grid.today_lines - FRAME_LINES - 1, render_time)
         today.show("Today", title, lambda cells, rows: today_lines(snapshot.events, render_time, cells, rows))
         self.query_one("#changes", FramedPanel).show(
             "Last changes",
@@ -123,37 +155,26 @@ class EventsScreen(EventList):
         self._wants_panes = not self._wants_panes
         self.refresh_all()
 
-    def _arrange(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Share the room out: the table has what its rows need, the panes have the rest."""
-        width, height = self.size.width, self.size.height - FIXED_LINES  # not of the panes: they are laid out later
-        has_panes, count = self._has_panes, len(snapshot.events)
-        has_today = has_panes and self.size.height >= TODAY_HEIGHT
-        is_wide, is_widest = width >= WIDE, width >= WIDEST
+    def _arrange(self, grid: PaneGrid) -> None:
+        """Have the table and the panes lie like that."""
+        if grid == self._grid:
+            return
+        self._grid = grid
         shown = {
-            "#selected": has_panes,
-            "#event-alarms": has_panes,
-            "#changes": has_panes and is_widest,
-            "#today": has_today,
-            "#short": not has_panes,
+            "#selected": grid.columns > 1,
+            "#event-alarms": grid.columns > 1,
+            "#changes": grid.columns > 2,
+            "#today": grid.today_lines > 0,
+            "#short": grid.columns == 1,
         }
         for name, is_shown in shown.items():
             self.query_one(name).display = is_shown
-        layout: tuple[object, ...] = (1, "1fr", "1fr")
-        if has_panes:
-            table = min(max(count + 1, 4), MAX_TABLE_LINES, max(4, height // 2))
-            rows = max(1, today_rows(snapshot.events, render_time)) if has_today else 0
-            self._today_lines = min(1 + FRAME_LINES + rows, height // 3)
-            columns = (3, "72 50 1fr") if is_widest else (2, "1fr 60") if is_wide else (2, "11fr 9fr")
-            layout = (*columns, f"{table} 1fr {self._today_lines}" if has_today else f"{table} 1fr")
-        if layout == self._layout:
-            return
-        self._layout = layout
-        styles = self.query_one("#panes").styles
-        styles.grid_size_columns, styles.grid_columns, styles.grid_rows = layout  # type: ignore[assignment]
-        spans = int(str(layout[0]))
-        self.query_one(Table).styles.column_span = spans - 1 if has_panes and is_wide else spans
-        self.query_one("#selected").styles.row_span = 2 if has_panes and is_wide else 1
-        self.query_one("#today").styles.column_span = spans
+        panes = self.query_one("#panes").styles
+        panes.grid_size_columns = grid.columns
+        panes.grid_columns, panes.grid_rows = grid.column_widths, grid.row_heights
+        self.query_one(Table).styles.column_span = grid.columns - grid.is_wide
+        self.query_one("#selected").styles.row_span = 1 + grid.is_wide
+        self.query_one("#today").styles.column_span = grid.columns
 
     @property
     def _has_panes(self) -> bool:
