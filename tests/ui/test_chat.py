@@ -20,9 +20,10 @@ from livedeck.client import ChatExport, ExportProgress, ExportResult, MessageFil
 from livedeck.monitor import History
 from livedeck.text.segments import plain
 from livedeck.ui.app import Deck
-from livedeck.ui.chat import jobs, view
+from livedeck.ui.chat import view
 from livedeck.ui.chat.form import export_options, message_filter
-from livedeck.ui.chat.jobs import MAX_ROWS, ExportJob, JobState, PreviewRow, exports_of
+from livedeck.ui.chat.jobs import ExportJob, JobState, exports_of
+from livedeck.ui.chat.preview import MAX_ROWS, PreviewRow, preview_row, read_preview
 from livedeck.ui.chat.screen import TAIL_SECONDS, ChatScreen
 from livedeck.ui.chat.view import SILENT_SECONDS, WIDE_BAR_CELLS, Keys, Tail
 from livedeck.ui.general.leave import LeaveDialog
@@ -345,7 +346,7 @@ class Log:
 @pytest.mark.parametrize(("count", "complete"), [(0, True), (MAX_ROWS, True), (MAX_ROWS + 1, False)])
 async def test_a_preview_of_any_log_is_bounded_has_the_newest_and_says_so(count: int, complete: bool) -> None:
     api: Any = Log(count)
-    *_, last = [preview async for preview in jobs.read_preview(api, EXPORT, EVENING)]
+    *_, last = [preview async for preview in read_preview(api, EXPORT, EVENING)]
     assert (len(last.rows), last.count, last.is_complete, last.is_reading) == (min(count, MAX_ROWS), count, True, False)
     assert [row.text for row in last.rows[-1:]] == ([str(count - 1)] if count else [])
     assert ("an export has them all" in plain(view.preview_line(last, FRESH, KEYS, Tail()))) is not complete
@@ -417,7 +418,7 @@ def test_an_administrator_is_told_by_a_sign_and_a_word() -> None:
     ],
 )
 def test_a_message_of_any_shape_is_shown(item: dict[str, Any], expected: PreviewRow) -> None:
-    assert jobs.preview_row(0, item) == expected
+    assert preview_row(0, item) == expected
 
 
 EXPORT = ChatExport("event", "stream", "csv")

@@ -16,7 +16,8 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.chat import view
 from livedeck.ui.chat.form import EMPTY_FILTER
-from livedeck.ui.chat.jobs import Preview, exports_of, read_preview
+from livedeck.ui.chat.jobs import exports_of
+from livedeck.ui.chat.preview import Preview, read_preview
 from livedeck.ui.chat.view import MESSAGES, Keys, Source, Tail
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table

@@ -15,7 +15,8 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema
 from livedeck.text.segments import Group, Line, Segment, StyleRole, labelled, wrap, wrap_groups
 from livedeck.text.values import UNKNOWN, age, safe
-from livedeck.ui.chat.jobs import MAX_ROWS, ExportJob, JobState, Preview, PreviewRow
+from livedeck.ui.chat.jobs import ExportJob, JobState
+from livedeck.ui.chat.preview import MAX_ROWS, Preview, PreviewRow
 
 
 def _at(row: PreviewRow, _: RenderTime) -> Line:

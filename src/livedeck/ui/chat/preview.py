@@ -1,0 +1,78 @@
+"""The messages of a chat as the screen shows them: the newest of a log, however long that is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from livedeck.client import Api, ApiError, ChatExport
+
+MAX_ROWS = 10_000
+"""Messages of a preview, the newest ones: a log may exceed any memory."""
+
+MAX_CHARS = 2000
+"""Characters of one message in a preview."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewRow:
+    """One message. `number`: its index. `at`: None where its time is not readable. `is_admin`: None where unknown."""
+
+    number: int
+    at: datetime | None
+    name: str
+    is_admin: bool | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The messages of a chat that were read. `as_of`: when reading began (this machine's clock).
+
+    `count`: of all that were read. `is_complete`: the log was read to its end. `error`: why reading failed, or empty.
+    """
+
+    export: ChatExport
+    as_of: datetime
+    rows: tuple[PreviewRow, ...] = ()
+    count: int = 0
+    is_reading: bool = True
+    is_complete: bool = False
+    error: str = ""
+
+
+async def read_preview(api: Api, export: ChatExport, as_of: datetime) -> AsyncIterator[Preview]:
+    """The preview as it grows, the newest `MAX_ROWS` at most; the last one is no longer reading."""
+    preview = Preview(export, as_of)
+    yield preview
+    try:
+        async with aclosing(api.chat.selected(replace(export, zone=UTC))) as batches:
+            async for messages in batches:
+                rows = [preview_row(number, message) for number, message in enumerate(messages, preview.count)]
+                kept = (*preview.rows, *rows)[-MAX_ROWS:]
+                preview = replace(preview, rows=kept, count=preview.count + len(rows))
+                yield preview
+    except ApiError as error:
+        yield replace(preview, is_reading=False, error=str(error))
+        return
+    yield replace(preview, is_reading=False, is_complete=True)
+
+
+def preview_row(number: int, message: Mapping[str, Any]) -> PreviewRow:
+    """A message of the log, of any shape; its text is data and stays as it came."""
+    is_admin = {"true": True, "false": False}.get(str(message.get("is_admin")).lower())
+    name, text = (
+        str("" if message.get(field) is None else message[field])[:MAX_CHARS] for field in ("username", "message")
+    )
+    return PreviewRow(number, _time(message.get("created_at")), name, is_admin, text)
+
+
+def _time(value: object) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return at.astimezone(UTC) if at.tzinfo else None
