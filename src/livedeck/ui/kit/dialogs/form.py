@@ -101,14 +101,14 @@ class Form(Dialog[FormResult | None]):
                         if section:
                             yield Section(section)
                         for field in fields:
-                            yield from self._line(field)
+                            yield from self._compose_field(field)
             yield LinesWidget(id="hint")
             with Horizontal(classes="dialog-keys"):
                 yield LinesWidget(id="verdict")
                 yield Button("Cancel", key="esc", id="cancel")
                 yield Button(self._state.button, key="^S", id="save")
 
-    def _line(self, field: Field) -> ComposeResult:
+    def _compose_field(self, field: Field) -> ComposeResult:
         suggestions = self._state.suggestions.get(field.name, ())
         widget = self._editors[field.name] = editor(field, self._entries[field.name], suggestions)
         if isinstance(widget, RowsInput):
@@ -123,21 +123,23 @@ class Form(Dialog[FormResult | None]):
     def on_mount(self) -> None:
         first = next(iter(self._errors), self._state.schema.fields[0].name)
         self._editors[first].focus()
-        self._judge()
+        self._show_verdict()
 
     def on_resize(self) -> None:
         width, sections = self.size.width, len(self.query(".section"))
         self.set_class(width < NARROW, "-narrow")
         self.set_class(width >= WIDE and sections > 1, "-wide")
-        self._head()
-        self.call_after_refresh(self._repaint_remarks)
+        self._show_title()
+        self.call_after_refresh(self._show_remarks)
 
-    def _repaint_remarks(self) -> None:
+    def _show_remarks(self) -> None:
+        """What is said of each field, and below them of the one that has the focus."""
         for field in self._state.schema.fields:
-            self._remark(field)
-        self._hint()
+            self._show_remark(field)
+        self._show_hint()
 
-    def _head(self) -> None:
+    def _show_title(self) -> None:
+        """What is filled in, how far, and what is wrong with all of it; the fields have the lines that are left."""
         cells = self.query_one("#title").size.width or self.size.width - 4
         filled = sum(
             self._entries[field.name] is not None and self._entries[field.name] != field.empty
@@ -162,15 +164,15 @@ class Form(Dialog[FormResult | None]):
         self._errors.pop(field.name, None)
         if error:
             self._errors[field.name] = error
-        self._remark(field)
-        self._head()
-        self._judge()
-        self._hint()
+        self._show_remark(field)
+        self._show_title()
+        self._show_verdict()
+        self._show_hint()
 
     def on_reference_input_listed(self, message: ReferenceInput.Listed) -> None:
         """The list of a field stands where else a remark does."""
-        self._remark(self._state.schema.field(message.field))
-        self._hint()
+        self._show_remark(self._state.schema.field(message.field))
+        self._show_hint()
         self.call_after_refresh(self._remarks[message.field].scroll_visible, animate=False)
 
     def on_remark_pressed(self, message: Remark.Pressed) -> None:
@@ -180,7 +182,7 @@ class Form(Dialog[FormResult | None]):
             widget.take(message.row)
             widget.focus()
 
-    def _remark(self, field: Field) -> None:
+    def _show_remark(self, field: Field) -> None:
         """What is wrong with a field, what its entry amounts to, or its unit; or the list that it is chosen from."""
         error = self._errors.get(field.name)
         widget, remark = self._editors[field.name], self._remarks[field.name]
@@ -203,17 +205,17 @@ class Form(Dialog[FormResult | None]):
             return times.describe(times.parse(str(entry), reference), reference)
         if field.kind is FieldKind.REFERENCE and is_valid:
             suggestions = self._state.suggestions.get(field.name, ())
-            known = label_of(str(entry), suggestions) != entry
-            return "" if known else "sent as it stands, as an id"
+            has_name = label_of(str(entry), suggestions) != entry
+            return "" if has_name else "sent as it stands, as an id"
         if field.describe and is_valid:
             return field.describe(str(entry))
         is_beside = self.size.width >= NARROW and not self.has_class("-wide") and not _is_broad(field)
         return field.hint if is_beside else ""
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:  # noqa: ARG002
-        self._hint()
+        self._show_hint()
 
-    def _judge(self, objection: str = "") -> None:
+    def _show_verdict(self, objection: str = "") -> None:
         """Beside the buttons: which fields are wrong, or why nothing is saved."""
         wrong = [field for field in self._state.schema.fields if field.name in self._errors]
         labels = [field.label or f"{schema_of_rows(field).noun}s" for field in wrong]
@@ -221,7 +223,7 @@ class Form(Dialog[FormResult | None]):
         text = objection or count
         self.query_one("#verdict", LinesWidget).show([[(f"✖ {text}", StyleRole.CRITICAL_MARK)] if text else []])
 
-    def _hint(self) -> None:
+    def _show_hint(self) -> None:
         """The whole of what the line has no room for, and the keys."""
         focused = self.focused
         name = next((name for name, widget in self._editors.items() if widget is focused), "")
@@ -229,10 +231,12 @@ class Form(Dialog[FormResult | None]):
             label.set_current(name != "" and label.parent is self._editors[name].parent)
         error = self._errors.get(name, "")
         cells = max(20, self.query_one("#hint").size.width)
-        lines: list[Line] = list(wrap(f"✖ {error}", StyleRole.CRITICAL_MARK, cells)) if error else [self._keys(name)]
+        lines: list[Line] = (
+            list(wrap(f"✖ {error}", StyleRole.CRITICAL_MARK, cells)) if error else [self._hint_line(name)]
+        )
         self.query_one("#hint", LinesWidget).show([[], *lines[:2]])
 
-    def _keys(self, name: str) -> Line:
+    def _hint_line(self, name: str) -> Line:
         field = self._state.schema.field(name) if name else None
         widget = self._editors.get(name)
         if isinstance(widget, ReferenceInput) and widget.open_list:
@@ -267,16 +271,15 @@ class Form(Dialog[FormResult | None]):
         names = changed_names(self._entries, self._state.initial)
         required = {field.name for field in self._state.schema.fields if field.required}
         self._errors = self._state.schema.check(self._entries, self._time_reference(), {*names, *required})
-        for field in self._state.schema.fields:
-            self._remark(field)
-        self._judge()
+        self._show_remarks()
+        self._show_verdict()
         if self._errors:
             self._editors[next(iter(self._errors))].focus()
-            self._hint()
+            self._show_hint()
         elif objection := self._blocked_reason() or (
             "" if names or self._state.allow_unchanged else "nothing was changed"
         ):
-            self._judge(objection)
+            self._show_verdict(objection)
         else:
             self.dismiss(FormResult(dict(self._entries), names))
 
