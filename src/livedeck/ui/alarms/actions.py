@@ -185,13 +185,13 @@ def _screen_type() -> type[AlarmsScreen]:
     return AlarmsScreen
 
 
-def next_(ctx: Context, argument: str) -> None:
+def next_log(ctx: Context, argument: str) -> None:
     """The next log, or the one that is named."""
     if not ctx.screen_of(_screen_type()).show_tab(1, argument):
         ctx.announce(f"there is no log {argument}: {', '.join(TABS)}", Severity.WARNING)
 
 
-def previous(ctx: Context, _: str) -> None:
+def previous_log(ctx: Context, _: str) -> None:
     """The log before."""
     ctx.screen_of(_screen_type()).show_tab(-1)
 
@@ -249,12 +249,12 @@ LOGS = (
         ("right_square_bracket", "right"),
         "next log",
         "The next of board, incidents, actions, notices, connection; or the one named",
-        next_,
+        next_log,
         ("alarms",),
         takes="[NAME]",
         rank=22,
     ),
-    Action("log.previous", ("left_square_bracket", "left"), "log before", "The one before", previous, ("alarms",)),
+    Action("log.previous", ("left_square_bracket", "left"), "log before", "The one before", previous_log, ("alarms",)),
 )
 
 FEATURE = Feature(

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 
-def read(ctx: Context, _: str) -> None:
+def read_log(ctx: Context, _: str) -> None:
     """Read the log of the stream that is shown."""
     if reason := _blocked_reason(ctx):
         ctx.announce(reason, Severity.WARNING)
@@ -72,7 +72,7 @@ def _past(ctx: Context) -> TimeReference:
     return replace(ctx.confirmer.time_reference(), past=True)
 
 
-def everything(ctx: Context, _: str) -> None:
+def clear_filter(ctx: Context, _: str) -> None:
     """Every message again."""
     screen = _screen(ctx)
     if screen.message_filter:
@@ -155,22 +155,22 @@ async def _stop(ctx: Context, running: ExportJob) -> None:
         ctx.announce(f"export chat of {running.event_name} stopped; nothing of it is left")
 
 
-def copy(ctx: Context, _: str) -> None:
+def copy_path(ctx: Context, _: str) -> None:
     """Copy where the file is."""
-    job = _done(ctx)
+    job = _finished_export(ctx)
     if job is not None:
         ctx.copy(str(job.path.absolute()), f"path of {values.safe(job.path.name, 60)}")
 
 
-def open_(ctx: Context, _: str) -> Awaitable[None] | None:
+def open_file(ctx: Context, _: str) -> Awaitable[None] | None:
     """Open the file."""
-    job = _done(ctx)
+    job = _finished_export(ctx)
     if job is None:
         return None
-    return _open(ctx, job)
+    return _open_file(ctx, job)
 
 
-async def _open(ctx: Context, job: ExportJob) -> None:
+async def _open_file(ctx: Context, job: ExportJob) -> None:
     name = values.safe(job.path.name, 60)
     reason = (
         await ctx.opener(job.path.absolute()) if ctx.opener else "this deck was given no program to open files with"
@@ -181,7 +181,7 @@ async def _open(ctx: Context, job: ExportJob) -> None:
         ctx.announce(f"{name} is handed to its program")
 
 
-def _done(ctx: Context) -> ExportJob | None:
+def _finished_export(ctx: Context) -> ExportJob | None:
     """The last export, if there is a file; else it is said that there is none."""
     job = exports_of(ctx).job
     if job is None or job.state is not JobState.DONE:
@@ -246,7 +246,7 @@ HERE = ("chat",)
 _chat = partial(Action, screens=HERE, blocked=needs_event)
 
 CHAT = (
-    _chat("chat.read", ("enter",), "read", "Read the log for a look at it, or read it again", read, rank=10),
+    _chat("chat.read", ("enter",), "read", "Read the log for a look at it, or read it again", read_log, rank=10),
     _chat(
         "chat.sift",
         ("slash",),
@@ -256,11 +256,11 @@ CHAT = (
         rank=12,
         takes="[TEXT]",
     ),
-    _chat("chat.everything", ("escape",), "every message", "Take the filter off", everything),
+    _chat("chat.everything", ("escape",), "every message", "Take the filter off", clear_filter),
     _chat("chat.export", ("e",), "export", "Export the chat to a file: format, name, time zone", export, rank=11),
     Action("chat.stop", ("x",), "stop", "Stop the export that is under way", stop, HERE, rank=13),
-    Action("chat.copy", ("y",), "copy", "Copy where the exported file is", copy, HERE, rank=14),
-    Action("chat.open", ("o",), "open", "Open the exported file", open_, HERE, rank=15),
+    Action("chat.copy", ("y",), "copy", "Copy where the exported file is", copy_path, HERE, rank=14),
+    Action("chat.open", ("o",), "open", "Open the exported file", open_file, HERE, rank=15),
     _chat(
         "chat.next_stream",
         ("right_square_bracket", "right"),

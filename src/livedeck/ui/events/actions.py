@@ -86,10 +86,10 @@ def move(ctx: Context, argument: str) -> Awaitable[Any]:
     from livedeck.operations.events import MOVE_FORM, MoveEvent
 
     event = _target(ctx)
-    state = _one_field(f"Move {event.target.name}", MOVE_FORM, event.view.event.parent_id or "", argument, "Go on")
-    snapshot = ctx.snapshot
-    events = [known.event for known in snapshot.events] if snapshot else []
-    folders = ctx.directory.of(Referent.FOLDER, events)
+    state = _single_field_form(
+        f"Move {event.target.name}", MOVE_FORM, event.view.event.parent_id or "", argument, "Go on"
+    )
+    folders = ctx.directory.of(Referent.FOLDER, ctx.snapshot)
     return ctx.confirmer.run_form(state, lambda form: MoveEvent(event, form.draft, folders))
 
 
@@ -99,7 +99,7 @@ def poster(ctx: Context, argument: str) -> Awaitable[Any]:
     from livedeck.operations.posters import PICTURE_FORM
 
     event = _target(ctx)
-    state = _one_field(f"Poster of {event.target.name}", PICTURE_FORM, "", argument, "Set picture")
+    state = _single_field_form(f"Poster of {event.target.name}", PICTURE_FORM, "", argument, "Set picture")
     return ctx.confirmer.run_form(state, lambda form: SetEventPoster(event, form.draft))
 
 
@@ -108,7 +108,7 @@ def schedule(ctx: Context, argument: str) -> Awaitable[Any]:
     from livedeck.operations.events import SCHEDULE_FORM, ScheduleStream
 
     event = _target(ctx)
-    state = _one_field(f"Schedule a stream of {event.target.name}", SCHEDULE_FORM, "", argument, "Schedule")
+    state = _single_field_form(f"Schedule a stream of {event.target.name}", SCHEDULE_FORM, "", argument, "Schedule")
     return ctx.confirmer.run_form(state, lambda form: ScheduleStream(event, form.draft))
 
 
@@ -119,11 +119,13 @@ def reschedule(ctx: Context, argument: str) -> Awaitable[Any]:
     event = _target(ctx)
     stream = event.view.event.stream
     begins = times.format_time(stream.started_at, ctx.identity["zone"]) if stream and stream.started_at else ""
-    state = _one_field(f"Reschedule the stream of {event.target.name}", SCHEDULE_FORM, begins, argument, "Reschedule")
+    state = _single_field_form(
+        f"Reschedule the stream of {event.target.name}", SCHEDULE_FORM, begins, argument, "Reschedule"
+    )
     return ctx.confirmer.run_form(state, lambda form: RescheduleStream(event, form.draft))
 
 
-def _one_field(title: str, schema: FormSchema[Any], current: str, typed: str, button: str) -> FormState:
+def _single_field_form(title: str, schema: FormSchema[Any], current: str, typed: str, button: str) -> FormState:
     """A form of one field. `typed`: what stood after the command. `button`: what it does next."""
     (field,) = schema.fields
     return FormState(title, schema, {field.name: current}, {field.name: typed} if typed else None, button=button)

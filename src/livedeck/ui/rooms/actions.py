@@ -27,12 +27,12 @@ def _screen_type() -> type[RoomsScreen]:
     return RoomsScreen
 
 
-def open_(ctx: Context, _: str) -> None:
+def open_row(ctx: Context, _: str) -> None:
     """From a room to its profiles, from a profile to its form."""
     ctx.screen_of(_screen_type()).table().open()
 
 
-def pane(ctx: Context, _: str) -> None:
+def switch_table(ctx: Context, _: str) -> None:
     """To the other table."""
     screen = ctx.screen_of(_screen_type())
     screen.turn("relays" if screen.pane == "rooms" else "rooms")
@@ -194,11 +194,11 @@ ROOMS = (
         ("enter",),
         "open",
         "From a room to its relay profiles, from a profile to its form",
-        open_,
+        open_row,
         HERE,
         rank=10,
     ),
-    Action("room.pane", ("tab",), "profiles", "From the rooms to the relay profiles, and back", pane, HERE),
+    Action("room.pane", ("tab",), "profiles", "From the rooms to the relay profiles, and back", switch_table, HERE),
     change("room.new", ("n",), "new room", new, HERE, rank=12),
     change("room.delete", ("D",), "delete room", delete, HERE, rank=14),
     change("relay.edit", ("e",), "edit profile", edit, HERE, rank=11),

@@ -200,9 +200,7 @@ class Confirmer:
 
     def _suggestions(self, state: FormState) -> Suggestions:
         """What the form brings along, and what the deck knows besides."""
-        snapshot = self._ctx.snapshot
-        events = [known.event for known in snapshot.events] if snapshot else []
-        return {**self._ctx.directory.suggestions(state.schema, events), **state.suggestions}
+        return {**self._ctx.directory.suggestions(state.schema, self._ctx.snapshot), **state.suggestions}
 
     async def try_form(
         self,

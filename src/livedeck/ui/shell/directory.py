@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from livedeck.client import Event
+from livedeck.monitor import Snapshot
 from livedeck.operations.schema import FieldValues, FormSchema, Referent, Suggestion, Suggestions
 from livedeck.ui.shell.preferences import ViewState
 
@@ -27,15 +27,15 @@ class Directory:
     def __init__(self, names: Names, preferences: ViewState) -> None:
         self._names, self._preferences = names, preferences
 
-    def suggestions(self, schema: FormSchema[Any], events: Sequence[Event]) -> Suggestions:
+    def suggestions(self, schema: FormSchema[Any], snapshot: Snapshot | None) -> Suggestions:
         """For every reference of that form that the deck knows ids for."""
-        found = {field.name: self.of(field.referent, events) for field in schema.fields if field.referent}
-        return {name: suggestions for name, suggestions in found.items() if suggestions}
+        by_field = {field.name: self.of(field.referent, snapshot) for field in schema.fields if field.referent}
+        return {name: suggestions for name, suggestions in by_field.items() if suggestions}
 
-    def of(self, referent: Referent, events: Sequence[Event] = ()) -> tuple[Suggestion, ...]:
-        """The ids of that kind. `events`: that are known, and stand in projects and folders."""
+    def of(self, referent: Referent, snapshot: Snapshot | None) -> tuple[Suggestion, ...]:
+        """The ids of that kind. `snapshot`: whose events stand in projects and folders."""
         names, recent = self._names.get(referent, {}), self._preferences.recent(referent)
-        notes = _used_in(events) if referent is Referent.FOLDER else {}
+        notes = _used_in(snapshot) if snapshot and referent is Referent.FOLDER else {}
         others = sorted({*names, *notes} - {*recent}, key=lambda id_: (not names.get(id_), names.get(id_, ""), id_))
         last = {id_: f"last used{f', {notes[id_]}' if id_ in notes else ''}" for id_ in recent[:1]}
         return tuple(
@@ -50,8 +50,9 @@ class Directory:
                 self._preferences.remember(field.referent, entry, MAX_RECENT)
 
 
-def _used_in(events: Iterable[Event]) -> dict[str, str]:
+def _used_in(snapshot: Snapshot) -> dict[str, str]:
     """What stands in each project or folder: `with Choir, hall B and 2 more`."""
+    events = [state.event for state in snapshot.events]
     parents = [(event.parent_id, event.name or event.id) for event in events if event.parent_id]
     counts, first = Counter(parent for parent, _ in parents), dict(reversed(parents))
     more = {parent: f" and {count - 1} more" if count > 1 else "" for parent, count in counts.items()}

@@ -43,17 +43,17 @@ def open_screen(ctx: Context, _: str) -> None:
     ctx.go_to(selection_of(ctx).part)
 
 
-def next_(ctx: Context, argument: str) -> None:
+def next_part(ctx: Context, argument: str) -> None:
     """The next part, or the one that is named."""
-    _turn(ctx, 1, argument)
+    _turn_part(ctx, 1, argument)
 
 
-def previous(ctx: Context, _: str) -> None:
+def previous_part(ctx: Context, _: str) -> None:
     """The part before."""
-    _turn(ctx, -1)
+    _turn_part(ctx, -1)
 
 
-def _turn(ctx: Context, step: int, name: str = "") -> None:
+def _turn_part(ctx: Context, step: int, name: str = "") -> None:
     if name and name not in PARTS:
         ctx.announce(f"there is no part {name}: {', '.join(PARTS)}", Severity.WARNING)
         return
@@ -69,19 +69,19 @@ def _turn(ctx: Context, step: int, name: str = "") -> None:
         ctx.go_to(part)
 
 
-def open_(ctx: Context, _: str) -> None:
+def open_video(ctx: Context, _: str) -> None:
     """The posters of the video under the cursor."""
     from livedeck.ui.videos.screen import VideoTab
 
     ctx.screen_of(VideoTab).open()
 
 
-def find(ctx: Context, argument: str) -> Awaitable[None] | None:
+def find_video(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Open any video by its id."""
     if ctx.api is None:
         ctx.announce("this deck was given no way to the platform", Severity.WARNING)
         return None
-    return _find(ctx, argument)
+    return _find_video(ctx, argument)
 
 
 FIND_FORM = FormSchema(
@@ -99,20 +99,20 @@ FIND_FORM = FormSchema(
 )
 
 
-async def _find(ctx: Context, typed: str) -> None:
+async def _find_video(ctx: Context, typed: str) -> None:
     displayed = ctx.displayed()
     videos = selection_of(ctx).videos(displayed[0], ctx.selected_event()) if displayed else ()
     suggestions = tuple(Suggestion(video.id, video.title, video.event or "") for video in videos)
     state = replace(empty_form("Open a video", FIND_FORM, "Open"), suggestions={"video_id": suggestions})
 
     async def attempt(result: FormResult) -> Video:
-        return await _select(ctx, str(result.entries["video_id"]).strip())
+        return await _select_video(ctx, str(result.entries["video_id"]).strip())
 
     if await ctx.confirmer.try_form(state, attempt, ApiError, typed=typed_entries(FIND_FORM, typed)):
         ctx.go_to("posters")
 
 
-async def _select(ctx: Context, video_id: str) -> Video:
+async def _select_video(ctx: Context, video_id: str) -> Video:
     """Raises ApiError, NotFound where there is no such video."""
     displayed, selection = ctx.displayed(), selection_of(ctx)
     videos = selection.videos(displayed[0], ctx.selected_event()) if displayed else ()
@@ -125,33 +125,33 @@ async def _select(ctx: Context, video_id: str) -> Video:
     return video
 
 
-def earlier(ctx: Context, _: str) -> None:
+def move_earlier(ctx: Context, _: str) -> None:
     """The row one up."""
-    _shift(ctx, -1)
+    _move_row(ctx, -1)
 
 
-def later(ctx: Context, _: str) -> None:
+def move_later(ctx: Context, _: str) -> None:
     """The row one down."""
-    _shift(ctx, 1)
+    _move_row(ctx, 1)
 
 
-def _shift(ctx: Context, step: int) -> None:
+def _move_row(ctx: Context, step: int) -> None:
     reason = _ordered_screen(ctx).move_row(step)
     if reason:
         ctx.announce(reason, Severity.WARNING)
 
 
-def send(ctx: Context, _: str) -> Awaitable[None] | None:
+def send_order(ctx: Context, _: str) -> Awaitable[None] | None:
     """The whole order, as it is shown."""
     screen = _ordered_screen(ctx)
     order = screen.order()
     if order is None:
         ctx.announce("nothing was moved")
         return None
-    return _send(ctx, screen, video_of(ctx), order)
+    return _send_order(ctx, screen, video_of(ctx), order)
 
 
-async def _send(ctx: Context, screen: OrderedScreen, video: Video, order: tuple[str, ...]) -> None:
+async def _send_order(ctx: Context, screen: OrderedScreen, video: Video, order: tuple[str, ...]) -> None:
     from livedeck.operations.materials import ReorderMaterials
     from livedeck.operations.subtitles import ReorderSubtitles, track_name
 
@@ -184,26 +184,32 @@ VIDEOS = (
         ("right_square_bracket", "right"),
         "next part",
         "The next of videos, posters, subtitles, annotations, materials; or the one named",
-        next_,
+        next_part,
         MODES,
         takes="[NAME]",
         rank=22,
     ),
-    Action("part.previous", ("left_square_bracket", "left"), "part before", "The part before", previous, MODES),
-    Action("video.open", ("enter",), "open", "The posters of the video", open_, ("videos",), rank=10),
-    Action("video.find", ("b",), "by id", "Open any video by its id", find, MODES, takes="[ID]", rank=25),
+    Action("part.previous", ("left_square_bracket", "left"), "part before", "The part before", previous_part, MODES),
+    Action("video.open", ("enter",), "open", "The posters of the video", open_video, ("videos",), rank=10),
+    Action("video.find", ("b",), "by id", "Open any video by its id", find_video, MODES, takes="[ID]", rank=25),
 )
 
 ORDER = (
     Action(
-        "order.earlier", ("K", "shift+up"), "move up", "Move the row up; nothing is sent yet", earlier, ORDERED, rank=14
+        "order.earlier",
+        ("K", "shift+up"),
+        "move up",
+        "Move the row up; nothing is sent yet",
+        move_earlier,
+        ORDERED,
+        rank=14,
     ),
     Action(
         "order.later",
         ("J", "shift+down"),
         "move down",
         "Move the row down; nothing is sent yet",
-        later,
+        move_later,
         ORDERED,
         rank=15,
     ),
@@ -212,7 +218,7 @@ ORDER = (
         ("S",),
         "send order",
         "Send the order of the rows as it is shown",
-        send,
+        send_order,
         ORDERED,
         blocked=needs_video,
         writes=True,
