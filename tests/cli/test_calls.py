@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.terminals import terminal
-from livedeck.ui.kit.terminal import osc_notification, osc_title
+from livedeck.ui.kit.control_strings import osc_notification, osc_title
 from payloads import SEQUENCES
 
 TITLES = re.compile(rb"\x1b\]2;([^\x07]*)\x07")

@@ -30,8 +30,8 @@ from livedeck.ui.kit.chart import (
     time_line,
     time_ticks,
 )
+from livedeck.ui.kit.line_filters import ascii_only
 from livedeck.ui.kit.scale import DOTS, STEPS, Scale, round_scale
-from livedeck.ui.kit.terminal import ascii_only
 
 LABEL = re.compile(r"\d\d:\d\d(:\d\d)?|\d\d [A-Z][a-z]{2}")
 VALUES = st.one_of(st.just(0.0), st.floats(0, 1e9), st.floats(0, 1e300))

@@ -20,10 +20,12 @@ from textual.widgets import Input, Static
 from livedeck.client import Event, EventDraft
 from livedeck.text.outside import shown
 from livedeck.ui.kit.canvas import StyledWidget
+from livedeck.ui.kit.control_strings import osc52
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.inputs import SelectInput
+from livedeck.ui.kit.line_filters import ascii_only
 from livedeck.ui.kit.output_filter import ControlFilter, OutputFilter
-from livedeck.ui.kit.terminal import ExactApp, ascii_only, osc52, positioned
+from livedeck.ui.kit.terminal import ExactApp, positioned
 from livedeck.ui.kit.text_field import TextField
 from payloads import HIDDEN, LEGIT, SEQUENCES
 from ui.deck_stage import Stage, deck_stage

@@ -18,6 +18,7 @@ from textual.widget import Widget
 
 from livedeck.cli.screenshots import still_deck
 from livedeck.ui.kit import terminal
+from livedeck.ui.kit.control_strings import osc52
 from ui.stage import act, running, steady, text_of
 
 UI = Path(terminal.__file__).parents[1]
@@ -118,6 +119,6 @@ async def test_a_copy_reaches_the_terminal_once(multiplexer: str) -> None:
             SentDriver.sent = ""
             assert deck.copy_text("words", multiplexer)
             await pilot.pause()
-            sequence = terminal.osc52("words", multiplexer)
+            sequence = osc52("words", multiplexer)
             assert sequence
             assert SentDriver.sent.count(sequence) == 1

@@ -20,7 +20,7 @@ from livedeck.presentation.qos import HIGHLIGHTED, NORMAL, ODD
 from livedeck.settings import Settings
 from livedeck.text.segments import FILLED, Shade, StyleRole
 from livedeck.ui.kit import themes
-from livedeck.ui.kit.terminal import Plain, ascii_only
+from livedeck.ui.kit.line_filters import Plain, ascii_only
 from livedeck.ui.wallboard.styles import wall_style
 from ui.stage import act, running, text_of
 

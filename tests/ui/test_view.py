@@ -19,8 +19,8 @@ from livedeck.presentation.events import EVENTS
 from livedeck.presentation.filtering import TableView
 from livedeck.ui.app import Deck
 from livedeck.ui.general import actions
+from livedeck.ui.kit.control_strings import MAX_COPIED, osc52
 from livedeck.ui.kit.table import Table
-from livedeck.ui.kit.terminal import MAX_COPIED, osc52
 from livedeck.ui.shell.preferences import Preferences
 from ui.stage import act, known, running, show, text_of
 

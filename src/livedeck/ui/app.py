@@ -30,8 +30,9 @@ from livedeck.ui.features import FEATURES
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.canvas import StyledWidget
 from livedeck.ui.kit.graphics import Graphics
+from livedeck.ui.kit.line_filters import Ascii, Plain
 from livedeck.ui.kit.selection import RowSelection
-from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
+from livedeck.ui.kit.terminal import ExactApp
 from livedeck.ui.shell.calls import Calls, call_string, title_string
 from livedeck.ui.shell.context import Action, ActionRegistry, Context, Identity, Keymap, Opener, ScreenType
 from livedeck.ui.shell.keymap import key_of

@@ -15,6 +15,8 @@ from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
+from livedeck.ui.kit.control_strings import TITLE
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -22,10 +24,6 @@ R = TypeVar("R")
 
 INTERRUPTED = 128 + signal.SIGINT
 """The exit code of an end by ctrl-c, as a shell counts it."""
-
-
-TITLE = "\x1b]2;"
-"""Begins the control string that calls the window otherwise."""
 
 KEEP_TITLE, GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b]2;\x07\x1b[23;2t"
 """Has the terminal remember the title of its window, and take that again. One that cannot has none then: a shell sets

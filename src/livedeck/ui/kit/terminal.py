@@ -1,6 +1,6 @@
-"""What reaches the terminal: only cells that changed, without colours and characters that it lacks.
+"""What reaches the terminal: only cells that changed, and control strings of our own.
 
-The one file with private names of Textual (decisions.md, "Private Textual names"): `ChopsUpdate`, `CompositorUpdate`,
+It has private names of Textual (decisions.md, "Private Textual names"): `ChopsUpdate`, `CompositorUpdate`,
 `LayoutUpdate`, `App._display` and `App._fatal_error`. `tests/ui/test_private_names.py` says which assumption another
 Textual breaks.
 """
@@ -8,32 +8,27 @@ Textual breaks.
 from __future__ import annotations
 
 import sys
-import unicodedata
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from inspect import signature
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import structlog
-from rich.cells import split_graphemes
 from rich.console import Console, RenderableType
 from rich.control import Control
 from rich.segment import Segment
 from rich.text import Text
 from textual.app import App
-from textual.color import Color
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
-from livedeck.text.outside import has_agreed_width, shown
+from livedeck.text.outside import has_agreed_width
+from livedeck.ui.kit.control_strings import clipboard_string, osc52
 from livedeck.ui.kit.dialogs.modal import ModalApp
-from livedeck.ui.kit.driver import TITLE
-from livedeck.ui.kit.output_filter import ControlFilter, OutputFilter, filtered, without_controls
+from livedeck.ui.kit.output_filter import ControlFilter, OutputFilter, filtered
 
 if TYPE_CHECKING:
     from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
@@ -136,7 +131,7 @@ class FilteredApp(ModalApp[R], Generic[R]):
 
     def copy_to_clipboard(self, text: str) -> None:
         """Textual's way; the control string is ours, and passes."""
-        self._output.allow(f"\x1b]52;c;{b64encode(text.encode()).decode()}\x07")
+        self._output.allow(clipboard_string(text))
         super().copy_to_clipboard(text)
 
 
@@ -228,116 +223,3 @@ class ExactApp(FilteredApp[int]):
         error = sys.exc_info()[1]
         log.error("the app ended with an error", app=self.title, exc_info=error)
         self.panic(Text(self.crash_text(type(error).__name__)))
-
-
-SIGNS = str.maketrans(
-    {
-        "✖": "x", "▲": "^", "◆": "#", "●": "*", "○": "o", "◌": "~", "■": "=", "·": ".", "✓": "+", "▒": "/", "░": " ",
-        "▁": "_", "▂": ".", "▃": ",", "▄": "-", "▅": "=", "▆": "+", "▇": "%", "█": "@",
-        "│": "|", "┤": "+", "├": "+", "┼": "+", "─": "-", "╌": "-", "╎": ":", "┊": ":", "━": "=", "≠": "!",
-        "┌": "+", "┐": "+", "└": "+", "┘": "+", "╭": "+", "╮": "+", "╰": "+", "╯": "+", "▔": "-", "▎": "|", "▊": "|",
-        "▌": ">", "▐": "<", "▏": "|", "▕": "|", "▸": ">", "★": "*", "▼": "v", "▀": "x", "┃": "|",
-        "‖": "|", "↑": "^", "↓": "v", "↕": "|", "←": "<", "→": ">", "…": "~", "•": "*",
-        "’": "'", "‘": "'", "“": '"', "”": '"', "–": "-",
-    }
-)  # fmt: skip
-"""Each sign of the deck as one ASCII character; those of one kind (lamps, severities, statuses) stay distinct."""
-
-_BRAILLE = range(0x2800, 0x2900)
-
-_DOT_ROWS = (0x09, 0x12, 0x24, 0xC0)
-"""The dots of the four rows of a braille cell, from the top."""
-
-
-class Plain(LineFilter):
-    """No colour codes at all: bold, underline and reverse stay (interface.md, "Colours": NO_COLOR)."""
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  the face of filters
-        return [Segment(text, style.without_color if style else None, control) for text, style, control in segments]
-
-
-class Ascii(LineFilter):
-    """Only ASCII, cell for cell."""
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  the face of filters
-        return [Segment(ascii_only(text), style, control) for text, style, control in segments]
-
-
-@lru_cache(4096)
-def ascii_only(text: str) -> str:
-    """The text in ASCII, in as many cells: signs by their table, accents dropped, the rest question marks."""
-    if text.isascii():
-        return text
-    signs = text.translate(SIGNS)
-    return "".join(_plain(signs[start:end], cells) for start, end, cells in split_graphemes(signs)[0])
-
-
-def _plain(letter: str, cells: int) -> str:
-    """A letter with all that is joined to it, in as many cells."""
-    if letter.isascii():
-        return letter
-    if ord(letter[0]) in _BRAILLE:
-        return _stroke(ord(letter[0]) - _BRAILLE.start)
-    base = unicodedata.normalize("NFKD", letter)[0]
-    return base if base.isascii() and base.isprintable() and cells == 1 else "?" * cells
-
-
-def _stroke(dots: int) -> str:
-    """The stroke of a curve within one cell, by the rows that it touches."""
-    rows = [row for row, mask in enumerate(_DOT_ROWS) if dots & mask]
-    if not rows:
-        return " "
-    if rows[-1] - rows[0] >= 2:
-        return ":"
-    return "'" if rows[-1] <= 1 else "." if rows[0] >= 2 else "-"
-
-
-MAX_TITLE = 120
-"""Characters of a title or a notification."""
-
-
-def osc_title(text: str) -> str:
-    """The control string that calls the window so."""
-    return f"{TITLE}{_plain_words(text)}\x07"
-
-
-def osc_notification(kind: str, title: str, text: str) -> str:
-    """The control string that notifies the desktop; empty for a kind that there is not.
-
-    `osc9` (iTerm2, WezTerm, ghostty, kitty) has one text, `osc777` (foot, urxvt, some VTE) a title and a text,
-    which a semicolon would part.
-    """
-    if kind == "osc9":
-        return f"\x1b]9;{_plain_words(f'{title}: {text}')}\x07"
-    title, text = (_plain_words(part).replace(";", ",") for part in (title, text))
-    return f"\x1b]777;notify;{title};{text}\x07" if kind == "osc777" else ""
-
-
-def _plain_words(text: str) -> str:
-    """The text in one line without anything that a terminal would obey: it passes the last filter as it is."""
-    return without_controls(shown(text)).strip()[:MAX_TITLE]
-
-
-MAX_COPIED = 74_994
-"""Bytes of text: 100,000 in base64, which is what terminals take at least."""
-
-_SCREEN_CHUNK = 240
-"""GNU screen drops a longer control string."""
-
-
-def osc52(text: str, multiplexer: str = "") -> str | None:
-    """The control string that copies over any number of ssh hops; None where the text is too long for it.
-
-    tmux and GNU screen eat control strings: it is wrapped so that they hand it on.
-    """
-    data = text.encode()
-    if len(data) > MAX_COPIED:
-        return None
-    encoded = b64encode(data).decode()
-    if multiplexer == "tmux":
-        return f"\x1bPtmux;\x1b\x1b]52;c;{encoded}\x07\x1b\\"
-    if multiplexer == "screen":
-        whole = f"\x1b]52;c;{encoded}\x07"
-        parts = [whole[at : at + _SCREEN_CHUNK] for at in range(0, len(whole), _SCREEN_CHUNK)]
-        return "".join(f"\x1bP{part}\x1b\\" for part in parts)
-    return f"\x1b]52;c;{encoded}\x07"

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from livedeck.monitor import Alarm, Snapshot
 from livedeck.presentation.badges import SEVERITY_BADGES
-from livedeck.ui.kit.terminal import ascii_only, osc_notification, osc_title
+from livedeck.ui.kit.control_strings import osc_notification, osc_title
+from livedeck.ui.kit.line_filters import ascii_only
 
 BELL = "\x07"
 

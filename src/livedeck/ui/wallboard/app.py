@@ -31,7 +31,8 @@ from livedeck.text.segments import Role, ShadedLine, render
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.driver import INTERRUPTED
-from livedeck.ui.kit.terminal import Ascii, ExactApp, Plain
+from livedeck.ui.kit.line_filters import Ascii, Plain
+from livedeck.ui.kit.terminal import ExactApp
 from livedeck.ui.kit.themes import Palette, StyleSpec
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.layout import PageState, Wall, WallLayout, next_page_state, shift_lines, turn_page
