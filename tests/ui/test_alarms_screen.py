@@ -207,12 +207,18 @@ def test_an_incident_names_its_events() -> None:
     assert "Choir, gone" in shown
 
 
-def test_nothing_is_called_clear_but_by_what_is_known() -> None:
+def test_it_is_clear_since_the_last_fault_ended_and_what_is_only_to_be_known_was_none() -> None:
     """The last end of a fault, how many there were today, the longest."""
-    minutes = [(NOW - timedelta(minutes=at), NOW - timedelta(minutes=at - 2)) for at in (40, 20)]
-    faults = tuple(Episode("PACKET_LOSS", Severity.CRITICAL, "", since, until, "", "") for since, until in minutes)
-    quiet = Snapshot(1, NOW, LINK, events=(replace(state(), episodes=faults),))
+    loss, other, note = (
+        Episode("PACKET_LOSS", severity, "", NOW - timedelta(minutes=ago), NOW - timedelta(minutes=ago - 2), "", "")
+        for severity, ago in ((Severity.CRITICAL, 40), (Severity.WARNING, 20), (Severity.INFO, 10))
+    )
+    quiet = Snapshot(1, NOW, LINK, events=(replace(state(), episodes=(loss, other, note)),))
     assert hour.clear_text(quiet, FRESH) == "✓ clear since 20:42:00Z. 2 faults today, longest 02:00."
+    one = replace(quiet, events=(replace(state(), episodes=(loss,)),))
+    assert hour.clear_text(one, FRESH) == "✓ clear since 20:22:00Z. 1 fault today, longest 02:00."
+    none = replace(quiet, events=(replace(state(), episodes=(note,)),))
+    assert hour.clear_text(none, FRESH) == "✓ clear: no alarm now, and none in the last 5 min"
     began, present = (plain(line) for line in hour.hour_lines(quiet, FRESH, 73)[1:])
     assert began.count("▂") == 2
     assert present.count("▂") >= 6

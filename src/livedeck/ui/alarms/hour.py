@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
+from math import inf
 from typing import NamedTuple
 
 from livedeck.monitor import Severity, Snapshot
@@ -20,29 +20,31 @@ LABEL_CELLS = 13
 MIN_TOP = 4
 """The bars are scaled to so many faults at least: a single one is no wall."""
 
-_ROLES = {Severity.CRITICAL: StyleRole.CRITICAL_MARK, Severity.WARNING: StyleRole.LIMIT, Severity.INFO: StyleRole.INFO}
+_ROLES = {Severity.CRITICAL: StyleRole.CRITICAL_MARK, Severity.WARNING: StyleRole.LIMIT}
+"""What counts as a fault, and its colour."""
 
 
 class _Fault(NamedTuple):
-    """A fault that was told (epoch s, server clock); `until` None: it is there."""
+    """A fault that was told (epoch s, server clock); `until`: infinite while it is there."""
 
     severity: Severity
     since: float
-    until: float | None
+    until: float
 
 
-def _faults(snapshot: Snapshot, render_time: RenderTime) -> Iterator[_Fault]:
-    """Those that the samples tell, and the alarms that they do not."""
-    known = set()
+def _faults(snapshot: Snapshot, render_time: RenderTime) -> list[_Fault]:
+    """Those that the samples tell, and the alarms that they do not; none that is only to be known."""
+    faults, in_samples = list[_Fault](), set()
     for state in snapshot.events:
         for episode in state.episodes:
-            until = episode.until.timestamp() if episode.until else None
-            known.add((state.id, episode.kind, episode.target))
-            yield _Fault(episode.severity, episode.since.timestamp(), until)
+            until = episode.until.timestamp() if episode.until else inf
+            in_samples.add((state.id, episode.kind, episode.target))
+            faults.append(_Fault(episode.severity, episode.since.timestamp(), until))
     for alarm in all_alarms(snapshot):
-        if alarm.key not in known:
-            ended = None if alarm.is_ongoing else render_time.to_server(alarm.changed).timestamp()
-            yield _Fault(alarm.severity, render_time.to_server(alarm.since).timestamp(), ended)
+        if alarm.key not in in_samples:
+            until = inf if alarm.is_ongoing else render_time.to_server(alarm.changed).timestamp()
+            faults.append(_Fault(alarm.severity, render_time.to_server(alarm.since).timestamp(), until))
+    return [fault for fault in faults if fault.severity in _ROLES]
 
 
 def hour_lines(snapshot: Snapshot, render_time: RenderTime, cells: int) -> list[Line]:
@@ -52,9 +54,7 @@ def hour_lines(snapshot: Snapshot, render_time: RenderTime, cells: int) -> list[
     began: list[list[Severity]] = [[] for _ in range(axis.columns)]
     present: list[list[Severity]] = [[] for _ in range(axis.columns)]
     for fault in _faults(snapshot, render_time):
-        if fault.severity is Severity.INFO:
-            continue
-        first, last = axis.column_of(fault.since), axis.column_of(now if fault.until is None else fault.until)
+        first, last = axis.column_of(fault.since), axis.column_of(min(fault.until, now))
         if 0 <= first < axis.columns:
             began[first].append(fault.severity)
         for column in range(max(0, first), min(last + 1, axis.columns)):
@@ -91,12 +91,11 @@ def _bars(columns: list[list[Severity]]) -> Line:
 def clear_text(snapshot: Snapshot, render_time: RenderTime) -> str:
     """Since when nothing is wrong, how many faults there were today, and how long the longest lasted."""
     midnight = render_time.server.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-    past = [fault for fault in _faults(snapshot, render_time) if fault.severity is not Severity.INFO and fault.until]
-    ends = [fault.until for fault in past if fault.until is not None]
-    today = [fault for fault in past if fault.since >= midnight]
-    if not ends:
+    past = [fault for fault in _faults(snapshot, render_time) if fault.until < inf]
+    if not past:
         return "✓ clear: no alarm now, and none in the last 5 min"
-    since = datetime.fromtimestamp(max(ends), UTC)
-    longest = max(((fault.until or fault.since) - fault.since for fault in today), default=0.0)
-    counted = f" {len(today)} faults today, longest {compact_duration(longest)}." if today else ""
+    since = datetime.fromtimestamp(max(fault.until for fault in past), UTC)
+    today = [fault.until - fault.since for fault in past if fault.since >= midnight]
+    noun = "fault" if len(today) == 1 else "faults"
+    counted = f" {len(today)} {noun} today, longest {compact_duration(max(today))}." if today else ""
     return f"✓ clear since {since:%H:%M:%S}Z.{counted}"
