@@ -109,7 +109,7 @@ class _Panel:
     def __init__(self, curve: Curve, scale: Scale, backdrop: Backdrop) -> None:
         self._curve, self._scale, self._backdrop = curve, scale, backdrop
         cells = range(backdrop.cells)
-        self._pairs = [[bucket for bucket in curve.dots[2 * cell : 2 * cell + 2] if bucket] for cell in cells]
+        self._pairs = [_pair(curve.dots, cell) for cell in cells]
         self._levels = [min((scale.dot(bucket.median) for bucket in pair), default=0) for pair in self._pairs]
         self._faults = [backdrop.fault(cell) for cell in cells]
         self._drawn: list[list[_Drawn]] = [[_BLANK] * backdrop.cells for _ in range(scale.rows)]
@@ -175,12 +175,12 @@ class _Panel:
         The area fills a cell of the curve where that is in its upper half.
         """
         from_bottom = self._scale.rows - 1 - row
-        depth, least = 100 * from_bottom // max(1, self._scale.rows - 1), DOTS * from_bottom + DOTS // 2
+        depth, half_full = 100 * from_bottom // max(1, self._scale.rows - 1), DOTS * from_bottom + DOTS // 2
         area = None if self._backdrop.is_stale else self._curve.role
         line: list[tuple[str, Role]] = []
         run, before = "", _Look(StyleRole.TEXT, 100, None, None)
         for (glyph, ink, strength), level, fault in zip(self._drawn[row], self._levels, self._faults, strict=True):
-            under = area if level >= least else None
+            under = area if level >= half_full else None
             look = _Look(ink, strength, under, fault)
             if run and (look == before or (glyph == BLANK and look[2:] == before[2:])):
                 run += glyph
@@ -240,15 +240,14 @@ def status_line(label: str, backdrop: Backdrop) -> ShadedLine:
             cells.append((style.glyph, style.role))
         else:
             cells.append((style.glyph, Shade(style.role, GOOD)))
-    return [(f" {label:<{GUTTER - 1}}"[:GUTTER], StyleRole.HEAD), *_joined(cells)]
+    return [_label(label, StyleRole.HEAD), *_joined(cells)]
 
 
 def blocks_line(curve: Curve, scale: Scale, backdrop: Backdrop) -> ShadedLine:
     """The curve in a single row: a bar a cell, on the ground of the fault where there is one."""
     cells: list[tuple[str, Role]] = []
     for cell in range(backdrop.cells):
-        pair = [bucket for bucket in curve.dots[2 * cell : 2 * cell + 2] if bucket]
-        fault = backdrop.fault(cell)
+        pair, fault = _pair(curve.dots, cell), backdrop.fault(cell)
         if cell == backdrop.cursor:
             cells.append((CURSOR, Shade(StyleRole.STRONG, fault=fault)))
         elif pair:
@@ -256,18 +255,22 @@ def blocks_line(curve: Curve, scale: Scale, backdrop: Backdrop) -> ShadedLine:
             cells.append((_bar(min(bucket.median for bucket in pair), scale.high), Shade(ink, fault=fault)))
         else:
             cells.append((GAP if cell in backdrop.expected else " ", StyleRole.BAND))
-    return [(f" {curve.name:<{GUTTER - 1}}", StyleRole.HEAD), *_joined(cells)]
+    return [_label(curve.name, StyleRole.HEAD), *_joined(cells)]
 
 
 TIME_STEPS = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200)
+"""Seconds between two round times of an axis shorter than a day; over that whole days."""
+
 TICK_CELLS = 13
+"""Cells between two labels at least."""
+
 DAY_SECONDS = 86_400
 
 
 def time_ticks(axis: Axis) -> list[TimeTick]:
     """The round times in the axis, 13 cells and more apart; over a day and more midnight is a date."""
-    least = axis.step * TICK_CELLS
-    step = next((step for step in TIME_STEPS if step >= least), ceil(least / DAY_SECONDS) * DAY_SECONDS)
+    shortest = axis.step * TICK_CELLS
+    step = next((step for step in TIME_STEPS if step >= shortest), ceil(shortest / DAY_SECONDS) * DAY_SECONDS)
     first, clock = ceil(axis.start / step), "%H:%M:%S" if step < 60 else "%H:%M"
     ticks = []
     for at in range(first * step, ceil(axis.end), step):
@@ -291,7 +294,17 @@ def time_line(axis: Axis, backdrop: Backdrop) -> ShadedLine:
         around = cells[max(0, start - 1) : place.stop + 1]
         if len(tick.label) <= backdrop.cells and all(text == " " for text, _ in around):
             cells[place] = [(char, role) for char in tick.label]
-    return [(f"{' UTC':<{GUTTER}}", StyleRole.DIM), *_joined(cells)]
+    return [_label("UTC", StyleRole.DIM), *_joined(cells)]
+
+
+def _label(text: str, role: StyleRole) -> Segment:
+    """What stands left of the cells."""
+    return f" {text:<{GUTTER - 1}}"[:GUTTER], role
+
+
+def _pair(dots: Sequence[Bucket | None], cell: int) -> list[Bucket]:
+    """What was measured in that cell, of two values to a cell."""
+    return [bucket for bucket in dots[2 * cell : 2 * cell + 2] if bucket]
 
 
 def map_lines(
@@ -300,37 +313,40 @@ def map_lines(
     """The whole event in one row of bars or, with a second one, its statuses: half as bright around the `window`, whose
     edges are two marks.
     """
-    top = max((bucket.high for bucket in dots if bucket), default=0.0)
-    bars: list[tuple[str, Role]] = []
-    states: list[tuple[str, Role]] = []
-    for cell, style in enumerate(backdrop.statuses):
-        strength = 100 if cell in window else AROUND
-        pair = [bucket for bucket in dots[2 * cell : 2 * cell + 2] if bucket]
-        fault = backdrop.fault(cell)
-        ink = StyleRole.STALE if backdrop.is_stale else fault if fault and rows == 1 else role
-        missing = GAP if cell in backdrop.expected else " "
-        bars.append(
-            (_bar(min(bucket.median for bucket in pair), top), Shade(ink, strength))
-            if pair
-            else (missing, StyleRole.BAND)
-        )
-        if fault:
-            states.append(("▀", Shade(fault, strength)))
-        else:
-            states.append(
-                ("▔" if style else " ", Shade(StyleRole.STALE if backdrop.is_stale else StyleRole.OK, strength))
-            )
-    lines = []
-    for cells in (bars, states)[:rows]:
+    bars = _map_bars(dots, role, backdrop, window, shows_faults=rows == 1)
+    lines: list[ShadedLine] = []
+    for label, cells in (("whole", bars), ("event", _map_statuses(backdrop, window)))[:rows]:
         for cell, edge in ((window.start, "▐"), (window.stop - 1, "▌")):
             if 0 <= cell < len(cells):
                 cells[cell] = edge, StyleRole.STRONG
-        lines.append(cells)
-    labels = ("whole", "event")
-    return [
-        [(f" {label:<{GUTTER - 1}}", StyleRole.DIM), *_joined(cells)]
-        for label, cells in zip(labels, lines, strict=False)
-    ]
+        lines.append([_label(label, StyleRole.DIM), *_joined(cells)])
+    return lines
+
+
+def _map_bars(
+    dots: Sequence[Bucket | None], role: StyleRole, backdrop: Backdrop, window: range, *, shows_faults: bool
+) -> list[tuple[str, Role]]:
+    """`shows_faults`: a bar has the colour of the fault in it."""
+    top = max((bucket.high for bucket in dots if bucket), default=0.0)
+    cells: list[tuple[str, Role]] = []
+    for cell in range(backdrop.cells):
+        pair, fault = _pair(dots, cell), backdrop.fault(cell)
+        ink = StyleRole.STALE if backdrop.is_stale else fault if fault and shows_faults else role
+        if pair:
+            bar = _bar(min(bucket.median for bucket in pair), top)
+            cells.append((bar, Shade(ink, 100 if cell in window else AROUND)))
+        else:
+            cells.append((GAP if cell in backdrop.expected else " ", StyleRole.BAND))
+    return cells
+
+
+def _map_statuses(backdrop: Backdrop, window: range) -> list[tuple[str, Role]]:
+    normal = StyleRole.STALE if backdrop.is_stale else StyleRole.OK
+    cells: list[tuple[str, Role]] = []
+    for cell, style in enumerate(backdrop.statuses):
+        fault, strength = backdrop.fault(cell), 100 if cell in window else AROUND
+        cells.append(("▀" if fault else "▔" if style else " ", Shade(fault or normal, strength)))
+    return cells
 
 
 def _bar(value: float, top: float) -> str:
