@@ -13,7 +13,7 @@ from livedeck.cli.output import echo, echo_json
 from livedeck.cli.status_report import TIMEOUT, summary
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
 from livedeck.monitor import AlarmAnswer, ConnectionState, ConnectionStatus, Monitor, Snapshot
-from livedeck.presentation.alarms import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text, rule_change_text
+from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text, rule_change_text
 from livedeck.presentation.connection import loss_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import alarms_object, answer_object, change_object, rule_change_object

@@ -10,7 +10,7 @@ from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
 from livedeck.monitor import EventState, HistoryReader, OpenChange, Snapshot
 from livedeck.presentation import events
-from livedeck.presentation.alarms import alarm_text
+from livedeck.presentation.alarm_text import alarm_text
 from livedeck.presentation.connection import unreadable_text
 from livedeck.presentation.open_changes import ADVICE, open_change_object, open_change_text
 from livedeck.presentation.render_time import RenderTime
