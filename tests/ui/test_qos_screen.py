@@ -15,7 +15,7 @@ from livedeck.cli.screenshots import EVENING
 from livedeck.monitor import Buckets, Episode, EventState, History, MinMax, Readings, Severity
 from livedeck.presentation import events, qos
 from livedeck.presentation.qos import Axis, Bucket
-from livedeck.presentation.time_series import chart_axis, concat, from_history, from_memory, held, needs_history
+from livedeck.presentation.time_series import chart_axis, concat, from_history, from_memory, hold_samples, needs_history
 from livedeck.text.segments import Shade, StyleRole, plain
 from livedeck.ui.app import Deck
 from livedeck.ui.kit.chart import FAINT
@@ -64,7 +64,7 @@ def test_samples_in_memory_go_before_the_history_whose_older_columns_are_shifted
 def test_a_sample_stands_until_the_next_one_is_due_and_what_is_empty_then_is_a_gap() -> None:
     """interface.md, "Charts": never zero, and nothing beyond the newest answer."""
     axis = Axis(100.0, 120.0, 20)
-    series = held(from_memory(axis, readings([100, 102, 104, 110, 112])), 100.0, 115.5, 2.0)
+    series = hold_samples(from_memory(axis, readings([100, 102, 104, 110, 112])), 100.0, 115.5, 2.0)
     drawn = [bucket is not None for bucket in series.fps]
     assert drawn == [*[True] * 13, *[False] * 7, *[True] * 9, *[False] * 11]
     assert series.expected == range(15)

@@ -99,10 +99,9 @@ _LIMITS = {"health": ";;;0;100", "age": "s;;;0", "fps": ";;;0", "video": ";;;0",
 
 def _performance(measures: dict[str, float]) -> str:
     return " ".join(
-        f"{_label(label)}={value:g}{_LIMITS.get(label.rpartition(' ')[2], ';;;0')}" if abs(value) < 1e6
-        else f"{_label(label)}={value:.0f}{_LIMITS.get(label.rpartition(' ')[2], ';;;0')}"
+        f"{_label(label)}={value:{'g' if abs(value) < 1e6 else '.0f'}}{_LIMITS.get(label.rpartition(' ')[2], ';;;0')}"
         for label, value in measures.items()
-    )  # fmt: skip
+    )
 
 
 def _label(label: str) -> str:

@@ -134,21 +134,21 @@ USUAL_CADENCE = 2.0
 def recent_series(state: EventState, render_time: RenderTime, span: float, columns: int) -> TimeSeries | None:
     """The samples in memory of the last `span` seconds and a few more, in so many columns; None before an answer."""
     axis = chart_axis(state, render_time, span, columns)
-    return None if axis is None else held_now(state, render_time, from_memory(axis, state.qos.readings))
+    return None if axis is None else hold_until_answer(state, render_time, from_memory(axis, state.qos.readings))
 
 
-def held_now(state: EventState, render_time: RenderTime, series: TimeSeries) -> TimeSeries:
+def hold_until_answer(state: EventState, render_time: RenderTime, series: TimeSeries) -> TimeSeries:
     """That series of the event, each sample held until the next one was due, up to the last answer."""
     start = stream_start(state, series.axis.start)
     now = render_time.to_server(state.qos.as_of).timestamp() if state.qos.as_of else 0.0
-    return held(series, start, now, state.qos.cadence or USUAL_CADENCE)
+    return hold_samples(series, start, now, state.qos.cadence or USUAL_CADENCE)
 
 
 JITTER = 1.25
 """Two samples may lie so many cadences apart without one between them that is missing."""
 
 
-def held(series: TimeSeries, start: float, end: float, cadence: float) -> TimeSeries:
+def hold_samples(series: TimeSeries, start: float, end: float, cadence: float) -> TimeSeries:
     """The series of a stream that sent from `start` to `end` (epoch s), a sample every `cadence` seconds.
 
     Where columns are shorter than the cadence a sample stands until the next one is due: what is empty then is a gap.

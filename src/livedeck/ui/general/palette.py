@@ -21,6 +21,7 @@ Command = tuple[str, str]
 """The name of an action and what stands after its command."""
 
 MAX_ROWS, KEY_CELLS = 8, 11
+"""Actions in sight at once; the cells of the column of their keys."""
 
 
 class CommandScreen(Modal[Command | None]):

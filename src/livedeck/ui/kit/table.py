@@ -133,7 +133,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         regions = [
             region
             for number, line in self._drawn.items()
-            for region in _changed_regions(number - top + HEAD_LINES, before.get(number, []), line, width)
+            for region in _row_regions(number - top + HEAD_LINES, before.get(number, []), line, width)
         ]
         return self.refresh_regions([*regions, *changed_regions(0, head_before, self._head, width)])
 
@@ -286,6 +286,6 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
             self.post_message(self.Opened(key))
 
 
-def _changed_regions(y: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
+def _row_regions(y: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
     """As `changed_regions`; the whole row where the cursor came or left, for its row has a background of its own."""
     return changed_regions(y, before, after, width) if before[:1] == after[:1] else [Region(0, y, width, 1)]

@@ -14,7 +14,14 @@ from livedeck.presentation.event_detail import title
 from livedeck.presentation.events import is_doubtful, lag_text
 from livedeck.presentation.qos import Axis
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.time_series import TimeSeries, chart_axis, concat, from_memory, held_now, stream_start
+from livedeck.presentation.time_series import (
+    TimeSeries,
+    chart_axis,
+    concat,
+    from_memory,
+    hold_until_answer,
+    stream_start,
+)
 from livedeck.text.segments import Group, Line, Link, ShadedLine, StyleRole, justify, wrap_groups
 from livedeck.text.values import age, safe
 from livedeck.ui.kit.canvas import Canvas
@@ -398,7 +405,7 @@ def _now(state: EventState, render_time: RenderTime) -> float:
 def _series(history: HistoryQuery, state: EventState, render_time: RenderTime, axis: Axis) -> TimeSeries:
     """The event on that axis, from memory and from the history."""
     series = concat(history.series(state, axis), from_memory(axis, state.qos.readings))
-    return held_now(state, render_time, series)
+    return hold_until_answer(state, render_time, series)
 
 
 def _freshness(state: EventState, render_time: RenderTime) -> list[Group]:

@@ -141,8 +141,9 @@ def key_line(
         cluster = clusters.setdefault(_purpose(action), [])
         begin = " " if cluster or len(clusters) == 1 else "│ "
         cluster.append((0 if is_named else rank, [(begin, StyleRole.RULE), *pair]))
-    ways_out = [(0, _key_and_label(registry.by_name[name], registry)) for name in (HELP, QUIT)]
-    right: list[tuple[int, Sequence[tuple[str, Role]]]] = [(0, [(" ", StyleRole.TEXT), *pair]) for _, pair in ways_out]
+    right: list[tuple[int, Sequence[tuple[str, Role]]]] = [
+        (0, [(" ", StyleRole.TEXT), *_key_and_label(registry.by_name[name], registry)]) for name in (HELP, QUIT)
+    ]
     return justify([pair for cluster in clusters.values() for pair in cluster], [*right, (0, [])], width - 1, 1)
 
 

@@ -12,7 +12,7 @@ from livedeck.operations.schema import Field, FieldKind, FormResult, FormSchema,
 from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
 from livedeck.ui.shell.keymap import with_keys
 from livedeck.ui.videos.annotations import ACTIONS as ANNOTATIONS
-from livedeck.ui.videos.extras import empty_form, needs_video, renew, run, typed_entries, video_of
+from livedeck.ui.videos.extras import empty_form, needs_video, refresh_lists, run, typed_entries, video_of
 from livedeck.ui.videos.materials import ACTIONS as MATERIALS
 from livedeck.ui.videos.posters import ACTIONS as POSTERS
 from livedeck.ui.videos.selection import PARTS, selection_of
@@ -163,8 +163,8 @@ async def _send_order(ctx: Context, screen: OrderedScreen, video: Video, order: 
         return
     if reorder is ReorderMaterials:
         await _keep_order(ctx, rows, outcome.answer)
-    screen.order_sent(video.id, order)
-    renew(ctx)
+    screen.drop_sent_order(video.id, order)
+    refresh_lists(ctx)
 
 
 async def _keep_order(ctx: Context, rows: tuple[Subtitle | KnownMaterial, ...], order: object) -> None:

@@ -56,7 +56,7 @@ def needs_video(ctx: Context) -> str:
 async def run(ctx: Context, operation: Operation[Any]) -> OperationResult:
     """Run it, and have the lists asked for again."""
     outcome = await ctx.confirmer.run(operation)
-    renew(ctx)
+    refresh_lists(ctx)
     return outcome
 
 
@@ -70,7 +70,7 @@ async def run_form(
 ) -> OperationResult | None:
     """The same of a form."""
     outcome = await ctx.confirmer.run_form(state, make_operation, before=before, always=always)
-    renew(ctx)
+    refresh_lists(ctx)
     return outcome
 
 
@@ -84,8 +84,8 @@ def typed_entries(schema: FormSchema[Any], typed: str) -> FieldValues | None:
     return {schema.fields[0].name: typed} if typed else None
 
 
-def renew(ctx: Context) -> None:
-    """Something may have changed."""
+def refresh_lists(ctx: Context) -> None:
+    """Have them asked for again: something may have changed."""
     ctx.monitor.refresh()
     ctx.snapshot_signal.publish(None)
 

@@ -80,7 +80,7 @@ class VideoTab(BaseScreen):
         self.selection.part = self.MODE if self.MODE in PARTS else self.selection.part
         filtered, table_view = self.filtered_rows(snapshot, render_time)
         self._follow(filtered.rows, render_time)
-        self.query_one("#head", LinesWidget).show(self._head(render_time))
+        self.query_one("#head", LinesWidget).show(self._head_lines(render_time))
         empty_text = "" if filtered.total else self._empty_text()
         self.query_one(Table).show(filtered.rows, render_time, self._row.key, empty_text, table_view)
         item = self.selected_item()
@@ -105,7 +105,7 @@ class VideoTab(BaseScreen):
         key = self.selection.key(self.MODE)
         return (key,) if key else ()
 
-    def _head(self, render_time: RenderTime) -> list[ShadedLine]:
+    def _head_lines(self, render_time: RenderTime) -> list[ShadedLine]:
         cached, width = self.cached(), self.size.width
         lists = {part: self.cached(part) for part in PARTS}
         counts = {part: len(part_list.items) for part, part_list in lists.items() if part_list.as_of}
@@ -172,7 +172,7 @@ class OrderedScreen(VideoTab):
         self.refresh_all()
         return ""
 
-    def order_sent(self, video_id: str, sent: Sequence[str]) -> None:
+    def drop_sent_order(self, video_id: str, sent: Sequence[str]) -> None:
         """Drop the order of that video, unless rows were moved since it was sent."""
         order = self._orders.get(video_id, ())
         if [item_id for item_id in order if item_id in sent] == [item_id for item_id in sent if item_id in order]:
@@ -188,8 +188,8 @@ class OrderedScreen(VideoTab):
             self.refresh_all()
             self.ctx.announce("the order is as it was; nothing was sent")
 
-    def _head(self, render_time: RenderTime) -> list[ShadedLine]:
-        lines, order = super()._head(render_time), self.order()
+    def _head_lines(self, render_time: RenderTime) -> list[ShadedLine]:
+        lines, order = super()._head_lines(render_time), self.order()
         if order is None:
             return lines
         ids = [item.id for item in super().rows()]
