@@ -196,7 +196,7 @@ async def test_due_is_from_ten_minutes_before_the_start_until_it_is_on_air() -> 
 
 def _check_wall(model: WallModel) -> None:
     """A tile says it in its line, a cell beside its start; nothing of it dims the wall."""
-    tiles, cells = ("\n".join(map(plain, _wall(model, tiles).draw(0, pinned=False))) for tiles in (9, 3))
+    tiles, cells = ("\n".join(map(plain, _wall(model, tiles).draw(0))) for tiles in (9, 3))
     assert tiles.count("NO-GO: ") == cells.count("✖ NO-GO") == 3
     assert "NO-GO: restreams" in tiles
     assert "switched off: Video share" in tiles

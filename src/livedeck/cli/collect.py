@@ -17,7 +17,7 @@ from livedeck.cli.signals import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
 from livedeck.notify import Notifier, Spool, SpoolError, Vitals, beat, only_notifier
-from livedeck.presentation.alarms import HIDDEN_TRANSITIONS, change_text
+from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, change_text
 from livedeck.presentation.connection import loss_text
 from livedeck.settings import Settings, WatchedLimits, load
 
