@@ -27,8 +27,11 @@ from livedeck.monitor import (
     Reading,
     Readings,
     Severity,
+    Thresholds,
 )
 from livedeck.monitor.alarms import operator
+from livedeck.monitor.alarms.engine import AlarmEngine
+from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.ranking import urgent_first, worst_first
 from livedeck.monitor.signal.series import merge
 from monitor.alarm_stage import BLIND, RULES, WELL, Watcher, critical, finding, kinds, state
@@ -180,6 +183,15 @@ def test_a_history_that_fails_is_a_warning_of_the_deck_for_as_long_as_it_fails()
     (alarm,) = watcher.look(fault="disk full: history.db")
     assert (alarm.kind, alarm.severity, alarm.actual) == ("HISTORY_FAILED", Severity.WARNING, "disk full: history.db")
     assert [alarm.state for alarm in watcher.look(after=5)] == [AlarmState.RETURNED]
+
+
+def test_notifications_that_nobody_takes_are_critical_for_as_long_as_that_is_so() -> None:
+    engine = AlarmEngine(Thresholds())
+    engine.step(MonitorState((), WELL, NOW, notify_error="ops since 12:00:00Z"))
+    (alarm,) = engine.alarms.values()
+    assert (alarm.kind, alarm.severity, alarm.actual) == ("NOTIFY_FAILING", Severity.CRITICAL, "ops since 12:00:00Z")
+    engine.step(MonitorState((), WELL, NOW))
+    assert [alarm.state for alarm in engine.alarms.values()] == [AlarmState.RETURNED]
 
 
 # Acknowledgement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socketserver
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.message import Message as Mail
 from email.parser import BytesParser
@@ -40,7 +40,10 @@ def http_sink() -> Iterator[Sink]:
 
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            length = int(self.headers.get("Content-Length") or 0)
+            body = self.rfile.read(length)
+            if len(body) < length:  # its sender was killed
+                return
             names = {name.lower(): value for name, value in self.headers.items()}
             sink.received.append(Received(self.command, self.path, names, body))
             self.send_response(sink.status)
@@ -48,7 +51,8 @@ def http_sink() -> Iterator[Sink]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(sink.answer)))
             self.end_headers()
-            self.wfile.write(sink.answer)
+            with suppress(BrokenPipeError):
+                self.wfile.write(sink.answer)
 
         do_GET = do_POST = answer  # noqa: N815  the names that http.server calls
 

@@ -57,10 +57,16 @@ async def _collect(settings: Settings) -> int:
         heartbeat = await heartbeat_address(settings)
         api = await stack.enter_async_context(make_api(settings))
         history = await stack.enter_async_context(make_history(settings))
-        monitor = make_monitor(api, settings=settings, history=history, limits_source=WatchedLimits())
         notifier = Notifier(make_plan(settings), targets, await asyncio.to_thread(Spool, path), SystemClock())
         stack.push_async_callback(notifier.close)
         await notifier.open()
+        monitor = make_monitor(
+            api,
+            settings=settings,
+            history=history,
+            limits_source=WatchedLimits(),
+            notify_error=lambda: notifier.failure,
+        )
         collector = Collector(monitor, history, notifier)
         async with asyncio.TaskGroup() as group:
             group.create_task(notifier.run(), name="notify")

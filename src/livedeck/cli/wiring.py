@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -110,10 +110,12 @@ def make_monitor(
     history: History | None = None,
     answers: HistoryReader | None = None,
     limits_source: LimitsSource | None = None,
+    notify_error: Callable[[], str] | None = None,
 ) -> Monitor:
     """A monitor of that platform by those settings (None: the defaults) and on that clock (None: this machine's).
 
-    `limits_source`: where its limits may change while it runs.
+    `limits_source`: where its limits may change while it runs; `notify_error`: which targets of notifications take
+    nothing.
     """
     settings = settings or Settings()
     return Monitor(
@@ -126,4 +128,5 @@ def make_monitor(
         history=history,
         answers=answers,
         actor=this_process(),
+        notify_error=notify_error,
     )

@@ -70,8 +70,9 @@ class Monitor:
     `random` spreads the calls in time; `api` is closed by its owner.
     `overrides`: thresholds of single events, by id. `limits_source`: where the limits may change while it runs.
     `history` keeps what is seen and gives back, after a restart, what was; its owner closes it. `answers`: the history
-    of the decks beside this one, where this one keeps none. `actor`: who acts here, `user@host:pid`. `on_demand`: the
-    lists that are polled while somebody looks at them. One listener at a time: `snapshots()` and `wait_ready()` both
+    of the decks beside this one, where this one keeps none. `actor`: who acts here, `user@host:pid`. `notify_error`:
+    which targets of notifications take nothing, or nothing. `on_demand`: the lists that are polled while somebody looks
+    at them. One listener at a time: `snapshots()` and `wait_ready()` both
     poll the platform. What a person does to an alarm makes a new snapshot at once, without polling; AlarmRefused says
     why not. `clock`: that of every time it tells, without the steps of the one passed in.
     """
@@ -89,10 +90,12 @@ class Monitor:
         history: History | None = None,
         answers: HistoryReader | None = None,
         actor: str = "",
+        notify_error: Callable[[], str] | None = None,
     ) -> None:
         self.clock = self._clock = clock = SteadyClock(clock)
         self._timings = api.timings
         self._api, self._history = api.without_retry(), history  # the next round asks again
+        self._notify_error = notify_error
         self._limits, self._limits_source = Limits(thresholds or Thresholds(), overrides), limits_source
         self._rulings, self._rule_changes = Rulings(), list[RuleChange]()  # the changes since the last snapshot
         self._cadence = cadence or Cadence()
@@ -472,7 +475,15 @@ class Monitor:
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=self._debounce.is_urgent)
         await asyncio.sleep(0)  # evaluating, stepping the alarms and listing: a turn of the loop each
         fault = self._history.fault if self._history else ""
-        state = MonitorState(self._world.states, self._world.status, at.wall, fault, self._is_report, self._world.ended)
+        state = MonitorState(
+            self._world.states,
+            self._world.status,
+            at.wall,
+            fault,
+            self._is_report,
+            self._world.ended,
+            self._notify_error() if self._notify_error else "",
+        )
         state = replace(state, events=drop_unproven(state, self._limits.base))
         changes, bells = self._alarms.step(state)
         wait = self._poller.seconds_to_retry(self._schedule())

@@ -118,7 +118,7 @@ class Notifier:
     async def _reload(self) -> None:
         """Take up what waits in the file and is not known here, and forget what was sent long ago."""
         try:
-            await self._in_thread(partial(self._spool.forget_sent, self._clock.now()))
+            await self._in_thread(partial(self._spool.forget_old, self._clock.now()))
             self._enqueue(await self._in_thread(partial(self._spool.messages, WAITING)))
             self._dead = len(await self._in_thread(partial(self._spool.messages, DEAD)))
         except SpoolError as error:

@@ -41,7 +41,10 @@ CREATE INDEX spool_by_state ON spool (state, at);
 """
 
 KEPT = timedelta(days=1)
-"""How long what was sent is kept, for `livedeck notify list`."""
+"""How long what was sent is kept: the rate counts it."""
+
+DEAD_KEPT = timedelta(days=7)
+"""How long what was given up is kept, for a person to have it tried again."""
 
 SEEN_EACH = timedelta(seconds=10)
 """Between two notes of which alarms still stand."""
@@ -196,10 +199,11 @@ class Spool:
                 "UPDATE spool SET state = ?, tries = ?, answer = ? WHERE key = ?", (state, tries, answer, key)
             )
 
-    def forget_sent(self, now: datetime) -> None:
-        """Let go of what was sent long ago."""
+    def forget_old(self, now: datetime) -> None:
+        """Let go of what was sent or given up long ago."""
         with self._transaction():
-            self._db.execute("DELETE FROM spool WHERE state = 'sent' AND at < ?", (_text(now - KEPT),))
+            for state, kept in (SENT, KEPT), (DEAD, DEAD_KEPT):
+                self._db.execute("DELETE FROM spool WHERE state = ? AND at < ?", (state, _text(now - kept)))
 
     def revive(self) -> int:
         """Have what was given up wait again. Returns how many those are."""

@@ -39,7 +39,7 @@ _END_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isi
 class MonitorState:
     """What the alarms are evaluated from. `now`: this machine's clock. `history_error`: why nothing is recorded, or
     empty. `is_last`: nothing is asked again, so what failed is told as it is. `ended`: the events that ended on air in
-    the last minute."""
+    the last minute. `notify_error`: which targets of notifications take nothing, or empty."""
 
     events: tuple[EventState, ...]
     connection: ConnectionStatus
@@ -47,6 +47,7 @@ class MonitorState:
     history_error: str = ""
     is_last: bool = False
     ended: tuple[EndedEvent, ...] = ()
+    notify_error: str = ""
 
     @property
     def is_unlisted(self) -> bool:
@@ -70,7 +71,7 @@ class ActiveFault(NamedTuple):
 
 def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
     """Every fault that is there now."""
-    case = DeckCase(state.connection, state.history_error)
+    case = DeckCase(state.connection, state.history_error, state.notify_error)
     faults = {AlarmKey(DECK, finding.kind): _deck_fault(finding, state) for finding in _find_deck(case, thresholds)}
     faults |= _ended_on_air(state.ended)
     for event in drop_unproven(state, thresholds):

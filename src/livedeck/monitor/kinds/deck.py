@@ -67,6 +67,10 @@ def _observe_history(case: DeckCase, _thresholds: Thresholds) -> Observation | N
     return Observation(safe(case.history_error), "a history that can be written") if case.history_error else None
 
 
+def _observe_notify(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
+    return Observation(safe(case.notify_error), "targets that take what they are sent") if case.notify_error else None
+
+
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
     """The incident that lasts or begins: a coincidence of onsets on distinct inputs.
 
@@ -227,6 +231,20 @@ DECK_KINDS = (
             cause="The history file cannot be written: disk full, locked, or not allowed.",
             viewers="Nothing.",
             advice="Make room on the disk or free the file; the deck tries again by itself.",
+        ),
+    ),
+    AlarmKind(
+        name="NOTIFY_FAILING",
+        severity=Severity.CRITICAL,
+        component=Component.NONE,
+        detector=DeckDetector(observe=_observe_notify),
+        hidden_by=(),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="A receiver of notifications is away, or its address or secret has changed.",
+            viewers="Nothing; but whoever should be told of faults is not.",
+            advice="Watch the alarms here; see `livedeck notify list`, mend the target, then `livedeck notify retry`.",
         ),
     ),
     AlarmKind(

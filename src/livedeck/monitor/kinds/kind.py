@@ -143,15 +143,17 @@ class EventDetector:
 
 @dataclass(frozen=True, slots=True)
 class DeckCase:
-    """The deck itself: what a DeckDetector looks at. `history_error`: why nothing can be recorded, or empty."""
+    """The deck itself: what a DeckDetector looks at. `history_error`: why nothing can be recorded, or empty;
+    `notify_error`: which targets of notifications take nothing, or empty."""
 
     connection: ConnectionStatus
     history_error: str = ""
+    notify_error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DeckDetector:
-    """Looks at the deck itself: its connection, its clock, its history."""
+    """Looks at the deck itself: its connection, its clock, its history, its notifications."""
 
     observe: Callable[[DeckCase, Thresholds], Observation | None]
 
