@@ -185,13 +185,12 @@ class Database:
                     self.run("ROLLBACK")
             raise
 
-    def seal(self) -> None:
-        """Make a recording of it: one file without a log, as small as can be, that no deck writes to. Raises
+    def become_recording(self) -> None:
+        """Have it be one file without a log, which no deck writes to once this connection is closed. Raises
         StorageError."""
-        self.run(f"PRAGMA application_id = {_RECORDING}")
-        self.run("PRAGMA wal_checkpoint(TRUNCATE)")
         self.run("PRAGMA journal_mode = DELETE")
-        self.run("VACUUM")
+        self.run("PRAGMA synchronous = OFF")  # who writes a recording syncs it once, at the end
+        self.run(f"PRAGMA application_id = {_RECORDING}")
 
     def version(self) -> int:
         """Another number after each change that another connection made. Raises StorageError."""

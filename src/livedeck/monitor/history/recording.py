@@ -73,6 +73,7 @@ def export(
     }
     with AtomicFile(target, replace=replace) as file, closing(Database(source, reads=True)) as known:
         with closing(Database(file.path)) as db:
+            db.become_recording()
             db.run("ATTACH DATABASE ? AS source", [f"{source.absolute().as_uri()}?mode=ro"])
             db.run("CREATE TEMP TABLE chosen (name TEXT PRIMARY KEY)")
             with db.transaction():
@@ -96,7 +97,6 @@ def export(
             db.run("DETACH DATABASE source")
             tables = ("event", "stream", "sample", "journal", "alarm", "answer")
             rows = {table: db.rows(f"SELECT count(*) FROM main.{table}")[0][0] for table in tables}  # noqa: S608  ours
-            db.seal()
         return Recording(target, rows, file.path.stat().st_size)
 
 
