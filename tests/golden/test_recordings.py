@@ -10,15 +10,20 @@ import asyncio
 import shutil
 import sqlite3
 from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from cli.commands import called, livedeck
-from golden.player import record
-from livedeck.monitor import Limits, Thresholds, with_overrides
+from golden.player import START, record
+from livedeck.cli.wiring import SystemClock
+from livedeck.monitor import Limits, Playback, Thresholds, with_overrides
+from livedeck.monitor.history.maintenance import known_events
 from livedeck.monitor.history.recording import export
 from livedeck.monitor.judging import Judgement, judge
+from livedeck.monitor.published.codec import encode
+from livedeck.monitor.published.difference import Values
 from livedeck.simulator import scenario_names
 
 RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*.livedeck"))
@@ -60,6 +65,31 @@ def test_what_is_told_otherwise_today_is_said(tmp_path: Path) -> None:
     assert comparison.differences == ("is critical today",)
     done = called(tmp_path, "replay", str(other), "--judge")
     assert (done.returncode, "is critical today" in done.stdout) == (6, True)
+
+
+def test_what_was_published_is_in_a_recording_of_all_events_and_of_one_without_the_others(tmp_path: Path) -> None:
+    """Two moments of it: before the fault, and within."""
+    history, whole, part = (tmp_path / name for name in ("deck.sqlite", "whole.livedeck", "part.livedeck"))
+    record("audio-lost", 1, history)
+    (event,) = (event for event in known_events(history) if event.name == "Main stage")
+    export(history, whole)
+    export(history, part, event_ids=[event.id])
+    for at in (START + timedelta(seconds=20), START + timedelta(seconds=70)):
+        then, kept = (asyncio.run(shown(path, at)) for path in (history, part))
+        assert asyncio.run(shown(whole, at)) == then
+        assert kept["alarms"] == then["alarms"]
+        assert kept["events"] == {event.id: then["events"][event.id]}
+        assert len(then["events"]) > 1
+    assert then["alarms"]
+
+
+async def shown(path: Path, at: datetime) -> Values:
+    """What was published at that moment, as the file says, in values."""
+    playback = await Playback.open(path, SystemClock(), at)
+    try:
+        return encode(playback.snapshot).values
+    finally:
+        await playback.close()
 
 
 def test_on_an_empty_machine_it_tells_the_same_and_nothing_is_written(tmp_path: Path) -> None:

@@ -105,6 +105,9 @@ _MADE = {
 }
 """What makes a file of that schema ours; 0: a new one."""
 
+TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+"""The names of the tables of a file, but for those of SQLite itself."""
+
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full: free some space, or lower retention_days",
     sqlite3.SQLITE_BUSY: "another program has it locked: close that one",

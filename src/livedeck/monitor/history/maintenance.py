@@ -190,15 +190,17 @@ def _parts(db: Database, pruning: Pruning) -> Iterator[_Part]:
         [event],
     )
     for number, base in streams:
-        slot = (end - base) // SLOT
-        yield _Part(
-            "sample", "stream, time", "stream = :stream AND time < :end", {"stream": number, "end": slot * SLOT}
-        )
-        yield _Part("rollup", "stream, slot", "stream = :stream AND slot < :end", {"stream": number, "end": slot})
+        bounds = {"stream": number, "slot": (end - base) // SLOT, "time": (end - base) // SLOT * SLOT}
+        for table in ("sample", "late"):
+            yield _Part(table, "stream, time", "stream = :stream AND time < :time", bounds)
+        yield _Part("rollup", "stream, slot", "stream = :stream AND slot < :slot", bounds)
     values = {"end": end, "micro": end * 1000, "event": event}
     lasting = ", ".join(f"'{kind}'" for kind in (*journal.LASTING, *journal.IN_FORCE))
     of_all = f"AND kind NOT IN ({lasting})" if event is None or pruning.before else ""
     yield _Part("journal", "id", f"at < :end AND topic = coalesce(:event, topic) {of_all}", values)
+    if event is None:  # what was published is of all events together
+        over = "segment IN (SELECT segment FROM published GROUP BY segment HAVING max(at) < :micro)"
+        yield _Part("published", "segment, part", over, values)
     yield _Part("learnt", "rowid", "at < :end AND event = coalesce(:event, event)", values)
     yield _Part("alarm", "rowid", "changed < :micro AND event = coalesce(:event, event)", values)
     yield _Part("answer", "id", f"event = coalesce(:event, event) AND {answers.OLD}", {**values, "before": end * 1000})

@@ -62,10 +62,12 @@ class SchemaEntry(NamedTuple):
 class PageFile:
     """A damaged file and its write-ahead log, as far as that is whole.
 
-    `size`: bytes of a page, as its content says. `count`: pages that it has, the last one perhaps cut off.
+    `size`: bytes of a page, as its content says. `count`: pages that it has, the last one perhaps cut off. `overflows`:
+    those that hold the rest of the long rows that were read.
     """
 
     def __init__(self, path: Path) -> None:
+        self.overflows: set[int] = set()
         with path.open("rb") as file:  # a history may be larger than what the memory has room for
             self._content = mmap(file.fileno(), 0, access=ACCESS_READ) if path.stat().st_size else b""
         log = Path(f"{path}-wal")
@@ -74,6 +76,7 @@ class PageFile:
         self._frames = frames
         self.count = max(-(-len(self._content) // self.size), *frames, 0)
         self.free = self._free_pages()
+        self.overflows.clear()
 
     def page(self, number: int, *, has_rows: bool = True) -> Page | None:
         """The rows of that page, which begin with 1; None where it holds none, or nothing that can be read.
@@ -160,6 +163,7 @@ class PageFile:
         following = int.from_bytes(_cut(content, place + here, 4))
         while len(payload) < length:
             overflow = self._bytes(following) if following else b""
+            self.overflows.add(following)
             payload += _cut(overflow, 4, min(self.size - 4, length - len(payload)))
             following = int.from_bytes(overflow[:4])
         return bytes(payload)

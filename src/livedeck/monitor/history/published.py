@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import SystemRandom
@@ -37,6 +37,17 @@ _INSERT = "INSERT INTO published (segment, part, at, is_news, body) VALUES (?, ?
 _PARTS = """
 SELECT part, at, body FROM published WHERE segment = :segment AND part > :after AND at <= :until ORDER BY part
 """
+
+_SEGMENTS = "SELECT segment FROM published WHERE at < :until GROUP BY segment HAVING max(at) >= :since"
+
+_PARTS_WHOLE = """
+SELECT segment, part, at, is_news, body FROM published WHERE segment = :segment AND at < :until ORDER BY part
+"""
+
+_UNREADABLE = (zlib.error, ValueError, TypeError, AttributeError)
+
+Part = tuple[int, int, int, int, bytes]
+"""Segment, part, at, is_news and body, as they are stored."""
 
 _OLD = """
 DELETE FROM published WHERE (segment, part) IN (SELECT segment, part FROM published WHERE at < ? LIMIT ?) RETURNING part
@@ -84,12 +95,10 @@ def _append(db: Database, segment: Segment | None, snapshot: Snapshot) -> Segmen
     if segment is None or not timedelta() <= at - segment.began < _LASTS or segment.size > _GROWN * segment.whole:
         text = _text(encoded.values)
         number = microseconds(at) << 10 | SystemRandom().getrandbits(10)  # no two processes begin the same one
-        db.run(_INSERT, (number, 0, microseconds(at), is_news, zlib.compress(text, 9)))
+        db.run(_INSERT, (number, 0, microseconds(at), is_news, _packed(text)))
         return Segment(number, at, text[-_DICTIONARY:], len(text), encoded)
     text = _text(diff(segment.last.values, encoded.values))
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=segment.dictionary)
-    body = packer.compress(text) + packer.flush()
-    db.run(_INSERT, (segment.number, segment.part + 1, microseconds(at), is_news, body))
+    db.run(_INSERT, (segment.number, segment.part + 1, microseconds(at), is_news, _packed(text, segment.dictionary)))
     return replace(segment, last=encoded, part=segment.part + 1, size=segment.size + len(text))
 
 
@@ -137,6 +146,32 @@ def bounds(db: Database) -> tuple[datetime, datetime] | None:
     return None if first is None else (moment(first), moment(last))
 
 
+def copy(
+    source: Database, target: Database, since: int, until: int, keep: Callable[[Values], Values] | None = None
+) -> None:
+    """Write what that file says from then until before then (microseconds since the epoch) into another one, by whole
+    segments; in a transaction of the caller's. `keep`: what stays of each. Raises StorageError."""
+    for (segment,) in source.rows(_SEGMENTS, {"since": since, "until": until}):
+        parts: Iterable[Part] = source.rows(_PARTS_WHOLE, {"segment": segment, "until": until})
+        target.run_many(_INSERT, _rewritten(parts, keep) if keep else parts)
+
+
+def _rewritten(parts: Iterable[Part], keep: Callable[[Values], Values]) -> Iterator[Part]:
+    """The same segment with what is kept of each part, up to what cannot be read."""
+    frame: Frame | None = None
+    before: Values = {}
+    dictionary = b""
+    for segment, part, at, is_news, body in parts:
+        try:
+            frame = _read(frame, segment, part, moment(at), body)
+        except _UNREADABLE:
+            return
+        values = keep(frame.values)
+        text = _text(diff(before, values) if part else values)
+        yield segment, part, at, is_news, _packed(text, dictionary)
+        before, dictionary = values, dictionary or text[-_DICTIONARY:]
+
+
 def prune(db: Database, before: int, step: int) -> bool:
     """Delete `step` parts at most of segments that ended before then (epoch ms); whether there were any."""
     return bool(db.rows(_OLD, (before * 1000 - _LASTS // timedelta(microseconds=1), step)))
@@ -151,7 +186,7 @@ def _read_on(db: Database, frame: Frame | None, segment: int, until: datetime) -
             break
         try:
             frame = _read(frame, segment, part, moment(at), body)
-        except (zlib.error, ValueError, TypeError, AttributeError):
+        except _UNREADABLE:
             break
     return frame
 
@@ -162,6 +197,14 @@ def _read(frame: Frame | None, segment: int, part: int, at: datetime, body: byte
         return Frame(segment, part, at, _values(text), text[-_DICTIONARY:])
     text = _unpacked(zlib.decompressobj(-zlib.MAX_WBITS, frame.dictionary), body)
     return Frame(segment, part, at, apply(_values(text), frame.values), frame.dictionary)
+
+
+def _packed(text: bytes, dictionary: bytes = b"") -> bytes:
+    """A whole part; with the dictionary, one that builds on it."""
+    if not dictionary:
+        return zlib.compress(text, 9)
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=dictionary)
+    return packer.compress(text) + packer.flush()
 
 
 def _unpacked(unpacker: Any, body: bytes) -> bytes:

@@ -22,7 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.detection.learnt import parse_learnt
 from livedeck.monitor.history import answers, journal, samples
-from livedeck.monitor.history.database import Database, StorageError, microseconds
+from livedeck.monitor.history.database import TABLES, Database, StorageError, microseconds
 from livedeck.monitor.history.pages import PageFile, Row
 from livedeck.monitor.history.samples import SLOT, StreamKey
 from livedeck.monitor.model.alarm import Alarm
@@ -44,11 +44,14 @@ _ROLLED_AT_ONCE = 240
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 """A time before that is none of ours."""
 
-WORDS = {"sample": "samples", "journal": "log entries", "alarm": "alarms", "answer": "answers to alarms"}
+WORDS = {
+    "sample": "samples",
+    "journal": "log entries",
+    "alarm": "alarms",
+    "answer": "answers to alarms",
+    "published": "published snapshots",
+}
 """Tables that a person is told of."""
-
-TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-"""The names of the tables of a file, but for those of SQLite itself."""
 
 _BEFORE_OTHERS = ("event", "stream", "answer", "alarm", "journal", "learnt")
 
@@ -142,7 +145,7 @@ class _Salvage:
         self._indexed: defaultdict[str, set[int]] = defaultdict(set)  # of those that an index names
         self._since, self._until = self._latest, self._earliest
         self._lost_since, self._lost_until = self._latest, self._earliest
-        self._unreadable = 0
+        self._unreadable: set[int] = set()
         self._pages: defaultdict[str, list[int]] = defaultdict(list)
         self._events: dict[int, str] = {}
         self._streams: dict[int, tuple[int, str, int]] = {}
@@ -158,6 +161,7 @@ class _Salvage:
         self._copy("sample", self._write_samples)
         self._roll_up()
         self._copy("rollup", self._write_rollups)
+        self._copy("late", self._write_late)
         for table in self._shapes.keys() - {*_BEFORE_OTHERS, "sample", "rollup", "late"}:
             self._copy(table, self._row_writer(table))
         self._count_lost_samples()
@@ -171,7 +175,7 @@ class _Salvage:
             {table: count for table, count in self._lost.items() if count},
             *_moments(self._since, self._until),
             *_moments(self._lost_since, self._lost_until),
-            self._unreadable,
+            len(self._unreadable - self._file.overflows),
             fault,
         )
 
@@ -192,7 +196,7 @@ class _Salvage:
     def _sort_stray(self, number: int) -> None:
         page = self._file.page(number)
         if page is None:
-            self._unreadable += 1
+            self._unreadable.add(number)
             return
         for table, shape in self._shapes.items():
             if shape.is_index == page.is_index and any(shape.fits(row) for row in page.rows):
@@ -201,13 +205,14 @@ class _Salvage:
 
     def _read_index(self, name: str, table: str, pages: Iterable[int]) -> None:
         """What an index tells of the rows of its table, should these be lost."""
+        has_numbers = table in self._shapes and not self._shapes[table].is_index
         for _, values in self._rows(pages):
             match name, values:
                 case "sqlite_autoindex_event_1", (str() as event, int() as number):
                     self._events.setdefault(number, event)
                 case "stream_copy", (int() as number, int() as event_number, str() as stream, int() as base, _):
                     self._streams.setdefault(number, (event_number, stream, base))
-            if values and isinstance(values[-1], int) and table in self._shapes:
+            if has_numbers and values and isinstance(values[-1], int):
                 self._indexed[table].add(values[-1])
 
     def _rows(self, pages: Iterable[int], table: str = "") -> Iterator[Row]:
@@ -308,6 +313,12 @@ class _Salvage:
             values.append((target.id, slot + target.moved // SLOT, *figures))
         samples.keep_rollups(self._db, values)
         self._saved["rollup"] += len(values)
+
+    def _write_late(self, rows: list[Row]) -> None:
+        found = [(self._targets.get(number), time, at) for _, (number, time, at) in rows]
+        values = [(target.id, time + target.moved, at) for target, time, at in found if target and time is not None]
+        self._db.run_many("INSERT OR IGNORE INTO late VALUES (?, ?, ?)", values)
+        self._saved["late"] += len(values)
 
     def _count_lost_samples(self) -> None:
         """The roll-ups know how many there were."""
