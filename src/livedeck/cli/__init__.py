@@ -37,6 +37,7 @@ COMMANDS = {
     "rebaseline": "take what an event sends now as usual",
     "record": "watch without a screen, and write a recording of it",
     "replay": "open a recording on any machine, or judge it anew",
+    "report": "report a show or a day: uptime, outages, alarms, who answered; Markdown, JSON, CSV, a page",
     "schema": "print the JSON Schema of what a command prints with --json",
     "screenshots": "make the pictures of the documentation from a seed and a fixed clock",
     "search": "find words in what is recorded: alarms, notes, actions, markers, events",

@@ -100,6 +100,43 @@ _ENTRY = _object(at="text", what="text", event_id="text?", event="text?", severi
 
 _STRETCH: dict[str, str | dict[str, Any]] = {"since": "text", "until": "text", "seconds": "number"}
 
+_STRETCHES = _list(_object(**_STRETCH))
+
+_REPORTED_EVENT = _object(
+    id="text",
+    name="text",
+    tally="text",
+    deleted="flag",
+    planned="text?",
+    on_air=_STRETCHES,
+    up_seconds="number",
+    uptime="number?",
+    outages=_STRETCHES,
+    unknown=_STRETCHES,
+    sample_seconds="number?",
+    target="number",
+    budget_seconds="number",
+    bad_seconds="number",
+    bad=_STRETCHES,
+    faults=_list(
+        _object(
+            kind="text", severity="text", target_name="text?", since="text", until="text?", exact="flag", text="text"
+        )
+    ),
+    seconds_by_kind={"type": "object", "additionalProperties": {"type": "number"}},
+    worst=nullable(_object(**_STRETCH)),
+    restreams=_list(_object(name="text", down=_STRETCHES)),
+    markers=_list(_object(at="text", text="text")),
+    actions=_list(_ENTRY),
+    acknowledgements=_list(
+        _object(kind="text", target_name="text?", severity="text", raised="text", seconds="number?", by="text?")
+    ),
+    seconds_to_acknowledge="number?",
+    chat=nullable({"type": "object", "additionalProperties": {"type": "integer"}}),
+    not_known=_list({"type": "string"}),
+    entries=_list(_ENTRY),
+)
+
 REPORTS: Mapping[str, dict[str, Any]] = {
     "status": {**_ALARMS, **_fields(events=_list(_EVENT), unreadable="count", open_changes=_list(_OPEN_CHANGE))},
     "alarms": _ALARMS,
@@ -135,6 +172,14 @@ REPORTS: Mapping[str, dict[str, Any]] = {
                 expected="text",
             )
         ),
+    ),
+    "report": _fields(
+        schema="text",
+        title="text",
+        made="text",
+        **_STRETCH,
+        unwatched=_list(_object(**_STRETCH)),
+        events=_list(_REPORTED_EVENT),
     ),
     "search": _fields(schema="text", text="text", entries=_list(_ENTRY)),
     "doctor": _fields(

@@ -370,6 +370,12 @@ class Settings(LimitSettings, DisplaySettings, PlatformSettings):
         "shown; empty: one a platform in your data folder",
     )
     retention_days: Number = Field(default=30, ge=1, le=3650, description="days after which the history forgets")
+    uptime_target: Number = Field(
+        default=99.9,
+        ge=0,
+        le=100,
+        description="percent of the time on air that should be good: the rest is error budget",
+    )
     cadence: CadenceSettings = Field(
         default=CadenceSettings(), description="seconds between asks, and how many at once"
     )

@@ -1,0 +1,334 @@
+"""A report as one page of HTML: no script, nothing from elsewhere; narrow, wide, printed, light and dark. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from html import escape
+from math import isfinite
+
+from livedeck.monitor import Severity
+from livedeck.report import svg
+from livedeck.report.facts import EventFacts, Report, gaps_text
+from livedeck.report.markdown import acknowledged, budget, fault_name, figures, percent, severity_word, until_text
+from livedeck.report.samples import STEPS
+from livedeck.report.spans import Span, Spans, common, seconds_of
+from livedeck.report.text import stretch_text
+from livedeck.report.timeline import EntryKind
+from livedeck.text.values import bits, duration, frames, safe, short_duration
+
+_CHARTS = (("video", "Video", bits, "bit/s"), ("audio", "Audio", bits, "bit/s"), ("fps", "Frames", frames, "frames/s"))
+
+_STYLE = """
+:root{color-scheme:light dark;--ground:#fbfaf6;--panel:#f0f2f3;--raised:#e3e8ec;--text:#22292e;--strong:#000;
+--dim:#4d5862;--frame:#d3dadf;--crit:#8c0812;--warn:#826010;--ok:#004e34;--info:#0e58a8;--key:#8c2388;
+--video:#00687a;--audio:#5743ad;--fps:#3a6600;--ink:#fff}
+@media (prefers-color-scheme:dark){:root{--ground:#0d1117;--panel:#141b23;--raised:#1c2631;--text:#d6dee6;
+--strong:#fff;--dim:#93a1af;--frame:#26313c;--crit:#ff6558;--warn:#ffdd55;--ok:#66dcc0;--info:#6496f5;--key:#e0a0ff;
+--video:#4fd1e0;--audio:#b9a3ff;--fps:#8fd460;--ink:#0d1117}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--ground);color:var(--text);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
+"Helvetica Neue",Arial,sans-serif;font-variant-numeric:tabular-nums}
+main{max-width:1080px;margin:0 auto;padding:28px 20px 48px}
+h1{font-size:27px;line-height:1.2;margin:0 0 4px;color:var(--strong);overflow-wrap:anywhere}
+h2{font-size:21px;line-height:1.25;margin:44px 0 12px;padding-top:14px;border-top:2px solid var(--frame);
+color:var(--strong);overflow-wrap:anywhere}
+h3{font-size:15px;margin:28px 0 8px;color:var(--strong)}
+p{margin:0 0 10px}.dim{color:var(--dim)}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(210px,1fr));gap:10px;margin:14px 0 18px}
+.tile{background:var(--panel);border:1px solid var(--frame);border-radius:8px;padding:10px 13px}
+.tile b{display:block;font-size:21px;line-height:1.25;color:var(--strong);font-weight:600}
+.tile span{display:block;font-size:12.5px;color:var(--dim)}
+.tile.crit b{color:var(--crit)}.tile.warn b{color:var(--warn)}.tile.ok b{color:var(--ok)}
+figure{margin:0 0 12px;break-inside:avoid}
+figcaption{display:flex;justify-content:space-between;gap:12px;font-size:12.5px;color:var(--dim);margin:0 0 3px}
+figcaption b{color:var(--text);font-weight:600}
+.plot{background:var(--panel);border:1px solid var(--frame);border-radius:4px;overflow:hidden}
+.plot svg{display:block;width:100%;height:88px}
+.lane svg{height:16px}.air svg{height:26px}.chat svg{height:56px}
+.axis{position:relative;height:20px;font-size:12px;color:var(--dim);margin:-6px 0 10px}
+.axis span{position:absolute;transform:translateX(-50%);white-space:nowrap}
+.axis span.first{transform:none}.axis span.last{transform:translateX(-100%)}
+path,rect{vector-effect:non-scaling-stroke}
+.line{fill:none;stroke-width:1.6;stroke-linejoin:round}.band{opacity:.22}
+.line.video{stroke:var(--video)}.band.video{fill:var(--video)}.line.audio{stroke:var(--audio)}
+.band.audio{fill:var(--audio)}.line.fps{stroke:var(--fps)}.band.fps{fill:var(--fps)}
+.up{fill:var(--ok)}.down,.critical{fill:var(--crit)}.warning{fill:var(--warn)}.info{fill:var(--info)}
+.wash{fill:var(--crit);opacity:.16}.unknown{fill:url(#unknown)}.hatch{stroke:var(--dim);stroke-width:2}
+.status-loss{fill:var(--crit)}.status-key20{fill:var(--warn)}.status-key50,.status-unknown{fill:var(--key)}
+.marker{stroke:var(--strong);stroke-width:1.4;stroke-dasharray:3 3;fill:none}.count{fill:var(--info)}
+.legend{display:flex;flex-wrap:wrap;gap:4px 16px;font-size:12.5px;color:var(--dim);margin:2px 0 14px}
+.legend i{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:6px;vertical-align:-1px}
+.legend .i-up{background:var(--ok)}.legend .i-down{background:var(--crit)}
+.legend .i-unknown{background:repeating-linear-gradient(45deg,var(--dim) 0 2px,transparent 2px 5px);
+border:1px solid var(--frame)}
+.legend .i-marker{width:0;border-left:2px dashed var(--strong);border-radius:0;margin-right:8px}
+.scroll{overflow-x:auto;margin:0 0 10px}
+table{border-collapse:collapse;width:100%;font-size:13.5px}
+th{text-align:left;font-weight:600;color:var(--dim);font-size:12.5px;border-bottom:1px solid var(--frame);
+padding:4px 14px 4px 0;white-space:nowrap}
+td{padding:5px 14px 5px 0;border-bottom:1px solid var(--frame);vertical-align:top}
+td.wide{overflow-wrap:anywhere;min-width:12ch}td.tight{white-space:nowrap}tr{break-inside:avoid}
+.sev-critical{color:var(--crit);font-weight:600}.sev-warning{color:var(--warn);font-weight:600}.sev-info{color:var(--dim)}
+ul{margin:0;padding-left:20px}li{margin:0 0 3px}
+@media (max-width:560px){main{padding:18px 14px 32px}h1{font-size:22px}h2{font-size:18px;margin-top:34px}
+.tiles{grid-template-columns:1fr 1fr;gap:8px}.tile b{font-size:18px}table{font-size:12.5px}td,th{padding-right:9px}
+.word{display:none}td.wide{min-width:9ch}}
+@media print{:root{color-scheme:light;--ground:#fff;--panel:#fff;--raised:#eee;--text:#000;--strong:#000;--dim:#444;
+--frame:#bbb;--crit:#8c0812;--warn:#826010;--ok:#004e34;--info:#0e58a8;--key:#8c2388;--video:#00687a;
+--audio:#5743ad;--fps:#3a6600;--ink:#fff}
+*{print-color-adjust:exact;-webkit-print-color-adjust:exact}body{font-size:11.5px}main{max-width:none;padding:0}
+h2{break-before:auto;break-after:avoid}h3{break-after:avoid}.tile{break-inside:avoid}.scroll{overflow:visible}
+table{font-size:10.5px}.plot svg{height:70px}.lane svg{height:14px}.air svg{height:22px}}
+@page{margin:14mm}
+"""
+
+
+def page(report: Report) -> str:
+    """The whole report."""
+    title = escape(safe(report.title))
+    body = [f"<h1>{title}</h1>", f'<p class="dim">{_stretch(report)}</p>']
+    if not report.events:
+        body.append("<p>No event was on air, as far as the history knows.</p>")
+    if len(report.events) > 1:
+        body += _overview(report.events)
+    for facts in report.events:
+        body += _event(facts, has_title=len(report.events) > 1)
+    body += _watching(report)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{title}</title><style>{_STYLE}</style></head><body>{_PATTERNS}<main>{''.join(body)}</main></body></html>\n"
+    )
+
+
+_PATTERNS = (
+    '<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs><pattern id="unknown" width="7" '
+    'height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0V7"/></pattern>'
+    "</defs></svg>"
+)
+
+
+def _stretch(report: Report) -> str:
+    return f"{stretch_text(report.span)} UTC · written {report.made:%Y-%m-%d %H:%M:%S}Z by livedeck"
+
+
+def _overview(events: Sequence[EventFacts]) -> Iterator[str]:
+    rows = (
+        [facts.name, _clocks(facts.on_air), percent(facts.uptime), f"{len(facts.outages)}", budget(facts)]
+        for facts in events
+    )
+    yield _table(["Event", "On air", "Uptime", "Outages", "Error budget"], rows, wide={0, 4})
+
+
+def _event(facts: EventFacts, *, has_title: bool) -> Iterator[str]:
+    if has_title:
+        yield f"<h2>{escape(facts.name)}</h2>"
+    yield _tiles(facts)
+    within = _shown(facts)
+    if within:
+        yield from _charts(facts, within)
+    yield from _sections(facts)
+    yield "<h3>What is not known</h3>"
+    yield f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in gaps_text(facts))}</ul>"
+
+
+def _tiles(facts: EventFacts) -> str:
+    known = dict(figures(facts))
+    used = facts.spent / facts.budget if facts.budget else 0.0
+    down = short_duration(seconds_of(facts.outages))
+    planned_day, _, planned_time = known["Planned"].partition(" ")
+    answered = facts.seconds_to_acknowledge
+    bad = "crit" if facts.outages else ""
+    tiles = [
+        (percent(facts.uptime), "of the known time on air a signal came", bad or ("ok" if facts.up else "")),
+        (duration(seconds_of(facts.on_air)), f"on air, {known['On air']}", ""),
+        (down if facts.outages else "none", _outages(facts), bad),
+        (_share(used, facts), f"of the error budget: {budget(facts).partition(':')[0]}", _loudness(used)),
+        (_worst(facts), f"bad in the worst five minutes{_worst_when(facts)}", ""),
+        (acknowledged(answered) if facts.acknowledgements else "-", f"to answer; {known['Acknowledged']}", ""),
+        (planned_time if facts.event.scheduled else "-", f"planned start, {planned_day}", ""),
+        (short_duration(seconds_of(facts.unknown)), "on air, and nothing is known", "warn" if facts.unknown else ""),
+    ]
+    cells = (
+        f'<div class="tile {role}"><b>{escape(value)}</b><span>{escape(words)}</span></div>'
+        for value, words, role in tiles
+    )
+    return f'<div class="tiles">{"".join(cells)}</div>'
+
+
+def _share(used: float, facts: EventFacts) -> str:
+    if not facts.budget:
+        return "-"
+    return f"{used:.0f} times" if used >= 10 else f"{100 * used:.0f} %"
+
+
+def _loudness(used: float) -> str:
+    return "crit" if used > 1 else "warn" if used > 0.5 else ""
+
+
+def _worst(facts: EventFacts) -> str:
+    return short_duration(seconds_of(common(facts.bad, [facts.worst]))) if facts.worst else "-"
+
+
+def _worst_when(facts: EventFacts) -> str:
+    return f", from {facts.worst.since:%H:%M:%S}Z" if facts.worst else ": nothing was wrong"
+
+
+def _shown(facts: EventFacts) -> Span | None:
+    """What the charts show: the time on air and what was wrong around it, with a margin."""
+    edges = [at for span in (*facts.on_air, *facts.outages) for at in span]
+    edges += [
+        datetime.fromtimestamp(at, UTC) for at in facts.samples.time[:1].tolist() + facts.samples.time[-1:].tolist()
+    ]
+    return Span(min(edges), max(edges)) if edges and min(edges) < max(edges) else None
+
+
+def _charts(facts: EventFacts, within: Span) -> Iterator[str]:
+    marks = svg.lines((marker.at.timestamp() for marker in facts.markers), within, "marker")
+    wash = svg.bars(facts.outages, within, "wash") + svg.bars(facts.unknown, within, "unknown")
+    air = svg.bars(facts.up, within, "up") + svg.bars(facts.outages, within, "down")
+    air += svg.bars(facts.unknown, within, "unknown") + marks
+    yield _figure("On air", _outages(facts), svg.picture("When a signal came", [air]), "air")
+    yield (
+        '<div class="legend"><span><i class="i-up"></i>signal</span><span><i class="i-down"></i>outage</span>'
+        '<span><i class="i-unknown"></i>not known</span><span><i class="i-marker"></i>marker</span></div>'
+    )
+    for name, title, text, unit in _CHARTS:
+        buckets = svg.columns_of(facts.samples, within, name)
+        values = [value for value in getattr(facts.samples, name) if isfinite(value)]
+        if values:
+            words = f"{text(min(values))} to {text(max(values))} {unit}"
+            parts = [wash, svg.curve(buckets, svg.top_of(buckets), name), marks]
+            yield _figure(title, words, svg.picture(f"{title}, {words}", parts), "")
+    status = svg.status_bars(facts.samples, within)
+    if status:
+        yield _figure(
+            "Status", "loss, key frames", svg.picture("Samples whose status was not normal", [status]), "lane"
+        )
+    for kind, (severity, count, seconds) in facts.minutes_by_kind.items():
+        spans = [fault.span(within.until) for fault in facts.faults if fault.kind == kind]
+        words = f"{count} x, {short_duration(seconds)}"
+        yield _figure(kind, words, svg.picture(f"{kind}, {words}", [svg.bars(spans, within, severity.value)]), "lane")
+    if facts.chat:
+        yield _figure("Chat", f"at most {max(facts.chat.values())} messages a minute", _chat(facts, within), "chat")
+    yield _axis(within)
+
+
+def _outages(facts: EventFacts) -> str:
+    count = len(facts.outages)
+    return f"{count or 'no'} outage{'' if count == 1 else 's'}"
+
+
+def _chat(facts: EventFacts, within: Span) -> str:
+    chat = facts.chat or {}
+    most = max(chat.values())
+    parts = []
+    for at, count in chat.items():
+        left, right = svg.place(at.timestamp(), within), svg.place(at.timestamp() + 60, within)
+        high = svg.HEIGHT * count / most
+        parts.append(
+            f'<rect class="count" x="{left:.2f}" y="{svg.HEIGHT - high:.1f}" width="{max(0.0, right - left):.2f}" '
+            f'height="{high:.1f}"/>'
+        )
+    return svg.picture("Chat messages a minute", parts)
+
+
+def _figure(title: str, words: str, picture: str, name: str) -> str:
+    return (
+        f"<figure><figcaption><b>{escape(title)}</b><span>{escape(words)}</span></figcaption>"
+        f'<div class="plot {name}">{picture}</div></figure>'
+    )
+
+
+def _axis(within: Span) -> str:
+    """The times below the charts: the first, the last and some whole ones between."""
+    step = next((step for step in STEPS if within.seconds / step <= 4), STEPS[-1])
+    first, last = within.since.timestamp(), within.until.timestamp()
+    labels = [f'<span class="first" style="left:0">{within.since:%H:%M:%S}</span>']
+    at = (first // step + 1) * step
+    while at < last:
+        share = 100 * (at - first) / (last - first)
+        if 20 < share < 76:
+            labels.append(f'<span style="left:{share:.2f}%">{datetime.fromtimestamp(at, UTC):%H:%M}</span>')
+        at += step
+    labels.append(f'<span class="last" style="left:100%">{within.until:%H:%M:%S}Z</span>')
+    return f'<div class="axis">{"".join(labels)}</div>'
+
+
+def _sections(facts: EventFacts) -> Iterator[str]:
+    if facts.outages:
+        yield "<h3>Outages</h3>"
+        yield _table(["From", "To", "Length"], map(_span_row, facts.outages))
+    if facts.faults:
+        yield "<h3>What was wrong</h3>"
+        rows = [
+            [f"{fault.since:%H:%M:%S}Z", until_text(fault), fault.severity, fault_name(fault), fault.text]
+            for fault in facts.faults
+        ]
+        yield _table(["From", "To", "Severity", "Alarm", "What"], rows, wide={3, 4})
+    if facts.restreams:
+        yield "<h3>Restreams</h3>"
+        rows = [[name, _clocks(downs) if downs else "never down", short_duration(seconds_of(downs))]
+                for name, downs in facts.restreams.items()]  # fmt: skip
+        yield _table(["Restream", "Down", "Length"], rows, wide={0, 1})
+    if facts.acknowledgements:
+        yield "<h3>Who answered</h3>"
+        rows = [
+            [
+                f"{answer.raised:%H:%M:%S}Z",
+                answer.severity,
+                f"{answer.kind} {answer.target_name}",
+                acknowledged(answer.seconds),
+                answer.by or "-",
+            ]
+            for answer in facts.acknowledgements
+        ]
+        yield _table(["Raised", "Severity", "Alarm", "After", "By"], rows, wide={2})
+    actions = facts.of_kind(EntryKind.ACTION, EntryKind.RULING)
+    if actions:
+        yield "<h3>Actions</h3>"
+        rows = [[f"{entry.at:%H:%M:%S}Z", entry.by or "?", entry.text] for entry in actions]
+        yield _table(["At", "By", "What"], rows, wide={2})
+    if facts.markers:
+        yield "<h3>Markers</h3>"
+        rows = [[f"{marker.at:%H:%M:%S}Z", safe(marker.text) or "-"] for marker in facts.markers]
+        yield _table(["At", "Text"], rows, wide={1})
+
+
+def _watching(report: Report) -> Iterator[str]:
+    yield "<h2>Watching</h2>"
+    if report.unwatched:
+        yield "<p>Nobody had the platform's answers in this time. What happened then is known by samples alone.</p>"
+        yield _table(["From", "To", "Length"], map(_span_row, report.unwatched))
+    else:
+        yield "<p>Somebody watched all the time.</p>"
+
+
+def _span_row(span: Span) -> list[str | Severity]:
+    return [f"{span.since:%Y-%m-%d %H:%M:%S}Z", f"{span.until:%H:%M:%S}Z", short_duration(span.seconds)]
+
+
+def _clocks(spans: Spans) -> str:
+    return ", ".join(f"{span.since:%H:%M:%S}Z to {span.until:%H:%M:%S}Z" for span in spans) or "never"
+
+
+_SHORT = {"Severity": '<span class="word">Severity</span>'}
+"""Heads that a narrow page has no room for."""
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str | Severity]], wide: Iterable[int] = ()) -> str:
+    head = "".join(f"<th>{_SHORT.get(text, escape(text))}</th>" for text in heads)
+    wide = set(wide)
+    lines = (
+        f"<tr>{''.join(_cell(value, is_wide=index in wide) for index, value in enumerate(row))}</tr>" for row in rows
+    )
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+
+
+def _cell(value: str | Severity, *, is_wide: bool) -> str:
+    if isinstance(value, Severity):
+        glyph, _, word = severity_word(value).partition(" ")
+        return f'<td class="tight sev-{value.value}" title="{word}">{glyph}<span class="word"> {word}</span></td>'
+    return f'<td class="{"wide" if is_wide else "tight"}">{escape(value).replace("_", "_<wbr>")}</td>'

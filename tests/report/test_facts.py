@@ -1,0 +1,194 @@
+"""What is not known is no uptime; what others wrote is text in every form of a report."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from array import array
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livedeck.monitor import (
+    BroadcastState,
+    EpisodeRecord,
+    EventRecord,
+    Marker,
+    Readings,
+    RestreamRecord,
+    Severity,
+    WatchRecord,
+)
+from livedeck.report.chat import messages_a_minute
+from livedeck.report.document import report_csv
+from livedeck.report.facts import EventFacts, facts_of, report_of
+from livedeck.report.markdown import markdown
+from livedeck.report.page import page
+from livedeck.report.recorded import Recorded
+from livedeck.report.spans import Span, common, joined, seconds_of, without
+from livedeck.text.secrets import register_secret
+from report.readers import Page, markdown_links, markdown_tables
+
+NOW = datetime(2026, 11, 21, 21, tzinfo=UTC)
+SHOW = Span(NOW, NOW + timedelta(minutes=20))
+
+
+def at(seconds: float) -> datetime:
+    return NOW + timedelta(seconds=seconds)
+
+
+def samples(*stretches: tuple[float, float]) -> Readings:
+    """A sample each two seconds, in these seconds of the show."""
+    times = [NOW.timestamp() + second for since, until in stretches for second in range(int(since), int(until), 2)]
+    count = len(times)
+    return Readings(
+        array("d", times), array("d", [4e6] * count), array("d", [128e3] * count), array("d", [30.0] * count),
+        array("q", [0] * count),
+    )  # fmt: skip
+
+
+def record(name: str = "Show", **fields: object) -> EventRecord:
+    known = {"stream_id": "s1", "started_at": NOW, "finished_at": at(1200), "scheduled": NOW, **fields}
+    return EventRecord(NOW, "e1", name, BroadcastState.COMPLETED, **known)  # type: ignore[arg-type]
+
+
+def facts(
+    readings: Readings, watched: Sequence[tuple[float, float]], event: EventRecord | None = None, **known: object
+) -> EventFacts:
+    watches = tuple(WatchRecord(at(since), at(until), "p") for since, until in watched)
+    event, kept = event or record(), {("e1", "s1"): readings} if len(readings) else {}
+    recorded = Recorded(SHOW, "e1", (event,), watched=watches, samples=kept, **known)  # type: ignore[arg-type]
+    return facts_of(recorded, event, 99.0, None)
+
+
+def seconds(spans: Sequence[Span]) -> list[tuple[float, float]]:
+    return [((span.since - NOW).total_seconds(), (span.until - NOW).total_seconds()) for span in spans]
+
+
+def test_a_hole_that_was_watched_is_an_outage() -> None:
+    """From the last sample before it to the first one after it."""
+    found = facts(samples((0, 300), (400, 1200)), [(0, 1200)])
+    assert seconds(found.outages) == [(298, 400)]
+    assert found.unknown == ()
+    assert found.uptime == pytest.approx(100 * (1200 - 102) / 1200)
+    assert found.spent == 102
+    assert found.budget == pytest.approx(12)
+
+
+def test_a_hole_that_nobody_watched_is_neither_up_nor_down() -> None:
+    """Nor does it use the error budget."""
+    found = facts(samples((0, 300), (900, 1200)), [(0, 300), (900, 1200)])
+    assert (found.outages, seconds(found.unknown)) == ((), [(298, 900)])
+    assert (found.uptime, found.spent) == (100, 0)
+    assert "For 602 s on air" in markdown(report_of("Show", Recorded(SHOW), [found], NOW))
+
+
+def test_of_a_hole_that_was_watched_in_part_that_part_is_an_outage() -> None:
+    """The rest is not known."""
+    found = facts(samples((0, 300), (900, 1200)), [(0, 500), (850, 1200)])
+    assert seconds(found.outages) == [(298, 500), (850, 900)]
+    assert seconds(found.unknown) == [(500, 850)]
+
+
+def test_without_a_sample_and_a_watcher_nothing_is_known() -> None:
+    """No figure is made up."""
+    found = facts(Readings(), [])
+    assert (found.uptime, found.outages, seconds(found.unknown)) == (None, (), [(0, 1200)])
+    assert "Uptime | not known" in markdown(report_of("Show", Recorded(SHOW), [found], NOW))
+
+
+def test_a_gap_in_watching_that_samples_cover_is_known() -> None:
+    """The platform kept them."""
+    found = facts(samples((0, 1200)), [(0, 100), (1100, 1200)])
+    assert (found.uptime, found.unknown) == (100, ())
+
+
+HOSTILE = (
+    "=HYPERLINK(\"http://x.example\")",
+    "[click](javascript:alert(1)) ![p](http://x.example/p.png)",
+    "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "a | b || c\n| d",
+    "`code` *bold* _it_ # head",
+    "https://x.example and www.x.example",
+    "&lt;b&gt; \\| \\[",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_others_wrote_is_text_in_every_form(name: str) -> None:
+    """Names of events and restreams, markers, and what an alarm says."""
+    restreams = (RestreamRecord("r1", name, "connected", is_enabled=True),)
+    down = EpisodeRecord("e1", "RESTREAM_DOWN", "r1", name, Severity.CRITICAL, at(10), at(20), name, "connected")
+    found = facts(
+        samples((0, 1200)),
+        [(0, 1200)],
+        record(name, restreams=restreams),
+        markers=(Marker(at(5), "e1", name),),
+        episodes=(down,),
+    )
+    report = report_of(name, Recorded(SHOW), [found, found], NOW)
+    visible = " ".join(name.split())
+    text = markdown(report)
+    assert markdown_links(text) == []
+    (row,) = markdown_tables(text)["Restreams"]
+    assert visible.startswith(row["Restream"].removesuffix("…"))
+    html = Page(page(report))
+    assert not {"script", "img", "a", "code"} & {*html.tags}
+    assert html.addresses == []
+    assert visible in html.text
+    cells = [cell for row in csv.reader(io.StringIO(report_csv(report))) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(tuple("=+@\t\r"))]
+    assert any(visible[:30] in cell for cell in cells)
+
+
+def test_a_secret_in_a_name_is_masked() -> None:
+    """Though it was registered after the record was made."""
+    event = record("Show live_0c9d8e7f6a5b4c3d")
+    register_secret("live_0c9d8e7f6a5b4c3d")
+    found = facts(samples((0, 1200)), [(0, 1200)], event)
+    report = report_of(found.name, Recorded(SHOW), [found], NOW)
+    for text in (markdown(report), page(report), report_csv(report)):
+        assert "0c9d8e7f" not in text
+
+
+TIMES = ("2026-11-21T21:00:05Z", "2026-11-21T21:00:59.9Z", "2026-11-21T22:01:00+01:00")
+MESSAGES = [{"id": str(index), "created_at": time} for index, time in enumerate(TIMES)]
+EXPORTS = {
+    "csv": "id,created_at\n" + "".join(f"{row['id']},{row['created_at']}\n" for row in MESSAGES),
+    "json": json.dumps({"data": MESSAGES}),
+    "lines": "".join(f"{json.dumps(row)}\n" for row in MESSAGES),
+}
+
+
+@pytest.mark.parametrize("text", EXPORTS.values(), ids=EXPORTS)
+def test_a_chat_is_counted_by_minute(text: str) -> None:
+    """Out of each format of an export."""
+    assert messages_a_minute(text) == {at(0): 2, at(60): 1}
+
+
+SECONDS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), max_size=5)
+
+
+@given(SECONDS, SECONDS)
+def test_stretches_are_sets_of_moments(first: list[tuple[int, int]], second: list[tuple[int, int]]) -> None:
+    """Joined, common and left over as the sets of their seconds are."""
+
+    def spans(pairs: list[tuple[int, int]]) -> list[Span]:
+        return [Span(at(min(pair)), at(max(pair))) for pair in pairs]
+
+    def moments(pairs: list[tuple[int, int]]) -> set[int]:
+        return {moment for pair in pairs for moment in range(min(pair), max(pair))}
+
+    one, other = spans(first), spans(second)
+    results = {
+        joined([*one, *other]): moments(first) | moments(second),
+        common(one, other): moments(first) & moments(second),
+        without(one, other): moments(first) - moments(second),
+    }
+    for found, expected in results.items():
+        assert seconds_of(found) == len(expected)
+        assert {int(second) for since, until in seconds(found) for second in range(int(since), int(until))} == expected

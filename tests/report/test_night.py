@@ -1,0 +1,212 @@
+"""The report of the bad night says what the scenario's file says, in each of its forms."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from cli.commands import called
+from golden.player import START
+from report.night import SCRIPT
+from report.readers import Page, markdown_tables
+
+SAMPLE = 2.0
+"""Seconds between samples."""
+
+EVENTS = ("Main stage", "Second stage", "Small hall")
+
+
+def second(text: str) -> float:
+    """Seconds from the beginning of a play: `+00:05:45`."""
+    hours, minutes, seconds = map(int, text.strip("+").split(":"))
+    return float(3600 * hours + 60 * minutes + seconds)
+
+
+def step(**wanted: Any) -> float:
+    """When the scenario's file does that."""
+    steps = tomllib.loads(SCRIPT.read_text(encoding="utf-8"))["steps"]
+    (found,) = (step for step in steps if all(step.get(name) == value for name, value in wanted.items()))
+    return second(found["at"])
+
+
+def since_start(text: str) -> float:
+    """Seconds from the beginning of the play to that moment."""
+    return (datetime.fromisoformat(text) - START).total_seconds()
+
+
+@pytest.fixture(scope="module")
+def folder(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of each event, and of the day, in a folder of its own."""
+    home = tmp_path_factory.mktemp("reports")
+    env = {"LIVEDECK_HISTORY": str(night), "LIVEDECK_BASE_URL": "http://127.0.0.1:9", "TZ": "UTC"}
+    for name in EVENTS:
+        done = called(home, "report", name, "-o", str(home / name), env=env)
+        assert done.returncode == 0, done.stderr
+    done = called(home, "report", "--day", "2026-11-21", "-o", str(home / "day"), env=env)
+    assert done.returncode == 0, done.stderr
+    (home / "schema.json").write_text(called(home, "schema", "report", env=env).stdout)
+    return home
+
+
+def event(folder: Path, name: str) -> dict[str, Any]:
+    """What the JSON says of that event, which follows its schema."""
+    report = json.loads((folder / name / "report.json").read_text(encoding="utf-8"))
+    jsonschema_rs.validator_for(json.loads((folder / "schema.json").read_text())).validate(report)
+    (found,) = report["events"]
+    assert found["name"] == name
+    return dict(found)
+
+
+def test_the_outage_is_that_of_the_file(folder: Path) -> None:
+    """To a sample at both ends; what is bad and what the budget has left follow from it."""
+    gone, back = (step(event="Second stage", do="encoder", sending=sending) for sending in (False, True))
+    found = event(folder, "Second stage")
+    (outage,) = found["outages"]
+    begun, ended = since_start(outage["since"]), since_start(outage["until"])
+    assert 0 < gone - begun <= SAMPLE
+    assert 0 < ended - back <= SAMPLE
+    (on_air,) = found["on_air"]
+    assert found["unknown"] == []
+    assert found["uptime"] == pytest.approx(100 * (1 - (ended - begun) / on_air["seconds"]), abs=0.001)
+    assert found["bad_seconds"] == ended - begun
+    assert found["budget_seconds"] == pytest.approx(on_air["seconds"] / 1000, abs=0.001)
+
+
+def test_restreams_are_right_to_the_second(folder: Path) -> None:
+    """Each that the file disconnects, by its name."""
+    down, up = (step(do="restream", connected=connected) for connected in (False, True))
+    found = {restream["name"]: restream["down"] for restream in event(folder, "Main stage")["restreams"]}
+    assert {*found} == {"Video share", "Social network"}
+    for spans in found.values():
+        assert [(since_start(span["since"]), since_start(span["until"])) for span in spans] == [(down, up)]
+
+
+def test_what_was_completed_ended_to_the_second(folder: Path) -> None:
+    """And nothing was wrong with it."""
+    found = event(folder, "Small hall")
+    assert [since_start(span["until"]) for span in found["on_air"]] == [step(do="complete")]
+    assert (found["uptime"], found["outages"], found["faults"], found["worst"]) == (100, [], [], None)
+
+
+def test_a_fault_begins_with_its_first_bad_sample(folder: Path) -> None:
+    """It ends when ten seconds of samples are good again (monitoring.md, "Hysteresis")."""
+    found = event(folder, "Main stage")
+    begun, ended = step(event="Main stage", shape="fps-halving"), step(event="Main stage", shape="clean")
+    (low,) = (fault for fault in found["faults"] if fault["kind"] == "FPS_LOW")
+    assert 0 <= since_start(low["since"]) - begun <= SAMPLE
+    assert 0 <= since_start(low["until"]) - ended <= 10
+    assert found["uptime"] == 100
+    worst = found["worst"]
+    assert since_start(worst["since"]) <= begun + 6
+    assert ended <= since_start(worst["until"])
+
+
+def test_nobody_watched_while_the_platform_failed(folder: Path) -> None:
+    """From the last answer before its fault to the first one after it; the samples of that time came later."""
+    begun = step(do="fault", kind="status")
+    report = json.loads((folder / "day" / "report.json").read_text(encoding="utf-8"))
+    gaps = [(since_start(span["since"]), since_start(span["until"])) for span in report["unwatched"]]
+    (gap,) = ((since, until) for since, until in gaps if 0 < since < 700)
+    assert begun - 5 <= gap[0] <= begun
+    assert begun + 60 <= gap[1] <= begun + 65
+
+
+def test_who_answered_and_how_soon(folder: Path) -> None:
+    """Half a minute after the fault began; nobody answered for the restreams."""
+    found = event(folder, "Main stage")
+    answers = {(answer["kind"], answer["by"]) for answer in found["acknowledgements"]}
+    assert answers == {("FPS_COLLAPSE", "anna@regie"), ("RESTREAM_DOWN", None)}
+    assert 10 < found["seconds_to_acknowledge"] < 30
+    assert [action["by"] for action in found["actions"]] == ["anna@regie"]
+    assert [marker["text"] for marker in found["markers"]] == ["change over to camera 1"]
+
+
+def clock(at: float) -> str:
+    """That second of the play, as a report writes it."""
+    return f"{START + timedelta(seconds=at):%H:%M:%S}Z"
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_markdown_csv_and_page_say_what_the_json_says(folder: Path, name: str) -> None:
+    """Read back by readers that are not ours."""
+    found = event(folder, name)
+    outages = [(since_start(span["since"]), since_start(span["until"])) for span in found["outages"]]
+    tables = markdown_tables((folder / name / "report.md").read_text(encoding="utf-8"))
+    figures = {row["Figure"]: row["Value"] for row in tables.get(name, next(iter(tables.values())))}
+    assert [(row["From"][11:], row["To"]) for row in tables.get("Outages", [])] == [
+        (clock(since), clock(until)) for since, until in outages
+    ]
+    uptime = "100 %" if found["uptime"] == 100 else f"{found['uptime']:.3f} %"
+    assert figures["Uptime"] == uptime
+    rows = list(csv.DictReader(io.StringIO((folder / name / "report.csv").read_text(encoding="utf-8"))))
+    assert [row["since"] for row in rows if row["what"] == "outage"] == [span["since"] for span in found["outages"]]
+    assert len([row for row in rows if row["what"] == "fault"]) == len(found["faults"])
+    page = Page((folder / name / "report.html").read_text(encoding="utf-8"))
+    assert uptime in page.text
+    for since, until in outages:
+        assert [f"{START:%Y-%m-%d} {clock(since)}", clock(until)] in [row[:2] for row in page.rows]
+
+
+def test_the_page_stands_alone(folder: Path) -> None:
+    """No script, nothing that is fetched, nothing that is followed."""
+    text = (folder / "day" / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert not {"script", "iframe", "object", "embed", "link", "img", "form", "a", "base"} & {*page.tags}
+    assert page.addresses == []
+    assert not re.search(r"@import|url\((?!#)|https?:", text)
+    assert page.tags.count("svg") > 15
+    assert "prefers-color-scheme:dark" in text
+    assert "@media print" in text
+
+
+def test_a_report_that_is_there_is_not_replaced(folder: Path, night: Path) -> None:
+    """Unless that is wanted."""
+    env = {"LIVEDECK_HISTORY": str(night)}
+    line = ("report", "Small hall", "-o", str(folder / "Small hall"))
+    done = called(folder, *line, env=env)
+    assert (done.returncode, "--force replaces it" in done.stderr) == (1, True)
+    assert called(folder, *line, "--force", env=env).returncode == 0
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
+def test_a_browser_lays_it_out_at_any_width_and_prints_it(folder: Path, tmp_path: Path) -> None:
+    """At 400 and 1200 pixels nothing is wider than the page; in print it has several pages."""
+    browser = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    browser += [f"--user-data-dir={tmp_path / 'profile'}"]
+    page = folder / "day" / "report.html"
+    subprocess.run(
+        [*browser, f"--print-to-pdf={tmp_path / 'report.pdf'}", page.as_uri()],
+        check=True,
+        timeout=60,
+        capture_output=True,
+    )
+    assert (tmp_path / "report.pdf").read_bytes().count(b"/Type /Page\n") >= 2
+    for width in (400, 1200):
+        frame = tmp_path / "frame.html"
+        frame.write_text(
+            f'<iframe id="page" style="width:{width}px;height:900px" src="{page.as_uri()}"></iframe><p id="size"></p>'
+            "<script>onload=()=>{const root=document.getElementById('page').contentDocument.documentElement;"
+            "document.getElementById('size').textContent=root.scrollWidth+' '+root.clientWidth}</script>"
+        )
+        done = subprocess.run(
+            [*browser, "--allow-file-access-from-files", "--dump-dom", frame.as_uri()],
+            check=True, timeout=60, capture_output=True, text=True,
+        )  # fmt: skip
+        sizes = re.search(r'id="size">(\d+) (\d+)<', done.stdout)
+        assert sizes, done.stdout
+        assert int(sizes[1]) <= int(sizes[2])
