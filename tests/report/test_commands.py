@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
 import tomllib
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import jsonschema_rs
 import pytest
 
 from cli.commands import called
+from livedeck.client import Event
+from livedeck.monitor import (
+    Alarm,
+    AlarmState,
+    BroadcastState,
+    ConnectionState,
+    ConnectionStatus,
+    EventState,
+    HealthAssessment,
+    History,
+    Phase,
+    QosState,
+    Severity,
+    Snapshot,
+)
 from report.night import SCRIPT
 
 FROM, TO = "2026-11-21T09:00Z", "2026-11-21T09:13Z"
@@ -100,3 +119,60 @@ def test_without_a_file_nothing_is_known_and_that_is_said(tmp_path: Path) -> Non
     assert "there is no history at" in run(missing, tmp_path, "search", "x", code=1)
     missing.write_text("no database, but long enough to be taken for one, for it has more than a hundred bytes " * 3)
     assert str(missing) in run(missing, tmp_path, "episodes", code=1)
+
+
+def platform_event(**fields: Any) -> Event:
+    """An event as the platform answers it."""
+    return Event.model_validate(fields)
+
+
+async def _record_evening(path: Path, now: datetime) -> None:
+    """A choir on air with an alarm that was read and one that was put away, and a show that comes."""
+    read = Alarm(
+        "e1",
+        "AUDIO_LOST",
+        Severity.CRITICAL,
+        now - timedelta(minutes=4),
+        "Choir | hall",
+        "audio 0",
+        "128k",
+        changed=now,
+        state=AlarmState.ACKNOWLEDGED,
+        answered_by="anna@regie:7",
+        answered_at=now - timedelta(minutes=3),
+        acknowledged_until=now + timedelta(minutes=2),
+        note="the mixer is looked at",
+    )
+    shelved = replace(read, kind="FPS_LOW", severity=Severity.WARNING, state=AlarmState.SHELVED, reason="known camera")
+    shelved = replace(shelved, shelved_until=now + timedelta(hours=1), note="")
+    choir = platform_event(id="e1", name="Choir | hall", stream={"id": "s", "started_at": now.isoformat()})
+    later = platform_event(id="e2", name="Late show", scheduled={"time": (now + timedelta(hours=2)).isoformat()})
+    on_air = EventState(choir, now, Phase(BroadcastState.ON_AIR), QosState(), HealthAssessment())
+    coming = replace(on_air, event=later, phase=Phase(BroadcastState.SCHEDULED))
+    history = await History.open(path, now)
+    link = ConnectionStatus(ConnectionState.OK, now, as_of=now - timedelta(hours=2))
+    await history.append(Snapshot(1, now, link, (on_air, coming), (read,), (shelved,)))
+    await history.close()
+
+
+def test_a_handover_says_what_runs_who_promised_what_and_what_comes(tmp_path: Path) -> None:
+    """In words, as Markdown and as JSON; and that nobody watches now."""
+    path = tmp_path / "deck.sqlite"
+    asyncio.run(_record_evening(path, datetime.now(UTC)))
+    said = run(path, tmp_path, "handover")
+    for words in (
+        "NOBODY WATCHES NOW",
+        "● Choir | hall: ON AIR",
+        "✖ Choir | hall: AUDIO_LOST since",
+        "acknowledged by anna@regie at",
+        "note: the mixer is looked at",
+        "▲ Choir | hall: FPS_LOW",
+        ": known camera",
+        "○ Late show: ",
+    ):
+        assert words in said, f"{words}\n{said}"
+    assert "- ✖ Choir \\| hall: AUDIO_LOST" in run(path, tmp_path, "handover", "--markdown")
+    found = json.loads(run(path, tmp_path, "handover", "--json"))
+    jsonschema_rs.validator_for(json.loads(run(path, tmp_path, "schema", "handover"))).validate(found)
+    assert [alarm["kind"] for alarm in found["put_away"]] == ["FPS_LOW"]
+    assert found["fresh"] is False

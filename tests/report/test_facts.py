@@ -183,11 +183,11 @@ def test_stretches_are_sets_of_moments(first: list[tuple[int, int]], second: lis
     def moments(pairs: list[tuple[int, int]]) -> set[int]:
         return {moment for pair in pairs for moment in range(min(pair), max(pair))}
 
-    one, other = spans(first), spans(second)
+    mine, others = spans(first), spans(second)
     results = {
-        joined([*one, *other]): moments(first) | moments(second),
-        common(one, other): moments(first) & moments(second),
-        without(one, other): moments(first) - moments(second),
+        joined([*mine, *others]): moments(first) | moments(second),
+        common(mine, others): moments(first) & moments(second),
+        without(mine, others): moments(first) - moments(second),
     }
     for found, expected in results.items():
         assert seconds_of(found) == len(expected)

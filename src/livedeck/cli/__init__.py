@@ -28,6 +28,7 @@ COMMANDS = {
     "docs": "show a page of the documentation",
     "doctor": "check the settings, the token, the platform, the clock, the terminal and the files",
     "episodes": "print the faults that are over: since when, until when, of an event or of all",
+    "handover": "print what the next person must know: what runs, what is wrong, who promised what, what comes",
     "history": "print what happened on an event; look after the file of the past, take a recording out of it",
     "keys": "print the keys in force, as a table",
     "notify": "try who is told of alarms, and see what waits to be sent",

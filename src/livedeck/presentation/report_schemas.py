@@ -137,6 +137,31 @@ _REPORTED_EVENT = _object(
     entries=_list(_ENTRY),
 )
 
+_HANDED_EVENT = _object(
+    id="text",
+    name="text?",
+    tally="text",
+    planned="text?",
+    started="text?",
+    restreams=_list(_object(name="text", status="text", enabled="flag")),
+)
+
+_HANDED_ALARM = _object(
+    event_id="text?",
+    subject="text",
+    kind="text",
+    target_name="text?",
+    severity="text",
+    state="text",
+    since="text",
+    actual="text",
+    by="text?",
+    at="text?",
+    until="text?",
+    reason="text?",
+    note="text?",
+)
+
 REPORTS: Mapping[str, dict[str, Any]] = {
     "status": {**_ALARMS, **_fields(events=_list(_EVENT), unreadable="count", open_changes=_list(_OPEN_CHANGE))},
     "alarms": _ALARMS,
@@ -172,6 +197,17 @@ REPORTS: Mapping[str, dict[str, Any]] = {
                 expected="text",
             )
         ),
+    ),
+    "handover": _fields(
+        schema="text",
+        made="text",
+        watched="text?",
+        fresh="flag",
+        on_air=_list(_HANDED_EVENT),
+        wrong=_list(_HANDED_ALARM),
+        put_away=_list(_HANDED_ALARM),
+        next=_list(_HANDED_EVENT),
+        open_changes=_list(_object(id="text", sent="text", action="text", target="text", by="text", detail="text?")),
     ),
     "report": _fields(
         schema="text",

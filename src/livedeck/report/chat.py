@@ -16,18 +16,12 @@ _TIME = "created_at"
 
 
 def messages_a_minute(text: str) -> Mapping[datetime, int]:
-    """Minute -> how many messages an export as CSV, JSON or JSON lines has of it. Raises ValueError where it has no
-    times."""
-    minutes = Counter(
-        parse_timestamp(str(row[_TIME])).astimezone(UTC).replace(second=0, microsecond=0) for row in _rows(text)
-    )
-    if not minutes:
-        raise ValueError(f"no message with a {_TIME} in it; `livedeck chat export --format csv` writes one")
-    return minutes
+    """Minute -> how many messages an export as CSV, JSON or JSON lines has of it. Raises ValueError."""
+    times = [str(row[_TIME]) for row in _rows(text.removeprefix("\ufeff"))]
+    return Counter(parse_timestamp(time).astimezone(UTC).replace(second=0, microsecond=0) for time in times)
 
 
 def _rows(text: str) -> Iterator[Mapping[str, Any]]:
-    text = text.removeprefix("\ufeff")
     rows: Iterable[Any]
     if text.lstrip().startswith("{"):
         try:
@@ -35,5 +29,7 @@ def _rows(text: str) -> Iterator[Mapping[str, Any]]:
         except (ValueError, KeyError):
             rows = [json.loads(line) for line in text.splitlines() if line.strip()]
     else:
-        rows = csv.DictReader(io.StringIO(text))
+        rows = reader = csv.DictReader(io.StringIO(text))
+        if _TIME not in (reader.fieldnames or ()) and text.strip():
+            raise ValueError(f"it has no column {_TIME}: `livedeck chat export --format csv` writes one that has")
     yield from (row for row in rows if isinstance(row, Mapping) and row.get(_TIME))

@@ -315,10 +315,10 @@ def _acknowledgements(recorded: Recorded) -> Iterator[Acknowledgement]:
             name = safe(record.target_name, 40)
             waiting[key] = Acknowledgement(record.kind, record.severity, record.at, name)
         elif key in waiting and record.actor and record.turn in {AlarmTransition.ACKNOWLEDGED, AlarmTransition.CLEARED}:
-            asked = waiting.pop(key)
+            rung = waiting.pop(key)
             by = safe(person(record.actor), 60)
-            yield replace(asked, by=by, seconds=(record.at - asked.raised).total_seconds())
-    yield from (asked for asked in waiting.values() if recorded.contains(asked.raised))
+            yield replace(rung, by=by, seconds=(record.at - rung.raised).total_seconds())
+    yield from (rung for rung in waiting.values() if recorded.contains(rung.raised))
 
 
 def _restreams(recorded: Recorded, faults: Iterable[Fault]) -> Mapping[str, Spans]:

@@ -1,0 +1,235 @@
+"""What the next person at the deck must know: what runs, what is wrong, who promised what, what comes next. Pure but
+for reading the history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventRecord, HistoryReader, OpenChange, person
+from livedeck.presentation.badges import SEVERITY_BADGES, TALLY_BADGES
+from livedeck.report.markdown import literal
+from livedeck.report.recorded import latest_events
+from livedeck.text.times import isoformat_utc
+from livedeck.text.values import age, duration, safe, short_duration
+
+_AHEAD = timedelta(hours=24)
+"""So far ahead is told what comes; of what is later the first."""
+
+_LOOK_BACK = timedelta(days=1)
+
+_FRESH_SECONDS = 90.0
+"""A deck writes what it sees every half minute: what is older than that nobody watches now."""
+
+_PUT_AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
+_OWED = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED})
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """All of it as it stood when somebody last watched: `watched`, None where nobody did for a day.
+
+    `wrong`: what a person must read; `put_away`: shelved or out of service. `coming`: the next first.
+    """
+
+    made: datetime
+    watched: datetime | None
+    on_air: tuple[EventRecord, ...]
+    wrong: tuple[Alarm, ...]
+    put_away: tuple[Alarm, ...]
+    coming: tuple[EventRecord, ...]
+    open_changes: tuple[OpenChange, ...]
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether somebody watches now."""
+        return self.watched is not None and (self.made - self.watched).total_seconds() <= _FRESH_SECONDS
+
+
+async def read_handover(history: HistoryReader, now: datetime) -> Handover:
+    """What the history has of it."""
+    events = [record for record in await latest_events(history) if not record.is_gone]
+    alarms = sorted(await history.standing_alarms(now), key=lambda alarm: (alarm.severity.rank, alarm.since))
+    watches = await history.watched(now - _LOOK_BACK, now + _LOOK_BACK)
+    waiting = [record for record in events if record.tally in _WAITING and record.scheduled]
+    planned = sorted(waiting, key=lambda record: record.scheduled or now)
+    soon = [record for record in planned if record.scheduled and record.scheduled - now <= _AHEAD]
+    return Handover(
+        now,
+        max((watch.until for watch in watches), default=None),
+        tuple(record for record in events if record.tally.expects_signal),
+        tuple(alarm for alarm in alarms if alarm.state in _OWED),
+        tuple(alarm for alarm in alarms if alarm.state in _PUT_AWAY),
+        tuple(soon or planned[:1]),
+        await history.open_changes(),
+    )
+
+
+_WAITING = frozenset({BroadcastState.SCHEDULED, BroadcastState.LATE})
+
+Section = tuple[str, Sequence[tuple[str, Sequence[str]]], str]
+"""A title, items each with what belongs to it, and what is said where there are none."""
+
+
+def _sections(handover: Handover, words: Callable[[str], str]) -> Iterator[Section]:
+    """Everything in words; `words` makes text from outside fit for where it stands."""
+    now = handover.made
+    yield "On air", [_event(record, now, words) for record in handover.on_air], "nothing is on air"
+    yield "Wrong", [_alarm(alarm, now, words) for alarm in handover.wrong], "nothing that is known"
+    yield "Put away", [_alarm(alarm, now, words) for alarm in handover.put_away], "nothing"
+    yield "Next", [_coming(record, now, words) for record in handover.coming], "nothing is planned"
+    if handover.open_changes:
+        changes = [_change(change, words) for change in handover.open_changes]
+        yield "Sent, and not known what became of it", changes, ""
+
+
+def _event(record: EventRecord, now: datetime, words: Callable[[str], str]) -> tuple[str, Sequence[str]]:
+    badge = TALLY_BADGES[record.tally]
+    since = (
+        f", since {record.started_at:%H:%M:%S}Z ({duration((now - record.started_at).total_seconds())})"
+        if record.started_at
+        else ""
+    )
+    restreams = [f"{words(item.name or item.id)} {item.status}" for item in record.restreams if item.is_enabled]
+    details = [f"restreams: {', '.join(restreams)}"] if restreams else []
+    return f"{badge.glyph} {words(record.name or record.event_id)}: {record.tally}{since}", details
+
+
+def _coming(record: EventRecord, now: datetime, words: Callable[[str], str]) -> tuple[str, Sequence[str]]:
+    assert record.scheduled is not None
+    ahead = (record.scheduled - now).total_seconds()
+    distance = f"in {duration(ahead)}" if ahead >= 0 else f"late by {duration(-ahead)}"
+    name = words(record.name or record.event_id)
+    return f"{TALLY_BADGES[record.tally].glyph} {name}: {record.scheduled:%Y-%m-%d %H:%M}Z, {distance}", []
+
+
+def _alarm(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> tuple[str, Sequence[str]]:
+    target = f" / {words(alarm.target_name)}" if alarm.target_name else ""
+    since = f"since {alarm.since:%H:%M:%S}Z ({short_duration((now - alarm.since).total_seconds())})"
+    badge = SEVERITY_BADGES[alarm.severity]
+    head = f"{badge.glyph} {words(alarm.subject)}{target}: {alarm.kind} {since}, {words(alarm.actual)}"
+    details = [_answer(alarm, words)]
+    if alarm.note:
+        details.append(f"note: {words(alarm.note)}")
+    if alarm.diagnosis.advice and alarm.state in _OWED:
+        details.append(f"do: {alarm.diagnosis.advice}")
+    return head, details
+
+
+def _answer(alarm: Alarm, words: Callable[[str], str]) -> str:
+    """Who promised what, and until when."""
+    by = f" by {words(person(alarm.answered_by))}" if alarm.answered_by else ""
+    at = f" at {alarm.answered_at:%H:%M:%S}Z" if alarm.answered_at and by else ""
+    until = alarm.acknowledged_until if alarm.state is AlarmState.ACKNOWLEDGED else alarm.shelved_until
+    ends = f", until {until:%Y-%m-%d %H:%M:%S}Z" if until else ""
+    reason = f": {words(alarm.reason)}" if alarm.reason and alarm.state in _PUT_AWAY else ""
+    if alarm.state is AlarmState.UNACKNOWLEDGED:
+        return "nobody has answered for it"
+    if alarm.state is AlarmState.RETURNED:
+        return f"over since {alarm.changed:%H:%M:%S}Z, nobody has read it"
+    if alarm.state is AlarmState.SHELVED and not until:
+        ends = ", until it is over"
+    return f"{alarm.state}{by}{at}{ends}{reason}"
+
+
+def _change(change: OpenChange, words: Callable[[str], str]) -> tuple[str, Sequence[str]]:
+    intent = change.intent
+    name = words(intent.target_name or intent.target_id)
+    head = f"{intent.verb} {name} at {intent.at:%Y-%m-%d %H:%M:%S}Z by {words(f'{intent.actor}@{intent.host}')}"
+    return head, [words(change.detail)] if change.detail else []
+
+
+def _standing(handover: Handover) -> str:
+    """How old all of it is."""
+    if handover.watched is None:
+        return "NOBODY HAS WATCHED FOR A DAY: what follows is as it was last seen"
+    seconds = (handover.made - handover.watched).total_seconds()
+    if handover.is_fresh:
+        return f"as seen {handover.watched:%H:%M:%S}Z, {age(seconds)} ago"
+    watched = f"{handover.watched:%Y-%m-%d %H:%M:%S}Z"
+    return f"NOBODY WATCHES NOW: what follows is as it was {watched}, {age(seconds)} ago"
+
+
+def handover_lines(handover: Handover) -> list[str]:
+    """For a terminal or a pipe."""
+    lines = [f"Handover {handover.made:%Y-%m-%d %H:%M:%S}Z, {_standing(handover)}"]
+    for title, items, otherwise in _sections(handover, safe):
+        lines += ["", title.upper()]
+        for head, details in items:
+            lines += [f"  {head}", *(f"      {detail}" for detail in details)]
+        if not items:
+            lines.append(f"  {otherwise}")
+    return lines
+
+
+def handover_markdown(handover: Handover) -> str:
+    """A sheet for a chat or a ticket."""
+    lines = [f"# Handover {handover.made:%Y-%m-%d %H:%M:%S}Z", "", f"{_standing(handover)}.", ""]
+    for title, items, otherwise in _sections(handover, literal):
+        lines += [f"## {title}", ""]
+        for head, details in items:
+            lines += [f"- {head}", *(f"  - {detail}" for detail in details)]
+        lines += [] if items else [f"{otherwise.capitalize()}."]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def handover_object(handover: Handover) -> dict[str, Any]:
+    """For programs."""
+    return {
+        "schema": "livedeck handover v1",
+        "made": isoformat_utc(handover.made),
+        "watched": isoformat_utc(handover.watched),
+        "fresh": handover.is_fresh,
+        "on_air": [_event_object(record) for record in handover.on_air],
+        "wrong": [_alarm_object(alarm) for alarm in handover.wrong],
+        "put_away": [_alarm_object(alarm) for alarm in handover.put_away],
+        "next": [_event_object(record) for record in handover.coming],
+        "open_changes": [_change_object(change) for change in handover.open_changes],
+    }
+
+
+def _event_object(record: EventRecord) -> dict[str, Any]:
+    return {
+        "id": record.event_id,
+        "name": record.name or None,
+        "tally": record.tally.value,
+        "planned": isoformat_utc(record.scheduled),
+        "started": isoformat_utc(record.started_at),
+        "restreams": [
+            {"name": item.name, "status": item.status, "enabled": item.is_enabled} for item in record.restreams
+        ],
+    }
+
+
+def _alarm_object(alarm: Alarm) -> dict[str, Any]:
+    until = alarm.acknowledged_until if alarm.state is AlarmState.ACKNOWLEDGED else alarm.shelved_until
+    return {
+        "event_id": alarm.event_id or None,
+        "subject": alarm.subject,
+        "kind": alarm.kind,
+        "target_name": alarm.target_name or None,
+        "severity": alarm.severity.value,
+        "state": alarm.state.value,
+        "since": isoformat_utc(alarm.since),
+        "actual": alarm.actual,
+        "by": alarm.answered_by or None,
+        "at": isoformat_utc(alarm.answered_at),
+        "until": isoformat_utc(until),
+        "reason": alarm.reason or None,
+        "note": alarm.note or None,
+    }
+
+
+def _change_object(change: OpenChange) -> dict[str, Any]:
+    intent = change.intent
+    return {
+        "id": intent.id,
+        "sent": isoformat_utc(intent.at),
+        "action": intent.action,
+        "target": intent.target_name or intent.target_id,
+        "by": f"{intent.actor}@{intent.host}",
+        "detail": change.detail or None,
+    }
