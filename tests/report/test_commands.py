@@ -90,7 +90,9 @@ def test_episodes_are_those_of_the_scenario(night: Path, tmp_path: Path) -> None
     assert "Main stage" not in text
 
 
-@pytest.mark.parametrize(("words", "what"), [("camera 2", "alarm"), ("CHANGE over", "marker"), ("anna edit", "action")])
+@pytest.mark.parametrize(
+    ("words", "what"), [("camera 2", "answer"), ("CHANGE over", "marker"), ("anna edit", "action")]
+)
 def test_a_search_finds_notes_markers_and_actions(night: Path, tmp_path: Path, words: str, what: str) -> None:
     """Whatever the case, and all of the words."""
     found = json.loads(run(night, tmp_path, "search", *words.split(), "--from", FROM, "--json"))

@@ -9,7 +9,7 @@ import click
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.recorded import Past, print_lines, with_past
+from livedeck.cli.recorded import Past, print_lines, width, with_past
 from livedeck.report.handover import handover_lines, handover_markdown, handover_object, read_handover
 from livedeck.settings import load
 
@@ -33,7 +33,7 @@ def command(ctx: click.Context, /, *, output_format: str | None, **flags: Any) -
         elif output_format == "markdown":
             echo(handover_markdown(handover), nl=False)
         else:
-            print_lines(handover_lines(handover))
+            print_lines([*handover_lines(handover, width())])
         return DONE
 
     ctx.exit(run(lambda: with_past(load(**merge_flags(ctx, flags)), "handover", work)))

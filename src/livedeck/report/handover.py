@@ -12,6 +12,7 @@ from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventRecord, His
 from livedeck.presentation.badges import SEVERITY_BADGES, TALLY_BADGES
 from livedeck.report.markdown import literal
 from livedeck.report.recorded import latest_events
+from livedeck.report.text import hanging
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import age, duration, safe, short_duration
 
@@ -113,7 +114,7 @@ def _alarm(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> tuple[st
     details = [_answer(alarm, words)]
     if alarm.note:
         details.append(f"note: {words(alarm.note)}")
-    if alarm.diagnosis.advice and alarm.state in _OWED:
+    if alarm.diagnosis.advice and alarm.present and alarm.state in _OWED:
         details.append(f"do: {alarm.diagnosis.advice}")
     return head, details
 
@@ -137,7 +138,7 @@ def _answer(alarm: Alarm, words: Callable[[str], str]) -> str:
 def _change(change: OpenChange, words: Callable[[str], str]) -> tuple[str, Sequence[str]]:
     intent = change.intent
     name = words(intent.target_name or intent.target_id)
-    head = f"{intent.verb} {name} at {intent.at:%Y-%m-%d %H:%M:%S}Z by {words(f'{intent.actor}@{intent.host}')}"
+    head = f"? {intent.verb} {name} at {intent.at:%Y-%m-%d %H:%M:%S}Z by {words(f'{intent.actor}@{intent.host}')}"
     return head, [words(change.detail)] if change.detail else []
 
 
@@ -152,16 +153,18 @@ def _standing(handover: Handover) -> str:
     return f"NOBODY WATCHES NOW: what follows is as it was {watched}, {age(seconds)} ago"
 
 
-def handover_lines(handover: Handover) -> list[str]:
-    """For a terminal or a pipe."""
-    lines = [f"Handover {handover.made:%Y-%m-%d %H:%M:%S}Z, {_standing(handover)}"]
+def handover_lines(handover: Handover, cells: int | None) -> Iterator[str]:
+    """For a terminal of so many cells, or for a pipe."""
+    yield f"Handover {handover.made:%Y-%m-%d %H:%M:%S}Z"
+    yield from hanging("", _standing(handover), cells)
     for title, items, otherwise in _sections(handover, safe):
-        lines += ["", title.upper()]
+        yield from ("", title.upper())
         for head, details in items:
-            lines += [f"  {head}", *(f"      {detail}" for detail in details)]
+            yield from hanging(f"  {head[:2]}", head[2:], cells)
+            for detail in details:
+                yield from hanging(" " * 6, detail, cells)
         if not items:
-            lines.append(f"  {otherwise}")
-    return lines
+            yield f"  {otherwise}"
 
 
 def handover_markdown(handover: Handover) -> str:

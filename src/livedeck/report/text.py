@@ -24,8 +24,8 @@ def head_lines(recorded: Recorded, name: str) -> list[str]:
     """What it is about, and how much of it was watched."""
     span = recorded.span
     seconds = seconds_of(unwatched(recorded))
-    gap = f"; nobody watched for {short_duration(seconds)} of it" if seconds else ""
-    return [f"{name}, {stretch_text(span)} UTC ({short_duration(span.seconds)}){gap}"]
+    watched = [f"nobody watched for {short_duration(seconds)} of it"] if seconds else []
+    return [f"{name}, {stretch_text(span)} UTC ({short_duration(span.seconds)})", *watched]
 
 
 def stretch_text(span: Span) -> str:
@@ -47,10 +47,11 @@ def entry_lines(entries: Sequence[Entry], cells: int | None, *, has_names: bool)
         head = f"{entry.at:%H:%M:%S}Z  {sign} {entry.kind.value:<8}  "
         name = f"{entry.event}: " if has_names and entry.event else ""
         by = f" (by {entry.by})" if entry.by else ""
-        yield from _hanging(head, f"{name}{entry.text}{by}", cells)
+        yield from hanging(head, f"{name}{entry.text}{by}", cells)
 
 
-def _hanging(head: str, text: str, cells: int | None) -> Iterator[str]:
+def hanging(head: str, text: str, cells: int | None) -> Iterator[str]:
+    """The text behind that head, in as many lines as it takes."""
     width = max(20, (cells or _WIDEST) - len(head))
     for index, line in enumerate(wrap(text, width) or [""]):
         yield f"{head if not index else ' ' * len(head)}{line}"
@@ -93,7 +94,7 @@ def episode_lines(episodes: Sequence[EpisodeRecord], names: Mapping[str, str], c
         lasted = short_duration((episode.until - episode.since).total_seconds())
         head = f"{episode.since:%Y-%m-%d %H:%M:%S}Z to {episode.until:%H:%M:%S}Z  {lasted:>8}  {badge.glyph} "
         name = names.get(episode.event_id, episode.event_id)
-        yield from _hanging(head, f"{name}: {episode.kind}{target}, {safe(episode.actual, 200)}", cells)
+        yield from hanging(head, f"{name}: {episode.kind}{target}, {safe(episode.actual, 200)}", cells)
 
 
 def episode_sums(episodes: Iterable[EpisodeRecord]) -> Iterator[str]:

@@ -79,7 +79,7 @@ def timeline(recorded: Recorded) -> tuple[Entry, ...]:
 def _entries(recorded: Recorded) -> Iterator[Entry]:
     yield from _events(recorded)
     for record in recorded.alarms:
-        if recorded.contains(record.at):
+        if recorded.contains(record.at) and record.turn is not AlarmTransition.NOTED:  # the answer says it, and who did
             yield _alarm(record, recorded)
     for answer in recorded.answers:
         if answer.kind in _ANSWERS:
@@ -158,7 +158,6 @@ _TURNS: Mapping[AlarmTransition, str] = {
     AlarmTransition.CLEARED: "over",
     AlarmTransition.SUPPRESSED: "hidden by another",
     AlarmTransition.RELEASED: "hidden no longer",
-    AlarmTransition.NOTED: "note",
 }
 
 
@@ -168,9 +167,7 @@ def _alarm(record: AlarmRecord, recorded: Recorded) -> Entry:
     if record.turn in {AlarmTransition.RAISED, AlarmTransition.SUPPRESSED, AlarmTransition.SEVERITY}:
         expected = f", expected {record.expected}" if record.expected else ""
         words += f": {record.actual}{expected} (since {record.since:%H:%M:%S}Z)"
-    if record.turn is AlarmTransition.NOTED:
-        words += f": {record.note}"
-    elif record.reason and record.turn in {AlarmTransition.SHELVED, AlarmTransition.OUT_OF_SERVICE}:
+    if record.reason and record.turn in {AlarmTransition.SHELVED, AlarmTransition.OUT_OF_SERVICE}:
         words += f": {record.reason}"
     if record.turn is AlarmTransition.ACKNOWLEDGED:
         words += f", {short_duration((record.at - record.since).total_seconds())} after it began"
