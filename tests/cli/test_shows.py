@@ -149,13 +149,18 @@ def assert_show_runs(on_stage: Stage, tmp_path: Path, program: str) -> None:
     env["PATH"] = f"{bin_folder}:{env['PATH']}"
     done = subprocess.run(
         ["bash", "-c", SCRIPT, "show", "Script show"],
-        env=env, cwd=work, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
+        env=env, cwd=work, capture_output=True, text=True, timeout=240, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"over; recordings: [\da-f-]{8}", done.stderr), done.stderr
     assert f"LIVEDECK OK - Script show: {BroadcastState.ON_AIR}" in done.stdout
     assert (work / "chat.csv").exists()
-    assert "the-cdn-key" not in done.stdout + done.stderr
+    (show,) = json.loads((work / "report" / "report.json").read_text(encoding="utf-8"))["events"]
+    assert (show["name"], show["uptime"], show["outages"]) == ("Script show", 100, [])
+    assert {entry["text"].partition(":")[0] for entry in show["actions"]} >= {"event.enable", "event.complete"}
+    assert (work / "report" / "report.html").stat().st_size > 10_000
+    texts = [path.read_text(encoding="utf-8") for path in [*(work / "report").iterdir(), work / "collect.log"]]
+    assert "the-cdn-key" not in "".join([done.stdout, done.stderr, *texts])
 
 
 ENCODER = """import json, sys, urllib.request

@@ -59,9 +59,14 @@ def folder(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+def text_of(folder: Path, name: str, form: str) -> str:
+    """The report of that event in that form."""
+    return (folder / name / f"report.{form}").read_text(encoding="utf-8")
+
+
 def event(folder: Path, name: str) -> dict[str, Any]:
     """What the JSON says of that event, which follows its schema."""
-    report = json.loads((folder / name / "report.json").read_text(encoding="utf-8"))
+    report = json.loads(text_of(folder, name, "json"))
     jsonschema_rs.validator_for(json.loads((folder / "schema.json").read_text())).validate(report)
     (found,) = report["events"]
     assert found["name"] == name
@@ -115,7 +120,7 @@ def test_a_fault_begins_with_its_first_bad_sample(folder: Path) -> None:
 def test_nobody_watched_while_the_platform_failed(folder: Path) -> None:
     """From the last answer before its fault to the first one after it; the samples of that time came later."""
     begun = step(do="fault", kind="status")
-    report = json.loads((folder / "day" / "report.json").read_text(encoding="utf-8"))
+    report = json.loads(text_of(folder, "day", "json"))
     gaps = [(since_start(span["since"]), since_start(span["until"])) for span in report["unwatched"]]
     (gap,) = ((since, until) for since, until in gaps if 0 < since < 700)
     assert begun - 5 <= gap[0] <= begun
@@ -142,17 +147,17 @@ def test_markdown_csv_and_page_say_what_the_json_says(folder: Path, name: str) -
     """Read back by readers that are not ours."""
     found = event(folder, name)
     outages = [(since_start(span["since"]), since_start(span["until"])) for span in found["outages"]]
-    tables = markdown_tables((folder / name / "report.md").read_text(encoding="utf-8"))
+    tables = markdown_tables(text_of(folder, name, "md"))
     figures = {row["Figure"]: row["Value"] for row in tables.get(name, next(iter(tables.values())))}
     assert [(row["From"][11:], row["To"]) for row in tables.get("Outages", [])] == [
         (clock(since), clock(until)) for since, until in outages
     ]
     uptime = "100 %" if found["uptime"] == 100 else f"{found['uptime']:.3f} %"
     assert figures["Uptime"] == uptime
-    rows = list(csv.DictReader(io.StringIO((folder / name / "report.csv").read_text(encoding="utf-8"))))
+    rows = list(csv.DictReader(io.StringIO(text_of(folder, name, "csv"))))
     assert [row["since"] for row in rows if row["what"] == "outage"] == [span["since"] for span in found["outages"]]
     assert len([row for row in rows if row["what"] == "fault"]) == len(found["faults"])
-    page = Page((folder / name / "report.html").read_text(encoding="utf-8"))
+    page = Page(text_of(folder, name, "html"))
     assert uptime in page.text
     for since, until in outages:
         assert [f"{START:%Y-%m-%d} {clock(since)}", clock(until)] in [row[:2] for row in page.rows]
@@ -160,7 +165,7 @@ def test_markdown_csv_and_page_say_what_the_json_says(folder: Path, name: str) -
 
 def test_the_page_stands_alone(folder: Path) -> None:
     """No script, nothing that is fetched, nothing that is followed."""
-    text = (folder / "day" / "report.html").read_text(encoding="utf-8")
+    text = text_of(folder, "day", "html")
     page = Page(text)
     assert not {"script", "iframe", "object", "embed", "link", "img", "form", "a", "base"} & {*page.tags}
     assert page.addresses == []

@@ -47,7 +47,7 @@ _FORMATS = {"md": "Markdown", "json": "JSON", "csv": "CSV", "html": "one page of
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Write report.md, .json, .csv and .html there.",
+    help="Write a file of each form there.",
 )
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 @click.option("--json", "output_format", flag_value="json", help="Print JSON; `livedeck schema report` has its form.")
