@@ -112,6 +112,13 @@ def test_what_a_report_prints_follows_its_schema(on_stage: Stage, line: tuple[st
     assert {*printed} >= {*schema["properties"]}
 
 
+def test_metrics_say_too_that_the_platform_does_not_answer(on_stage: Stage) -> None:
+    told = run(on_stage, "metrics")
+    assert (told.returncode, "livedeck_platform_link_up 1\n" in told.stdout) == (0, True)
+    silent = run(on_stage, "metrics", LIVEDECK_BASE_URL="http://127.0.0.1:9", LIVEDECK_UPLOAD_URL="")
+    assert (silent.returncode, "livedeck_platform_link_up 0\n" in silent.stdout) == (4, True)
+
+
 def test_the_requests_are_shown_without_secrets(on_stage: Stage) -> None:
     event = on_stage.made("events", "create", "--name", "Debugged")
     done = run(on_stage, "events", "get", event, "--debug")

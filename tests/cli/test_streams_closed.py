@@ -14,8 +14,8 @@ from livedeck.cli import COMMANDS, GROUPS
 
 SIMPLE = {
     "alarms": (), "check": ("--all",), "config": ("show",), "docs": ("commands",), "doctor": (), "keys": (),
-    "episodes": (), "history": ("verify",), "preflight": (ON_AIR,), "schema": (), "search": ("Kept",), "status": (),
-    "wait": (ON_AIR, "--until", "on-air"), "demo": (),
+    "episodes": (), "history": ("verify",), "metrics": (), "preflight": (ON_AIR,), "schema": (), "search": ("Kept",),
+    "status": (), "wait": (ON_AIR, "--until", "on-air"), "demo": (),
 }  # fmt: skip
 """Commands of no group that print and leave, with what they need."""
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "handover": "print what the next person must know: what runs, what is wrong, who promised what, what comes",
     "history": "print what happened on an event; look after the file of the past, take a recording out of it",
     "keys": "print the keys in force, as a table",
+    "metrics": "print what is known now for Prometheus; write a dashboard and alert rules",
     "notify": "try who is told of alarms, and see what waits to be sent",
     "preflight": "say GO or NO-GO for an event, with reasons",
     "profile": "say what an event consists of, so that nothing else is expected of it",

@@ -25,6 +25,7 @@ EXAMPLES = {
     "history vacuum": ("history vacuum",),
     "history verify": ("history verify",),
     "keys": ("keys",),
+    "metrics": ("metrics", "metrics --write monitoring"),
     "notify explain": ('notify explain "Evening show" NO_INGEST critical --at 2026-11-21T23:30',),
     "notify list": ("notify list",),
     "notify retry": ("notify retry",),

@@ -1,0 +1,63 @@
+"""`livedeck metrics`: what is known now, for Prometheus; and the dashboard and the alert rules that read it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import click
+
+from livedeck import __version__
+from livedeck.atomic_file import replace_file
+from livedeck.cli.exit_codes import DONE, code_of_link, run
+from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.output import echo
+from livedeck.cli.wiring import SystemClock, make_api, make_monitor
+from livedeck.presentation.metric_files import dashboard_text, rules_text
+from livedeck.presentation.metrics import metrics_text
+from livedeck.presentation.render_time import RenderTime
+from livedeck.settings import load
+
+TIMEOUT = 15.0
+"""Seconds to wait for a judged sample of every event on air."""
+
+FILES = {"grafana-dashboard.json": dashboard_text, "prometheus-rules.yml": rules_text}
+"""What `--write` makes."""
+
+
+@click.command
+@click.option(
+    "--write",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write a dashboard for Grafana and alert rules for Prometheus there, and ask nothing.",
+)
+@platform
+@click.pass_context
+def command(ctx: click.Context, /, *, folder: Path | None, **flags: Any) -> None:
+    """Print what is known now as metrics in the text format of Prometheus.
+
+    For the textfile collector of the node exporter, by a timer. A platform that does not answer is a metric, too, and
+    the exit code 4.
+    """
+
+    async def work() -> int:
+        if folder is not None:
+            await asyncio.to_thread(_write, folder)
+            return DONE
+        settings = load(**merge_flags(ctx, flags))
+        async with make_api(settings) as api:
+            snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
+        render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
+        echo(metrics_text(snapshot, render_time, __version__).removesuffix("\n"))
+        return code_of_link(snapshot.link)
+
+    ctx.exit(run(work))
+
+
+def _write(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, make in FILES.items():
+        replace_file(folder / name, make().encode())
+        echo(folder / name)

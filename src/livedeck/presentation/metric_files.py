@@ -1,0 +1,160 @@
+"""A dashboard for Grafana and alert rules for Prometheus, made of the metrics: neither names one that is not there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from livedeck.presentation.metrics import (
+    ALARMS,
+    ANSWER_AGE,
+    AUDIO,
+    BUILD,
+    CLOCK_SKEW,
+    FRAMES,
+    HEALTH,
+    INFO,
+    LINK_UP,
+    NOT_EXPORTED,
+    ON_AIR,
+    SAMPLE_AGE,
+    VIDEO,
+    Metric,
+)
+
+NAMED = f"* on (job, instance, event_id) group_left (name) {INFO.name}"
+"""Gives the series of an event its name."""
+
+SELECTED = '{event_id=~"$event"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An alert. `lasts`: how long it has to be so, as Prometheus writes it. `summary`: for whoever is called."""
+
+    name: str
+    query: str
+    lasts: str
+    severity: str
+    summary: str
+
+
+RULES = (
+    Rule("LivedeckSilent", f"absent({BUILD.name})", "5m", "critical", "Nothing watches: livedeck says nothing."),
+    Rule("LivedeckBlind", f"{LINK_UP.name} == 0", "1m", "critical", "The platform does not answer livedeck."),
+    Rule("LivedeckAnswersOld", f"{ANSWER_AGE.name} > 90", "1m", "warning", "The last answer is {{ $value }} s old."),
+    Rule(
+        "LivedeckUnread",
+        f'sum by (kind) ({ALARMS.name}{{severity="critical",state="unacknowledged"}}) > 0',
+        "3m",
+        "critical",
+        "{{ $labels.kind }} is critical, and nobody has acknowledged it.",
+    ),
+    Rule(
+        "LivedeckEventPoor",
+        f"({HEALTH.name} < 0.5 and {ON_AIR.name} == 1) {NAMED}",
+        "2m",
+        "warning",
+        "{{ $labels.name }} has a health of {{ $value | humanizePercentage }}.",
+    ),
+    Rule(
+        "LivedeckEventSilent",
+        f"({SAMPLE_AGE.name} > 60 and {ON_AIR.name} == 1) {NAMED}",
+        "1m",
+        "critical",
+        "No samples of {{ $labels.name }} for {{ $value | humanizeDuration }}.",
+    ),
+    Rule("LivedeckClockOff", f"abs({CLOCK_SKEW.name}) > 2", "10m", "warning", "A clock is {{ $value }} s off."),
+    Rule("LivedeckEventsLeftOut", f"{NOT_EXPORTED.name} > 0", "10m", "warning", "{{ $value }} events have no series."),
+)
+"""Every alert."""
+
+
+def rules_text() -> str:
+    """The rules as YAML; each text in quotes as JSON has them, which YAML has, too."""
+    return "".join(f"{line}\n" for line in _rule_lines())
+
+
+def _rule_lines() -> Iterator[str]:
+    yield "# Made by `livedeck metrics --write`: change the tables, not this file."
+    yield "groups:"
+    yield "  - name: livedeck"
+    yield "    rules:"
+    for rule in RULES:
+        yield f"      - alert: {rule.name}"
+        yield f"        expr: {json.dumps(rule.query)}"
+        yield f"        for: {rule.lasts}"
+        yield "        labels:"
+        yield f"          severity: {rule.severity}"
+        yield "        annotations:"
+        yield f"          summary: {json.dumps(rule.summary)}"
+
+
+_BITS = {"Bps": ("bps", " * 8")}
+"""A bit rate is shown in bits, as people speak of it."""
+
+PANELS: tuple[tuple[Metric, str, str], ...] = (
+    (LINK_UP, LINK_UP.name, "{{instance}}"),
+    (ANSWER_AGE, ANSWER_AGE.name, "{{instance}}"),
+    (ON_AIR, f"sum by (job, instance) ({ON_AIR.name})", "{{instance}}"),
+    (ALARMS, f"sum by (kind, severity) ({ALARMS.name})", "{{severity}} {{kind}}"),
+    *(
+        (metric, f"{metric.name}{SELECTED} {NAMED}", "{{name}}")
+        for metric in (HEALTH, VIDEO, AUDIO, FRAMES, SAMPLE_AGE)
+    ),
+)
+"""Metric, query and legend of each panel, from the top left."""
+
+COLUMNS, HEIGHT = 24, 8
+"""Of Grafana's grid, and of a panel in its rows; two panels stand beside each other."""
+
+
+def dashboard() -> dict[str, Any]:
+    """The dashboard as Grafana imports it; it asks for the source of the data."""
+    return {
+        "uid": "livedeck",
+        "title": "livedeck",
+        "tags": ["livedeck"],
+        "schemaVersion": 39,
+        "editable": True,
+        "refresh": "10s",
+        "time": {"from": "now-1h", "to": "now"},
+        "timezone": "utc",
+        "templating": {"list": [_source_variable(), _event_variable()]},
+        "panels": [_panel(number, *panel) for number, panel in enumerate(PANELS)],
+    }
+
+
+def dashboard_text() -> str:
+    """The same as JSON."""
+    return json.dumps(dashboard(), indent=2) + "\n"
+
+
+_SOURCE = {"type": "prometheus", "uid": "${source}"}
+
+
+def _source_variable() -> dict[str, Any]:
+    return {"name": "source", "label": "Data source", "type": "datasource", "query": "prometheus"}
+
+
+def _event_variable() -> dict[str, Any]:
+    query = f"label_values({INFO.name}, event_id)"
+    choice = {"includeAll": True, "multi": True, "allValue": ".*", "refresh": 2}
+    return {"name": "event", "label": "Event", "type": "query", "datasource": _SOURCE, "query": query, **choice}
+
+
+def _panel(number: int, metric: Metric, query: str, legend: str) -> dict[str, Any]:
+    width = COLUMNS // 2
+    unit, factor = _BITS.get(metric.unit, (metric.unit, ""))
+    return {
+        "id": number + 1,
+        "type": "timeseries",
+        "title": metric.title,
+        "description": metric.help,
+        "datasource": _SOURCE,
+        "gridPos": {"x": number % 2 * width, "y": number // 2 * HEIGHT, "w": width, "h": HEIGHT},
+        "fieldConfig": {"defaults": {"unit": unit}, "overrides": []},
+        "targets": [{"refId": "A", "datasource": _SOURCE, "expr": query + factor, "legendFormat": legend}],
+    }
