@@ -221,15 +221,15 @@ async def test_a_second_event_is_drawn_beside_the_first_and_removed_again() -> N
 async def test_the_window_moves_into_the_past_and_says_so_until_it_is_live_again() -> None:
     """The actions "qos.earlier", "qos.later" and "qos.now"; interface.md, "Charts"."""
     async with running((120, 40), "down", "3") as (deck, pilot):
-        assert "not live" not in text_of(deck)
+        assert "NOT LIVE" not in text_of(deck)
         await act(pilot, "qos.shorter", "qos.earlier")
-        assert re.search(r"21:0\d to 21:1\d, not live", text_of(deck))
+        assert re.search(r"NOT LIVE 21:0\d-21:1\d ", text_of(deck))
         await act(pilot, *["qos.earlier"] * 9)
-        assert re.search(r"20:5\d to 2\d:\d\d, not live", text_of(deck)), "it stops where the stream began"
+        assert re.search(r"NOT LIVE 20:5\d-2\d:\d\d ", text_of(deck)), "it stops where the stream began"
         await act(pilot, *["qos.later"] * 12)
-        assert "not live" not in text_of(deck)
+        assert "NOT LIVE" not in text_of(deck)
         await act(pilot, "qos.left", "qos.earlier", "qos.now")
-        assert "not live" not in text_of(deck)
+        assert "NOT LIVE" not in text_of(deck)
         assert "│ 21:1" not in text_of(deck)
 
 
@@ -239,7 +239,7 @@ async def test_zooming_keeps_the_cursor_in_its_place() -> None:
         await act(pilot, *["qos.left"] * 60)
         before = readout_of(deck)
         await act(pilot, "qos.shorter")
-        assert "not live" in text_of(deck)
+        assert "NOT LIVE" in text_of(deck)
         assert abs(seconds_of(readout_of(deck)) - seconds_of(before)) <= 10
         await act(pilot, "qos.longer")
         assert abs(seconds_of(readout_of(deck)) - seconds_of(before)) <= 10
@@ -296,14 +296,14 @@ async def test_a_drag_moves_the_window_and_so_does_a_click_in_the_map() -> None:
         await pilot.mouse_down(QosChart, offset=(30, 5))
         await pilot.mouse_up(QosChart, offset=(70, 5))
         await pilot.pause()
-        assert "not live" in text_of(deck)
+        assert "NOT LIVE" in text_of(deck)
         await act(pilot, "qos.now", "qos.shorter")
-        assert "not live" not in text_of(deck)
+        assert "NOT LIVE" not in text_of(deck)
         drawn = [plain(line) for line in deck.screen_of(QosScreen).query_one(QosChart).draw(120, 33)]
         (row,) = [row for row, text in enumerate(drawn) if text.startswith(" whole")]
         await pilot.click(QosChart, offset=(40, row))
         await pilot.pause()
-        assert "not live" in text_of(deck)
+        assert "NOT LIVE" in text_of(deck)
         assert "│ 2" not in text_of(deck)
 
 

@@ -38,6 +38,7 @@ from livedeck.monitor.model.records import (
     OpenChange,
     RestreamRecord,
     StreamRecord,
+    StreamSpan,
     WatchRecord,
 )
 from livedeck.monitor.model.resources import (
@@ -152,6 +153,7 @@ __all__ = [
     "Share",
     "Snapshot",
     "StreamRecord",
+    "StreamSpan",
     "Thresholds",
     "TimelineEntry",
     "UsualMark",

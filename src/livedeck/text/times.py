@@ -56,6 +56,12 @@ def parse(text: str, reference: TimeReference) -> datetime:
     raise ValueError(f"is no moment; type {PAST_EXAMPLES if reference.past else EXAMPLES}")
 
 
+def is_time_of_day(text: str) -> bool:
+    """Whether it names no day: `21:04`, `2104`."""
+    match = _ABSOLUTE.fullmatch(text.strip().casefold())
+    return bool(match and not match["day"])
+
+
 def format_time(at: datetime, zone: tzinfo | None) -> str:
     """The time as `parse` reads it: local, with seconds where it has any; fractions of a second are cut off."""
     local = _local(at, zone)

@@ -32,6 +32,7 @@ from livedeck.monitor.model.records import (
     NotificationRecord,
     OpenChange,
     StreamRecord,
+    StreamSpan,
     WatchRecord,
 )
 from livedeck.monitor.model.ruling import Ruling
@@ -97,6 +98,10 @@ class HistoryReads(ABC):
     async def streams(self, event_id: str) -> tuple[StreamRecord, ...]:
         """The streams of that event, the earliest first."""
         return await self._read(lambda db: samples.streams_of(db, event_id), ())
+
+    async def spans(self, event_id: str | None = None) -> tuple[StreamSpan, ...]:
+        """From when to when there are samples of each stream, of that event or of all, the earliest first."""
+        return await self._read(partial(samples.spans, event_id=event_id), ())
 
     async def events(
         self, since: datetime | None = None, until: datetime | None = None, event_id: str | None = None

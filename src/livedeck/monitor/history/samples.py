@@ -11,7 +11,7 @@ from livedeck.monitor.history import alarms, answers, events, published
 from livedeck.monitor.history.database import Database, microseconds
 from livedeck.monitor.history.journal import IN_FORCE, LASTING
 from livedeck.monitor.model.readings import MISSING, NO_STATUS, Readings
-from livedeck.monitor.model.records import StreamRecord
+from livedeck.monitor.model.records import StreamRecord, StreamSpan
 
 SLOT = 60_000
 """Milliseconds that one row of the roll-up stands for: 24 h in 480 columns are still read from it."""
@@ -61,8 +61,18 @@ SELECT name, base + first, base + last, samples FROM (
         (SELECT coalesce(sum(count), 0) FROM rollup WHERE stream = stream.id AND slot < rolled)
         + (SELECT count(*) FROM sample WHERE stream = stream.id AND time >= rolled * {SLOT}) AS samples
     FROM stream JOIN event ON event.id = event WHERE event.name = ?
-) WHERE first IS NOT NULL ORDER BY first
+) WHERE first IS NOT NULL ORDER BY base + first
 """  # noqa: S608  constants
+
+
+_SPANS = """
+SELECT event, stream, base + first, base + last FROM (
+    SELECT event.name AS event, stream.name AS stream, base,
+        (SELECT min(time) FROM sample WHERE stream = stream.id) AS first,
+        (SELECT max(time) FROM sample WHERE stream = stream.id) AS last
+    FROM stream JOIN event ON event.id = event WHERE event.name = coalesce(?, event.name)
+) WHERE first IS NOT NULL ORDER BY base + first
+"""
 
 
 class StreamKey(NamedTuple):
@@ -136,6 +146,14 @@ def streams_of(db: Database, event_id: str) -> tuple[StreamRecord, ...]:
     return tuple(
         StreamRecord(name, _datetime(first), _datetime(last), samples)
         for name, first, last, samples in db.rows(_STREAMS, [event_id])
+    )
+
+
+def spans(db: Database, event_id: str | None = None) -> tuple[StreamSpan, ...]:
+    """The streams that have samples, of that event or of all, the earliest first. Raises StorageError."""
+    return tuple(
+        StreamSpan(event, stream, _datetime(first), _datetime(last))
+        for event, stream, first, last in db.rows(_SPANS, [event_id])
     )
 
 

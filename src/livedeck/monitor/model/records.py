@@ -345,6 +345,16 @@ class StreamRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class StreamSpan:
+    """From when to when the history has samples of a stream (server clock)."""
+
+    event_id: str
+    stream_id: str
+    first: datetime
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class CollectedStream:
     """The samples of a stream were asked for after its end, and are not asked for again; so many came."""
 

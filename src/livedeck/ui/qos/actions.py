@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from livedeck.monitor import EventState, History, Severity
 from livedeck.presentation import events
+from livedeck.presentation.past_streams import PastStream, is_related, row, suggestion
+from livedeck.text.segments import Line, StyleRole
+from livedeck.text.times import PAST_EXAMPLES, parse
 from livedeck.ui.kit.dialogs.choice import PromptScreen
+from livedeck.ui.kit.dialogs.picker import PickerRow, PickerScreen
+from livedeck.ui.qos.past import moment_words
 from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, Tab, needs_event
 
 if TYPE_CHECKING:
     from livedeck.ui.qos.screen import QosScreen
     from livedeck.ui.shell.context import Context
+
+
+def needs_subject(ctx: Context) -> str:
+    """An event has to be selected, or shown."""
+    screen = ctx.screen
+    return "" if isinstance(screen, _screen_type()) and screen.subject() else needs_event(ctx)
 
 
 def _screen_type() -> type[QosScreen]:
@@ -84,6 +96,102 @@ def fit(ctx: Context, _: str) -> None:
 def align(ctx: Context, _: str) -> None:
     """The second event by the clock, or since its start."""
     _screen(ctx).align()
+
+
+async def jump(ctx: Context, argument: str) -> None:
+    """The charts of the event at a moment of the past."""
+    reference = replace(ctx.confirmer.time_reference(), past=True)
+
+    def remark(text: str) -> tuple[Line, bool]:
+        if not text.strip():
+            return [(f" {PAST_EXAMPLES}", StyleRole.DIM)], False
+        words, is_good = moment_words(text, reference)
+        return [(f" {words}", StyleRole.TEXT if is_good else StyleRole.WARNING)], is_good
+
+    text: str | None = argument
+    if argument and not remark(argument)[1]:
+        ctx.announce(f":qos.jump {argument}: {moment_words(argument, reference)[0]}", Severity.WARNING)
+        return
+    if not argument:
+        text = await ctx.ask(PromptScreen("Jump to: the charts as they were at", remark))
+    if text:
+        ctx.go_to("qos")
+        await _screen(ctx).jump(text, parse(text, reference))
+
+
+def start(ctx: Context, _: str) -> None:
+    """The start of the stream."""
+    _screen(ctx).show_start()
+
+
+def end(ctx: Context, _: str) -> None:
+    """The end of the stream."""
+    _screen(ctx).show_end()
+
+
+def next_marker(ctx: Context, _: str) -> None:
+    """The next moment that was marked."""
+    _screen(ctx).step_marker(1)
+
+
+def previous_marker(ctx: Context, _: str) -> None:
+    """The moment before that was marked."""
+    _screen(ctx).step_marker(-1)
+
+
+async def next_stream(ctx: Context, _: str) -> None:
+    """The stream after this one."""
+    await _screen(ctx).step_stream(1)
+
+
+async def previous_stream(ctx: Context, _: str) -> None:
+    """The stream before this one."""
+    await _screen(ctx).step_stream(-1)
+
+
+async def open_stream(ctx: Context, argument: str) -> None:
+    """Any stream of the history, of any event: those of this event first."""
+    stream = await _pick_stream(ctx, "Open a stream of the history", argument)
+    if stream is not None:
+        await _screen(ctx).open(stream)
+
+
+async def compare_stream(ctx: Context, argument: str) -> None:
+    """An earlier stream under this one."""
+    stream = await _pick_stream(ctx, "Compare with an earlier stream, start over start", argument, is_second=True)
+    if stream is not None:
+        await _screen(ctx).compare_with_stream(stream)
+
+
+async def _pick_stream(ctx: Context, title: str, words: str, *, is_second: bool = False) -> PastStream | None:
+    """A stream that a person chose: the first with these words, or out of a list."""
+    screen, render_time = _screen(ctx), ctx.render_time()
+    if ctx.history is None or render_time is None:
+        ctx.announce(
+            "no history is kept, so no earlier stream is known: see `history` in the settings", Severity.WARNING
+        )
+        return None
+    shown, today = screen.shown_stream(), render_time.server.date()
+    streams = list(await screen.streams())
+    if shown is not None:
+        if is_second:
+            streams = [stream for stream in streams if stream.stream_id != shown.stream_id]
+        streams.sort(key=lambda stream: not is_related(stream, shown))
+    rows = [
+        PickerRow(str(index), row(stream, today, is_shown=bool(shown and stream.stream_id == shown.stream_id)))
+        for index, stream in enumerate(streams)
+    ]
+    if words:
+        rows = [entry for entry in rows if entry.has(words)]
+    if not rows:
+        ctx.announce(
+            f"the history has no {'such ' if words else 'other ' if is_second else ''}stream", Severity.WARNING
+        )
+        return None
+    suggested = suggestion(streams, shown) if is_second and shown else None
+    marked = str(streams.index(suggested)) if suggested else rows[0].key
+    picked = rows[0].key if words else await ctx.ask(PickerScreen(title, rows, marked))
+    return None if picked is None else streams[int(picked)]
 
 
 def next_fault(ctx: Context, _: str) -> None:
@@ -211,6 +319,61 @@ QOS = (
         blocked=needs_event,
         takes="[TEXT]",
         rank=53,
+    ),
+    Action(
+        "qos.jump",
+        ("J",),
+        "jump to",
+        "The charts of the event at a time of the past, of the stream that ran then: 2104, yesterday 21:04, -15m",
+        jump,
+        ("events", "streams", "qos"),
+        blocked=needs_subject,
+        takes="[MOMENT]",
+        rank=52,
+    ),
+    Action("qos.start", ("home",), "start", "The start of the stream", start, HERE),
+    Action("qos.end", ("end",), "end", "The end of the stream: of the current one its newest sample", end, HERE),
+    Action(
+        "qos.next_marker", ("greater_than_sign",), "next mark", "The next moment that was marked", next_marker, HERE
+    ),
+    Action(
+        "qos.previous_marker",
+        ("less_than_sign",),
+        "mark before",
+        "The moment before that was marked",
+        previous_marker,
+        HERE,
+    ),
+    Action(
+        "qos.previous_stream",
+        ("pageup",),
+        "stream before",
+        "The stream of the event before this one",
+        previous_stream,
+        HERE,
+    ),
+    Action(
+        "qos.next_stream", ("pagedown",), "stream after", "The stream of the event after this one", next_stream, HERE
+    ),
+    Action(
+        "qos.open",
+        ("o",),
+        "streams",
+        "Open any stream of the history, of events that are not listed any more too; or the newest with these words",
+        open_stream,
+        HERE,
+        takes="[WORDS]",
+        rank=29,
+    ),
+    Action(
+        "qos.under",
+        ("X",),
+        "lay under",
+        "Lay an earlier stream under this one, start over start: of the same show a week ago, or any other",
+        compare_stream,
+        HERE,
+        takes="[WORDS]",
+        rank=30,
     ),
     Action("qos.back", ("escape",), "back", "Back to the events, the cursor where it was", back, HERE, rank=10),
 )

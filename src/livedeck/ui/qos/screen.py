@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date, datetime
 
 from textual import events as textual_events
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widget import Widget
 
-from livedeck.monitor import Alarm, Episode, EventState, Snapshot
+from livedeck.monitor import Alarm, BroadcastState, Episode, EventState, Severity, Snapshot
+from livedeck.presentation import events
 from livedeck.presentation.event_detail import title
 from livedeck.presentation.events import is_doubtful, lag_text
+from livedeck.presentation.past_streams import PastStream, day_words, stream_at, stream_words
 from livedeck.presentation.qos import Axis
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import (
@@ -23,11 +27,13 @@ from livedeck.presentation.time_series import (
     stream_start,
 )
 from livedeck.text.segments import Group, Line, Link, ShadedLine, StyleRole, justify, wrap_groups
+from livedeck.text.times import is_time_of_day
 from livedeck.text.values import age, safe
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.chart import GUTTER
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.qos import side, view
+from livedeck.ui.qos.past import Subject, current_stream, load_streams, open_stream, with_current
 from livedeck.ui.qos.series import HistoryQuery
 from livedeck.ui.shell.keymap import with_keys
 from livedeck.ui.shell.screen import WAITING, BaseScreen
@@ -37,6 +43,8 @@ SIDE_FROM = 160
 
 WORDY_FROM = 100
 """From that width on the ranges are called so."""
+
+PAST_KEYS = "{qos.now} live", "{qos.previous_stream}, {qos.next_stream} other streams   {qos.open} all"
 
 WINDOW_KEYS = "{qos.earlier} {qos.later} pan   {qos.shorter} {qos.longer} zoom   {qos.now} now"
 
@@ -154,7 +162,11 @@ class QosScreen(BaseScreen):
         self._until: float | None = None  # epoch s, server clock; None: now
         self._cursor: float | None = None  # the same
         self._episode: tuple[str, Episode] | None = None  # the id of its event, and how it was when it was selected
+        self._opened: Subject | None = None  # an earlier stream
+        self._selected_before: str | None = None  # the event that was selected when one of no listed event was opened
+        self._looked_for: set[str] = set()  # completed events whose last stream was looked for in the history
         self._second_id: str | None = None
+        self._second_stream: Subject | None = None  # an earlier stream in its place
         self._is_fitted = self._is_since_start = False
         self._history, self._second_history, self._whole_history = (
             HistoryQuery(self, group) for group in ("past", "past of another", "past of the whole")
@@ -190,23 +202,145 @@ class QosScreen(BaseScreen):
 
     def shows_alarm(self, alarm: Alarm) -> bool:
         """Whether the list of the event's faults, right above the alarms, does not say it already."""
-        state = self.ctx.selected_event()
+        subject = self.subject()
+        state = subject.state if subject else None
         ongoing = {episode.kind for episode in state.episodes if episode.until is None} if state else set()
         return state is None or alarm.event_id != state.id or alarm.kind not in ongoing
 
+    def subject(self) -> Subject | None:
+        """What the charts show: the earlier stream that was opened, for as long as no other event is selected, else the
+        selected event as it is displayed."""
+        displayed, selected = self.ctx.displayed(), self.ctx.selected_event()
+        if self._opened and (selected is None or selected.id == self._opened.state.id):
+            return self._opened
+        return Subject(selected, displayed[1]) if displayed and selected else None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the newest sample of the current stream is in the window."""
+        return self._until is None and self._opened is None
+
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        state, chart, side_pane = self.ctx.selected_event(), self.query_one(QosChart), self.query_one(QosSide)
-        self.ctx.watch_event(state.id if state else None)
+        subject, chart, side_pane = self.subject(), self.query_one(QosChart), self.query_one(QosSide)
+        if self._opened and subject is not self._opened:
+            self._opened = self._until = self._cursor = None
+        selected = self.ctx.selected_event()
+        self.ctx.watch_event(selected.id if selected else None)
         chart.has_side = side_pane.display = self.size.width >= SIDE_FROM
-        shown = self._shown(state, render_time) if state else None
-        if state is None:
+        shown = self._shown(*subject[:2]) if subject else None
+        if subject is None:
             gone: list[Line] = [[(with_keys(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
             self.query_one("#title", LinesWidget).show(gone)
         else:
-            self.query_one("#title", LinesWidget).show(self._head(state, render_time, shown))
-        no_chart = view.no_samples_text(state) if state else NOT_SELECTED if snapshot.link.as_of else WAITING
+            self._open_if_over(subject.state)
+            head = self._head(subject, shown)
+            self.query_one("#title", LinesWidget).show([*self._past_line(shown, render_time), *head])
+        no_chart = view.no_samples_text(subject.state) if subject else NOT_SELECTED if snapshot.link.as_of else WAITING
         chart.show(shown, no_chart)
         side_pane.show(shown)
+
+    def _past_line(self, shown: view.Shown | None, render_time: RenderTime) -> list[ShadedLine]:
+        """That what is shown is not what is: in words, in its own line."""
+        if shown is None or self.is_live:
+            return []
+        stream = self._opened.stream if self._opened else None
+        words = view.past_words(shown.chart.series.axis, stream, render_time.server.date())
+        live, others = (with_keys(keys, self.ctx.actions) for keys in PAST_KEYS)
+        chip: Line = [(f" ‖ {words} ", StyleRole.WARNING_FILL)]
+        groups: list[Group] = [(0, chip), (0, [(live, StyleRole.DIM)]), (1, [(others, StyleRole.DIM)])]
+        return [wrap_groups(groups, self.size.width)]
+
+    def _open_if_over(self, state: EventState) -> None:
+        """Of a completed event that the platform was not asked for anew, the history has the last stream."""
+        is_over = state.phase.tally is BroadcastState.COMPLETED and state.qos.as_of is None
+        if is_over and self.ctx.history is not None and state.id not in self._looked_for:
+            self._looked_for.add(state.id)
+            self.run_worker(self._open_last(state.id), group="last stream", exclusive=True)
+
+    async def _open_last(self, event_id: str) -> None:
+        streams = await self.streams(event_id)
+        selected = self.ctx.selected_event()
+        if streams and self._opened is None and selected is not None and selected.id == event_id:
+            await self.open(streams[0])
+
+    async def streams(self, event_id: str | None = None) -> tuple[PastStream, ...]:
+        """Those of that event, or of all, the newest first, the current one of the selected event among them."""
+        displayed, selected, history = self.ctx.displayed(), self.ctx.selected_event(), self.ctx.history
+        if displayed is None:
+            return ()
+        now = displayed[1].server
+        found = await load_streams(history, now, event_id) if history else ()
+        if selected is None or event_id not in {None, selected.id}:
+            return found
+        return with_current(found, current_stream(selected, displayed[1]))
+
+    async def open(self, stream: PastStream, at: datetime | None = None) -> None:
+        """Show that stream around that moment, else at its end; the current one is shown live."""
+        displayed, history = self.ctx.displayed(), self.ctx.history
+        state = displayed[0].find(stream.event_id) if displayed else None
+        current = current_stream(state, displayed[1]) if state and displayed else None
+        if state is not None:
+            self.ctx.select_event(state.id)
+        if current and current.stream_id == stream.stream_id:
+            self._opened = None
+        elif history is not None:
+            subject = await open_stream(history, stream, state.event if state else None)
+            if state is None and (selected := self.ctx.selected_event()):
+                self._selected_before = selected.id
+                self.ctx.reconcile_selection(())  # what a key does must not be done to what is not shown
+            self._opened = subject
+        self._until = self._cursor = None
+        if at is not None:
+            self._cursor = at.timestamp()
+            self._move_window(self._cursor + (view.RANGES[self._range][1] or 0.0) / 2)
+        self.refresh_all()
+
+    async def jump(self, text: str, at: datetime) -> None:
+        """Show the stream of the event that ran at that moment; at a time of day, on the latest day when one did."""
+        subject = self.subject()
+        if subject is None:
+            return
+        state, today = subject.state, self._today()
+        streams = await self.streams(state.id)
+        found = stream_at(streams, at, any_day=is_time_of_day(text))
+        if found is None:
+            self.ctx.announce(f"no stream of {events.name(state)} is known", Severity.WARNING)
+            return
+        stream, moment = found
+        await self.open(stream, moment)
+        if not stream.has(at) and not (is_time_of_day(text) and stream.has(moment) and moment.time() == at.time()):
+            known = f"{moment:%H:%M}Z of {stream_words(stream, today)}"
+            self.ctx.announce(f"no stream of {events.name(state)} is known at {at:%d %b %H:%M}Z: {known} is nearest")
+        else:
+            self.ctx.announce(f"{moment:%H:%M}Z {day_words(moment, today)}: {events.name(state)}")
+
+    def _today(self) -> date:
+        displayed = self.ctx.displayed()
+        return (displayed[1].server if displayed else self.ctx.clock.now()).date()
+
+    async def step_stream(self, step: int) -> None:
+        """The stream after (1) or before the one that is shown, of the same event."""
+        subject = self.subject()
+        if subject is None:
+            return
+        streams = await self.streams(subject.state.id)
+        ids = [stream.stream_id for stream in streams]
+        stream = subject.state.event.stream
+        shown_id = stream.id if stream else None
+        index = ids.index(shown_id) - step if shown_id in ids else 0 if step < 0 else -1
+        if 0 <= index < len(streams):
+            await self.open(streams[index])
+        else:
+            self.ctx.announce(
+                f"no {'later' if step > 0 else 'earlier'} stream of {events.name(subject.state)} is known"
+            )
+
+    def shown_stream(self) -> PastStream | None:
+        """The stream that is shown, as far as it is known."""
+        subject = self.subject()
+        if subject is None:
+            return None
+        return subject.stream or current_stream(*subject[:2])
 
     def _shown(self, state: EventState, render_time: RenderTime) -> view.Shown | None:
         """What is to be seen of that event; None before its first answer."""
@@ -214,39 +348,53 @@ class QosScreen(BaseScreen):
         whole_axis = chart_axis(state, render_time, None, self.query_one(QosChart).columns)
         if axis is None or whole_axis is None:
             return None
-        second = self._second_event()
+        second = self._second_subject()
         whole = _series(self._whole_history, state, render_time, whole_axis)
         markers = (marker.at for marker in self._history.markers(state.id))
         chart = view.Chart(
             _series(self._history, state, render_time, axis),
             whole,
-            self._second_series(state, second, render_time, axis) if second else None,
+            self._second_series(state, second, axis) if second else None,
             self._cursor_cell(axis),
             view.flags(axis, state.episodes, (*markers, *(ruling.moment for ruling in state.rulings))),
             self._is_fitted,
             has_grid=self.has_chart_grid,
             window=f"{view.window_words(axis, whole)}   {with_keys(WINDOW_KEYS, self.ctx.actions)}",
         )
-        return view.Shown(state, render_time, chart, second, self._selected_episode(state))
+        return view.Shown(state, render_time, chart, second.state if second else None, self._selected_episode(state))
 
     def _axis(self, state: EventState, render_time: RenderTime) -> Axis | None:
         span, columns = view.RANGES[self._range][1], self.query_one(QosChart).columns
         return chart_axis(state, render_time, span, columns, self._until if span else None)
 
-    def _second_series(self, state: EventState, second: EventState, render_time: RenderTime, axis: Axis) -> TimeSeries:
+    def _second_series(self, state: EventState, second: Subject, axis: Axis) -> TimeSeries:
         """The second event at the same time, or as long after its start."""
-        later = stream_start(second, axis.start) - stream_start(state, axis.start)
-        return _series(self._second_history, second, render_time, axis.shifted(later) if self._is_since_start else axis)
+        later = stream_start(second.state, axis.start) - stream_start(state, axis.start)
+        shifted = axis.shifted(later) if self._is_since_start else axis
+        return _series(self._second_history, second.state, second.render_time, shifted)
 
-    def _second_event(self) -> EventState | None:
-        """The second event, whose curves lie beside those of the first one, unless it is the same."""
-        displayed, selected = self.ctx.displayed(), self.ctx.selected_event()
+    def _second_subject(self) -> Subject | None:
+        """The second event, or the earlier stream in its place, whose curves lie beside those of the first one, unless
+        it is the same."""
+        subject, displayed = self.subject(), self.ctx.displayed()
+        if self._second_stream is not None:
+            return self._second_stream
         state = displayed[0].find(self._second_id) if displayed and self._second_id else None
-        return state if state and (selected is None or state.id != selected.id) else None
+        is_other = state and (subject is None or state.id != subject.state.id)
+        return Subject(state, displayed[1]) if displayed and state and is_other else None
 
     def compare_with(self, event_id: str | None) -> None:
         """Draw that event's curves beside those that are shown; None: no longer."""
-        self._second_id = event_id
+        self._second_id, self._second_stream = event_id, None
+        self.refresh_all()
+
+    async def compare_with_stream(self, stream: PastStream) -> None:
+        """Lay that stream under the one that is shown, its start over the start of this one."""
+        if self.ctx.history is None:
+            return
+        name = f"{stream.name}, {day_words(stream.first, self._today())}"
+        subject = await open_stream(self.ctx.history, replace(stream, name=name), None)
+        self._second_id, self._second_stream, self._is_since_start = None, subject, True
         self.refresh_all()
 
     def align(self) -> None:
@@ -263,8 +411,8 @@ class QosScreen(BaseScreen):
     @property
     def second_id(self) -> str | None:
         """The id of the second event."""
-        state = self._second_event()
-        return state.id if state else None
+        second = self._second_subject()
+        return second.state.id if second else None
 
     def _selected_episode(self, state: EventState) -> Episode | None:
         """The selected fault, if it is one of this event."""
@@ -277,15 +425,15 @@ class QosScreen(BaseScreen):
         return axis.column_of(self._cursor)
 
     def _shown_axis(self) -> Axis | None:
-        displayed, state = self.ctx.displayed(), self.ctx.selected_event()
-        return self._axis(state, displayed[1]) if displayed and state else None
+        subject = self.subject()
+        return self._axis(*subject[:2]) if subject else None
 
     def move_cursor(self, step: int) -> None:
         """Move the cursor by columns; the first step puts it on the newest column, one past that removes it."""
-        displayed, state, axis = self.ctx.displayed(), self.ctx.selected_event(), self._shown_axis()
-        if axis is None or displayed is None or state is None:
+        subject, axis = self.subject(), self._shown_axis()
+        if axis is None or subject is None:
             return
-        newest = min(axis.columns - 1, axis.column_of(_now(state, displayed[1])))
+        newest = min(axis.columns - 1, axis.column_of(_now(*subject[:2])))
         cell = self._cursor_cell(axis)
         if cell is not None:
             cell += step
@@ -295,10 +443,10 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     def on_qos_chart_picked(self, message: QosChart.Picked) -> None:
-        displayed, state, axis = self.ctx.displayed(), self.ctx.selected_event(), self._shown_axis()
-        if axis is None or displayed is None or state is None:
+        subject, axis = self.subject(), self._shown_axis()
+        if axis is None or subject is None:
             return
-        whole = chart_axis(state, displayed[1], None, self.query_one(QosChart).columns)
+        whole = chart_axis(*subject[:2], None, self.query_one(QosChart).columns)
         if message.is_map and whole is not None:
             middle = whole.start + (message.cell + 0.5) * whole.step
             self._move_window(middle + (axis.end - axis.start) / 2)
@@ -327,47 +475,81 @@ class QosScreen(BaseScreen):
 
     def _move_window(self, until: float) -> None:
         """Show what was until then (epoch s): within the stream, and live from its newest sample on."""
-        displayed, state, span = self.ctx.displayed(), self.ctx.selected_event(), view.RANGES[self._range][1]
-        if displayed is not None and state is not None and span is not None:
-            now = _now(state, displayed[1])
-            self._until = None if until >= now else max(until, min(now, stream_start(state, now) + span))
+        subject, span = self.subject(), view.RANGES[self._range][1]
+        if subject is not None and span is not None:
+            now = _now(*subject[:2])
+            self._until = None if until >= now else max(until, min(now, stream_start(subject.state, now) + span))
+        self.refresh_all()
+
+    def _look_at(self, at: float) -> None:
+        """Put the cursor there (epoch s); where that is out of sight the window moves."""
+        self._cursor, axis = at, self._shown_axis()
+        if axis is not None and not axis.start <= at < axis.end:
+            self._move_window(at + (axis.end - axis.start) / 2)
         self.refresh_all()
 
     def show_now(self) -> None:
-        """Back to the newest sample: no cursor, a window that moves on."""
+        """Back to the newest sample of the current stream: no cursor, a window that moves on."""
+        self._opened = self._until = self._cursor = None
+        before, self._selected_before = self._selected_before, None
+        if before is not None and self.ctx.selected_event() is None:
+            self.ctx.select_event(before)
+        self.refresh_all()
+
+    def show_end(self) -> None:
+        """The end of the stream that is shown: of the current one its newest sample."""
         self._until = self._cursor = None
         self.refresh_all()
 
+    def show_start(self) -> None:
+        """The start of the stream that is shown."""
+        if subject := self.subject():
+            self._look_at(stream_start(subject.state, 0.0))
+
+    def step_marker(self, step: int) -> None:
+        """Look at the next (1) or previous moment that was marked, of the stream that is shown."""
+        subject = self.subject()
+        if subject is None:
+            return
+        end = _now(*subject[:2])
+        start = stream_start(subject.state, end)
+        marks = sorted(marker.at.timestamp() for marker in self._history.markers(subject.state.id))
+        here = self._cursor if self._cursor is not None else end + 1
+        beyond = [at for at in marks if start <= at <= end and (at > here if step > 0 else at < here)]
+        if beyond:
+            self._look_at(beyond[0 if step > 0 else -1])
+        else:
+            self.ctx.announce(f"no moment of this stream is marked {'after' if step > 0 else 'before'} this one")
+
     def select_fault(self, step: int) -> None:
         """Select the next (1) or previous fault in the list; the cursor shows where it began."""
-        state = self.ctx.selected_event()
-        if state is None or not state.episodes:
+        subject = self.subject()
+        if subject is None or not subject.state.episodes:
             self.ctx.announce("no fault of this event is known")
             return
+        state = subject.state
         episodes = view.sort_episodes(state.episodes)
         index = view.index_of(episodes, self._selected_episode(state))
         episode = episodes[0 if index is None else min(max(index + step, 0), len(episodes) - 1)]
         self._episode = state.id, episode
-        self._cursor = episode.since.timestamp()
-        self.refresh_all()
+        self._look_at(episode.since.timestamp())
 
     def show_new_marker(self) -> None:
         """A marker was added: show it at once."""
         self._history.invalidate()
         self.refresh_all()
 
-    def _head(self, state: EventState, render_time: RenderTime, shown: view.Shown | None) -> list[ShadedLine]:
+    def _head(self, subject: Subject, shown: view.Shown | None) -> list[ShadedLine]:
         """Two lines: what event it is and what is shown of it; what was measured, and how old that is."""
+        state, render_time, stream = subject
         word = "range " if self.size.width >= WORDY_FROM else ""
-        right: list[view.ShadedGroup] = [(0, [(word, StyleRole.DIM), *self._range_tabs()])]
-        if shown and self._until is not None:
-            right.insert(0, (0, [(view.past_words(shown.chart.series.axis), StyleRole.WARNING)]))
-        tabs = wrap_groups(right, self.size.width)
+        tabs = wrap_groups([(0, [(word, StyleRole.DIM), *self._range_tabs()])], self.size.width)
         lines: list[ShadedLine] = [
             [*title(state, render_time, self.size.width - sum(len(text) for text, _ in tabs) - 1), *tabs]
         ]
         measured = view.readout(shown) if shown else []
-        return [*lines, justify(measured, _freshness(state, render_time), self.size.width - 1)]
+        freshness = _freshness(state, render_time) if stream is None else []
+        return [*lines, justify(measured, freshness, self.size.width - 1)]
 
     def _range_tabs(self) -> ShadedLine:
         return [

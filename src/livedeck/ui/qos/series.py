@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.screen import BaseScreen
 
 STALE_COLUMNS = 4
-"""The history is queried again when the axis has moved on by so many columns."""
+"""The history is queried again when the axis has moved by so many columns."""
 
 
 class _Request(NamedTuple):
@@ -61,7 +61,7 @@ class HistoryQuery:
             return False
         if last is None or last.axis.step != request.axis.step:
             return True
-        return request.axis.start - last.axis.start >= STALE_COLUMNS * request.axis.step
+        return abs(request.axis.start - last.axis.start) >= STALE_COLUMNS * request.axis.step
 
     async def _query(self, request: _Request) -> None:
         history, axis = self._screen.ctx.history, request.axis

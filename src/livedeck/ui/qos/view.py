@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from textwrap import wrap
 from typing import NamedTuple
 
 from livedeck.monitor import Episode, EventState, Severity, diagnose
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, words_role
+from livedeck.presentation.past_streams import PastStream, day_words, stream_words
 from livedeck.presentation.qos import HIGHLIGHTED, STATUS_STYLES, Axis, StatusStyle, status_style
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import TimeSeries
@@ -250,10 +251,12 @@ def no_samples_text(state: EventState) -> str:
     return f"{events.name(state)}: {safe(state.qos.error or 'no samples yet')}"
 
 
-def past_words(axis: Axis) -> str:
-    """What a window shows that does not reach the newest sample."""
+def past_words(axis: Axis, stream: PastStream | None, today: date) -> str:
+    """That a window is not live, what it shows, and of which stream where that is an earlier one."""
     start, end = (datetime.fromtimestamp(at, UTC) for at in (axis.start, axis.end))
-    return f"{start:%H:%M} to {end:%H:%M}, not live"
+    expected = stream.first.date() if stream else today
+    day = "" if start.date() == expected else f"{day_words(start, today)} "
+    return f"NOT LIVE {day}{start:%H:%M}-{end:%H:%M}{f', {stream_words(stream, today)}' if stream else ''}"
 
 
 def window_words(axis: Axis, whole: TimeSeries) -> str:

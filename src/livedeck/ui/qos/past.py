@@ -1,0 +1,77 @@
+"""Streams of the history as the charts show them, loaded while the screen shows what it has."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from livedeck.client import Event
+from livedeck.monitor import EventState, History
+from livedeck.presentation import events
+from livedeck.presentation.past_streams import PastStream, end_of, past_streams, state_of, worst_of
+from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.time_series import stream_start
+from livedeck.text.times import TimeReference, describe, parse
+
+MAX_READINGS = 14_400
+"""Of the samples of a past stream that are kept in memory: eight hours of one each 2 s. What is before them comes out
+of the history as they are looked at."""
+
+
+class Subject(NamedTuple):
+    """What the charts show, and the instant that it is shown for. `stream`: an earlier one, None: the current one."""
+
+    state: EventState
+    render_time: RenderTime
+    stream: PastStream | None = None
+
+
+async def load_streams(history: History, now: datetime, event_id: str | None = None) -> tuple[PastStream, ...]:
+    """Those of that event, or of all, the newest first."""
+    spans = await history.spans(event_id)
+    if not spans:
+        return ()
+    first = min(span.first for span in spans)
+    faults = await history.episodes(first, now + timedelta(days=1), event_id)
+    return past_streams(spans, await history.events(now, event_id=event_id), faults)
+
+
+async def open_stream(history: History, stream: PastStream, event: Event | None) -> Subject:
+    """That stream, as it stood at its end."""
+    until = stream.last.timestamp()
+    found = await history.recorded({stream.event_id: stream.stream_id}, until, newest=MAX_READINGS)
+    faults = [
+        fault
+        for fault in await history.episodes(stream.first, stream.last + timedelta(days=1), stream.event_id)
+        if fault.since <= stream.last
+    ]
+    readings = found[stream.event_id].readings
+    return Subject(state_of(stream, readings, faults, event), end_of(stream), stream)
+
+
+def current_stream(state: EventState, render_time: RenderTime) -> PastStream | None:
+    """The stream of which the platform answers samples, up to now; None where it answered none."""
+    stream, as_of = state.event.stream, state.qos.as_of
+    if stream is None or not stream.id or as_of is None or not len(state.qos.readings):
+        return None
+    last = render_time.to_server(as_of)
+    first = datetime.fromtimestamp(stream_start(state, last.timestamp()), UTC)
+    severities = [episode.severity for episode in state.episodes if episode.since >= first]
+    return PastStream(state.id, stream.id, events.name(state), first, last, worst_of(severities))
+
+
+def with_current(streams: tuple[PastStream, ...], current: PastStream | None) -> tuple[PastStream, ...]:
+    """The streams, the current one as it is known now; the newest first."""
+    if current is None:
+        return streams
+    others = [stream for stream in streams if stream.stream_id != current.stream_id]
+    return tuple(sorted([current, *others], key=lambda stream: stream.first, reverse=True))
+
+
+def moment_words(text: str, reference: TimeReference) -> tuple[str, bool]:
+    """What a typed moment means, and whether it can be gone to."""
+    try:
+        at = parse(text, reference)
+    except ValueError as error:
+        return f"that {error}", False
+    return (describe(at, reference), True) if at <= reference.now else ("that is still to come", False)
