@@ -195,6 +195,10 @@ async def test_the_time_without_answers_is_not_watched(opened: Open, tmp_path: P
             as_of=NOW + timedelta(seconds=45 if is_blind else second),
         )
         await history.append(Snapshot(1, NOW + timedelta(seconds=second), link))
+        if is_blind:
+            await history.flush()
+            (stretch,) = await history.watched(NOW, NOW + timedelta(days=1))
+            assert stretch.until == link.as_of, "at once, and not when the platform answers again"
     await history.close()
     stretches = await HistoryReader(tmp_path / "deck.sqlite").watched(NOW, NOW + timedelta(days=1))
     seconds = [((stretch.at - NOW).total_seconds(), (stretch.until - NOW).total_seconds()) for stretch in stretches]

@@ -157,6 +157,31 @@ async def _record_evening(path: Path, now: datetime) -> None:
     await history.close()
 
 
+async def _record_deletion(path: Path, now: datetime) -> None:
+    """Two choirs, of which one is deleted."""
+    states = [
+        EventState(
+            platform_event(id=event_id, name=name), now, Phase(BroadcastState.DRAFT), QosState(), HealthAssessment()
+        )
+        for event_id, name in (("a1", "Choir, hall A"), ("b2", "Choir, hall B"))
+    ]
+    history = await History.open(path, now)
+    for listed in (states, states[:1]):
+        link = ConnectionStatus(ConnectionState.OK, now, as_of=now)
+        await history.append(Snapshot(1, now - timedelta(minutes=len(listed)), link, tuple(listed)))
+    await history.close()
+
+
+def test_a_deleted_event_is_known_by_its_name(tmp_path: Path) -> None:
+    """A name that fits several is answered with their ids."""
+    path = tmp_path / "deck.sqlite"
+    asyncio.run(_record_deletion(path, datetime.now(UTC)))
+    assert "deleted: no list has it any more" in run(path, tmp_path, "history", "choir, hall b")
+    candidates = run(path, tmp_path, "history", "Choir", code=2)
+    assert "a1  Choir, hall A" in candidates
+    assert "b2  Choir, hall B" in candidates
+
+
 def test_a_handover_says_what_runs_who_promised_what_and_what_comes(tmp_path: Path) -> None:
     """In words, as Markdown and as JSON; and that nobody watches now."""
     path = tmp_path / "deck.sqlite"

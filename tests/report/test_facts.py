@@ -94,6 +94,13 @@ def test_of_a_hole_that_was_watched_in_part_that_part_is_an_outage() -> None:
     assert seconds(found.unknown) == [(500, 850)]
 
 
+def test_a_silence_that_was_found_later_is_an_outage() -> None:
+    """Somebody asked before the platform had forgotten it."""
+    silence = EpisodeRecord("e1", "RECONNECTING", "", "", Severity.CRITICAL, at(298), at(400), "no samples", "samples")
+    found = facts(samples((0, 300), (400, 1200)), [(0, 100)], episodes=(silence,))
+    assert (seconds(found.outages), found.unknown) == ([(298, 400)], ())
+
+
 def test_without_a_sample_and_a_watcher_nothing_is_known() -> None:
     """No figure is made up."""
     found = facts(Readings(), [])

@@ -18,7 +18,7 @@ from livedeck.cli.recorded import Past, past_moment, stretch, with_past
 from livedeck.monitor import EventRecord
 from livedeck.report.chat import messages_a_minute
 from livedeck.report.document import report_csv, report_object
-from livedeck.report.facts import Report, facts_of, report_of
+from livedeck.report.facts import Report, facts_of, may_have_been_on_air, report_of
 from livedeck.report.markdown import markdown
 from livedeck.report.page import page
 from livedeck.report.recorded import gather
@@ -94,7 +94,10 @@ def command(
             if day >= end:
                 raise click.UsageError("that day has not begun")
             span = past.span(since, until, Span(day, end))
-            report = await make_report(past, past.events, span, f"{day.astimezone():%A, %d %B %Y}", target=percent)
+            records = await past.reader.events(*span)
+            ids = {record.event_id for record in records if may_have_been_on_air(record, span)}
+            events = [record for record in past.events if record.event_id in ids]
+            report = await make_report(past, events, span, f"{day.astimezone():%A, %d %B %Y}", target=percent)
         return await _give(report, output, output_format, force=force)
 
     settings: Settings = load(**merge_flags(ctx, flags))
@@ -110,14 +113,13 @@ async def make_report(
     target: float,
     chat: Mapping[datetime, int] | None = None,
 ) -> Report:
-    """The report of these events: of several, those that were on air in that time."""
+    """The report of these events."""
     found = []
     for event in events:
         recorded = await gather(past.reader, span, event.event_id)
         last = recorded.events[-1] if recorded.events else event
         facts = facts_of(recorded, last, target, chat)
-        if facts.on_air or len(events) == 1:
-            found.append(facts)
+        found.append(facts)
     return report_of(safe(title, 120), await gather(past.reader, span, has_samples=False), found, past.now)
 
 

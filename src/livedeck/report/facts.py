@@ -159,7 +159,8 @@ def facts_of(recorded: Recorded, event: EventRecord, target: float, chat: Mappin
     on_air = _on_air(recorded)
     up, holes, cadence = _signal(samples, on_air)
     watched = joined(Span(watch.at, watch.until) for watch in recorded.watched)
-    outages = _outages(holes, watched)
+    silences = [Span(episode.since, episode.until) for episode in recorded.episodes if episode.kind in _SILENCE]
+    outages = _outages(holes, joined([*watched, *silences]))
     faults = tuple(sorted(_faults(recorded), key=lambda fault: (fault.since, fault.severity.rank)))
     bad = common(joined([*outages, *_critical(faults, recorded.span.until)]), on_air)
     facts = EventFacts(
@@ -181,6 +182,13 @@ def facts_of(recorded: Recorded, event: EventRecord, target: float, chat: Mappin
         target=target,
     )
     return replace(facts, worst=_worst(facts))
+
+
+def may_have_been_on_air(record: EventRecord, span: Span) -> bool:
+    """Whether that record of an event says so of some time in the stretch."""
+    is_on_air = record.tally.expects_signal or record.is_completed
+    is_over = record.finished_at is not None and record.finished_at < span.since
+    return is_on_air and not is_over and (record.started_at is None or record.started_at < span.until)
 
 
 def report_of(title: str, recorded: Recorded, events: Sequence[EventFacts], made: datetime) -> Report:
@@ -239,7 +247,8 @@ def _signal(samples: Readings, on_air: Spans) -> tuple[Spans, Spans, float | Non
 
 
 def _outages(holes: Spans, watched: Spans) -> Spans:
-    """The holes, as far as somebody watched; a moment of one that was mostly not watched proves nothing."""
+    """The holes, as far as somebody watched or found that nothing came; a moment of a hole that was mostly not watched
+    proves nothing."""
     seen = common(holes, watched)
     return tuple(span for span in seen if span in holes or span.seconds >= _EDGE)
 
