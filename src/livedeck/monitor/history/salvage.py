@@ -30,7 +30,7 @@ from livedeck.monitor.model.records import NotificationRecord
 from livedeck.monitor.model.state import Severity
 
 _LIMIT = 900.0
-"""Seconds after which it ends with what it has: a month of ten events takes five minutes."""
+"""Seconds after which it ends with what it has: a month of ten events takes six or seven minutes."""
 
 _BATCH = 2000
 """Rows in one transaction: some milliseconds, in which the deck waits to write."""

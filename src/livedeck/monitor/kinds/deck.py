@@ -228,9 +228,9 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The history file cannot be written: disk full, locked, or not allowed.",
+            cause="The history file cannot be written (disk full, locked, not allowed), or was damaged.",
             viewers="Nothing.",
-            advice="Make room on the disk or free the file; the deck tries again by itself.",
+            advice="Make room on the disk or free the file; the deck tries again, and saves what can be read.",
         ),
     ),
     AlarmKind(
