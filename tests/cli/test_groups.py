@@ -403,6 +403,12 @@ def test_every_command_of_a_group_has_examples_in_its_help_and_all_are_right(
             assert f"  livedeck {line}" in command.get_help(ctx)
 
 
+def test_help_is_a_command_too(tmp_path: Path) -> None:
+    for words in ((), ("events",), ("chat", "export")):
+        assert called(tmp_path, "help", *words).stdout == called(tmp_path, *words, "--help").stdout
+    assert "Did you mean 'list'" in called(tmp_path, "help", "events", "lisst").stderr
+
+
 def test_nobody_is_asked_who_does_not_want_to_be(on_stage: Stage) -> None:
     event = on_stage.made("events", "create", "--name", "Never asked")
     settings: dict[str, Any] = {**on_stage.env}

@@ -14,8 +14,9 @@ from livedeck.cli import COMMANDS, GROUPS
 
 SIMPLE = {
     "alarms": (), "check": ("--all",), "config": ("show",), "docs": ("commands",), "doctor": (), "keys": (),
-    "episodes": (), "history": ("verify",), "metrics": (), "preflight": (ON_AIR,), "schema": (), "search": ("Kept",),
-    "status": (), "wait": (ON_AIR, "--until", "on-air"), "demo": (),
+    "episodes": (), "handover": (), "help": ("events", "list"), "history": ("verify",), "metrics": (),
+    "preflight": (ON_AIR,), "report": ("--day", "today"), "schema": (), "search": ("Kept",), "status": (),
+    "wait": (ON_AIR, "--until", "on-air"), "demo": (),
 }  # fmt: skip
 """Commands of no group that print and leave, with what they need."""
 
@@ -78,6 +79,18 @@ def test_no_command_ends_with_a_traceback_whatever_stream_fails(
 
 
 def test_every_command_that_prints_is_tried() -> None:
-    screens = {"serve", "wallboard", "screenshots", "chat", "qos", "profile", "rebaseline", "record", "replay"}
+    screens = {
+        "serve",
+        "wallboard",
+        "screenshots",
+        "chat",
+        "qos",
+        "profile",
+        "rebaseline",
+        "collect",
+        "notify",
+        "record",
+        "replay",
+    }
     assert {*COMMANDS} - screens == {*SIMPLE}
     assert GROUPS

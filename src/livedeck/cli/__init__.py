@@ -29,6 +29,7 @@ COMMANDS = {
     "doctor": "check the settings, the token, the platform, the clock, the terminal and the files",
     "episodes": "print the faults that are over: since when, until when, of an event or of all",
     "handover": "print what the next person must know: what runs, what is wrong, who promised what, what comes",
+    "help": "show the help of a command",
     "history": "print what happened on an event; look after the file of the past, take a recording out of it",
     "keys": "print the keys in force, as a table",
     "metrics": "print what is known now for Prometheus; write a dashboard and alert rules",

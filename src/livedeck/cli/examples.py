@@ -18,6 +18,7 @@ EXAMPLES = {
     "doctor": ("doctor", "doctor --json"),
     "episodes": ("episodes", 'episodes "Evening show" --from -2h'),
     "handover": ("handover", "handover --markdown"),
+    "help": ("help", "help events edit"),
     "history export": ('history export "Evening show" --from "yesterday 20:00" -o show.livedeck',),
     "history prune": ("history prune --before -90d", 'history prune --event "Evening show" --yes'),
     "history salvage": ("history salvage history.db.damaged",),
