@@ -10,10 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import BashComplete
 
 from cli.commands import environment, livedeck
 from cli.groups_stage import ON_AIR, stage
 from cli.terminals import terminal
+from livedeck import __version__
+from livedeck.cli import main
 
 EVENTS = [["id-1", ON_AIR], ["id-2", "Twins"], ["id-3", "Twins"], ["id-4", "Abendmusik 東京"]]
 
@@ -63,8 +66,14 @@ def answers(home: Path, shell: str, line: str) -> list[str]:
         ("livedeck profile Twins ra", {"radio"}),
     ],
 )
-def test_commands_options_and_values_are_completed(home: Path, line: str, found: set[str]) -> None:
-    assert {answer.partition(",")[2] for answer in answers(home, "bash", line)} == found
+def test_commands_options_and_values_are_completed(
+    home: Path, monkeypatch: pytest.MonkeyPatch, line: str, found: set[str]
+) -> None:
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")), "_LIVEDECK_COMPLETE": "bash_complete"}
+    for name, value in environment(home, **words).items():
+        monkeypatch.setenv(name, value)
+    said = BashComplete(main, {}, "livedeck", "_LIVEDECK_COMPLETE").complete()
+    assert {answer.replace("\\\\", "\\").partition(",")[2] for answer in said.splitlines()} == found
 
 
 def test_completion_asks_nobody_and_imports_nothing_heavy(home: Path) -> None:
@@ -80,14 +89,21 @@ def test_completion_asks_nobody_and_imports_nothing_heavy(home: Path) -> None:
     assert (done.returncode, "Choir" in done.stdout) == (0, True), done.stderr
 
 
-def test_a_file_that_cannot_be_read_completes_no_event_and_fails_nobody(tmp_path: Path) -> None:
-    state = tmp_path / ".local" / "state" / "livedeck"
+def keep_tree(home: Path, tmp_path: Path) -> Path:
+    """A folder of the state with the tree of commands in it, which takes long to make."""
+    kept, state = (folder / ".local" / "state" / "livedeck" for folder in (home, tmp_path))
     state.mkdir(parents=True)
-    (state / "completion-events.json").write_text("{")
+    shutil.copy(kept / f"completion-{__version__}.json", state)
+    return state
+
+
+def test_a_file_that_cannot_be_read_completes_no_event_and_fails_nobody(home: Path, tmp_path: Path) -> None:
+    (keep_tree(home, tmp_path) / "completion-events.json").write_text("{")
     assert answers(tmp_path, "bash", "livedeck events get cho") == []
 
 
-def test_what_a_command_listed_is_completed(tmp_path: Path) -> None:
+def test_what_a_command_listed_is_completed(home: Path, tmp_path: Path) -> None:
+    keep_tree(home, tmp_path)
     with stage(tmp_path) as made:
         made.ids("events", "list")
     assert answers(tmp_path, "bash", "livedeck events get cup") == ["plain,Cup\\ final,\\ pitch\\ 2"]
