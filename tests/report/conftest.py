@@ -1,24 +1,25 @@
-"""The bad night, played once a process."""
+"""The bad night, played once for all workers of a run."""
 
 from __future__ import annotations
 
-from functools import cache
+import fcntl
+import os
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 
 from report.night import record_night
 
 
-@cache
-def _recorded() -> Path:
-    path = Path(mkdtemp(prefix="night-")) / "history.sqlite"
-    record_night(path)
-    return path
-
-
 @pytest.fixture(scope="session")
-def night() -> Path:
-    """The history of the bad night."""
-    return _recorded()
+def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The history of the bad night. The workers of a run share the folder above theirs; the first one plays it."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    path, part = folder / "night.sqlite", folder / "night.part"
+    with (folder / "night.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            record_night(part)
+            part.rename(path)
+    return path
