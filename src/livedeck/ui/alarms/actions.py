@@ -11,6 +11,7 @@ from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult
 from livedeck.presentation import events
 from livedeck.text import values
 from livedeck.ui.alarms.view import TABS
+from livedeck.ui.shell.commands import unknown_text
 from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
 from livedeck.ui.shell.screen import BaseScreen
 
@@ -188,7 +189,7 @@ def _screen_type() -> type[AlarmsScreen]:
 def next_log(ctx: Context, argument: str) -> None:
     """The next log, or the one that is named."""
     if not ctx.screen_of(_screen_type()).show_tab(1, argument):
-        ctx.announce(f"there is no log {argument}: {', '.join(TABS)}", Severity.WARNING)
+        ctx.announce(unknown_text("log", argument, TABS), Severity.WARNING)
 
 
 def previous_log(ctx: Context, _: str) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from livedeck.monitor import EventState, Freshness, Profile, Severity
 from livedeck.presentation import events
 from livedeck.text.segments import StyleRole
-from livedeck.text.values import bits, frames, safe
+from livedeck.text.values import bits, frames
+from livedeck.ui.shell.commands import unknown_text
 from livedeck.ui.shell.context import Action, needs_chosen_event
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def choose_profile(ctx: Context, argument: str) -> Awaitable[None] | None:
         return None
     names = [*PROFILES, SETTINGS]
     if argument and argument not in names:
-        ctx.announce(f"there is no profile {safe(argument, 40)}: {', '.join(names)}", Severity.WARNING)
+        ctx.announce(unknown_text("profile", argument, names), Severity.WARNING)
         return None
     return _choose_profile(ctx, state, argument)
 

@@ -14,6 +14,7 @@ from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.kit.driver import INTERRUPTED
 from livedeck.ui.kit.table import Table
 from livedeck.ui.kit.themes import PALETTES
+from livedeck.ui.shell.commands import unknown_text
 from livedeck.ui.shell.context import Action, Feature, HelpGroup, ScreenKind, needs_event
 from livedeck.ui.shell.preferences import Displayed
 from livedeck.ui.shell.screen import BaseScreen, Listing
@@ -168,7 +169,7 @@ def copy_event(ctx: Context, argument: str) -> Awaitable[None] | None:
     if state is None:
         return None
     if argument and argument not in COPY_FORMATS:
-        ctx.announce(f"there is no form {argument}: {', '.join(COPY_FORMATS)}", Severity.WARNING)
+        ctx.announce(unknown_text("form", argument, COPY_FORMATS), Severity.WARNING)
         return None
     return _copy_event(ctx, state, argument)
 
@@ -208,7 +209,7 @@ def change_theme(ctx: Context, argument: str) -> None:
     """To the next theme, or to the one that is named."""
     names = list(PALETTES)
     if argument and argument not in names:
-        ctx.announce(f"there is no theme {argument}: {', '.join(names)}", Severity.WARNING)
+        ctx.announce(unknown_text("theme", argument, names), Severity.WARNING)
     elif not ctx.set_theme(argument or names[(names.index(ctx.theme) + 1) % len(names)]):
         ctx.announce("NO_COLOR is set: the theme stays mono", Severity.WARNING)
     else:
@@ -292,7 +293,7 @@ def sort_next(ctx: Context, argument: str) -> None:
         return
     columns = listing.schema.sortable_columns()
     if argument and argument not in columns:
-        ctx.announce(f"there is no column {argument} to sort by: {', '.join(columns)}", Severity.WARNING)
+        ctx.announce(unknown_text("column", argument, columns), Severity.WARNING)
     elif argument:
         _sort_by(ctx, listing, argument)
     else:
@@ -338,7 +339,7 @@ def choose_columns(ctx: Context, argument: str) -> None:
     shown = argument.replace(",", " ").split()
     unknown = [column for column in shown if column not in columns]
     if unknown:
-        ctx.announce(f"there is no column {unknown[0]}: {', '.join(columns)}", Severity.WARNING)
+        ctx.announce(unknown_text("column", unknown[0], columns), Severity.WARNING)
         return
     if shown:
         _change_view(ctx, listing, hidden=tuple(column for column in columns if column not in shown))

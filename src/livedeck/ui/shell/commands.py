@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+from livedeck.text.values import safe
 from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
@@ -44,6 +45,11 @@ def _by_verb(registry: ActionRegistry, verb: str, mode: str) -> Action:
     raise CommandError(
         f"there is no :{verb}" + (f"; near it: {', '.join(f':{word}' for word in near)}" if near else "")
     )
+
+
+def unknown_text(noun: str, typed: str, words: Iterable[str]) -> str:
+    """What stood after a command, and is none of what it takes: `there is no theme purple: dark, light`."""
+    return f"there is no {noun} {safe(typed, 40)}: {', '.join(words)}"
 
 
 def completions(registry: ActionRegistry, text: str, mode: str) -> list[Action]:

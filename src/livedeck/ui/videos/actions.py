@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from livedeck.client import ApiError, Subtitle
 from livedeck.monitor import KnownMaterial, Severity, Video
 from livedeck.operations.schema import Field, FieldKind, FormResult, FormSchema, Referent, Suggestion
+from livedeck.ui.shell.commands import unknown_text
 from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
 from livedeck.ui.shell.keymap import with_keys
 from livedeck.ui.videos.annotations import ACTIONS as ANNOTATIONS
@@ -55,7 +56,7 @@ def previous_part(ctx: Context, _: str) -> None:
 
 def _turn_part(ctx: Context, step: int, name: str = "") -> None:
     if name and name not in PARTS:
-        ctx.announce(f"there is no part {name}: {', '.join(PARTS)}", Severity.WARNING)
+        ctx.announce(unknown_text("part", name, PARTS), Severity.WARNING)
         return
     from livedeck.ui.videos.screen import VideosScreen
 
