@@ -8,6 +8,7 @@ from datetime import timedelta, timezone
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 import pytest_asyncio
@@ -17,7 +18,7 @@ from msgspec import json
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Poster
-from livedeck.monitor import EventState, RuleChange, Severity, Snapshot
+from livedeck.monitor import EventState, Finding, RuleChange, Severity, Snapshot
 from livedeck.presentation.events import Standing, odd_sign
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.outside import shown
@@ -81,6 +82,23 @@ def test_the_sentence_that_is_read_out_says_name_state_reason_and_health(known: 
     labels = {entry.name: entry.label for entry in _page(known).entries.values()}
     assert labels["Town hall, main"] == ("Town hall, main, on air", ", packet loss, health 20")
     assert labels["Cup final, pitch 2"] == ("Cup final, pitch 2, reconnecting", ", lost 01:21")
+
+
+def test_what_is_only_to_be_known_is_no_reason(known: Snapshot) -> None:
+    found = (Finding("RESTREAM_SLOW", Severity.INFO, "3 s behind", ""),)
+    first = next(state for state in known.events if not state.assessment.findings and state.phase.tally.expects_signal)
+    told = replace(first, assessment=replace(first.assessment, findings=found))
+    loud = replace(told, assessment=replace(first.assessment, findings=(replace(found[0], severity=Severity.WARNING),)))
+    (calm,), (wrong,) = (_page(replace(known, events=(state,), alarms=())).entries.values() for state in (told, loud))
+    assert (calm.why, wrong.why, wrong.detail) == ("", "restream slow", "3 s behind")
+
+
+def test_what_was_made_of_an_event_that_has_left_is_kept_no_longer(known: Snapshot) -> None:
+    cache, gone = DrawCache(), known.events[0]
+    page(_model(known), STILL, cache)
+    assert cache.get("entry", gone.id, gone, ANY, lambda: None) is not None
+    page(_model(replace(known, events=known.events[1:])), STILL, cache)
+    assert cache.get("entry", gone.id, gone, ANY, lambda: None) is None
 
 
 def test_an_event_that_could_not_be_read_whole_is_marked_to_the_eye_and_to_the_ear(known: Snapshot) -> None:

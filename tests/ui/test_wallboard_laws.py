@@ -42,7 +42,7 @@ from livedeck.ui.wallboard.layout import (
     shift_lines,
     turn_page,
 )
-from livedeck.ui.wallboard.model import wall_model
+from livedeck.ui.wallboard.model import unacknowledged_events, wall_model
 from livedeck.ui.wallboard.recent import recent_chart
 from livedeck.ui.wallboard.styles import WHITEST, wall_background, wall_style
 from livedeck.ui.wallboard.tiles import TileLayout, tile_lines
@@ -254,6 +254,27 @@ def test_a_wall_is_idle_only_while_nothing_is_on_air_wrong_or_stale(known: Snaps
     assert not wall_model(idle, render_time, fault="KeyError").is_idle
     assert not wall_model(replace(idle, alarms=(deck_alarm,)), render_time).is_idle
     assert not wall_model(many(known, 1), render_time).is_idle
+
+
+def test_the_pages_of_every_event_of_an_incident_are_pinned(known: Snapshot) -> None:
+    crowd = many(known, 3)
+    affected = tuple(state.id for state in crowd.events[1:])
+    incident = replace(known.alarms[0], event_id="", affects=affected, severity=Severity.CRITICAL)
+    unread, read = (
+        wall_model(replace(crowd, alarms=(replace(incident, state=state),)), RenderTime.from_snapshot(crowd, EVENING))
+        for state in (AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED)
+    )
+    assert unacknowledged_events(unread) == set(affected)
+    assert not unacknowledged_events(read)
+
+
+def test_while_the_wall_cannot_be_believed_no_alarm_is_in_large_letters(known: Snapshot) -> None:
+    alarm = replace(known.alarms[0], event_id="", severity=Severity.CRITICAL, state=AlarmState.UNACKNOWLEDGED)
+    empty = replace(known, events=(), alarms=(alarm,))
+    blind = replace(empty, link=replace(known.link, state=ConnectionState.BLIND))
+    kind = alarm.kind.replace("_", " ")
+    assert is_drawn(dots(lines(empty, (240, 67))), kind)
+    assert not is_drawn(dots(lines(blind, (240, 67))), kind)
 
 
 def test_an_alarm_that_is_over_is_shown_for_five_minutes_and_is_no_headline(known: Snapshot) -> None:
