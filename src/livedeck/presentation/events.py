@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from math import isfinite
 from types import MappingProxyType
@@ -372,14 +372,13 @@ EVENTS: TableSchema[EventState] = TableSchema(
 """The Events screen, worst first until somebody sorts it."""
 
 
-def summary_line(states: Iterable[EventState], render_time: RenderTime, cells: int) -> Line:
+def summary_line(states: Sequence[EventState], render_time: RenderTime, cells: int) -> Line:
     """How many events are on air and how they stand, what is planned next, and how much arrives: one line."""
-    known = [*states]
-    if not known:
+    if not states:
         return []
-    stands = Counter(standing(state, render_time) for state in known)
-    on_air = sum(state.phase.tally.expects_signal for state in known)
-    planned = [state for state in known if state.phase.tally is BroadcastState.SCHEDULED]
+    stands = Counter(standing(state, render_time) for state in states)
+    on_air = sum(state.phase.tally.expects_signal for state in states)
+    planned = [state for state in states if state.phase.tally is BroadcastState.SCHEDULED]
     doubtful = bool(stands[Standing.STALE])
     lamp = ("▒", StyleRole.STALE) if render_time.stale else ("●", StyleRole.ON_AIR if on_air else StyleRole.DIM)
     groups: list[Group] = [(0, [(" ", StyleRole.TEXT), lamp, (f" {on_air} on air", StyleRole.STRONG)])]
@@ -393,7 +392,7 @@ def summary_line(states: Iterable[EventState], render_time: RenderTime, cells: i
         sign = ("○", StyleRole.DIM if render_time.stale else StyleRole.INFO)
         groups.append((3, [sign, (f" {len(planned)} planned", StyleRole.DIM)]))
         groups.append((4, _next(planned, render_time)))
-    arriving = sum(_arriving(state, render_time) for state in known)
+    arriving = sum(_arriving(state, render_time) for state in states)
     if arriving and not render_time.stale:
         groups.append((5, [(f"↑ {arriving / 1e6:.1f} Mbit/s in", StyleRole.DIM)]))
     return wrap_groups(groups, cells, 3)

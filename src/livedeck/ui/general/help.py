@@ -86,14 +86,12 @@ class HelpScreen(Modal[str | None]):
         scroll.scroll_relative(y=direction * max(1, scroll.size.height - 1), animate=False)
 
     def _paint(self) -> None:
-        text, width = self.query_one(TextField).text, self.size.width - FRAME_CELLS
-        found = commands.search(self._registry, text, self._mode)
-        count = (
-            f" {len(found)} of {len(self._registry.actions)} keys" if text.strip() else " the keys of this screen first"
-        )
-        self.query_one("#found", LinesWidget).show([[(f"{count}; esc closes", StyleRole.DIM)]])
-        signs = () if text.strip() else tuple(SIGNS)
-        self.query_one("#help", LinesWidget).show(help_lines(self._registry, self._mode, found, width, signs))
+        text, width = self.query_one(TextField).text.strip(), self.size.width - FRAME_CELLS
+        matches = commands.search(self._registry, text, self._mode)
+        count = f"{len(matches)} of {len(self._registry.actions)} keys" if text else "the keys of this screen first"
+        self.query_one("#found", LinesWidget).show([[(f" {count}; esc closes", StyleRole.DIM)]])
+        signs = () if text else tuple(SIGNS)
+        self.query_one("#help", LinesWidget).show(help_lines(self._registry, self._mode, matches, width, signs))
 
 
 def _columns(width: int) -> int:
@@ -119,8 +117,8 @@ def help_lines(
         ("On every screen", lambda action: not action.screens),
         ("On other screens", lambda action: not action.works_on(mode)),
     ):
-        found = [(title, [action for action in group if belongs(action)]) for title, group in groups]
-        sections.append((heading, [_key_block(registry, mode, *group, cells) for group in found if group[1]]))
+        own = [(title, [action for action in group if belongs(action)]) for title, group in groups]
+        sections.append((heading, [_key_block(registry, mode, *group, cells) for group in own if group[1]]))
     sections.insert(2, ("Signs", [_sign_block(title, cells) for title in signs]))
     lines: list[ShadedLine] = []
     for heading, blocks in sections:

@@ -17,10 +17,10 @@ MIN_TICK_ROWS = 2
 
 LABEL_CELLS = 6
 
-_LEAST_SPAN = 0.05
+_MIN_SPAN = 0.05
 """Of its greatest value a scale spans so much at least, however near its values lie to each other."""
 
-_LEAST, _GREATEST = 1e-6, 1e300
+_MIN_VALUE, _MAX_VALUE = 1e-6, 1e300
 """What lies under the one is drawn as zero; what lies over the other as that: numbers end not far beyond."""
 
 
@@ -60,21 +60,21 @@ def round_scale(values: Iterable[float], rows: int, *, is_fitted: bool = False, 
     Of the scales whose steps are round the one with most ticks, of those the one that leaves least room above the
     greatest value. Where nothing is greater than zero it is the scale of `fallback`.
     """
-    known = [min(value, _GREATEST) for value in values if value >= 0]
-    greatest = max(known, default=0.0)
-    greatest = greatest if greatest > _LEAST else fallback
-    least = min(known, default=0.0) if is_fitted else 0.0
-    return max(_scales(least, greatest, max(rows, 1)), key=lambda scale: (len(scale.ticks), -scale.high, scale.low))
+    drawn = [min(value, _MAX_VALUE) for value in values if value >= 0]
+    highest = max(drawn, default=0.0)
+    highest = highest if highest > _MIN_VALUE else fallback
+    lowest = min(drawn, default=0.0) if is_fitted else 0.0
+    return max(_scales(lowest, highest, max(rows, 1)), key=lambda scale: (len(scale.ticks), -scale.high, scale.low))
 
 
-def _scales(least: float, greatest: float, rows: int) -> Iterator[Scale]:
-    span = max(greatest - least, _LEAST_SPAN * greatest)
+def _scales(lowest: float, highest: float, rows: int) -> Iterator[Scale]:
+    span = max(highest - lowest, _MIN_SPAN * highest)
     power = floor(log10(span))
     for exponent in range(power - 1, power + 2):
-        for mantissa, most in STEPS.items():
-            first = floor(least / _times_power(mantissa, exponent))
-            count = floor(greatest / _times_power(mantissa, exponent)) + 1 - first
-            if count <= most and _times_power(mantissa * count, exponent) >= span:
+        for mantissa, max_count in STEPS.items():
+            first = floor(lowest / _times_power(mantissa, exponent))
+            count = floor(highest / _times_power(mantissa, exponent)) + 1 - first
+            if count <= max_count and _times_power(mantissa * count, exponent) >= span:
                 yield _scale(mantissa, exponent, first, count, rows)
 
 

@@ -268,8 +268,8 @@ def _mixed(palette: Palette, shade: Shade, words: str) -> StyleSpec:
     board = palette.boards[shade.board] if shade.board else ""
     ground = Color.parse(board or palette.background)
     if shade.area is not None:
-        least, most = palette.area
-        share = least + (most - least) * shade.depth / 100
+        bottom, top = palette.area
+        share = bottom + (top - bottom) * shade.depth / 100
         ground = Color.parse(board or palette.panel).blend(Color.parse(_hue(palette, shade.area)), share / 100)
     if shade.fault is not None:
         ground = ground.blend(Color.parse(_hue(palette, shade.fault)), palette.fault / 100)

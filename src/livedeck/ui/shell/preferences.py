@@ -110,7 +110,7 @@ class ViewState:
 
     def remember(self, kind: str, chosen: str, maximum: int) -> None:
         """That id was chosen: keep it, before the others of its kind and `maximum` of them at most."""
-        others = tuple(known for known in self.recent(kind) if known != chosen)
+        others = tuple(id_ for id_ in self.recent(kind) if id_ != chosen)
         recent = {**self._preferences.recent, str(kind): (chosen, *others)[:maximum]}
         self._save(replace(self._preferences, recent=recent))
 

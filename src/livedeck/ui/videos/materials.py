@@ -134,8 +134,8 @@ async def _know(ctx: Context, video: Video, typed: str) -> None:
 
     material_id = await ctx.confirmer.try_form(state, attempt, ApiError, typed=typed_entries(KNOW_FORM, typed))
     if material_id is not None:
-        known = KnownMaterial(material_id, video.id, at=ctx.clock.now(), source="its id")
-        await ctx.monitor.remember_materials(known)
+        material = KnownMaterial(material_id, video.id, at=ctx.clock.now(), source="its id")
+        await ctx.monitor.remember_materials(material)
 
 
 _on_material = partial(Action, screens=("materials",), blocked=needs_video)

@@ -121,9 +121,9 @@ class WallScreen(Screen[None], inherit_bindings=False):
 class Wallboard(ExactApp, inherit_bindings=False):
     """Shows the snapshots of a monitor until q. `clock` is the machine's own.
 
-    `terms`: the filter. `theme`: a name of `themes.PALETTES`, or AUTO. `unseen`: there is no terminal. `published`: is
-    called with each new picture, `modelled` with what each is drawn from. `log_file`: named where the wall ends with an
-    error.
+    `terms`: the filter. `theme`: a name of `themes.PALETTES`, or AUTO. `has_terminal`: whether anybody sees it there.
+    `published`: is called with each new picture, `modelled` with what each is drawn from. `log_file`: named where the
+    wall ends with an error.
     """
 
     CSS = "WallScreen { background: $background; layers: wall; } #wall { width: 100%; height: 100%; }"
@@ -146,7 +146,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
         terms: tuple[Term, ...] = (),
         theme: str = themes.AUTO,
         ascii_only: bool = False,
-        unseen: bool = False,
+        has_terminal: bool = True,
         published: Callable[[Picture], None] | None = None,
         modelled: Callable[[WallModel], None] | None = None,
         log_file: Path | None = None,
@@ -154,8 +154,8 @@ class Wallboard(ExactApp, inherit_bindings=False):
         super().__init__()
         for textual_theme in themes.textual_themes():
             self.register_theme(textual_theme)
-        color_system = "truecolor" if unseen else self.console.color_system
-        self.theme = themes.select_theme(theme, no_color=self.no_color and not unseen, color_system=color_system)
+        color_system = self.console.color_system if has_terminal else "truecolor"
+        self.theme = themes.select_theme(theme, no_color=self.no_color and has_terminal, color_system=color_system)
         self._line_filters = [Ascii(enabled=True)] if ascii_only else []
         self._snapshots, self._clock, self._wall, self._terms = snapshots, clock, wall, terms
         self._published, self._modelled, self._log_file = published, modelled, log_file

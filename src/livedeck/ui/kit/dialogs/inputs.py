@@ -122,8 +122,8 @@ class ReferenceInput(TextInput):
         is_label = any(suggestion.label == self.text for suggestion in self._suggestions)
         if self.has_focus and self.text and not is_label:
             typed = self.text.strip()
-            found = [suggestion for suggestion in self._suggestions if suggestion.matches(typed)]
-            self._list(sorted(found, key=lambda suggestion: typed.casefold() not in suggestion.name.casefold()))
+            matches = [suggestion for suggestion in self._suggestions if suggestion.matches(typed)]
+            self._list(sorted(matches, key=lambda suggestion: typed.casefold() not in suggestion.name.casefold()))
         else:
             self.close()
 
