@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 from livedeck.monitor import AlarmState, Severity
-from livedeck.notify import Hours, Route, Status
+from livedeck.notify import Hours, Route, Spool, Status
 from notify.stage import NOW, Desk, acknowledged, alarm, over, titles
 
 WARNING = Severity.WARNING
@@ -166,3 +167,34 @@ def test_an_incident_is_a_message_of_its_own_and_names_its_events() -> None:
     (message,) = desk.watch(300, 5)
     assert message.title == "CRIT PLATFORM 9 of 9 events"
     assert "Events: EVENT-0, EVENT-1, EVENT-2, EVENT-3, EVENT-4 and 4 more" in message.text
+
+
+def test_what_waits_for_the_rate_outlives_a_restart_though_the_fault_does_not(tmp_path: Path) -> None:
+    desk = Desk()
+    for number in range(6):
+        desk.put(alarm(f"event-{number}", "FPS_LOW", WARNING))
+        desk.watch(10)
+    late = alarm("late", "FPS_LOW", WARNING, since=desk.now)
+    desk.put(late)
+    assert desk.watch(20) == []
+    spool = Spool(tmp_path / "spool")
+    spool.keep(desk.state, desk.told, desk.now)
+    desk.state = spool.state(desk.now)
+    spool.close()
+    desk.put(over(late, desk.now))
+    first, *_ = desk.watch(700, 5)
+    assert (first.status, first.title) == (Status.FIRING, "WARN FPS_LOW LATE")
+    assert "over after" in first.text
+
+
+def test_another_fault_that_began_while_nobody_watched_is_told_and_the_same_one_is_not(tmp_path: Path) -> None:
+    desk = Desk()
+    desk.put(alarm("same"), alarm("another"))
+    desk.watch(20)
+    spool = Spool(tmp_path / "spool")
+    spool.keep(desk.state, desk.told, desk.now)
+    desk.now += timedelta(hours=1)
+    desk.state = spool.state(desk.now)
+    spool.close()
+    desk.put(alarm("another", since=desk.now - timedelta(minutes=10)))
+    assert titles(desk.watch(600, 5)) == ["CRIT NO_INGEST ANOTHER"]

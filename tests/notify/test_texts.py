@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from livedeck.monitor import Severity
-from livedeck.notify import Message, Plan, Route, Sender
+from livedeck.notify import Entry, Message, Plan, Route, Sender
 from livedeck.text.secrets import register_secret
 from notify.stage import Desk, alarm, over
 
@@ -100,3 +100,17 @@ def test_an_end_says_after_how_long() -> None:
     (message,) = desk.watch(200)
     assert message.title == "RESOLVED NO_INGEST ONE after 4 min"
     assert message.text.startswith("ONE: NO_INGEST is over after 4 min, since 20:14:05 UTC")
+
+
+def test_what_waits_in_the_file_holds_no_secret() -> None:
+    register_secret("k3y-of-the-stage-9c1d")
+    desk = Desk(ROUTE)
+    for number in range(13):
+        desk.put(alarm(f"event-{number}", actual="refused: k3y-of-the-stage-9c1d"))
+        desk.watch(10)
+    entries = [entry for entries in desk.state.held.values() for entry in entries]
+    assert entries
+    for entry in entries:
+        text = entry.to_json()
+        assert "k3y-of-the-stage" not in text
+        assert replace(Entry.from_json(text), actual=entry.actual) == entry

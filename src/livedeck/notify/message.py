@@ -9,6 +9,10 @@ from enum import StrEnum
 from typing import Any
 
 from livedeck.monitor import AlarmKey, Severity
+from livedeck.text.secrets import masked
+
+_WORDS = ("event", "part", "actual", "expected", "cause", "viewers", "advice", "airing", "acknowledged")
+"""Fields that hold words of the platform's and of persons."""
 
 UNTOLD = -1
 """The stage of what nobody was told of."""
@@ -68,8 +72,9 @@ class Entry:
         return self.kind if self.affected else ""
 
     def to_json(self) -> str:
-        """As the spool keeps it."""
-        return json.dumps({**asdict(self), "since": self.since.isoformat()})
+        """As the spool keeps it: no secret in its words."""
+        words = {name: masked(getattr(self, name)) for name in _WORDS}
+        return json.dumps({**asdict(self), **words, "since": self.since.isoformat()})
 
     @classmethod
     def from_json(cls, text: str) -> Entry:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -22,7 +21,9 @@ from pydantic.fields import FieldInfo
 
 from livedeck.environment import expand_user, history_path
 from livedeck.monitor import Cadence, Limits, Severity, Thresholds, with_overrides
-from livedeck.notify import Hours, Route
+
+if TYPE_CHECKING:
+    from livedeck.notify import Route
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
 """Where a token may come from (trust.md, "Secrets"). One is used: the one that the strongest origin names."""
@@ -165,11 +166,15 @@ ADDRESS_SOURCES = ("webhook_command", "webhook_file", "apprise_command", "appris
 
 
 def _check_hours(text: str) -> str:
+    from livedeck.notify import Hours  # only where somebody is to be told: a deck starts without that room
+
     Hours.parse(text)
     return text
 
 
 def _check_zone(name: str) -> str:
+    from zoneinfo import ZoneInfo
+
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
@@ -202,6 +207,8 @@ class RouteSettings(BaseModel):
 
     def route(self) -> Route:
         """The same as the notifier takes it."""
+        from livedeck.notify import Hours, Route
+
         return Route(
             self.called,
             self.to,
