@@ -203,7 +203,7 @@ async def test_the_chart_takes_clicks_drags_and_the_wheel() -> None:
         await pilot.mouse_down(QosChart, offset=(30, 5))
         await pilot.mouse_up(QosChart, offset=(70, 5))
         await pilot.pause()
-        assert "not live" in plain(next(_lines(deck, "title")))
+        assert "NOT LIVE" in plain(next(_lines(deck, "title")))
         await act(pilot, "qos.now")
         await click_link(deck, pilot, "qos.longer", "1h")
         assert screen.range_name == "1h"
