@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import base64
 import re
+import sqlite3
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -97,11 +99,27 @@ def copy_all(deck: Terminal) -> None:
         deck.pause(LOOK)
 
 
+def histories(found: Mapping[str, bytes]) -> list[tuple[Path, bytes]]:
+    """Which of these files are of SQLite."""
+    return [(Path(name), content) for name, content in found.items() if content.startswith(b"SQLite format 3\0")]
+
+
+def unpacked(path: Path) -> bytes:
+    """What was shown, as a history keeps it: compressed, each part with the end of the whole one before it."""
+    texts, whole = [], b""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db:
+        for part, body in db.execute("SELECT part, body FROM published ORDER BY segment, part"):
+            texts.append(zlib.decompressobj(-15, whole).decompress(body) if part else zlib.decompress(body))
+            whole = whole if part else texts[-1][-32_768:]
+    return b"\n".join(texts)
+
+
 def leaks(home: Path, deck: Terminal) -> list[str]:
     """Where a canary is: on the screen, in the clipboard, in a file, in what the system tells of the process."""
     found = {"screen": CONTROL.sub(b"", deck.written)}
     found |= {f"copy {number}": base64.b64decode(text) for number, text in enumerate(COPIED.findall(deck.written))}
     found |= {str(path): path.read_bytes() for path in home.rglob("*") if path.is_file() and path.name != "token"}
+    found |= {f"shown in {path}": unpacked(path) for path, _ in histories(found)}
     for name in ("cmdline", "environ"):
         path = Path(f"/proc/{deck.process.pid}/{name}")
         found |= {str(path): path.read_bytes()} if path.exists() else {}
@@ -172,6 +190,7 @@ def test_what_commands_print_and_write_holds_none(tmp_path: Path) -> None:
                 assert command.written
                 assert leaks(tmp_path, command) == [], arguments
     assert {"chat.json", "wall.svg", "show.livedeck", "again.livedeck"} <= {path.name for path in tmp_path.iterdir()}
+    assert b"Morning service" in unpacked(tmp_path / "again.livedeck")
 
 
 FAULTS = {"crash": "ended with", "action": "ended by a fault", "note": "", "audit": "", "notice": "•|c4nary"}
