@@ -78,6 +78,7 @@ MESSAGES = {
     ],
     "no-ingest": ["CRIT NO_INGEST Opening", "RESOLVED NO_INGEST Opening after 2 min"],
     "platform-outage": ["CRIT PLATFORM 3 of 3 events", "RESOLVED PLATFORM platform after 2 min"],
+    "preflight": ["CRIT LATE_START Night lecture"],
     "rate-limited": [
         "WARN RATE_LIMITED platform",
         "CRIT API_BLIND platform",
