@@ -15,6 +15,8 @@ from livedeck import __version__
 from livedeck.cli.options import CommandGroup, appearance, platform
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from click.shell_completion import CompletionItem
 
 
@@ -126,8 +128,9 @@ class _Lazy(CommandGroup):
 @click.version_option(__version__, prog_name="livedeck", message="%(prog)s %(version)s")
 @platform
 @appearance
+@click.option("--at", metavar="MOMENT", help="Begin in the past: 21:04, 'yesterday 21:04', 2026-11-21T21:04, -15m.")
 @click.pass_context
-def main(ctx: click.Context, /, **flags: Any) -> None:
+def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
     """A terminal deck for live events on a video platform: what is on air, what is wrong, since when.
 
     Without a command: the deck on the platform of the settings.
@@ -136,10 +139,17 @@ def main(ctx: click.Context, /, **flags: Any) -> None:
     if ctx.invoked_subcommand is None:
         from livedeck.cli.exit_codes import run
 
-        ctx.exit(run(lambda: _start(flags), is_screen=True))
+        moment = _past_moment(at) if at else None
+        ctx.exit(run(lambda: _start(flags, moment), is_screen=True))
 
 
-async def _start(flags: Mapping[str, Any]) -> int:
+def _past_moment(text: str) -> datetime:
+    from livedeck.cli.recorded import past_moment
+
+    return past_moment(text)
+
+
+async def _start(flags: Mapping[str, Any], at: datetime | None = None) -> int:
     """The deck of the settings in force, or what a first start chooses. Returns the exit code. Raises SettingsError."""
     from livedeck.cli.imports import lasting_imports
     from livedeck.environment import no_screen_reason
@@ -154,7 +164,7 @@ async def _start(flags: Mapping[str, Any]) -> int:
 
     settings = load(**flags)
     if settings.base_url or not has_screen:
-        return await run_deck(settings, WatchedLimits())
+        return await run_deck(settings, WatchedLimits(), at)
     from livedeck.cli.setup import first_start
     from livedeck.ui.general.welcome import Choice
 

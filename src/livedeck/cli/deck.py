@@ -7,6 +7,7 @@ import json
 import re
 from contextlib import AsyncExitStack, closing
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from subprocess import DEVNULL, Popen, TimeoutExpired
 from typing import Any
@@ -17,7 +18,7 @@ from livedeck.atomic_file import BackgroundWriter, write_private
 from livedeck.cli.imports import lasting_imports
 from livedeck.cli.output import echo
 from livedeck.cli.signals import end_on_signals
-from livedeck.cli.wiring import make_api, make_history, make_keymap, make_monitor
+from livedeck.cli.wiring import SystemClock, make_api, make_history, make_keymap, make_monitor
 from livedeck.environment import (
     cell_pixels,
     child_variables,
@@ -28,7 +29,7 @@ from livedeck.environment import (
     no_screen_reason,
     state_folder,
 )
-from livedeck.monitor import LimitsSource
+from livedeck.monitor import LimitsSource, Playback
 from livedeck.presentation.filtering import TableView
 from livedeck.settings import Settings
 from livedeck.ui.shell.preferences import Preferences
@@ -111,10 +112,10 @@ def _run_opener(program: str, path: Path) -> str:
     return f"{program} ended with code {code}" if code else ""
 
 
-async def run_deck(settings: Settings, limits_source: LimitsSource | None = None) -> int:
+async def run_deck(settings: Settings, limits_source: LimitsSource | None = None, at: datetime | None = None) -> int:
     """The deck, or the status where no screen can be shown. Returns the exit code. Raises SettingsError.
 
-    `limits_source`: where its limits may change while it runs.
+    `limits_source`: where its limits may change while it runs. `at`: the moment that is shown first, None: now.
     """
     reason = no_screen_reason()
     if reason:
@@ -122,10 +123,10 @@ async def run_deck(settings: Settings, limits_source: LimitsSource | None = None
 
         echo(f"livedeck: {reason}; printing the status instead of the deck", err=True)
         return await print_status(settings, as_json=False)
-    return await _show_deck(settings, limits_source)
+    return await _show_deck(settings, limits_source, at)
 
 
-async def _show_deck(settings: Settings, limits_source: LimitsSource | None) -> int:
+async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at: datetime | None) -> int:
     with lasting_imports():
         from livedeck.ui.app import Deck
         from livedeck.ui.kit.driver import terminal_guard
@@ -146,6 +147,7 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None) -> 
             log_file=log_path(),
             api=api,
             history=history,
+            at=at,
             keymap=make_keymap(settings),
             names={"user": settings.users, "folder": settings.folders},
             store=state_file,
@@ -162,3 +164,37 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None) -> 
         with end_on_signals(deck.end, terminal_guard(has_title=settings.window_title)):
             code = await deck.run_async()
         return deck.return_code or code or 0
+
+
+async def show_past(settings: Settings, path: Path, at: datetime | None = None) -> int:
+    """The deck on what a history file keeps, from that moment on (None: the first), without a platform. Returns the
+    exit code. Raises PastError."""
+    with lasting_imports():
+        from livedeck.ui.app import Deck
+        from livedeck.ui.kit.driver import terminal_guard
+
+    past = await Playback.open(path, SystemClock(), at)
+    try:
+        with closing(StateFile(state_folder(), settings.profile)) as state_file:
+            deck = Deck(
+                past,
+                past.clock,
+                profile=path.name,
+                host="",
+                read_only=True,
+                past=past,
+                log_file=log_path(),
+                keymap=make_keymap(settings),
+                names={"user": settings.users, "folder": settings.folders},
+                store=state_file,
+                multiplexer=multiplexer(),
+                downloads=Path.cwd(),
+                opener=open_file,
+                theme=settings.theme,
+                ascii_only=settings.ascii,
+            )
+            with end_on_signals(deck.end, terminal_guard(has_title=False)):
+                code = await deck.run_async()
+            return deck.return_code or code or 0
+    finally:
+        await past.close()

@@ -6,7 +6,7 @@ from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.detection.phase import planned_start
 from livedeck.monitor.feed import Feed
-from livedeck.monitor.history import History, HistoryReader
+from livedeck.monitor.history import History, HistoryReader, HistoryReads
 from livedeck.monitor.kinds.deck import clock_change_text
 from livedeck.monitor.model.alarm import (
     Alarm,
@@ -119,6 +119,7 @@ __all__ = [
     "HealthAssessment",
     "History",
     "HistoryReader",
+    "HistoryReads",
     "Hold",
     "Ingest",
     "IngestState",

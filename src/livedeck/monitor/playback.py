@@ -139,8 +139,13 @@ class Playback:
         self._clock.set(self.moment, min(max(speed, 0.0), FASTEST))
         self._wanted.set()
 
+    def machine_time(self) -> datetime:
+        """What this machine's clock says, whatever moment is shown."""
+        return self._machine.now()
+
     async def close(self) -> None:
         """Let go of the file."""
+        self._wanted.set()
         await self.history.close()
 
     async def snapshots(self) -> AsyncGenerator[Snapshot, None]:

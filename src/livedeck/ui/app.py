@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
 import structlog
 from textual.binding import Binding, BindingType
@@ -19,7 +19,18 @@ from textual.signal import Signal
 from textual.worker import Worker
 
 from livedeck.client import Api, ApiError
-from livedeck.monitor import Clock, EventState, Feed, History, NotificationRecord, Severity, Snapshot
+from livedeck.monitor import (
+    Clock,
+    EventState,
+    Feed,
+    History,
+    HistoryReads,
+    NotificationRecord,
+    PastError,
+    Playback,
+    Severity,
+    Snapshot,
+)
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.alarms import rule_words
 from livedeck.presentation.preflight import due_preflights
@@ -59,12 +70,23 @@ def _event_name(state: EventState) -> str:
     return safe(state.event.name or state.id, 60)
 
 
+class _Now(NamedTuple):
+    """What the deck shows and acts on while it shows now."""
+
+    monitor: Feed
+    clock: Clock
+    api: Api | None
+    history: History | None
+    open_changes: OpenChanges
+
+
 class Deck(ExactApp):
     """Shows what a monitor says. It is given everything and constructs nothing.
 
     `zone`: of the local clock in the header, None for the machine's. `log_file`: named when the deck has to give up.
     `api`: where writes go, by the one road for them; None: nothing is ever written. `history`: what was, and where
-    marks and actions are kept. `keymap`: the keys that the settings change. `theme`: a name of `themes.PALETTES`, or
+    marks and actions are kept. `past`: what is shown where there is no now; `at`: the moment that is shown first, None:
+    now. `keymap`: the keys that the settings change. `theme`: a name of `themes.PALETTES`, or
     AUTO. `names`: what the settings call ids that the platform has no name for. `store`: where the preferences outlive
     the deck. `multiplexer`: `tmux` or `screen` where the terminal is one. `checks_uploads`: whether the upload address
     is tried after the first answers. `graphics`: how posters are drawn; `cell_pixels`: width and height of a cell.
@@ -91,6 +113,8 @@ class Deck(ExactApp):
         log_file: Path | None = None,
         api: Api | None = None,
         history: History | None = None,
+        past: Playback | None = None,
+        at: datetime | None = None,
         keymap: Keymap | None = None,
         names: Names | None = None,
         store: PreferencesStore | None = None,
@@ -122,12 +146,23 @@ class Deck(ExactApp):
         self._own_filters = (Plain(), Ascii(enabled=ascii_only))
         self.has_fine_lines = not ascii_only
         self.monitor, self.api, self.history = monitor, api, history
-        self.identity: Identity = {"profile": profile, "host": host, "read_only": read_only, "zone": zone}
+        self.records: HistoryReads | None = past.history if past else history
+        self.past, self._at = past, at
+        self.identity: Identity = {
+            "profile": profile,
+            "host": host,
+            "read_only": read_only,
+            "is_past": past is not None,
+            "zone": zone,
+        }
         self.snapshot: Snapshot | None = None
         self.fault = ""
         self.snapshot_signal: Signal[None] = Signal(self, "snapshot")
         self.clock, self._log_file = clock, log_file
         self.open_changes = OpenChanges(lambda: self.snapshot_signal.publish(None))
+        self._now = None if past else _Now(monitor, clock, api, history, self.open_changes)
+        self._newest: Snapshot | None = None  # while the past is shown
+        self._now_fault = ""
         self._open_changes_due = -inf  # when the history is asked for them again (monotonic s)
         self.downloads, self.opener = downloads, opener
         self._selection = RowSelection(follows_first=True)
@@ -150,16 +185,24 @@ class Deck(ExactApp):
         self.app_resume_signal.subscribe(self, lambda _: self._forget_title())
         self.theme_changed_signal.subscribe(self, lambda _: self.snapshot_signal.publish(None))  # some have no grid
         self.run_worker(self._watch(), name="monitor", exit_on_error=False)
+        if self._at:
+            self.run_worker(self._begin_at(self._at), exit_on_error=False)
         self.set_interval(0.5, self._tick)
 
     async def _watch(self) -> None:
         """Publish each snapshot. Should the monitor ever end, the screen says so: frozen is not fine."""
         try:
             async for snapshot in self.monitor.snapshots():
+                self._newest = snapshot
+                if self.past and self._now:
+                    self._call_for(snapshot)  # what rings now rings
+                    continue
                 self.snapshot, self._render_time = snapshot, None
                 self._select_awaited()
                 self._end_selection_of_vanished()
                 self.snapshot_signal.publish(None)
+                if self.past:
+                    continue
                 self._call_for(snapshot)
                 self._announce_rule_changes(snapshot)
                 self._read_open_changes()
@@ -168,8 +211,78 @@ class Deck(ExactApp):
                     self.run_worker(self._check_uploads(), exit_on_error=False)
         except Exception as error:
             log.exception("the monitor stopped")
-            self.fault = f"{type(error).__name__}; see {self._log_file or 'the log'}"
+            self._now_fault = f"{type(error).__name__}; see {self._log_file or 'the log'}"
+            self.fault = self.fault if self.past and self._now else self._now_fault
             self.snapshot_signal.publish(None)
+
+    async def travel(self, moment: datetime | None) -> None:
+        """See `Context`. The monitor goes on meanwhile: what is now is there at once when one comes back."""
+        if self._now is None:
+            if self.past is None or moment is None:
+                raise PastError("this is a recording: there is no now in it")
+            await self.past.jump(moment)
+        elif moment is None:
+            await self._return(self._now)
+        elif self.past:
+            await self.past.jump(moment)
+        else:
+            await self._leave(self._now, moment)
+        self.snapshot_signal.publish(None)
+
+    async def _begin_at(self, moment: datetime) -> None:
+        try:
+            await self.travel(moment)
+        except PastError as error:
+            self.announce(f"this is now: {error}", Severity.CRITICAL)
+
+    async def _leave(self, now: _Now, moment: datetime) -> None:
+        if now.history is None or now.history.path is None:
+            raise PastError("no history is kept in a file, so there is nothing to go back to")
+        await now.history.flush()
+        past = await Playback.open(now.history.path, now.clock, moment)
+        self.past, self.monitor, self.clock = past, past, past.clock
+        self.api, self.history, self.records = None, None, past.history
+        self.open_changes = OpenChanges(lambda: None)
+        self._show(past.snapshot, is_past=True)
+        self.run_worker(self._play(past), name="past", exit_on_error=False)
+
+    async def _return(self, now: _Now) -> None:
+        past, self.past = self.past, None
+        if past is None:
+            return
+        self.monitor, self.clock, self.api, self.history, self.open_changes = now
+        self.records, self.fault = now.history, self._now_fault
+        self._show(self._newest, is_past=False)
+        await past.close()
+
+    def _show(self, snapshot: Snapshot | None, *, is_past: bool) -> None:
+        """Show another time: nothing of what was shown before says anything of it."""
+        self.identity["is_past"] = is_past
+        self.preferences.frozen, self._watched_id = None, None
+        self.snapshot, self._render_time = snapshot, None
+        for stack in self._screen_stacks.values():
+            for screen in stack:
+                if isinstance(screen, BaseScreen):
+                    screen.forget()
+
+    async def _play(self, past: Playback) -> None:
+        """Publish what was published then. Should that end, the screen says so."""
+        try:
+            async for snapshot in past.snapshots():
+                if self.past is not past:
+                    return
+                self.snapshot, self._render_time = snapshot, None
+                self._end_selection_of_vanished()
+                self.snapshot_signal.publish(None)
+        except Exception as error:
+            if self.past is past:
+                log.exception("the past stopped")
+                self.fault = f"{error}"
+                self.snapshot_signal.publish(None)
+
+    def machine_time(self) -> datetime:
+        """See `Context`."""
+        return self._now.clock.now() if self._now else self.past.machine_time() if self.past else self.clock.now()
 
     async def _check_uploads(self) -> None:
         """Say at once that uploads would fail, and not only when one is wanted."""
@@ -365,7 +478,7 @@ class Deck(ExactApp):
 
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
         """See `Context`."""
-        now, text = self.clock.now(), masked(text)
+        now, text = self.machine_time(), masked(text)
         self.preferences.add_notice(now, severity, text)
         if self.history is not None:
             self.run_worker(self.history.notified(NotificationRecord(now, severity, text)), exit_on_error=False)

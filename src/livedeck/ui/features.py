@@ -6,11 +6,12 @@ from livedeck.ui.alarms.actions import FEATURE as ALARMS
 from livedeck.ui.chat.actions import FEATURE as CHAT
 from livedeck.ui.events.actions import FEATURE as EVENTS
 from livedeck.ui.general.actions import FEATURE as GENERAL
+from livedeck.ui.past.actions import FEATURE as PAST
 from livedeck.ui.qos.actions import FEATURE as QOS
 from livedeck.ui.rooms.actions import FEATURE as ROOMS
 from livedeck.ui.shell.context import Feature
 from livedeck.ui.streams.actions import FEATURE as STREAMS
 from livedeck.ui.videos.actions import FEATURE as VIDEOS
 
-FEATURES: tuple[Feature, ...] = (GENERAL, EVENTS, STREAMS, ALARMS, ROOMS, VIDEOS, QOS, CHAT)
+FEATURES: tuple[Feature, ...] = (GENERAL, EVENTS, STREAMS, ALARMS, ROOMS, VIDEOS, QOS, CHAT, PAST)
 """In the order in which commands and palette list their actions; the tabs stand in the order of their keys."""

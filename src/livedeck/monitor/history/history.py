@@ -74,6 +74,11 @@ class History(HistoryReads):
         return await self._queue.read(query, otherwise)
 
     @property
+    def path(self) -> Path | None:
+        """The file; None in memory."""
+        return self._queue.path
+
+    @property
     def fault(self) -> str:
         """What is wrong, with which file, and what to do; empty while all is kept."""
         return self._queue.fault

@@ -385,7 +385,7 @@ class HistoryQueue:
     """
 
     def __init__(self, writer: HistoryWriter, path: Path | None, now: datetime) -> None:
-        self.now = now
+        self.now, self.path = now, path
         self._writer, self._reader = writer, Reader(path, writer)
         self._write_thread = ThreadPoolExecutor(1, "livedeck-history-writer")
         self._read_thread = ThreadPoolExecutor(1, "livedeck-history-reader") if path else self._write_thread

@@ -208,6 +208,7 @@ ALARMS = (
         rank=20,
         home="alarms",
         alarm_label="ack",
+        is_for_now=True,
     ),
     Action(
         "alarm.acknowledge_event",
@@ -217,6 +218,7 @@ ALARMS = (
         acknowledge_event,
         ("alarms",),
         rank=21,
+        is_for_now=True,
     ),
     Action(
         "alarm.shelve",
@@ -225,6 +227,7 @@ ALARMS = (
         "Put the alarm out of sight for some minutes, or until it is over, for a reason",
         shelve,
         home="alarms",
+        is_for_now=True,
     ),
     Action(
         "alarm.out_of_service",
@@ -232,8 +235,11 @@ ALARMS = (
         "out of service",
         "Put the alarm out of sight until it is brought back, for a reason",
         out_of_service,
+        is_for_now=True,
     ),
-    Action("alarm.note", ("w",), "note", "Write a note to the alarm", note, takes="TEXT", home="alarms"),
+    Action(
+        "alarm.note", ("w",), "note", "Write a note to the alarm", note, takes="TEXT", home="alarms", is_for_now=True
+    ),
     Action(
         "alarm.return",
         ("u",),
@@ -241,6 +247,7 @@ ALARMS = (
         "Bring back an alarm that is shelved or out of service",
         bring_back,
         home="alarms",
+        is_for_now=True,
     ),
 )
 

@@ -94,6 +94,10 @@ class AlarmsScreen(BaseScreen):
         """Paint the whole board: what does not blink is not sent again."""
         self.refresh_all()
 
+    def forget(self) -> None:
+        super().forget()
+        self._log, self._log_key = (), (-1, "")
+
     def show_tab(self, step: int, name: str = "") -> bool:
         """Show the next tab, or the one of that name. Returns whether there is one of that name."""
         if name and name not in TABS:
@@ -157,7 +161,7 @@ class AlarmsScreen(BaseScreen):
             if snapshot.link.as_of is None:
                 return WAITING
             return clear_text(snapshot, render_time) if is_seen(snapshot, render_time) else NOT_SEEN
-        if self.ctx.history is None and self._tab != "notices":
+        if self.ctx.records is None and self._tab != "notices":
             return "no history is kept: see `history` in the settings"
         return f"nothing in the last {LOG_HOURS} h"
 
@@ -172,7 +176,7 @@ class AlarmsScreen(BaseScreen):
         self.refresh_all()
 
     async def _records(self, tab: str) -> Sequence[LogRecord]:
-        history, since = self.ctx.history, self.ctx.clock.now() - timedelta(hours=LOG_HOURS)
+        history, since = self.ctx.records, self.ctx.clock.now() - timedelta(hours=LOG_HOURS)
         if history is None:
             return self.ctx.preferences.notices if tab == "notices" else ()
         if tab == "incidents":

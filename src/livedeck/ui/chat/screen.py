@@ -163,7 +163,7 @@ class ChatScreen(BaseScreen):
 
     async def _load_streams(self, event: Event) -> None:
         """Load the streams of an event from the history and the platform."""
-        current_id, history, api, error_text = _current_id(event), self.ctx.history, self.ctx.api, ""
+        current_id, history, api, error_text = _current_id(event), self.ctx.records, self.ctx.api, ""
         current = KnownStream(current_id, "current") if current_id else None
         records = await history.streams(event.id) if history else ()
         streams = remembered_streams(current, records)
@@ -244,6 +244,10 @@ class ChatScreen(BaseScreen):
             if not preview.is_reading or before is None or not before.rows:
                 self._read_ended = self.ctx.clock.monotonic()
                 self.refresh_all()
+
+    def forget(self) -> None:
+        super().forget()
+        self._event_id, self._requested = "", ("", "")
 
     def _drop_preview(self) -> None:
         self.workers.cancel_group(self, "preview")

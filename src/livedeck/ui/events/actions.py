@@ -179,6 +179,7 @@ PREFLIGHT = Action(
     HERE,
     blocked=needs_event,
     rank=60,
+    is_for_now=True,
 )
 
 

@@ -133,6 +133,7 @@ JUDGING = (
         HERE,
         blocked=needs_chosen_event,
         rank=54,
+        is_for_now=True,
     ),
     Action(
         "event.profile",
@@ -144,5 +145,6 @@ JUDGING = (
         HERE,
         blocked=needs_chosen_event,
         takes="[NAME]",
+        is_for_now=True,
     ),
 )

@@ -358,7 +358,9 @@ DECK = (
     Action("app.help", ("question_mark",), "help", "The keys and the signs", open_help),
     Action("app.command", ("colon",), "command", "Type a command; tab completes it", open_command),
     Action("app.palette", ("ctrl+p",), "palette", "Search everything that can be done", open_palette),
-    Action("app.ask", ("r",), "ask now", "Ask the platform now, not at the next round", refresh, rank=60),
+    Action(
+        "app.ask", ("r",), "ask now", "Ask the platform now, not at the next round", refresh, rank=60, is_for_now=True
+    ),
     Action("app.quit", ("q",), "quit", "Leave; the terminal is left as it was found", leave),
     Action("app.interrupt", ("ctrl+c",), "quit", "Leave, whatever is open", interrupt, fixed=True),
     Action("app.suspend", ("ctrl+z",), "suspend", "Suspend the deck; `fg` brings it back", suspend),
@@ -372,6 +374,7 @@ CHANGES = (
         "The changes that have no verdict, what to do about them, and close those that you have looked after",
         close_changes,
         blocked=needs_open_change,
+        is_for_now=True,
     ),
 )
 

@@ -319,6 +319,7 @@ QOS = (
         blocked=needs_event,
         takes="[TEXT]",
         rank=53,
+        is_for_now=True,
     ),
     Action(
         "qos.jump",

@@ -172,6 +172,11 @@ class QosScreen(BaseScreen):
             HistoryQuery(self, group) for group in ("past", "past of another", "past of the whole")
         )
 
+    def forget(self) -> None:
+        super().forget()
+        for history in (self._history, self._second_history, self._whole_history):
+            history.forget()
+
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="title")
         yield Horizontal(QosChart(), QosSide(), classes="chart")

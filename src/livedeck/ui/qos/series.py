@@ -39,7 +39,7 @@ class HistoryQuery:
         """What is known now of that event's current stream; queries what is missing and paints it when it comes."""
         stream = state.event.stream
         request = _Request(state.id, (stream.id if stream else None) or "", axis)
-        if self._screen.ctx.history is not None and request.stream_id and self._is_stale(state, request):
+        if self._screen.ctx.records is not None and request.stream_id and self._is_stale(state, request):
             self._request = request
             self._screen.run_worker(self._query(request), group=self._group, exclusive=True)
         return self._series[1] if self._series and self._series[0] == request[:2] else None
@@ -53,6 +53,11 @@ class HistoryQuery:
         self._request = None
         self._markers.clear()
 
+    def forget(self) -> None:
+        """Let go of all that was queried: another time is shown."""
+        self.invalidate()
+        self._series = None
+
     def _is_stale(self, state: EventState, request: _Request) -> bool:
         last = self._request if self._request and self._request[:2] == request[:2] else None
         if state.id not in self._markers:
@@ -64,7 +69,7 @@ class HistoryQuery:
         return abs(request.axis.start - last.axis.start) >= STALE_COLUMNS * request.axis.step
 
     async def _query(self, request: _Request) -> None:
-        history, axis = self._screen.ctx.history, request.axis
+        history, axis = self._screen.ctx.records, request.axis
         assert history is not None
         self._markers[request.event_id] = await history.markers(request.event_id)
         buckets = await history.series(*request[:2], axis.start, axis.end, axis.halved().columns)

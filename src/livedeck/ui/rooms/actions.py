@@ -220,6 +220,7 @@ ROOMS = (
         reveal,
         HERE,
         rank=13,
+        is_for_now=True,
     ),
 )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict, TypeVar
@@ -17,7 +17,7 @@ from textual.signal import Signal
 from textual.worker import Worker
 
 from livedeck.client import Api
-from livedeck.monitor import Clock, EventState, Feed, History, Severity, Snapshot
+from livedeck.monitor import Clock, EventState, Feed, History, HistoryReads, Playback, Severity, Snapshot
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Segment
@@ -37,11 +37,13 @@ Opener = Callable[[Path], Awaitable[str]]
 
 
 class Identity(TypedDict):
-    """What the header says of the deck itself. `zone`: of the local clock, None for the machine's."""
+    """What the header says of the deck itself. `is_past`: it does not show now. `zone`: of the local clock, None for
+    the machine's."""
 
     profile: str
     host: str
     read_only: bool
+    is_past: bool
     zone: tzinfo | None
 
 
@@ -49,10 +51,11 @@ class Context(Protocol):
     """The deck as features see it.
 
     `snapshot`: the newest one, None before the first. `snapshot_signal`: published after each snapshot, each second,
-    and when what is selected, held still or said changed. `api`: None where nothing is ever written. `history`: None
-    where none is kept. `fault`: why the monitor ended, empty while it runs. `open_changes`: what was sent and has no
-    verdict. `downloads`: where files go that name no folder. `has_fine_lines`: whether dots and blocks show
-    as they are.
+    and when what is selected, held still or said changed. `api`: None where nothing is ever written. `history`: where
+    marks and actions are kept, None where none is. `records`: where what was is read, None where nothing is kept.
+    `past`: what is shown instead of now, None while that is now. `fault`: why the monitor ended, empty while it runs.
+    `open_changes`: what was sent and has no verdict. `downloads`: where files go that name no folder. `has_fine_lines`:
+    whether dots and blocks show as they are.
     """
 
     actions: ActionRegistry
@@ -68,7 +71,9 @@ class Context(Protocol):
     monitor: Feed
     open_changes: OpenChanges
     opener: Opener | None
+    past: Playback | None
     preferences: ViewState
+    records: HistoryReads | None
     snapshot: Snapshot | None
     snapshot_signal: Signal[None]
 
@@ -98,6 +103,12 @@ class Context(Protocol):
 
     def screen_of(self, kind: type[ScreenType]) -> ScreenType:
         """The screen in front, which is of that kind: an action works only where its `screens` say so."""
+
+    def machine_time(self) -> datetime:
+        """What this machine's clock says, whatever moment is shown."""
+
+    async def travel(self, moment: datetime | None) -> None:
+        """Show that moment of the past, None: now. Raises PastError where nothing is kept of it."""
 
     def render_time(self) -> RenderTime | None:
         """The instant to paint for, one for all that is painted between two ticks; None before the first snapshot."""
@@ -217,7 +228,8 @@ class Action:
     cannot be done now. `writes`: whether it changes the platform. `takes`: what may stand after its command, empty:
     nothing. `rank`: its place in the footer, 0 not there. `home`: the mode where it is what one does, and stands
     first. `alarm_label`: its label before the name of an alarm that no cursor shows. `fixed`: it cannot
-    be remapped, and works whatever is open.
+    be remapped, and works whatever is open. `is_for_now`: it asks the platform or keeps something, which cannot be done
+    in the past; nor can what writes.
 
     What ends something has a capital letter, and never the shifted letter of a harmless key.
     """
@@ -237,6 +249,7 @@ class Action:
     alarm_label: str = ""
     fixed: bool = False
     operation: str = ""
+    is_for_now: bool = False
 
     @property
     def help(self) -> str:
@@ -271,6 +284,8 @@ class Action:
 
     def disabled_reason(self, ctx: Context) -> str:
         """Why it cannot be done now, or nothing. A courtesy: the lock of a read-only deck is the client's gate."""
+        if ctx.past and (self.writes or self.is_for_now):
+            return f"PAST: nothing can be changed in it, :{self.name} is for now"
         if ctx.identity["read_only"] and self.writes:
             return f"RO: this deck is read-only, :{self.name} would change the platform"
         if ctx.api is None and self.writes:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, tzinfo
 
 from textual.geometry import Size
 
-from livedeck.monitor import Snapshot
+from livedeck.monitor import Playback, Snapshot
 from livedeck.presentation.alarms import count_line
 from livedeck.presentation.badges import CONNECTION_BADGES
 from livedeck.presentation.connection import is_seen
@@ -22,6 +22,7 @@ from livedeck.ui.shell.keymap import key_of
 def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identity: Identity) -> ShadedLine:
     """Profile, host, RO or RW as a word, link and age of the data, clocks, alarms: the least needed goes first."""
     mode = ("RO", StyleRole.INFO) if identity["read_only"] else ("RW", StyleRole.STRONG)
+    mode = ("PAST", StyleRole.BANNER) if identity["is_past"] else mode
     left: Groups[Role] = [
         (0, [(" livedeck", StyleRole.STRONG)]),
         (2, [(identity["profile"], StyleRole.HEAD)]),
@@ -122,6 +123,22 @@ def frozen_line(frozen: RenderTime, render_time: RenderTime) -> Line:
     """That the operator holds the screen still, since when; the lines around it go on."""
     since = f" ‖ FROZEN at {frozen.now:%H:%M:%S}Z, {age(render_time.seconds_since(frozen.now))} ago"
     return [(f"{since}  polling and alarms go on ", StyleRole.BANNER)]
+
+
+def past_line(past: Playback | None, registry: ActionRegistry, width: int) -> ShadedLine:
+    """That this is not now: the moment, the pace, and the way back; nothing while it is now."""
+    if past is None:
+        return []
+    pace = f"▶ {past.speed:g}x" if past.speed else "‖ standing"
+    moment: Line = [(f" ◀◀ PAST  {past.moment:%a %Y-%m-%d %H:%M:%S}Z  {pace} ", StyleRole.BANNER)]
+    keys = [[_GAP, *_key_and_label(registry.by_name[name], registry)] for name in PAST_KEYS]
+    return justify([(0, moment), *enumerate(keys)], [], width, 1)
+
+
+PAST_KEYS = ("past.now", "past.play", "past.before", "past.after", "past.faster")
+"""What one does in the past, the way back first."""
+
+_GAP = ("  ", StyleRole.TEXT)
 
 
 def key_line(

@@ -32,6 +32,9 @@ KEY_TEXTS = {
     "greater_than_sign": ">",
     "full_stop": ".",
     "comma": ",",
+    "asterisk": "*",
+    "left_parenthesis": "(",
+    "right_parenthesis": ")",
 }
 """Textual's name of a key -> how a person writes it, where the two differ."""
 

@@ -28,12 +28,12 @@ class Notice:
     text: str
 
 
-def notice_lines(notices: tuple[Notice, ...], render_time: RenderTime, cells: int) -> list[Line]:
+def notice_lines(notices: tuple[Notice, ...], now: datetime, cells: int) -> list[Line]:
     """The last notice for as long as it stands above the keys, in as many lines as it needs and may have."""
     if not notices:
         return []
     notice = notices[-1]
-    if render_time.seconds_since(notice.at) >= NOTICE_SECONDS[notice.severity]:
+    if (now - notice.at).total_seconds() >= NOTICE_SECONDS[notice.severity]:
         return []
     badge, role = severity_chip(notice.severity)
     first, *more = list(wrap(safe(notice.text), StyleRole.STRONG, cells - len(badge) - 1)) or [[]]

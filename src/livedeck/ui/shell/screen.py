@@ -23,7 +23,7 @@ from livedeck.ui.kit.layers import LayeredScreen
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.context import Context
-from livedeck.ui.shell.frame import Footer, Header, frozen_line, too_small_line
+from livedeck.ui.shell.frame import Footer, Header, frozen_line, past_line, too_small_line
 from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.preferences import notice_lines
 
@@ -76,6 +76,10 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         """Show that snapshot in the body."""
+
+    def forget(self) -> None:
+        """Another time is shown: let go of what was read for the one before."""
+        self._filtered = None
 
     def back(self) -> None:
         """Go to where one came from, on a screen or in a pane that lies within another."""
@@ -142,11 +146,17 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         frozen = frozen_line(displayed.render_time, render_time) if self.ctx.preferences.frozen else []
         key = key_of("change.close", self.ctx.actions)
         unresolved = open_changes_line(self.ctx.open_changes.items, key, self.size.width)
-        banner = (warning, linked(unresolved, "change.close"), unreadable_line(snapshot), linked(frozen, "view.freeze"))
+        banner = (
+            past_line(self.ctx.past, self.ctx.actions, self.size.width),
+            warning,
+            linked(unresolved, "change.close"),
+            unreadable_line(snapshot),
+            linked(frozen, "view.freeze"),
+        )
         self._show_lines("banner", [line for line in banner if line])
         self.paint(*displayed)  # which may select another event: what stands below it speaks of that one
         self.paint_alarms(snapshot, render_time)
-        self._show_lines("notice", notice_lines(self.ctx.preferences.notices, render_time, self.size.width))
+        self._show_lines("notice", notice_lines(self.ctx.preferences.notices, self.ctx.machine_time(), self.size.width))
         self.query_one(Footer).show(self.alarm_label(self.target_alarms(snapshot, needs_ack=True)))
 
     def filtered_rows(self, snapshot: Snapshot, render_time: RenderTime) -> tuple[FilteredRows[Any], TableView]:

@@ -192,7 +192,17 @@ VIDEOS = (
     ),
     Action("part.previous", ("left_square_bracket", "left"), "part before", "The part before", previous_part, MODES),
     Action("video.open", ("enter",), "open", "The posters of the video", open_video, ("videos",), rank=10),
-    Action("video.find", ("b",), "by id", "Open any video by its id", find_video, MODES, takes="[ID]", rank=25),
+    Action(
+        "video.find",
+        ("b",),
+        "by id",
+        "Open any video by its id",
+        find_video,
+        MODES,
+        takes="[ID]",
+        rank=25,
+        is_for_now=True,
+    ),
 )
 
 ORDER = (

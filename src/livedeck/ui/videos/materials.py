@@ -138,7 +138,7 @@ async def _know(ctx: Context, video: Video, typed: str) -> None:
         await ctx.monitor.remember_materials(material)
 
 
-_on_material = partial(Action, screens=("materials",), blocked=needs_video)
+_on_material = partial(Action, screens=("materials",), blocked=needs_video, is_for_now=True)
 _material = partial(change, screens=("materials",), blocked=needs_video)
 
 ACTIONS = (

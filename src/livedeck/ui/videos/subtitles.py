@@ -94,7 +94,7 @@ def download(ctx: Context, argument: str) -> Awaitable[Any] | None:
     return save(ctx, target, track.file_name or f"{track.language or 'track'}.vtt", link, typed=argument)
 
 
-_on_track = partial(Action, screens=("subtitles",), blocked=needs_video)
+_on_track = partial(Action, screens=("subtitles",), blocked=needs_video, is_for_now=True)
 _subtitle = partial(change, screens=("subtitles",), blocked=needs_video)
 
 ACTIONS = (

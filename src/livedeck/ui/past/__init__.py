@@ -1,0 +1,1 @@
+"""Going back to a moment of the past, and from there to now."""

@@ -1,0 +1,142 @@
+"""The keys of the past: to a moment, through it, and back to now (past.md, "In the deck")."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING
+
+from livedeck.monitor import FASTEST, PastError
+from livedeck.text.times import TimeReference, parse
+from livedeck.text.values import safe
+from livedeck.ui.shell.context import Action, Feature, HelpGroup
+
+if TYPE_CHECKING:
+    from livedeck.operations.schema import FormResult
+    from livedeck.ui.shell.context import Context
+
+SPEEDS = (1.0, 4.0, 15.0, FASTEST)
+
+
+def go(ctx: Context, argument: str) -> Awaitable[None]:
+    """Show a moment of the past."""
+    return _go_to(ctx, argument) if argument else _ask_moment(ctx)
+
+
+async def _ask_moment(ctx: Context) -> None:
+    from livedeck.operations.schema import Field, FormSchema, FormState
+
+    schema = FormSchema((Field("moment", "Moment", required=True, hint="21:04, yesterday 21:04, -15m"),), dict)
+
+    async def attempt(result: FormResult) -> None:
+        await _travel(ctx, str(result.entries["moment"]))
+
+    await ctx.confirmer.try_form(FormState("Go back to", schema, {"moment": ""}, button="Go"), attempt, PastError)
+
+
+async def _go_to(ctx: Context, text: str) -> None:
+    try:
+        await _travel(ctx, text)
+    except PastError as error:
+        ctx.announce(str(error))
+
+
+async def _travel(ctx: Context, text: str) -> None:
+    reference = TimeReference(ctx.machine_time(), ctx.identity["zone"], past=True)
+    try:
+        moment = parse(text, reference)
+    except ValueError as error:
+        raise PastError(f"{safe(text, 40)} {error}") from None
+    await ctx.travel(moment)
+
+
+async def now(ctx: Context, _: str) -> None:
+    """Show what is now."""
+    await ctx.travel(None)
+
+
+def play(ctx: Context, argument: str) -> None:
+    """Play, or stand; at the pace that is named."""
+    if ctx.past is None:
+        return
+    try:
+        ctx.past.play(float(argument.rstrip("x")) if argument else 0.0 if ctx.past.speed else 1.0)
+    except ValueError:
+        ctx.announce(f"{safe(argument, 40)} is no pace; type 1 to {FASTEST:g}")
+    ctx.snapshot_signal.publish(None)
+
+
+def faster(ctx: Context, _: str) -> None:
+    """The next pace; behind the fastest comes the slowest."""
+    if ctx.past is not None:
+        past = ctx.past
+        past.play(next((speed for speed in SPEEDS if speed > past.speed), SPEEDS[0]))
+        ctx.snapshot_signal.publish(None)
+
+
+async def after(ctx: Context, _: str) -> None:
+    """To what happened next."""
+    await _step(ctx, 1, "nothing happened after this that is kept")
+
+
+async def before(ctx: Context, _: str) -> None:
+    """To what happened before."""
+    await _step(ctx, -1, "nothing happened before this that is kept")
+
+
+async def _step(ctx: Context, step: int, otherwise: str) -> None:
+    if ctx.past is not None and not await ctx.past.step(step):
+        ctx.announce(otherwise)
+    ctx.snapshot_signal.publish(None)
+
+
+def _needs_past(ctx: Context) -> str:
+    return "" if ctx.past else "is for the past, and this is now"
+
+
+FEATURE = Feature(
+    actions=(
+        Action(
+            "past.go",
+            ("T",),
+            "go back to",
+            "Show a moment of the past as it stood then: 21:04, yesterday 21:04, -15m",
+            go,
+            takes="[MOMENT]",
+        ),
+        Action("past.now", ("backspace",), "back to now", "Leave the past for what is now", now, blocked=_needs_past),
+        Action(
+            "past.play",
+            ("space",),
+            "play, stand",
+            "Play the past from here, or stand; at the pace that is named, 1 to 60",
+            play,
+            blocked=_needs_past,
+            takes="[SPEED]",
+        ),
+        Action(
+            "past.faster",
+            ("asterisk",),
+            "faster",
+            "Play the past at the next pace: 1, 4, 15 or 60 times",
+            faster,
+            blocked=_needs_past,
+        ),
+        Action(
+            "past.before",
+            ("left_parenthesis",),
+            "change before",
+            "To what happened before this moment of the past",
+            before,
+            blocked=_needs_past,
+        ),
+        Action(
+            "past.after",
+            ("right_parenthesis",),
+            "next change",
+            "To what happened next after this moment of the past",
+            after,
+            blocked=_needs_past,
+        ),
+    ),
+    help=(HelpGroup("past", "The past", 85),),
+)

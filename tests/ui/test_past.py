@@ -1,0 +1,110 @@
+"""The deck in the past: marked on every screen, as it stood then, and nothing can be done in it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from livedeck.cli.screenshots import EVENING
+from livedeck.monitor import History
+from ui.deck_stage import Stage, deck_stage
+from ui.stage import REGISTRY
+
+WRITING = [action for action in REGISTRY.actions if action.writes or action.is_for_now]
+
+
+@asynccontextmanager
+async def stage_with_past(path: Path, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Stage]:
+    """A deck whose history has its first snapshots."""
+    history = await History.open(path, EVENING)
+    async with deck_stage(size, history=history) as stage:
+        await history.flush()
+        yield stage
+    await history.close()
+
+
+def body(text: str) -> list[str]:
+    """The lines of a screen without its header, and without the line that says that it is the past; an address stays
+    behind."""
+    lines = [line for line in text.splitlines()[1:] if "◀◀ PAST" not in line]
+    return [line for line in lines if not line.lstrip("│ ").startswith(("ingest ", "play "))]
+
+
+async def compare(stage: Stage, screens: Sequence[str]) -> None:
+    """Show these screens now, and then as they stood; there a line more says that it is the past."""
+    shown = {}
+    for key in screens:
+        await stage.press(key)
+        await stage.steady()
+        shown[key] = stage.text()
+        assert "PAST" not in shown[key]
+    stage.deck.dispatch("past.go", f"{EVENING:%Y-%m-%dT%H:%M:%SZ}")
+    await stage.done()
+    width, height = stage.deck.size
+    await stage.pilot.resize_terminal(width, height + 1)
+    for key in screens:
+        await stage.press(key)
+        await stage.steady()
+        assert f"PAST {EVENING:%a %Y-%m-%d %H:%M:%S}Z ‖ standing" in stage.text()
+        assert " PAST " in stage.text().splitlines()[0]
+        assert body(stage.text()) == body(shown[key])
+    await stage.pilot.resize_terminal(width, height)
+    await stage.press("backspace")
+    await stage.done()
+    await stage.steady()
+    assert stage.text() == shown[screens[-1]], "what is now is there at once"
+
+
+async def test_a_screen_in_the_past_says_so_and_shows_what_it_showed(tmp_path: Path) -> None:
+    async with stage_with_past(tmp_path / "history") as stage:
+        await compare(stage, ("1",))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_every_screen_in_the_past_says_so_and_shows_what_it_showed(size: tuple[int, int], tmp_path: Path) -> None:
+    async with stage_with_past(tmp_path / "history", size) as stage:
+        await compare(stage, ("2", "3", "4", "7", "1"))
+
+
+async def test_nothing_is_done_in_the_past_by_whatever_key_or_command(tmp_path: Path) -> None:
+    async with stage_with_past(tmp_path / "history") as stage:
+        stage.deck.dispatch("past.go", f"{EVENING:%Y-%m-%dT%H:%M:%SZ}")
+        await stage.done()
+        assert stage.deck.past is not None
+        stage.requests.clear()
+        for action in WRITING:
+            stage.deck.dispatch(action.name, "x" if action.takes else "")
+            await stage.done()
+            assert stage.last_notice() == f"PAST: nothing can be changed in it, :{action.name} is for now"
+        assert not stage.requests
+
+
+async def test_the_keys_of_the_past_are_refused_now_and_say_why(tmp_path: Path) -> None:
+    async with stage_with_past(tmp_path / "history") as stage:
+        for name in ("past.now", "past.play", "past.faster", "past.before", "past.after"):
+            stage.deck.dispatch(name)
+            assert stage.last_notice() == f":{name} is for the past, and this is now"
+        stage.deck.dispatch("past.go", f"{EVENING - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}")
+        await stage.done()
+        assert "what is kept begins at" in stage.last_notice()
+        stage.deck.dispatch("past.go", "soon")
+        await stage.done()
+        assert "soon is no moment" in stage.last_notice()
+        assert stage.deck.past is None
+
+
+async def test_the_past_is_played_stopped_and_stepped_through(tmp_path: Path) -> None:
+    async with stage_with_past(tmp_path / "history") as stage:
+        stage.deck.dispatch("past.go", f"{EVENING:%Y-%m-%dT%H:%M:%SZ}")
+        await stage.done()
+        for key, pace in (("space", "▶ 1x"), ("asterisk", "▶ 4x"), ("asterisk", "▶ 15x"), ("space", "‖ standing")):
+            await stage.press(key)
+            assert pace in stage.text()
+        await stage.press("right_parenthesis")
+        await stage.done()
+        assert stage.last_notice() == "nothing happened after this that is kept"
