@@ -102,7 +102,7 @@ async def test_the_past_is_played_stopped_and_stepped_through(tmp_path: Path) ->
     async with stage_with_past(tmp_path / "history") as stage:
         stage.deck.dispatch("past.go", f"{EVENING:%Y-%m-%dT%H:%M:%SZ}")
         await stage.done()
-        for key, pace in (("space", "▶ 1x"), ("asterisk", "▶ 4x"), ("asterisk", "▶ 15x"), ("space", "‖ standing")):
+        for key, pace in (("R", "▶ 1x"), ("asterisk", "▶ 4x"), ("asterisk", "▶ 15x"), ("R", "‖ standing")):
             await stage.press(key)
             assert pace in stage.text()
         await stage.press("right_parenthesis")

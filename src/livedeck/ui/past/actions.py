@@ -106,7 +106,7 @@ FEATURE = Feature(
         Action("past.now", ("backspace",), "back to now", "Leave the past for what is now", now, blocked=_needs_past),
         Action(
             "past.play",
-            ("space",),
+            ("R",),
             "play, stand",
             "Play the past from here, or stand; at the pace that is named, 1 to 60",
             play,
