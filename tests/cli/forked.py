@@ -5,30 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from cli.commands import environment
-from cli.forking import CLIENT
 from cli.groups_stage import Stage
 
 FORKING = Path(__file__).with_name("forking.py")
 
 Run = Callable[..., tuple[int, str, str]]
 """Runs a line, with `stdin`, `stdout` and `stderr` as `forking.py` has them; exit code, output and errors."""
-
-
-@contextmanager
-def forked_program(path: Path, env: Mapping[str, str]) -> Iterator[str]:
-    """The text of a program that is `livedeck` in that environment without its imports. `path`: of its socket."""
-    line = [sys.executable, str(FORKING), str(path)]
-    source = f"{env['PYTHONPATH']}:{FORKING.parents[1]}"
-    with subprocess.Popen(line, env={**env, "PYTHONPATH": source}, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        assert process.stdout.readline() == "ready\n"
-        yield f"#!{sys.executable} -IS\n{CLIENT.format(path=str(path))}"
-        process.kill()
 
 
 @contextmanager

@@ -2,8 +2,7 @@
 
 Reads a JSON object a line: `arguments`, `stdin`, `stdout`, `stderr` (each
 `null`, `full`, `closed`, `broken` or a path).
-Answers with the exit code. A child makes its streams anew, as an interpreter does when it starts. With a path it is
-asked over a socket there, by `CLIENT` in the place of the program, which hands its own streams over.
+Answers with the exit code. A child makes its streams anew, as an interpreter does when it starts.
 """
 
 from __future__ import annotations
@@ -11,9 +10,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import socket
 import sys
-from collections.abc import Callable
 from importlib import import_module
 
 from livedeck.cli import COMMANDS
@@ -50,25 +47,16 @@ def text_stream(number: int, spec: str) -> io.TextIOWrapper | None:
 
 def run_line(line: dict[str, object]) -> int:
     """Run that line in a child. Returns its exit code."""
-    specs = [str(line[name]) for name in ("stdin", "stdout", "stderr")]
-
-    def open_streams() -> None:
-        for number, spec in reversed([*enumerate(specs)]):
-            open_stream(number, spec)
-
-    return run_child([*map(str, line["arguments"])], specs, open_streams)  # type: ignore[call-overload]
-
-
-def run_child(arguments: list[str], specs: list[str], open_streams: Callable[[], None]) -> int:
-    """Run `livedeck` with these arguments in a child that has such streams. Returns its exit code."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     code = 70
     try:
-        open_streams()
+        specs = [str(line[name]) for name in ("stdin", "stdout", "stderr")]
+        for number, spec in reversed([*enumerate(specs)]):
+            open_stream(number, spec)
         sys.stdin, sys.stdout, sys.stderr = (text_stream(*pair) for pair in enumerate(specs))
-        sys.argv = ["livedeck", *arguments]
+        sys.argv = ["livedeck", *map(str, line["arguments"])]  # type: ignore[call-overload]
         from livedeck.__main__ import start
 
         start()
@@ -99,43 +87,7 @@ def serve() -> None:
         answers.flush()
 
 
-CLIENT = """import json, os, socket, sys
-with socket.socket(socket.AF_UNIX) as server:
-    server.connect({path!r})
-    asked = json.dumps({{"folder": os.getcwd(), "arguments": sys.argv[1:]}})
-    socket.send_fds(server, [asked.encode()], [0, 1, 2])
-    sys.exit(int(server.recv(16)))
-"""
-"""The program that asks over the socket at that path."""
-
-
-def serve_socket(path: str) -> None:
-    """Answer one caller after the other, with its own streams and in its folder."""
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(path)
-        server.listen()
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
-        while True:
-            caller, _ = server.accept()
-            with caller:
-                text, streams, _, _ = socket.recv_fds(caller, 65_536, 3)
-                asked = json.loads(text)
-                os.chdir(asked["folder"])
-                code = run_child(asked["arguments"], ["given"] * 3, lambda given=streams: put_streams(given))  # type: ignore[misc]
-                for stream in streams:
-                    os.close(stream)
-                caller.send(str(code).encode())
-
-
-def put_streams(streams: list[int]) -> None:
-    """Make those the standard streams."""
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-        os.close(stream)
-
-
 if __name__ == "__main__":
     for name in ("changing", "reading", *COMMANDS):
         import_module(f"livedeck.cli.{name}")
-    serve_socket(sys.argv[1]) if len(sys.argv) > 1 else serve()
+    serve()

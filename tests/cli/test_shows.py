@@ -15,7 +15,6 @@ import jsonschema_rs
 import pytest
 
 from cli.commands import LIVEDECK, called, environment
-from cli.forked import forked_program
 from cli.groups_stage import ON_AIR, REHEARSAL, Stage, stage
 from livedeck import docs
 from livedeck.monitor import BroadcastState
@@ -127,27 +126,17 @@ def test_the_requests_are_shown_without_secrets(on_stage: Stage) -> None:
 
 
 def test_the_show_of_the_documentation_runs_from_nothing_to_its_end(on_stage: Stage, tmp_path: Path) -> None:
-    """scripting.md, "A show": the script as it stands there, by bash, with a program in place of the encoder.
-
-    Each `livedeck` is a process of its own that is forked with everything imported.
-    """
-    with forked_program(tmp_path / "socket", environment(on_stage.home, **on_stage.env)) as program:
-        assert_show_runs(on_stage, tmp_path, program)
-
-
-@pytest.mark.slow
-def test_the_show_of_the_documentation_runs_by_the_program_itself(on_stage: Stage, tmp_path: Path) -> None:
-    assert_show_runs(on_stage, tmp_path, f'#!/bin/sh\nexec "{sys.executable}" -m livedeck "$@"\n')
-
-
-def assert_show_runs(on_stage: Stage, tmp_path: Path, program: str) -> None:
+    """scripting.md, "A show": the script as it stands there, by bash, with a program in place of the encoder."""
     assert len(SCRIPT.splitlines()) <= 40
     bin_folder, work = tmp_path / "bin", tmp_path / "work"
     bin_folder.mkdir()
     work.mkdir()
     service = on_stage.service
     start = json.dumps({"url": f"{service['control_url']}/encoders/", "token": service["control_token"]})
-    programs = {"livedeck": program, "encoder": f"#!{sys.executable}\n{ENCODER.replace('START', start)}"}
+    programs = {
+        "livedeck": f'#!/bin/sh\nexec "{sys.executable}" -m livedeck "$@"\n',
+        "encoder": f"#!{sys.executable}\n{ENCODER.replace('START', start)}",
+    }
     for name, text in programs.items():
         path = bin_folder / name
         path.write_text(text, encoding="utf-8")
