@@ -10,12 +10,13 @@ import asyncio
 import shutil
 import sqlite3
 from contextlib import closing
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from cli.commands import called, livedeck
+from cli.terminals import terminal
 from golden.player import START, record
 from livedeck.cli.wiring import SystemClock
 from livedeck.monitor import Limits, Playback, Thresholds, with_overrides
@@ -83,9 +84,16 @@ def test_what_was_published_is_in_a_recording_of_all_events_and_of_one_without_t
     assert then["alarms"]
 
 
+class NextDay(SystemClock):
+    """A machine on which the scenario is past."""
+
+    def now(self) -> datetime:
+        return START + timedelta(days=1)
+
+
 async def shown(path: Path, at: datetime) -> Values:
     """What was published at that moment, as the file says, in values."""
-    playback = await Playback.open(path, SystemClock(), at)
+    playback = await Playback.open(path, NextDay(), at)
     try:
         return encode(playback.snapshot).values
     finally:
@@ -104,6 +112,24 @@ def test_on_an_empty_machine_it_tells_the_same_and_nothing_is_written(tmp_path: 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].endswith("1 as then, 0 otherwise")
     assert (path.read_bytes(), [file.name for file in shown.iterdir()]) == (before, [path.name])
+
+
+def test_in_the_deck_of_an_empty_machine_it_shows_the_alarm_and_writes_nothing(tmp_path: Path) -> None:
+    """On a real terminal; no account, no token, no address."""
+    if datetime.now(UTC) < START + timedelta(minutes=5):
+        pytest.skip("by the clock of this machine the scenario is yet to come")
+    shown, home = tmp_path / "shown", tmp_path / "home"
+    shown.mkdir()
+    home.mkdir()
+    path = Path(shutil.copy(RECORDINGS[0], shown))
+    before = path.read_bytes()
+    with terminal(home, "replay", str(path), "--at", "2026-11-21T09:01:10Z", size=(120, 40)) as deck:
+        deck.until("PAST")
+        deck.until("AUDIO_LOST  audio 0")
+        deck.press("q")
+        assert deck.ended() == 0
+    assert (path.read_bytes(), [file.name for file in shown.iterdir()]) == (before, [path.name])
+    assert [*home.rglob("*.sqlite*")] == []
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ EXAMPLES = {
     "qos": ('qos "Evening show" --follow', 'qos "Evening show" --last 15m --csv'),
     "rebaseline": ('rebaseline "Evening show"',),
     "record": ('record "Evening show" -o show.livedeck --for 2h',),
-    "replay": ("replay show.livedeck --judge",),
+    "replay": ("replay show.livedeck --at 21:04", "replay show.livedeck --judge"),
     "report": ('report "Evening show" -o evening', "report --day yesterday --html"),
     "schema": ("schema", "schema events list"),
     "screenshots": ("screenshots pictures",),

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, run
+from livedeck.cli.options import appearance, merge_flags
 from livedeck.cli.output import echo
+from livedeck.cli.recorded import past_moment
+from livedeck.environment import no_screen_reason
+from livedeck.monitor import PastError
 from livedeck.monitor.history.database import StorageError
+from livedeck.monitor.history.recording import check_recording
 from livedeck.monitor.judging import AlarmSpan, Comparison, Judgement, judge
 from livedeck.monitor.model.limits import Limits
 from livedeck.settings import load
@@ -19,26 +26,36 @@ from livedeck.text.values import safe
 @click.command
 @click.argument("path", type=click.Path(path_type=Path), metavar="FILE")
 @click.option("--judge", "is_judged", is_flag=True, help="Print what would be told today beside what was told then.")
+@click.option("--at", type=past_moment, metavar="MOMENT", help="Show that moment first, not the beginning.")
+@appearance
 @click.pass_context
-def command(ctx: click.Context, /, *, path: Path, is_judged: bool) -> None:
-    """Open a recording: no account, no token, no network, and nothing is written.
+def command(ctx: click.Context, /, *, path: Path, is_judged: bool, at: datetime | None, **flags: Any) -> None:
+    """Open a recording in the deck, or a history: no account, no token, no network, and nothing is written into it.
 
     --judge runs the detector anew over what was recorded, by the limits of the settings here, and compares the alarms:
     kind, onset, end, severity. Exit code 6 where any differs. What a deck says of its own machine and link is not
     compared.
     """
 
-    if not is_judged:
-        raise click.UsageError("say what to do with it: --judge")
-
     async def work() -> int:
         try:
-            return await _judge(path)
-        except StorageError as error:
+            return await (_judge(path) if is_judged else _show(path, at, merge_flags(ctx, flags)))
+        except (StorageError, PastError) as error:
             echo(f"livedeck replay: {error}", err=True)
             return FAULT
 
-    ctx.exit(run(work))
+    ctx.exit(run(work, is_screen=not is_judged))
+
+
+async def _show(path: Path, at: datetime | None, flags: dict[str, Any]) -> int:
+    """The deck on that recording. Returns the exit code. Raises StorageError and PastError."""
+    if reason := no_screen_reason():
+        echo(f"livedeck replay: {reason}; --judge prints what was told", err=True)
+        return FAULT
+    await asyncio.to_thread(check_recording, path)
+    from livedeck.cli.deck import show_past
+
+    return await show_past(load(theme=flags.get("theme"), ascii=flags.get("ascii")), path, at)
 
 
 async def _judge(path: Path) -> int:
