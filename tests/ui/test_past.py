@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import History
+from livedeck.monitor import BroadcastState, History, Playback, Readings
+from livedeck.ui.app import Deck
 from ui.deck_stage import Stage, deck_stage
-from ui.stage import REGISTRY
+from ui.stage import REGISTRY, text_of
+from ui.test_past_streams import DAY, SHOW_STARTS, past_state, settled
 
 WRITING = [action for action in REGISTRY.actions if action.writes or action.is_for_now]
 
@@ -108,3 +112,70 @@ async def test_the_past_is_played_stopped_and_stepped_through(tmp_path: Path) ->
         await stage.press("right_parenthesis")
         await stage.done()
         assert stage.last_notice() == "nothing happened after this that is kept"
+
+
+async def test_earlier_streams_open_in_the_past_and_none_of_later(tmp_path: Path) -> None:
+    """The stream of the day before is opened, and that of a completed event opens by itself; back at now, and at
+    another time, what was opened is closed."""
+    async with stage_with_past(tmp_path / "history") as stage:
+        deck = stage.deck
+        snapshot, shown, history = deck.snapshot, deck.selected_event(), deck.history
+        assert snapshot
+        assert shown
+        assert history
+        old = past_state(shown, SHOW_STARTS - DAY, 1e6, "stream-yesterday")
+        phase = replace(shown.phase, tally=BroadcastState.COMPLETED)
+        over = replace(old, phase=phase, qos=replace(old.qos, readings=Readings(), as_of=None))
+        then = EVENING + timedelta(seconds=20)
+        others = tuple(state for state in snapshot.events if state.id != shown.id)
+        await history.append(replace(snapshot, at=SHOW_STARTS - DAY + timedelta(hours=2), events=(old,), alarms=()))
+        await history.append(replace(snapshot, seq=snapshot.seq + 1, at=then, events=(over, *others), alarms=()))
+        await history.flush()
+        stage.clock.late = timedelta(minutes=1)
+        deck.select_event(shown.id)
+        await stage.press("3")
+
+        await go_to(stage, EVENING)
+        await stage.press("pageup")
+        await loaded(stage)
+        assert "yesterday's stream" in stage.text()
+        assert "1.00 Mbit/s" in stage.text()
+
+        await go_to(stage, then)
+        await loaded(stage)
+        assert "yesterday's stream" in stage.text(), "it is over, and its last stream is shown"
+
+        await go_to(stage, EVENING)
+        await loaded(stage)
+        assert "yesterday's stream" not in stage.text(), "it was on air"
+        await stage.press("pageup")
+        await loaded(stage)
+        await stage.press("backspace")
+        await loaded(stage)
+        assert "yesterday's stream" not in stage.text()
+
+
+async def go_to(stage: Stage, moment: datetime) -> None:
+    stage.deck.dispatch("past.go", f"{moment:%Y-%m-%dT%H:%M:%SZ}")
+    await stage.done()
+
+
+async def loaded(stage: Stage) -> None:
+    """Until nothing is read from the history any more."""
+    await settled(stage.deck, stage.pilot)
+
+
+async def test_a_recording_says_that_it_is_none_of_now(tmp_path: Path) -> None:
+    path = tmp_path / "gala.livedeck"
+    async with stage_with_past(path) as stage:
+        played = await Playback.open(path, stage.clock)
+        deck = Deck(played, played.clock, profile=path.name, host="", read_only=True, past=played, log_file=path)
+        async with deck.run_test(size=(80, 24)) as pilot:
+            await pilot.pause()
+            text = " ".join(re.sub(r"<[^>]*>", " ", text_of(deck)).split())
+            assert f"RECORDING {played.moment:%a %Y-%m-%d %H:%M:%S}Z ‖ standing gala.livedeck" in text
+            assert "back to now" not in text
+            await pilot.press("backspace")
+            await pilot.pause()
+            assert "a recording has no now" in text_of(deck)
+        await played.close()

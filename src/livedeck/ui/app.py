@@ -153,6 +153,7 @@ class Deck(ExactApp):
             "host": host,
             "read_only": read_only,
             "is_past": past is not None,
+            "recording": past.history.path.name if past else "",
             "zone": zone,
         }
         self.snapshot: Snapshot | None = None
@@ -184,7 +185,7 @@ class Deck(ExactApp):
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda _: self._forget_title())
         self.theme_changed_signal.subscribe(self, lambda _: self.snapshot_signal.publish(None))  # some have no grid
-        self.run_worker(self._watch(), name="monitor", exit_on_error=False)
+        self.run_worker(self._play(self.past) if self.past else self._watch(), name="monitor", exit_on_error=False)
         if self._at:
             self.run_worker(self._begin_at(self._at), exit_on_error=False)
         self.set_interval(0.5, self._tick)
@@ -194,15 +195,13 @@ class Deck(ExactApp):
         try:
             async for snapshot in self.monitor.snapshots():
                 self._newest = snapshot
-                if self.past and self._now:
+                if self.past:
                     self._call_for(snapshot)  # what rings now rings
                     continue
                 self.snapshot, self._render_time = snapshot, None
                 self._select_awaited()
                 self._end_selection_of_vanished()
                 self.snapshot_signal.publish(None)
-                if self.past:
-                    continue
                 self._call_for(snapshot)
                 self._announce_rule_changes(snapshot)
                 self._read_open_changes()
@@ -212,7 +211,7 @@ class Deck(ExactApp):
         except Exception as error:
             log.exception("the monitor stopped")
             self._now_fault = f"{type(error).__name__}; see {self._log_file or 'the log'}"
-            self.fault = self.fault if self.past and self._now else self._now_fault
+            self.fault = self.fault if self.past else self._now_fault
             self.snapshot_signal.publish(None)
 
     async def travel(self, moment: datetime | None) -> None:
@@ -260,6 +259,9 @@ class Deck(ExactApp):
         self.identity["is_past"] = is_past
         self.preferences.frozen, self._watched_id = None, None
         self.snapshot, self._render_time = snapshot, None
+        self._forget()
+
+    def _forget(self) -> None:
         for stack in self._screen_stacks.values():
             for screen in stack:
                 if isinstance(screen, BaseScreen):
@@ -271,7 +273,9 @@ class Deck(ExactApp):
             async for snapshot in past.snapshots():
                 if self.past is not past:
                     return
-                self.snapshot, self._render_time = snapshot, None
+                before, self.snapshot, self._render_time = self.snapshot, snapshot, None
+                if before and snapshot.at < before.at:
+                    self._forget()  # what was read came later
                 self._end_selection_of_vanished()
                 self.snapshot_signal.publish(None)
         except Exception as error:

@@ -93,6 +93,10 @@ def _needs_past(ctx: Context) -> str:
     return "" if ctx.past else "is for the past, and this is now"
 
 
+def _needs_now(ctx: Context) -> str:
+    return "has nowhere to go: a recording has no now" if ctx.identity["recording"] else _needs_past(ctx)
+
+
 FEATURE = Feature(
     actions=(
         Action(
@@ -103,7 +107,7 @@ FEATURE = Feature(
             go,
             takes="[MOMENT]",
         ),
-        Action("past.now", ("backspace",), "back to now", "Leave the past for what is now", now, blocked=_needs_past),
+        Action("past.now", ("backspace",), "back to now", "Leave the past for what is now", now, blocked=_needs_now),
         Action(
             "past.play",
             ("R",),

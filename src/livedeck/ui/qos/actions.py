@@ -166,7 +166,7 @@ async def compare_stream(ctx: Context, argument: str) -> None:
 async def _pick_stream(ctx: Context, title: str, words: str, *, is_second: bool = False) -> PastStream | None:
     """A stream that a person chose: the first with these words, or out of a list."""
     screen, render_time = _screen(ctx), ctx.render_time()
-    if ctx.history is None or render_time is None:
+    if ctx.records is None or render_time is None:
         ctx.announce(
             "no history is kept, so no earlier stream is known: see `history` in the settings", Severity.WARNING
         )

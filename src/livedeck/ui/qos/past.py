@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from livedeck.client import Event
-from livedeck.monitor import EventState, History
+from livedeck.monitor import EventState, HistoryReads
 from livedeck.presentation import events
 from livedeck.presentation.past_streams import PastStream, end_of, past_streams, state_of, worst_of
 from livedeck.presentation.render_time import RenderTime
@@ -26,7 +26,7 @@ class Subject(NamedTuple):
     stream: PastStream | None = None
 
 
-async def load_streams(history: History, now: datetime, event_id: str | None = None) -> tuple[PastStream, ...]:
+async def load_streams(history: HistoryReads, now: datetime, event_id: str | None = None) -> tuple[PastStream, ...]:
     """Those of that event, or of all, the newest first."""
     spans = await history.spans(event_id)
     if not spans:
@@ -36,7 +36,7 @@ async def load_streams(history: History, now: datetime, event_id: str | None = N
     return past_streams(spans, await history.events(now, event_id=event_id), faults)
 
 
-async def open_stream(history: History, stream: PastStream, event: Event | None) -> Subject:
+async def open_stream(history: HistoryReads, stream: PastStream, event: Event | None) -> Subject:
     """That stream, as it stood at its end."""
     until = stream.last.timestamp()
     found = await history.recorded({stream.event_id: stream.stream_id}, until, newest=MAX_READINGS)

@@ -176,6 +176,9 @@ class QosScreen(BaseScreen):
         super().forget()
         for history in (self._history, self._second_history, self._whole_history):
             history.forget()
+        self._close_stream()
+        self._second_stream = None
+        self._looked_for.clear()
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="title")
@@ -258,19 +261,20 @@ class QosScreen(BaseScreen):
     def _open_if_over(self, state: EventState) -> None:
         """Of a completed event that the platform was not asked for anew, the history has the last stream."""
         is_over = state.phase.tally is BroadcastState.COMPLETED and state.qos.as_of is None
-        if is_over and self.ctx.history is not None and state.id not in self._looked_for:
+        if is_over and self.ctx.records is not None and state.id not in self._looked_for:
             self._looked_for.add(state.id)
             self.run_worker(self._open_last(state.id), group="last stream", exclusive=True)
 
     async def _open_last(self, event_id: str) -> None:
-        streams = await self.streams(event_id)
+        records, streams = self.ctx.records, await self.streams(event_id)
         selected = self.ctx.selected_event()
-        if streams and self._opened is None and selected is not None and selected.id == event_id:
+        is_still_shown = self.ctx.records is records and selected is not None and selected.id == event_id
+        if streams and self._opened is None and is_still_shown:
             await self.open(streams[0])
 
     async def streams(self, event_id: str | None = None) -> tuple[PastStream, ...]:
         """Those of that event, or of all, the newest first, the current one of the selected event among them."""
-        displayed, selected, history = self.ctx.displayed(), self.ctx.selected_event(), self.ctx.history
+        displayed, selected, history = self.ctx.displayed(), self.ctx.selected_event(), self.ctx.records
         if displayed is None:
             return ()
         now = displayed[1].server
@@ -281,7 +285,7 @@ class QosScreen(BaseScreen):
 
     async def open(self, stream: PastStream, at: datetime | None = None) -> None:
         """Show that stream around that moment, else at its end; the current one is shown live."""
-        displayed, history = self.ctx.displayed(), self.ctx.history
+        displayed, history = self.ctx.displayed(), self.ctx.records
         state = displayed[0].find(stream.event_id) if displayed else None
         current = current_stream(state, displayed[1]) if state and displayed else None
         if state is not None:
@@ -395,10 +399,10 @@ class QosScreen(BaseScreen):
 
     async def compare_with_stream(self, stream: PastStream) -> None:
         """Lay that stream under the one that is shown, its start over the start of this one."""
-        if self.ctx.history is None:
+        if self.ctx.records is None:
             return
         name = f"{stream.name}, {day_words(stream.first, self._today())}"
-        subject = await open_stream(self.ctx.history, replace(stream, name=name), None)
+        subject = await open_stream(self.ctx.records, replace(stream, name=name), None)
         self._second_id, self._second_stream, self._is_since_start = None, subject, True
         self.refresh_all()
 
@@ -495,11 +499,14 @@ class QosScreen(BaseScreen):
 
     def show_now(self) -> None:
         """Back to the newest sample of the current stream: no cursor, a window that moves on."""
+        self._close_stream()
+        self.refresh_all()
+
+    def _close_stream(self) -> None:
         self._opened = self._until = self._cursor = None
         before, self._selected_before = self._selected_before, None
         if before is not None and self.ctx.selected_event() is None:
             self.ctx.select_event(before)
-        self.refresh_all()
 
     def show_end(self) -> None:
         """The end of the stream that is shown: of the current one its newest sample."""

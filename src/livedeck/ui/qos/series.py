@@ -71,7 +71,10 @@ class HistoryQuery:
     async def _query(self, request: _Request) -> None:
         history, axis = self._screen.ctx.records, request.axis
         assert history is not None
-        self._markers[request.event_id] = await history.markers(request.event_id)
+        markers = await history.markers(request.event_id)
         buckets = await history.series(*request[:2], axis.start, axis.end, axis.halved().columns)
+        if history is not self._screen.ctx.records:
+            return  # another time is shown by now
+        self._markers[request.event_id] = markers
         self._series = request[:2], from_history(axis, buckets)
         self._screen.refresh_all()

@@ -37,13 +37,15 @@ Opener = Callable[[Path], Awaitable[str]]
 
 
 class Identity(TypedDict):
-    """What the header says of the deck itself. `is_past`: it does not show now. `zone`: of the local clock, None for
-    the machine's."""
+    """What the header says of the deck itself. `is_past`: it does not show now. `recording`: the name of the file
+    that is shown in place of a platform, empty: a platform is watched. `zone`: of the local clock, None for the
+    machine's."""
 
     profile: str
     host: str
     read_only: bool
     is_past: bool
+    recording: str
     zone: tzinfo | None
 
 

@@ -13,7 +13,7 @@ from livedeck.presentation.badges import CONNECTION_BADGES
 from livedeck.presentation.connection import is_seen
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify, linked
-from livedeck.text.values import age
+from livedeck.text.values import age, safe
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.shell.context import Action, ActionRegistry, Identity
 from livedeck.ui.shell.keymap import key_of
@@ -125,18 +125,22 @@ def frozen_line(frozen: RenderTime, render_time: RenderTime) -> Line:
     return [(f"{since}  polling and alarms go on ", StyleRole.BANNER)]
 
 
-def past_line(past: Playback | None, registry: ActionRegistry, width: int) -> ShadedLine:
-    """That this is not now: the moment, the pace, and the way back; nothing while it is now."""
+def past_line(past: Playback | None, recording: str, registry: ActionRegistry, width: int) -> ShadedLine:
+    """That this is not now: the moment, the pace, and the way back, or the file of a recording, out of which none
+    leads; nothing while it is now."""
     if past is None:
         return []
+    word = "RECORDING" if recording else "PAST"
     pace = f"▶ {past.speed:g}x" if past.speed else "‖ standing"
-    moment: Line = [(f" ◀◀ PAST  {past.moment:%a %Y-%m-%d %H:%M:%S}Z  {pace} ", StyleRole.BANNER)]
-    keys = [[_GAP, *_key_and_label(registry.by_name[name], registry)] for name in PAST_KEYS]
-    return justify([(0, moment), *enumerate(keys)], [], width, 1)
+    moment: Line = [(f" ◀◀ {word}  {past.moment:%a %Y-%m-%d %H:%M:%S}Z  {pace} ", StyleRole.BANNER)]
+    file: Line = [(f" {safe(recording, 40)} ", StyleRole.BANNER)] if recording else []
+    names = PAST_KEYS if recording else ("past.now", *PAST_KEYS)
+    keys = [[_GAP, *_key_and_label(registry.by_name[name], registry)] for name in names]
+    return justify([(0, [*moment, *file]), *enumerate(keys, 1 if recording else 0)], [], width, 1)
 
 
-PAST_KEYS = ("past.now", "past.play", "past.before", "past.after", "past.faster")
-"""What one does in the past, the way back first."""
+PAST_KEYS = ("past.play", "past.before", "past.after", "past.faster")
+"""What one does in the past."""
 
 _GAP = ("  ", StyleRole.TEXT)
 

@@ -147,7 +147,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         key = key_of("change.close", self.ctx.actions)
         unresolved = open_changes_line(self.ctx.open_changes.items, key, self.size.width)
         banner = (
-            past_line(self.ctx.past, self.ctx.actions, self.size.width),
+            past_line(self.ctx.past, self.ctx.identity["recording"], self.ctx.actions, self.size.width),
             warning,
             linked(unresolved, "change.close"),
             unreadable_line(snapshot),
