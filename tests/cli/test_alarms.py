@@ -6,8 +6,10 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
@@ -15,6 +17,8 @@ from structlog.testing import capture_logs
 from cli.commands import called, served
 from cli.listening import listen
 from livedeck.cli.alarms import follow_alarms
+from livedeck.monitor import AlarmAnswer, AlarmKey, AnswerKind, History, Severity
+from livedeck.text.times import parse_timestamp
 from monitor.stage import Deck, Stage, event
 from virtual_clock import VirtualClock
 
@@ -37,6 +41,34 @@ def test_alarms_are_printed_most_urgent_first_with_state_cause_and_what_to_do(tm
             assert f"{alarm['subject']}: {alarm['kind']}" in text or alarm["target"]
             assert "unacknowledged" in text
             assert (alarm["cause"] or "") in text
+
+
+def test_what_was_acknowledged_at_a_deck_is_so_for_alarms_status_and_metrics(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, service):
+        path = tmp_path / "history.sqlite"
+        platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
+        env = {**platform, "LIVEDECK_HISTORY": str(path)}
+        alarms = json.loads(called(tmp_path, "alarms", "--json", env=env).stdout)["alarms"]
+        asyncio.run(_acknowledge(path, alarms))
+        told = [called(tmp_path, word, "--json", env=env).stdout for word in ("alarms", "status")]
+        metrics = called(tmp_path, "metrics", env=env).stdout
+        alone = called(tmp_path, "metrics", env={**platform, "LIVEDECK_HISTORY": "off"}).stdout
+    for printed in told:
+        assert "acknowledged" in {alarm["state"] for alarm in json.loads(printed)["alarms"]}
+    assert ('state="acknowledged"' in metrics, 'state="acknowledged"' in alone) == (True, False)
+
+
+async def _acknowledge(path: Path, alarms: list[dict[str, Any]]) -> None:
+    """As a deck of this machine keeps it."""
+    history = await History.open(path, datetime.now(UTC))
+    for number, alarm in enumerate(alarms):
+        key = AlarmKey(alarm["event_id"] or "", alarm["kind"], alarm["target"] or "")
+        since, severity = parse_timestamp(alarm["since"]), Severity(alarm["severity"])
+        now = datetime.now(UTC)
+        history.record_answer(
+            AlarmAnswer(f"{number}", key, since, AnswerKind.ACKNOWLEDGE, now, "anna@regie:1", severity)
+        )
+    await history.close()
 
 
 def test_the_alarms_of_a_platform_that_cannot_be_asked_are_not_called_none(tmp_path: Path) -> None:

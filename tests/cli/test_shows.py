@@ -116,6 +116,8 @@ def test_metrics_say_too_that_the_platform_does_not_answer(on_stage: Stage) -> N
     assert (told.returncode, "livedeck_platform_link_up 1\n" in told.stdout) == (0, True)
     silent = run(on_stage, "metrics", LIVEDECK_BASE_URL="http://127.0.0.1:9", LIVEDECK_UPLOAD_URL="")
     assert (silent.returncode, "livedeck_platform_link_up 0\n" in silent.stdout) == (4, True)
+    measured = "livedeck_platform_clock_skew_seconds 0\n"
+    assert (measured in told.stdout, measured in silent.stdout) == (True, False)
 
 
 def test_the_requests_are_shown_without_secrets(on_stage: Stage) -> None:

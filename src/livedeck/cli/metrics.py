@@ -13,7 +13,7 @@ from livedeck.atomic_file import replace_file
 from livedeck.cli.exit_codes import DONE, code_of_link, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
-from livedeck.cli.wiring import SystemClock, make_api, make_monitor
+from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
 from livedeck.presentation.metric_files import dashboard_text, rules_text
 from livedeck.presentation.metrics import metrics_text
 from livedeck.presentation.render_time import RenderTime
@@ -39,7 +39,7 @@ def command(ctx: click.Context, /, *, folder: Path | None, **flags: Any) -> None
     """Print what is known now as metrics in the text format of Prometheus.
 
     For the textfile collector of the node exporter, by a timer. A platform that does not answer is a metric, too, and
-    the exit code 4.
+    the exit code 4. What was acknowledged or shelved at a deck of this machine counts here too.
     """
 
     async def work() -> int:
@@ -48,7 +48,8 @@ def command(ctx: click.Context, /, *, folder: Path | None, **flags: Any) -> None
             return DONE
         settings = load(**merge_flags(ctx, flags))
         async with make_api(settings) as api:
-            snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
+            monitor = make_monitor(api, settings=settings, answers=read_answers(settings))
+            snapshot = await monitor.wait_ready(TIMEOUT)
         render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
         echo(metrics_text(snapshot, render_time, __version__).removesuffix("\n"))
         return code_of_link(snapshot.link)

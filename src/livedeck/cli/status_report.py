@@ -7,8 +7,8 @@ from datetime import datetime
 
 from livedeck.cli.exit_codes import code_of_link
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import SystemClock, make_api, make_monitor
-from livedeck.monitor import EventState, HistoryReader, OpenChange, Snapshot
+from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
+from livedeck.monitor import EventState, OpenChange, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.alarm_text import alarm_text
 from livedeck.presentation.connection import unreadable_text
@@ -32,9 +32,9 @@ RIGHT_ALIGNED = frozenset({"VIDEO", "AUDIO", "FPS", "T-/ELAPSED"})
 async def print_status(settings: Settings, *, as_json: bool) -> int:
     """Print the status of that platform. Returns the exit code."""
     async with make_api(settings) as api:
-        snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
-    path = settings.history_file()
-    changes = await HistoryReader(path).open_changes() if path else ()
+        recorded = read_answers(settings)
+        snapshot = await make_monitor(api, settings=settings, answers=recorded).wait_ready(TIMEOUT)
+    changes = await recorded.open_changes() if recorded else ()
     render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
     if as_json:
         status = {**snapshot_object(snapshot, render_time), "open_changes": [*map(open_change_object, changes)]}

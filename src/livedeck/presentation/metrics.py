@@ -177,7 +177,7 @@ CLOCK_SKEW = Metric(
     "gauge",
     "Seconds that the platform's clock is ahead of this machine's; 0 under two.",
     (),
-    _alone(lambda scrape: scrape.snapshot.link.skew),
+    _alone(lambda scrape: scrape.snapshot.link.measured_skew),
     "Clock of the platform, ahead",
     "s",
 )

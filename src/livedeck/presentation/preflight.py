@@ -116,7 +116,7 @@ def gather_facts(snapshot: Snapshot, event: Event, render_time: RenderTime, *, i
         tuple(_completed(snapshot, other.event)[0] for other in snapshot.events if other.id != event.id),
         state,
         render_time.server,
-        snapshot.link.skew if snapshot.link.round_trip is not None else None,
+        snapshot.link.measured_skew,
         is_read_only,
         as_of | {"signal": state.qos.as_of if state else None, "clock": snapshot.link.as_of},
     )

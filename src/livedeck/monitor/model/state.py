@@ -363,6 +363,11 @@ class ConnectionStatus:
     is_clock_doubtful: bool = False
 
     @property
+    def measured_skew(self) -> float | None:
+        """`skew`, where there was an answer to measure it by; None before the first."""
+        return None if self.round_trip is None else self.skew
+
+    @property
     def is_unauthorized(self) -> bool:
         """Whether the platform answers, but not to this token."""
         return self.problem is ConnectionProblem.UNAUTHORIZED
