@@ -331,3 +331,13 @@ async def test_an_hour_without_the_platform_is_shown_as_that_and_is_over_when_it
     assert (snapshot.at - returns).total_seconds() < 60
     assert "MONITORING BLIND" not in text(lines(snapshot, (80, 24), now=clock.now()))
     assert platform.methods <= {"GET", "HEAD"}
+
+
+@pytest.mark.parametrize("arguments", [("wallboard", "--at", "-15m"), ("--at", "-15m", "wallboard")])
+def test_the_wall_is_never_in_the_past(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    """Who looks up takes it for now: refused, wherever the moment stands."""
+    done = called(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert "--at" in done.stderr
+    assert "the deck" in done.stderr
+    assert "No such option" not in done.stderr

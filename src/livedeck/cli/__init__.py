@@ -136,6 +136,8 @@ def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
     Without a command: the deck on the platform of the settings.
     """
     ctx.obj = flags
+    if at and ctx.invoked_subcommand is not None:
+        raise click.UsageError("--at is where the deck begins; `livedeck replay` and `livedeck history` take their own")
     if ctx.invoked_subcommand is None:
         from livedeck.cli.exit_codes import run
 

@@ -55,7 +55,14 @@ def frame_ancestors(_ctx: click.Context, _parameter: click.Parameter, origins: t
     return origins
 
 
+def refuse_past(_ctx: click.Context, _parameter: click.Parameter, moment: str | None) -> None:
+    """A moment of the past is not for the wall. Raises BadParameter."""
+    if moment is not None:
+        raise click.BadParameter("the wall shows what is now; `livedeck --at MOMENT` shows the past, in the deck")
+
+
 @click.command
+@click.option("--at", metavar="MOMENT", hidden=True, expose_value=False, callback=refuse_past)
 @click.option("--filter", "filter_text", default="", metavar="FILTER", help="Only what matches: `choir !test`.")
 @click.option("--project", metavar="ID", help="Only the events of that project or folder.")
 @click.option("--page-seconds", default=20.0, show_default=True, type=click.FloatRange(2, 3600), help="Per page, s.")
