@@ -179,8 +179,11 @@ class Stage:
 
     def text(self) -> str:
         """The words on the screen, line by line; runs of spaces are one."""
-        strips = self.deck.screen._compositor.render_strips(self.deck.size)
-        return "\n".join(" ".join(strip.text.split()) for strip in strips)
+        return "\n".join(" ".join(row.split()) for row in self.rows())
+
+    def rows(self) -> list[str]:
+        """The screen as it is, cell by cell."""
+        return [strip.text for strip in self.deck.screen._compositor.render_strips(self.deck.size)]
 
     def shows(self, kind: type[Dialog[Any]]) -> bool:
         """Whether a dialog of that kind is in front."""
