@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from livedeck.client import Event, Room
 from livedeck.monitor import (
     ROOM_LIST,
+    AlarmAnswer,
     AlarmKey,
     AlarmRefused,
+    AnswerKind,
     BroadcastState,
     CachedList,
     ConnectionState,
@@ -30,6 +32,7 @@ from livedeck.monitor import (
     Phase,
     Playback,
     QosState,
+    Severity,
     Snapshot,
 )
 from livedeck.monitor.published.codec import UnreadableSnapshotError, decode, encode
@@ -206,8 +209,13 @@ async def test_a_history_is_asked_for_nothing_that_came_later(tmp_path: Path) ->
     await kept(
         tmp_path / "h", snapshot({"one": readings(ticking(100))}), snapshot({"one": readings(ticking(400))}, at=600)
     )
+    late, key = NOW + timedelta(seconds=600), AlarmKey("one", "BLACKOUT")
+    written = await History.open(tmp_path / "h", late)
+    written.record_answer(AlarmAnswer("1", key, NOW, AnswerKind.NOTE, late, "ana@desk:1", Severity.WARNING, reason="x"))
+    await written.close()
     playback = await Playback.open(tmp_path / "h", VirtualClock(NOW + timedelta(hours=1)), NOW + timedelta(seconds=200))
     history = playback.history
+    assert (await history.markers("a"), await history.answer_log(NOW)) == ((), ())
     (stream,) = await history.streams("one")
     assert (stream.samples, stream.last) == (100, NOW + timedelta(seconds=198))
     for columns in (4, 800):  # gathered from minutes, and from samples
@@ -215,4 +223,5 @@ async def test_a_history_is_asked_for_nothing_that_came_later(tmp_path: Path) ->
         assert sum(buckets.count) == 100
     await playback.jump(NOW + timedelta(seconds=600))
     assert (await history.streams("one"))[0].samples == 400
+    assert (len(await history.markers("a")), len(await history.answer_log(NOW))) == (9, 1)
     await playback.close()
