@@ -19,6 +19,7 @@ import time
 from array import array
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -222,6 +223,42 @@ async def ticks(folder: Path, report: Report) -> None:
     naive.db.close()
 
 
+async def published(folder: Path, report: Report) -> None:
+    """What the record of what was published adds: to the thread that stores a tick, to the event loop, and in bytes.
+
+    A tick with it and one without take turns, in one run; of a stream that changes in its samples alone. What a real
+    event comes to is read in a recording, in which alarms come and go.
+    """
+    streams = [Stream(number, 600, 0) for number in range(200)]
+    now = START
+    with_it, without = (HistoryWriter(folder / name, START, timedelta(days=30), None) for name in ("with", "without"))
+    stored: list[tuple[Took, Took]] = []
+    for _ in range(TICKS):
+        now += timedelta(seconds=EVERY)
+        batch = _batch(None, snapshot(streams, now), "")
+        bare = replace(batch, snapshots=())
+        stored.append((once(partial(with_it.write, batch, now)), once(partial(without.write, bare, now))))
+    every, plain = (middle_of(turns).processor for turns in zip(*stored, strict=True))
+    report.tell("a tick of 200 events stored with what was published, of one without, x", every / plain, 3)
+    with_it.close()
+    without.close()
+    history, held = await History.open(folder / "loop", START), []
+    for _ in range(TURNS):
+        now += timedelta(seconds=EVERY)
+        given, began = snapshot(streams, now), time.thread_time()
+        await history.append(given)
+        held.append((time.thread_time() - began) * 1000)
+        await history.flush()
+    await history.close()
+    report.tell("the event loop of that, all that a tick keeps, ms", median(held))
+    with closing(sqlite3.connect(f"file:{RECORDING}?mode=ro", uri=True)) as db:
+        size, first, last = db.execute("SELECT sum(length(body)), min(at), max(at) FROM published").fetchone()
+        (events,) = db.execute("SELECT count(*) FROM event").fetchone()
+    report.tell("MB of an event-day on air", size / events / ((last - first) / 1e6) * DAY / 1e6, 4)
+
+
+RECORDING = Path(__file__).parents[1] / "golden" / "recordings" / "audio-lost.livedeck"
+
 LAGS = [0.0]
 
 
@@ -379,6 +416,7 @@ async def measure(days: float) -> int:
     report = Report()
     with TemporaryDirectory() as name:
         await ticks(Path(name), report)
+        await published(Path(name), report)
         await month(Path(name), days, report)
     return int(report.missed)
 
