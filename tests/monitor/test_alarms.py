@@ -11,8 +11,11 @@ import pytest
 
 from livedeck.monitor import (
     Alarm,
+    AlarmKey,
     AlarmRefused,
     AlarmState,
+    AlarmTransition,
+    AnswerKind,
     BroadcastState,
     ConnectionProblem,
     ConnectionState,
@@ -254,6 +257,41 @@ def test_a_shelf_ends_by_itself_and_what_is_still_there_asks_again() -> None:
     (alarm,) = watcher.look(bad, after=10)
     assert (alarm.state, alarm.reason, watcher.alert_count) == (UNACKNOWLEDGED, "", 2)
     assert watcher.transitions("BLACKOUT") == ["raised", "shelved", "unshelved"]
+
+
+def test_an_end_that_came_by_itself_was_done_by_nobody() -> None:
+    """Whoever acknowledged it while it lasted did not end it."""
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    acknowledge_as(watcher, "anna@regie:7")
+    watcher.look(state(critical()), after=1)
+    watcher.look(state(), after=60)
+    assert [(change.transition, change.actor) for change in watcher.changes[1:]] == [
+        (AlarmTransition.ACKNOWLEDGED, "anna@regie:7"),
+        (AlarmTransition.CLEARED, ""),
+    ]
+    assert [entry.actor for entry in watcher.alarm("BLACKOUT").timeline] == ["", "anna@regie:7", ""]
+
+
+def test_who_acknowledges_what_is_over_closes_it() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    watcher.look(state(), after=60)
+    acknowledge_as(watcher, "anna@regie:7")
+    watcher.look(state(), after=1)
+    (end,) = (change for change in watcher.changes if change.transition is AlarmTransition.CLEARED)
+    assert end.actor == "anna@regie:7"
+
+
+def acknowledge_as(watcher: Watcher, actor: str) -> None:
+    """What that person does to the blackout."""
+    watcher.engine.answer(
+        AlarmKey("one", "BLACKOUT"),
+        AnswerKind.ACKNOWLEDGE,
+        lambda alarm, at: operator.acknowledge(alarm, at, RULES),
+        watcher.now,
+        actor,
+    )
 
 
 def test_a_fault_that_comes_back_stays_on_its_timed_shelf() -> None:

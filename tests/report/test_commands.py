@@ -18,8 +18,10 @@ import pytest
 from cli.commands import called
 from livedeck.client import Event
 from livedeck.monitor import (
+    ActionRecord,
     Alarm,
     AlarmState,
+    AuditOutcome,
     BroadcastState,
     ConnectionState,
     ConnectionStatus,
@@ -104,7 +106,11 @@ def test_a_search_finds_notes_markers_and_actions(night: Path, tmp_path: Path, w
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "no such event": (("history", "Nobody"), "no event is called 'Nobody'"),
     "no moment": (("history", "Main stage", "--from", "sometime"), "is no moment"),
-    "no stretch": (("history", "Main stage", "--from", TO, "--to", FROM), "is not before"),
+    "no stretch": (
+        ("history", "Main stage", "--to", FROM, "--from", TO),
+        "read as 2026-11-21 09:00:00Z is not after --from, read as 2026-11-21 09:13:00Z",
+    ),
+    "not past": (("history", "Main stage", "--from", "+20m"), "is not past"),
 }
 
 
@@ -180,6 +186,31 @@ def test_a_deleted_event_is_known_by_its_name(tmp_path: Path) -> None:
     candidates = run(path, tmp_path, "history", "Choir", code=2)
     assert "a1  Choir, hall A" in candidates
     assert "b2  Choir, hall B" in candidates
+
+
+async def _record_creation(path: Path, now: datetime) -> None:
+    """Two choirs that were watched from two minutes ago on, until one ago; then somebody makes a show."""
+    await _record_deletion(path, now)
+    history = await History.open(path, now)
+    made = ActionRecord(now - timedelta(seconds=50), "event.create", "event", "", "Stranger show", AuditOutcome.DONE)
+    await history.record_action(made)
+    await history.record_action(replace(made, action="event.edit", target_id="b2", target_name="Choir, hall B"))
+    await history.close()
+
+
+def test_what_is_told_of_an_event_is_its_own_and_past(tmp_path: Path) -> None:
+    """No action on another event, and nothing of a time that is still to come; a search finds what is of no event."""
+    path = tmp_path / "deck.sqlite"
+    asyncio.run(_record_creation(path, datetime.now(UTC)))
+    stretch = ("--from", "-3m", "--to", "+20m")
+    said = run(path, tmp_path, "history", "choir, hall a", *stretch)
+    assert "event." not in said
+    assert "nobody has watched since: " in said
+    assert "UTC (03:0" in said, "the stretch ends now"
+    assert "event.edit: done" in run(path, tmp_path, "history", "choir, hall b", *stretch)
+    assert "Stranger show: event.create: done" in run(path, tmp_path, "search", "event.create")
+    report = json.loads(run(path, tmp_path, "report", "choir, hall a", *stretch, "--json"))
+    assert report["events"][0]["actions"] == []
 
 
 def test_a_handover_says_what_runs_who_promised_what_and_what_comes(tmp_path: Path) -> None:

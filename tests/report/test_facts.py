@@ -7,6 +7,7 @@ import io
 import json
 from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -26,10 +27,12 @@ from livedeck.monitor import (
 from livedeck.report.chat import messages_a_minute
 from livedeck.report.document import report_csv
 from livedeck.report.facts import EventFacts, facts_of, report_of
-from livedeck.report.markdown import markdown
+from livedeck.report.markdown import budget, markdown
 from livedeck.report.page import page
 from livedeck.report.recorded import Recorded
 from livedeck.report.spans import Span, common, joined, seconds_of, without
+from livedeck.report.text import head_lines
+from livedeck.report.timeline import timeline, unwatched
 from livedeck.text.secrets import register_secret
 from report.readers import Page, markdown_links, markdown_tables
 
@@ -112,6 +115,30 @@ def test_a_gap_in_watching_that_samples_cover_is_known() -> None:
     """The platform kept them."""
     found = facts(samples((0, 1200)), [(0, 100), (1100, 1200)])
     assert (found.uptime, found.unknown) == (100, ())
+
+
+def test_nothing_is_said_of_a_time_of_which_nothing_is_written_yet() -> None:
+    """Whether somebody watches now is in the file within half a minute; from when on nobody does is said."""
+    watches = (WatchRecord(at(300), at(600), "p"),)
+    recorded = Recorded(SHOW, "e1", watched=watches, known_until=at(610))
+    assert seconds(unwatched(recorded)) == [(0, 300)]
+    recorded = replace(recorded, known_until=at(700))
+    assert seconds(unwatched(recorded)) == [(0, 300), (600, 700)]
+    assert [entry.text for entry in timeline(recorded)] == [
+        "nobody watched for 05:00, until 21:05:00Z",
+        "nobody has watched since: 01:40 by 21:11:40Z",
+    ]
+    assert head_lines(recorded, "Show")[1] == "nobody watched for 06:40 of it: 2 times from 21:00:00Z to 21:11:40Z"
+
+
+def test_a_budget_that_faults_used_says_that_no_signal_was_missing() -> None:
+    """Uptime counts outages alone."""
+    black = EpisodeRecord("e1", "BLACKOUT", "", "", Severity.CRITICAL, at(100), at(158), "black", "a picture")
+    found = facts(samples((0, 1200)), [(0, 1200)], episodes=(black,))
+    assert (found.uptime, budget(found)) == (
+        100,
+        "58 s bad (0 s without a signal, 58 s with a faulty one); 12.0 s may be at 99 %: 483 % used",
+    )
 
 
 HOSTILE = (

@@ -49,6 +49,14 @@ def test_a_time_without_a_day_is_the_last_one_where_the_past_is_meant(text: str,
     assert parse(text, TimeReference(NOW, UTC, past=True)) == at
 
 
+@pytest.mark.parametrize(("minutes", "days"), [(-1, 0), (0, 1), (1, 1)])
+def test_the_end_of_a_stretch_is_the_first_such_time_after_its_beginning(minutes: int, days: int) -> None:
+    """Though it is still to come; with a day it is that day's."""
+    reference = TimeReference(NOW, UTC, past=True, after=TODAY + timedelta(minutes=minutes))
+    assert parse("21:00", reference) == TODAY + timedelta(days=days)
+    assert parse("yesterday 21:00", reference) == TODAY - timedelta(days=1)
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -15,7 +15,7 @@ from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, USAGE, run
 from livedeck.cli.history_show import show_command
 from livedeck.cli.options import CommandGroup, is_interactive, merge_flags, platform
 from livedeck.cli.output import echo
-from livedeck.cli.recorded import past_moment
+from livedeck.cli.recorded import past_moment, stretch
 from livedeck.cli.wiring import SystemClock
 from livedeck.monitor.history import maintenance, recording
 from livedeck.monitor.history.database import StorageError
@@ -186,8 +186,7 @@ def salvage_command(ctx: click.Context, /, *, damaged: Path, path: Path | None, 
 
 @command.command("export")
 @click.argument("words", metavar="[EVENT]...", nargs=-1)
-@click.option("--from", "since", type=past_moment, metavar="TIME", help="From then on: 21:04, -2h, yesterday 20:00.")
-@click.option("--to", "until", type=past_moment, metavar="TIME", help="Until before then.")
+@stretch
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", required=True, help="Where to.")
 @click.option("--force", is_flag=True, help="Replace the file that is there.")
 @_FILE
@@ -210,8 +209,6 @@ def export_command(
     Samples, states, alarms, answers and the log; no secrets. EVENT: an id, a name, or the beginning of either. Begin an
     hour before what matters: detection learns from it what is usual.
     """
-    if since and until and since >= until:
-        raise click.UsageError("--from should be earlier than --to")
 
     def work(path: Path) -> int:
         ids = [_find_event(path, word).id for word in words]

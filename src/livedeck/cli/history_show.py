@@ -51,7 +51,7 @@ def show_command(
     async def work(past: Past) -> int:
         meant = past.event(event)
         span = past.span(since, until, await past.last_show(meant))
-        recorded = await gather(past.reader, span, meant.event_id)
+        recorded = await gather(past.reader, span, past.now, meant.event_id)
         entries = timeline(recorded)
         if output_format == "json":
             echo_json(history_object(recorded, meant, entries))

@@ -30,18 +30,38 @@ _AROUND = timedelta(minutes=5)
 """Before and after a show that is told."""
 
 
-def past_moment(text: str) -> datetime:
-    """A moment of the past, as people type it, or a day: its beginning. Raises click.BadParameter."""
+def past_moment(text: str, after: datetime | None = None) -> datetime:
+    """A moment of the past, as people type it, or a day: its beginning. `after`: a time of day is the first such after
+    then. Raises click.BadParameter."""
     is_day = re.fullmatch(r"\d{4}-\d\d-\d\d|today|yesterday", text)
+    reference = TimeReference(SystemClock().now(), past=True, after=after)
     try:
-        return parse(f"{text} 00:00" if is_day else text, TimeReference(SystemClock().now(), past=True))
+        return parse(f"{text} 00:00" if is_day else text, reference)
     except ValueError as error:
         raise click.BadParameter(f"{text!r} {error}") from None
 
 
+def _end(ctx: click.Context, _: click.Parameter, text: str | None) -> datetime | None:
+    """The end of a stretch, which is behind its beginning. Raises click.BadParameter."""
+    since: datetime | None = ctx.params.get("since")
+    until = past_moment(text, since) if text else None
+    if since and until and since >= until:
+        raise click.BadParameter(f"{_read(until)} is not after --from, {_read(since)}")
+    return until
+
+
+def _read(at: datetime) -> str:
+    """A moment that was typed, as it was understood."""
+    return f"read as {at:%Y-%m-%d %H:%M:%S}Z"
+
+
 _STRETCH = (
-    click.option("--from", "since", type=past_moment, metavar="TIME", help=f"From then on: {MOMENT_HELP}."),
-    click.option("--to", "until", type=past_moment, metavar="TIME", help="Until before then. [default: now]"),
+    click.option(
+        "--from", "since", type=past_moment, is_eager=True, metavar="TIME", help=f"From then on: {MOMENT_HELP}."
+    ),
+    click.option(
+        "--to", "until", callback=_end, metavar="TIME", help="Until before then, after --from. [default: now]"
+    ),
 )
 
 
@@ -81,14 +101,13 @@ class Past:
         return {record.event_id: record.name or record.event_id for record in self.events}
 
     def span(self, since: datetime | None, until: datetime | None, otherwise: Span) -> Span:
-        """What was typed; `otherwise` where nothing was. Raises UsageError."""
+        """What was typed, as far as it is past; `otherwise` where nothing was. Raises UsageError."""
         if since is None and until is None:
             return otherwise
-        end = until or self.now
-        start = since or min(otherwise.since, end - timedelta(hours=1))
-        if start >= end:
-            raise click.UsageError(f"--from ({start:%Y-%m-%d %H:%M}Z) is not before --to ({end:%Y-%m-%d %H:%M}Z)")
-        return Span(start, end)
+        if since and since >= self.now:
+            raise click.UsageError(f"--from, {_read(since)}, is not past: it is {self.now:%Y-%m-%d %H:%M:%S}Z")
+        end = min(until or self.now, self.now)
+        return Span(since or min(otherwise.since, end - timedelta(hours=1)), end)
 
     async def last_show(self, event: EventRecord) -> Span:
         """When that event was on air last, with some minutes around it; the last hour where it never was."""

@@ -116,11 +116,12 @@ async def make_report(
     """The report of these events."""
     found = []
     for event in events:
-        recorded = await gather(past.reader, span, event.event_id)
+        recorded = await gather(past.reader, span, past.now, event.event_id)
         last = recorded.events[-1] if recorded.events else event
         facts = facts_of(recorded, last, target, chat)
         found.append(facts)
-    return report_of(safe(title, 120), await gather(past.reader, span, has_samples=False), found, past.now)
+    recorded = await gather(past.reader, span, past.now, has_samples=False)
+    return report_of(safe(title, 120), recorded, found, past.now)
 
 
 def _chat(path: Path) -> Mapping[datetime, int]:

@@ -47,7 +47,7 @@ def command(
 
     async def work(past: Past) -> int:
         span = past.span(since, until, Span(past.now - timedelta(days=settings.retention_days + 1), past.now))
-        found = matching(timeline(await gather(past.reader, span, has_samples=False)), words)
+        found = matching(timeline(await gather(past.reader, span, past.now, has_samples=False)), words)
         if output_format == "json":
             entries = [entry.as_object() for entry in found]
             echo_json({"schema": schema_name("search"), "text": words, "entries": entries})

@@ -21,6 +21,7 @@ from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind, person
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
 from livedeck.monitor.model.records import (
+    WATCH_WRITTEN_EACH,
     ActionRecord,
     AlarmRecord,
     AuditOutcome,
@@ -83,6 +84,7 @@ __all__ = [
     "FASTEST",
     "NO_STATUS",
     "ROOM_LIST",
+    "WATCH_WRITTEN_EACH",
     "ActionRecord",
     "Alarm",
     "AlarmAnswer",

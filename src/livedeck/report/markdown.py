@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from livedeck.monitor import Severity
 from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.report.facts import EventFacts, Fault, Report, gaps_text
-from livedeck.report.spans import Span, seconds_of
+from livedeck.report.spans import Span, common, seconds_of
 from livedeck.report.text import stretch_text
 from livedeck.report.timeline import EntryKind
 from livedeck.text.values import age, duration, safe, short_duration
@@ -158,12 +158,15 @@ def percent(uptime: float | None) -> str:
 
 
 def budget(facts: EventFacts) -> str:
-    """How much of what may be bad was used."""
+    """How much of what may be bad was used. Uptime counts outages alone; bad is a faulty picture or sound, too."""
     if not facts.budget:
         return "none"
     used = facts.spent / facts.budget
     share = f"{used:.0f} times that" if used >= 10 else f"{100 * used:.0f} % used"
-    return f"{facts.spent:.0f} s bad of {facts.budget:.1f} s at {facts.target:g} %: {share}"
+    without_signal = seconds_of(common(facts.bad, facts.outages))
+    faulty = facts.spent - without_signal
+    parts = f" ({without_signal:.0f} s without a signal, {faulty:.0f} s with a faulty one)" if facts.spent else ""
+    return f"{facts.spent:.0f} s bad{parts}; {facts.budget:.1f} s may be at {facts.target:g} %: {share}"
 
 
 def acknowledged(seconds: float | None) -> str:

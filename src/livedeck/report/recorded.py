@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from livedeck.monitor import (
+    WATCH_WRITTEN_EACH,
     ActionRecord,
     AlarmAnswer,
     AlarmRecord,
@@ -33,7 +34,8 @@ class Recorded:
     """All that is known of `span`, each oldest first. `event_id`: of that event and the deck's own; empty: of all.
 
     `events`: begins with how each stood. `alarms`: begins before the span, for alarms that stood at its beginning.
-    `samples`: by event and stream.
+    `actions`: of an event those on it alone. `samples`: by event and stream. `known_until`: until when it is known
+    whether somebody watched; None: to its end.
     """
 
     span: Span
@@ -50,6 +52,7 @@ class Recorded:
     notifications: tuple[NotificationRecord, ...] = ()
     watched: tuple[WatchRecord, ...] = ()
     samples: Mapping[tuple[str, str], Readings] = field(default_factory=dict)
+    known_until: datetime | None = None
 
     def name_of(self, event_id: str) -> str:
         """What that event was called last; its id where it had no name."""
@@ -61,9 +64,11 @@ class Recorded:
         return self.span.since <= at < self.span.until
 
 
-async def gather(history: HistoryReader, span: Span, event_id: str = "", *, has_samples: bool = True) -> Recorded:
-    """All of it; of samples none, where they are not wanted. Where the file cannot be read nothing is known, and
-    `history.fault` says why."""
+async def gather(
+    history: HistoryReader, span: Span, now: datetime, event_id: str = "", *, has_samples: bool = True
+) -> Recorded:
+    """All of it, as it is known `now`; of samples none, where they are not wanted. Where the file cannot be read,
+    nothing is known, and `history.fault` says why."""
     since, until = span
     topic = event_id or None
     events = await history.events(since, until, topic)
@@ -82,7 +87,11 @@ async def gather(history: HistoryReader, span: Span, event_id: str = "", *, has_
         tuple(record for record in await history.alarm_log(since - _BEFORE) if is_meant(record.event_id, record.at)),
         tuple(answer for answer in await history.answer_log(since) if is_meant(answer.key.event_id, answer.at)),
         await history.episodes(since, until, topic),
-        tuple(action for action in await history.audit(since) if is_meant(action.target_id, action.at)),
+        tuple(
+            action
+            for action in await history.audit(since)
+            if action.at < until and event_id in {"", action.target_id}  # a creation knows no id: it is of no event
+        ),
         {intent.id: intent for intent in await history.intents(since - _BEFORE)},
         tuple(sorted((marker for marker in markers if since <= marker.at < until), key=lambda marker: marker.at)),
         tuple(link for link in await history.connection_log(since) if link.at < until),
@@ -90,6 +99,7 @@ async def gather(history: HistoryReader, span: Span, event_id: str = "", *, has_
         tuple(notice for notice in await history.notifications(since) if notice.at < until),
         await history.watched(since, until),
         {key: found for key in streams if len(found := await history.readings(*key, *bounds))},
+        min(until, now - WATCH_WRITTEN_EACH),
     )
 
 

@@ -22,10 +22,13 @@ _WIDEST = 160
 
 def head_lines(recorded: Recorded, name: str) -> list[str]:
     """What it is about, and how much of it was watched."""
-    span = recorded.span
-    seconds = seconds_of(unwatched(recorded))
-    watched = [f"nobody watched for {short_duration(seconds)} of it"] if seconds else []
-    return [f"{name}, {stretch_text(span)} UTC ({short_duration(span.seconds)})", *watched]
+    span, holes = recorded.span, unwatched(recorded)
+    head = f"{name}, {stretch_text(span)} UTC ({short_duration(span.seconds)})"
+    if not holes:
+        return [head]
+    times = f"{holes[0].since:%H:%M:%S}Z to {holes[-1].until:%H:%M:%S}Z"
+    where = times if len(holes) == 1 else f"{len(holes)} times from {times}"
+    return [head, f"nobody watched for {short_duration(seconds_of(holes))} of it: {where}"]
 
 
 def stretch_text(span: Span) -> str:

@@ -220,14 +220,20 @@ def _link(link: LinkRecord) -> Entry:
 def _watch(recorded: Recorded) -> Iterator[Entry]:
     """Where nobody had the platform's answers."""
     for hole in unwatched(recorded):
-        lasted = short_duration(hole.seconds)
-        yield Entry(hole.since, EntryKind.WATCH, f"nobody watched for {lasted}, until {hole.until:%H:%M:%S}Z")
+        lasted, until = short_duration(hole.seconds), f"{hole.until:%H:%M:%S}Z"
+        words = f"nobody watched for {lasted}, until {until}"
+        if hole.until == recorded.known_until != recorded.span.until:
+            words = f"nobody has watched since: {lasted} by {until}"
+        yield Entry(hole.since, EntryKind.WATCH, words)
 
 
 def unwatched(recorded: Recorded) -> Spans:
-    """The time in which no process had the platform's answers; a turn between two of them is none."""
+    """The time in which no process had the platform's answers, as far as it is known; a turn between two of them is
+    none."""
     watched = joined(Span(record.at, record.until) for record in recorded.watched)
-    return tuple(hole for hole in without([recorded.span], watched) if hole.seconds >= SHORTEST_GAP)
+    since, until = recorded.span
+    known = Span(since, min(until, recorded.known_until or until))
+    return tuple(hole for hole in without([known], watched) if hole.seconds >= SHORTEST_GAP)
 
 
 SHORTEST_GAP = 20.0

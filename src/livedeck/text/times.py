@@ -33,12 +33,13 @@ _ABSOLUTE = re.compile(
 class TimeReference:
     """What a typed time is relative to: `now` (aware), and the zone of the person (None: that of this machine).
 
-    `past`: a time without a day is the last such time, not the next.
+    `past`: a time without a day is the last such time, not the next. `after`: it is the first such time after that.
     """
 
     now: datetime
     zone: tzinfo | None = None
     past: bool = False
+    after: datetime | None = None
 
 
 def parse(text: str, reference: TimeReference) -> datetime:
@@ -101,10 +102,13 @@ def _absolute(match: re.Match[str], reference: TimeReference) -> datetime:
     today = reference.now.astimezone(zone).date()
     if match["day"]:
         return _combine(_day(match["day"], today), clock_time, zone)
-    at = _combine(today, clock_time, zone)
-    if reference.past:
+    if reference.past and not reference.after:
+        at = _combine(today, clock_time, zone)
         return at if at <= reference.now else _combine(today - timedelta(days=1), clock_time, zone)
-    return at if at > reference.now else _combine(today + timedelta(days=1), clock_time, zone)
+    since = reference.after or reference.now
+    day = since.astimezone(zone).date()
+    at = _combine(day, clock_time, zone)
+    return at if at > since else _combine(day + timedelta(days=1), clock_time, zone)
 
 
 def _clock_time(text: str) -> time:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from livedeck.monitor.history import journal
 from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.journal import KINDS, Entry
-from livedeck.monitor.model.records import EpisodeRecord, EventRecord, WatchRecord
+from livedeck.monitor.model.records import WATCH_WRITTEN_EACH, EpisodeRecord, EventRecord, WatchRecord
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Episode, EventState
 
@@ -97,7 +97,7 @@ class PlatformWatch:
         if self._stretch is None:
             self._stretch = WatchRecord(answered, answered, self._process)
         self._stretch = replace(self._stretch, until=max(self._stretch.until, answered))
-        if self._written is None or self._stretch.until - self._written >= _WRITTEN_EACH:
+        if self._written is None or self._stretch.until - self._written >= WATCH_WRITTEN_EACH:
             self._written = self._stretch.until
             yield self._stretch
 
@@ -113,9 +113,6 @@ _MIN_BREAK = 30.0
 
 _LONGEST = timedelta(hours=1)
 """Of a stretch: what is older than the retention is pruned by its beginning."""
-
-_WRITTEN_EACH = timedelta(seconds=30)
-"""What a killed process loses of its last stretch, at most."""
 
 
 def _is_alike(before: EventState, state: EventState) -> bool:

@@ -185,5 +185,11 @@ class AlarmChange:
 
     @property
     def actor(self) -> str:
-        """Who did it, or answered for what is over; empty where nobody did."""
-        return self.alarm.answered_by if self.transition in _BY_PERSON else ""
+        """Who did it; empty where nobody did: what was acknowledged while it lasted is over by itself."""
+        alarm = self.alarm
+        is_over_by_itself = (
+            self.transition is AlarmTransition.CLEARED
+            and alarm.answered_at is not None
+            and alarm.answered_at == alarm.acknowledged_at
+        )
+        return alarm.answered_by if self.transition in _BY_PERSON and not is_over_by_itself else ""

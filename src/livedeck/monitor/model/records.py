@@ -203,6 +203,10 @@ class WatchRecord:
     process: str
 
 
+WATCH_WRITTEN_EACH = timedelta(seconds=30)
+"""What a killed process loses of its last stretch, at most; what is newer nobody knows from the file."""
+
+
 class AuditOutcome(StrEnum):
     """What became of an action (trust.md, "Verdicts").
 
