@@ -41,6 +41,12 @@ def test_init_makes_a_private_file_once_and_validate_finds_it_sound(tmp_path: Pa
     assert called(tmp_path, "config", "init", "--force").returncode == 0
     assert config.read_text(encoding="utf-8") == template()
     assert sorted(path.name for path in config.parent.iterdir()) == ["config.toml"]
+    unset = called(tmp_path, "status")
+    assert (unset.returncode, f"set base_url in {config}" in unset.stderr, "config init" in unset.stderr) == (
+        2,
+        True,
+        False,
+    )
 
 
 def test_validate_checks_every_profile(tmp_path: Path) -> None:

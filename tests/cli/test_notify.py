@@ -69,6 +69,29 @@ def test_what_would_be_told_is_explained(
     assert (done.returncode, done.stdout) == (code, f"ops -> ops: {words}\n")
 
 
+def test_what_is_explained_is_of_a_known_kind_and_the_event_of_the_history(tmp_path: Path, sink: Sink) -> None:
+    env = configured(tmp_path, sink)
+    typo = called(tmp_path, "notify", "explain", "Main stage", "PACKETLOSS", "critical", env=env)
+    assert (typo.returncode, "did you mean PACKET_LOSS" in typo.stderr) == (2, True)
+    stranger = called(tmp_path, "notify", "explain", "Main stge", "packet_loss", "critical", "--at", "21:00", env=env)
+    assert (stranger.returncode, "no event called 'Main stge' is known here" in stranger.stderr) == (0, True)
+    assert called(tmp_path, "notify", "explain", "x", "PACKET_LOSS", "info", "--at", "soon", env=env).returncode == 2
+    help_text = called(tmp_path, "notify", "--help").stdout
+    assert "by every route, and print what the receiver answers." in " ".join(help_text.split())
+
+
+def test_a_target_that_cannot_be_used_is_told_before_it_is_needed(tmp_path: Path, sink: Sink) -> None:
+    env = configured(tmp_path, sink)
+    assert called(tmp_path, "config", "validate", env=env).returncode == 0
+    (tmp_path / "hook").chmod(0o644)
+    checked = called(tmp_path, "config", "validate", env=env)
+    assert (checked.returncode, "notify.targets.ops.webhook_file" in checked.stderr) == (2, True)
+    checks = json.loads(called(tmp_path, "doctor", "--json", env=env).stdout)["checks"]
+    (found,) = (check for check in checks if check["name"] == "notify")
+    assert (found["verdict"], "notify.targets.ops.webhook_file" in found["found"]) == ("fail", True)
+    assert sink.received == []
+
+
 def test_a_collector_watches_tells_keeps_and_ends_when_it_is_asked_to(tmp_path: Path, sink: Sink) -> None:
     with served(tmp_path) as (_, service):
         platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}

@@ -68,6 +68,15 @@ def test_what_is_told_otherwise_today_is_said(tmp_path: Path) -> None:
     assert (done.returncode, "is critical today" in done.stdout) == (6, True)
 
 
+def test_alarms_that_cannot_be_compared_are_counted_and_alone_they_are_no_agreement(tmp_path: Path) -> None:
+    other = Path(shutil.copy(RECORDINGS[0], tmp_path / "other.livedeck"))
+    with closing(sqlite3.connect(other)) as db, db:
+        db.execute("UPDATE journal SET body = replace(body, 'AUDIO_LOST', 'API_BLIND') WHERE kind = 'alarm'")
+    done = called(tmp_path, "replay", str(other), "--judge", env={"LIVEDECK_THRESHOLDS": '{"profile": "silent"}'})
+    words = "0 as then, 0 otherwise; not compared: 1 of kinds that a recording does not tell"
+    assert (done.returncode, done.stdout.strip().endswith(words)) == (6, True)
+
+
 def test_what_was_published_is_in_a_recording_of_all_events_and_of_one_without_the_others(tmp_path: Path) -> None:
     """Two moments of it: before the fault, and within."""
     history, whole, part = (tmp_path / name for name in ("deck.sqlite", "whole.livedeck", "part.livedeck"))

@@ -12,6 +12,7 @@ from livedeck.atomic_file import write_private
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
+from livedeck.cli.receivers import notify_faults
 from livedeck.cli.wiring import make_keymap
 from livedeck.environment import config_path
 from livedeck.settings import (
@@ -87,7 +88,9 @@ def show_command(ctx: click.Context, /, *, origin: bool, **flags: Any) -> None:
 @platform
 @click.pass_context
 def validate_command(ctx: click.Context, /, **flags: Any) -> None:
-    """Check the settings in force, the keys, and every profile of the file; the platform is not asked.
+    """Check the settings in force, the keys, every profile of the file, and that targets of notifications can be used.
+
+    The platform is not asked, and no target; secrets are read, and programs run that print them.
 
     Exit code 2 where something is wrong: which file, line and key, and what is allowed.
     """
@@ -98,6 +101,8 @@ def validate_command(ctx: click.Context, /, **flags: Any) -> None:
         make_keymap(loaded.settings)
         for profile in loaded.settings.profiles:
             load(**{**given, "profile": profile})
+        if faults := await notify_faults(loaded.settings):
+            raise SettingsError("\n".join(faults))
         for name in unknown_variables():
             echo(f"livedeck config: {name} is set, and is no setting of livedeck", err=True)
         path = loaded.document.path

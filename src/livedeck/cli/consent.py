@@ -85,15 +85,15 @@ class CommandPort:
         return self._ask(f"{confirmation.button}? [y/N] ") in {"y", "yes"} or self._refuse("not confirmed", NOT_SO)
 
     def _is_named(self, word: str, target: Target) -> bool:
-        names = {word, target.name.casefold(), target.id.casefold()}
-        is_named = self.consent.confirm.strip().casefold() in names
+        names = {word, _typed(target.name), target.id.casefold()}
+        is_named = _typed(self.consent.confirm) in names
         return is_named or self._refuse(f"--confirm should be {word!r}, or the whole name, or the id", USAGE)
 
     def _agrees_by_name(self, word: str, target: Target, reason: str) -> bool:
         """A word is typed, or stands behind --confirm; a yes for everything is not enough."""
         if not is_interactive():
             return self._refuse(f"{reason}: --yes is not enough, add --confirm {word}", USAGE)
-        is_typed = self._ask(f"Type {word} to go on: ") in {word, target.name.casefold()}
+        is_typed = _typed(self._ask(f"Type {word} to go on: ")) in {word, _typed(target.name)}
         return is_typed or self._refuse("not confirmed", NOT_SO)
 
     def _agrees_again(self) -> bool:
@@ -109,3 +109,8 @@ class CommandPort:
     def _refuse(self, reason: str, code: int) -> bool:
         self.refusal = reason, code
         return False
+
+
+def _typed(name: str) -> str:
+    """A name as it is compared: in whatever case, and with however many blanks."""
+    return " ".join(name.split()).casefold()

@@ -15,6 +15,7 @@ import click
 from livedeck.cli.exit_codes import DONE, FAULT, USAGE, code_of_error, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
+from livedeck.cli.receivers import notify_faults
 from livedeck.cli.wiring import make_api, make_keymap
 from livedeck.client import Api, ApiError, Forbidden, Misconfigured, Rejected, Unauthorized
 from livedeck.environment import Terminal, log_path, no_screen_reason, terminal
@@ -50,7 +51,7 @@ class Check:
 @platform
 @click.pass_context
 def command(ctx: click.Context, /, *, as_json: bool, **flags: Any) -> None:
-    """Check the settings, the token, the platform, the clock, the terminal and the files.
+    """Check the settings, the token, the platform, the clock, who is told, the terminal and the files.
 
     Asks the platform for its events and changes nothing. The exit code is that of the first failure.
     """
@@ -75,7 +76,9 @@ async def run_checks(flags: dict[str, Any]) -> list[Check]:
     except SettingsError as error:
         advice = "mend what is named; `livedeck config validate` checks it again"
         return [Check("settings", CheckStatus.FAIL, str(error), advice, USAGE), *machine]
-    return [*check_settings(loaded), *await check_platform(loaded), check_history(loaded.settings), *machine]
+    settings = loaded.settings
+    history, notify = check_history(settings), await check_notify(settings)
+    return [*check_settings(loaded), *await check_platform(loaded), history, *notify, *machine]
 
 
 def check_settings(loaded: LoadedSettings) -> Iterator[Check]:
@@ -219,6 +222,20 @@ def check_history(settings: Settings) -> Check:
     if path is None:
         return Check("history", CheckStatus.OK, f"not kept: history is {settings.history}")
     return check_file("history", path)
+
+
+async def check_notify(settings: Settings) -> list[Check]:
+    """Whether who is to be told of alarms can be reached by what the settings name; nothing is sent."""
+    try:
+        faults = await notify_faults(settings)
+    except Misconfigured as error:
+        faults = [str(error)]
+    if faults:
+        advice = "nobody is told by that: mend it; `livedeck notify test` sends a message"
+        return [Check("notify", CheckStatus.FAIL, fault, advice, USAGE) for fault in faults]
+    targets = ", ".join(settings.notify.targets)
+    found = f"{targets} can be used; nothing was sent" if targets else "nobody is to be told of alarms"
+    return [Check("notify", CheckStatus.OK, found)]
 
 
 def check_file(name: str, path: Path) -> Check:

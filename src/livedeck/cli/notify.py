@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from contextlib import closing
 from datetime import UTC, datetime
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, run
-from livedeck.cli.options import CommandGroup, merge_flags, platform, timestamp
+from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.receivers import make_outgoing, make_plan, make_targets, spool_file
-from livedeck.monitor import Severity
+from livedeck.monitor import HistoryReader, Severity
+from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.notify import (
     DEAD,
     WAITING,
@@ -28,8 +31,20 @@ from livedeck.notify import (
     compose,
     reasons_against,
 )
+from livedeck.report.recorded import latest_events
 from livedeck.settings import Settings, SettingsError, load
 from livedeck.text.secrets import masked_line
+from livedeck.text.times import TimeReference, parse
+from livedeck.text.values import safe
+
+
+def _alarm_kind(text: str) -> str:
+    """A kind of the table of kinds. Raises click.BadParameter, naming what is nearest."""
+    if text.upper() in ALARM_KINDS:
+        return text.upper()
+    near = get_close_matches(text.upper(), ALARM_KINDS, 3)
+    advice = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(ALARM_KINDS))}"
+    raise click.BadParameter(f"no kind of alarm is called {safe(text, 40)!r}: {advice}")
 
 
 @click.group(cls=CommandGroup)
@@ -89,24 +104,29 @@ def _test_message(plan: Plan, route: Route) -> Any:
 
 @command.command("explain")
 @click.argument("event")
-@click.argument("kind")
+@click.argument("kind", type=_alarm_kind)
 @click.argument("severity", type=click.Choice([severity.value for severity in Severity]))
-@click.option("--at", type=timestamp, help="When, as in 2026-11-21T23:30, by the zone of the settings. [default: now]")
+@click.option("--at", help="When: 21:00, tomorrow 21:00, 2026-11-21T23:30; by the zone of the settings. [default: now]")
 @platform
 @click.pass_context
 def explain_command(
-    ctx: click.Context, /, *, event: str, kind: str, severity: str, at: datetime | None, **flags: Any
+    ctx: click.Context, /, *, event: str, kind: str, severity: str, at: str | None, **flags: Any
 ) -> None:
     """Say which routes an alarm KIND of EVENT (an id or a name) would take, and why it would not take the others.
 
-    Exit code 6 where it would take none.
+    The platform is not asked: EVENT is looked up in the history of this machine, and taken as it is typed where that
+    does not know it, which is said. Exit code 6 where it would take none.
     """
 
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
         zone = ZoneInfo(settings.notify.timezone)
-        local = (at if at and at.tzinfo else at.replace(tzinfo=zone) if at else datetime.now(zone)).astimezone(zone)
-        case = Case(kind.upper(), Severity(severity), [(event, event)])
+        local = _moment(at, TimeReference(datetime.now(UTC), zone)).astimezone(zone)
+        known = await _known_events(settings, event)
+        if not known:
+            text = f"no event called {safe(event, 80)!r} is known here: it is taken as it is typed"
+            echo(f"livedeck notify explain: {text}", err=True)
+        case = Case(kind, Severity(severity), known or [(event, event)])
         fires = False
         for route in make_plan(settings).routes:
             reasons = reasons_against(route, case)
@@ -115,6 +135,26 @@ def explain_command(
         return DONE if fires else NOT_SO
 
     ctx.exit(run(work))
+
+
+def _moment(typed: str | None, reference: TimeReference) -> datetime:
+    if typed is None:
+        return reference.now
+    try:
+        return parse(typed, reference)
+    except ValueError as error:
+        raise click.BadParameter(f"{typed!r} {error}", param_hint="--at") from None
+
+
+async def _known_events(settings: Settings, words: str) -> list[tuple[str, str]]:
+    """Id and name of what the history knows by that id, name or shell pattern."""
+    path, pattern = settings.history_file(), words.strip().casefold()
+    records = await latest_events(HistoryReader(path)) if path else ()
+    return [
+        (record.event_id, record.name)
+        for record in records
+        if record.event_id.casefold() == pattern or fnmatchcase(record.name.casefold(), pattern)
+    ]
 
 
 def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> str:

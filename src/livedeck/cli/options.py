@@ -34,6 +34,17 @@ class CommandGroup(click.Group):
             raise click.UsageError(f"No such command {name!r}.{advice}", ctx)
         return super().resolve_command(ctx, args)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As click does it, with the whole first sentence of each: it folds, and nothing is cut."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        rows = [(name, command.get_short_help_str(_SENTENCE)) for name, command in commands.items() if command]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+_SENTENCE = 300
+"""Letters of the longest first sentence."""
+
 
 def time_span(text: str) -> float:
     """A length of time with its unit, as seconds: `90s`, `15m`, `2h`. Raises click.BadParameter."""

@@ -15,6 +15,8 @@ from livedeck.notify import AppriseMissing, AppriseTarget, Plan, Sender, Target,
 from livedeck.settings import Settings, SettingsError, TargetSettings
 from livedeck.text.secrets import register_address, register_secret
 
+_NO_SPOOL = "notifications are kept beside the history, and `history` names no file; let it name one"
+
 
 def make_plan(settings: Settings) -> Plan:
     """The routes that the settings name, and who tells."""
@@ -29,7 +31,7 @@ def spool_file(settings: Settings) -> Path:
     """Where what must not be lost is kept. Raises SettingsError without a history beside which it could be."""
     history = settings.history_file()
     if history is None:
-        raise SettingsError("notifications are kept beside the history, and `history` names no file; let it name one")
+        raise SettingsError(_NO_SPOOL)
     return spool_path(history)
 
 
@@ -63,6 +65,24 @@ def _make_target(path: str, table: TargetSettings, outgoing: Outgoing) -> Target
         return AppriseTarget(_secret(f"{path}.apprise", table.apprise_command, table.apprise_file))
     except AppriseMissing as error:
         raise SettingsError(f"{path}: {error}") from None
+
+
+async def notify_faults(settings: Settings) -> list[str]:
+    """Why targets or the heartbeat cannot be used, in words. Their secrets are read, and nothing is sent."""
+    faults = []
+    if settings.notify.targets and settings.history_file() is None:
+        faults.append(_NO_SPOOL)
+    async with make_outgoing(settings) as outgoing:
+        for name, table in settings.notify.targets.items():
+            try:
+                await asyncio.to_thread(_make_target, f"notify.targets.{name}", table, outgoing)
+            except SettingsError as error:
+                faults.append(str(error))
+    try:
+        await heartbeat_address(settings)
+    except SettingsError as error:
+        faults.append(str(error))
+    return faults
 
 
 async def heartbeat_address(settings: Settings) -> str:

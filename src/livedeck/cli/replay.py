@@ -33,8 +33,8 @@ def command(ctx: click.Context, /, *, path: Path, is_judged: bool, at: datetime 
     """Open a recording in the deck, or a history: no account, no token, no network, and nothing is written into it.
 
     --judge runs the detector anew over what was recorded, by the limits of the settings here, and compares the alarms:
-    kind, onset, end, severity. Exit code 6 where any differs. What a deck says of its own machine and link is not
-    compared.
+    kind, onset, end, severity. Exit code 6 where any differs, or where no alarm of then could be compared. What a
+    deck says of its own machine and link is not compared.
     """
 
     async def work() -> int:
@@ -66,7 +66,8 @@ async def _judge(path: Path) -> int:
         echo(f"livedeck replay: {path} holds no samples: there is nothing to judge", err=True)
         return FAULT
     echo("\n".join(judgement_lines(judgement)))
-    return NOT_SO if judgement.differs else DONE
+    is_compared = any(comparison.then for comparison in judgement.alarms)
+    return NOT_SO if judgement.differs or (judgement.left_out and not is_compared) else DONE
 
 
 def judgement_lines(judgement: Judgement) -> list[str]:
@@ -75,7 +76,14 @@ def judgement_lines(judgement: Judgement) -> list[str]:
     differing = sum(bool(comparison.differences) for comparison in judgement.alarms)
     span = f"{judgement.since:%Y-%m-%d %H:%M:%S} to {_moment(judgement.until)}"
     as_then = len(judgement.alarms) - differing
-    return [*lines, f"{span}: {as_then} as then, {differing} otherwise"]
+    reasons = {
+        "of kinds that a recording does not tell": judgement.unjudged,
+        "begun before it": judgement.begun_before,
+        "begun at its very end": judgement.begun_last,
+    }
+    why = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
+    left_out = f"; not compared: {why}" if why else ""
+    return [*lines, f"{span}: {as_then} as then, {differing} otherwise{left_out}"]
 
 
 def _line(comparison: Comparison) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.cli.token import SettingsTokenSource, read_token
 from livedeck.client import Api
-from livedeck.environment import expand_user, this_process
+from livedeck.environment import config_path, expand_user, this_process
 from livedeck.monitor import Clock, History, HistoryReader, LimitsSource, Monitor
 from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
 from livedeck.text.secrets import register_address
@@ -43,9 +43,9 @@ class SystemClock:
 def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = None) -> Api:
     """The client of the configured platform, or of the ASGI app `mount`. Raises SettingsError, Misconfigured."""
     if not settings.base_url:
-        raise SettingsError(
-            "no platform: set LIVEDECK_BASE_URL or --base-url, run `livedeck config init`, or try `livedeck demo`"
-        )
+        path = config_path()
+        file = f"set base_url in {path}" if path.exists() else "run `livedeck config init`"
+        raise SettingsError(f"no platform: set LIVEDECK_BASE_URL or --base-url, {file}, or try `livedeck demo`")
     clock, token = clock or SystemClock(), read_token(settings)
     if settings.proxy:
         register_address(settings.proxy)

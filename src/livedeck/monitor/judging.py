@@ -102,11 +102,23 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A recording as it is judged today, alarm by alarm, by onset. `since`, `until`: what was judged of it."""
+    """A recording as it is judged today, alarm by alarm, by onset. `since`, `until`: what was judged of it.
+
+    Alarms of then that are not compared, counted: `unjudged` are of kinds that no recording tells, `begun_before` it,
+    `begun_last` in its last 30 s and told then alone.
+    """
 
     since: datetime
     until: datetime
     alarms: tuple[Comparison, ...]
+    unjudged: int = 0
+    begun_before: int = 0
+    begun_last: int = 0
+
+    @property
+    def left_out(self) -> int:
+        """How many alarms of then are not compared."""
+        return self.unjudged + self.begun_before + self.begun_last
 
     @property
     def differs(self) -> bool:
@@ -123,10 +135,24 @@ async def judge(path: Path, limits: Limits | None = None, cadence: Cadence | Non
         return None
     today = await _Replay(recorded, limits or Limits(), cadence or Cadence()).run()
     since, until = recorded.since, recorded.until
-    then, now = ([span for span in alarm_spans(told) if span.since >= since] for told in (recorded.told, today))
-    pairs = (Comparison(*pair, until) for pair in _paired(then, now))
-    alarms = (pair for pair in pairs if (pair.then and pair.today) or _onset(pair) < until - _LAST)
-    return Judgement(since, until, tuple(sorted(alarms, key=_onset)))
+    told = alarm_spans(recorded.told)
+    then, now = ([span for span in spans if span.since >= since] for spans in (told, alarm_spans(today)))
+    pairs = [Comparison(*pair, until) for pair in _paired(then, now)]
+    alarms = [pair for pair in pairs if (pair.then and pair.today) or _onset(pair) < until - _LAST]
+    compared = sum(pair.then is not None for pair in alarms)
+    unjudged = {
+        (record.event_id, record.kind, record.target, record.since)
+        for record in recorded.told
+        if not _is_judged(record.kind)
+    }
+    return Judgement(
+        since,
+        until,
+        tuple(sorted(alarms, key=_onset)),
+        unjudged=len(unjudged),
+        begun_before=len(told) - len(then),
+        begun_last=len(then) - compared,
+    )
 
 
 def _onset(comparison: Comparison) -> datetime:
@@ -260,13 +286,15 @@ def _answer(readings: Readings, since: float, until: float) -> QosSamples:
 _OVER = frozenset({AlarmTransition.RETURNED, AlarmTransition.CLEARED})
 
 
+def _is_judged(kind: str) -> bool:
+    return kind not in _NOT_RECORDED and kind in ALARM_KINDS and not ALARM_KINDS[kind].is_of_deck
+
+
 def alarm_spans(told: Iterable[AlarmRecord]) -> list[AlarmSpan]:
     """The occurrences of alarms that a log of their changes tells of, by onset; of those that can be judged anew."""
     spans: dict[tuple[AlarmKey, datetime], AlarmSpan] = {}
     for record in told:
-        if record.kind in _NOT_RECORDED or (
-            ALARM_KINDS[record.kind].is_of_deck if record.kind in ALARM_KINDS else True
-        ):
+        if not _is_judged(record.kind):
             continue
         key = AlarmKey(record.event_id, record.kind, record.target)
         found = (span for span in spans.values() if span.key == key)

@@ -22,6 +22,10 @@ HIDDEN_TRANSITIONS = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELE
 """Transitions that nobody needs to act on."""
 
 
+_TURNS = {AlarmTransition.RETURNED: "over, not read"}
+"""What would be read otherwise than it is meant: the fault has not come back."""
+
+
 def alarm_text(alarm: Alarm, render_time: RenderTime, snapshot: Snapshot) -> list[str]:
     """The alarm on one line, and below it what is known of its cause, what viewers see, and what to do."""
     since = f"since {alarm.since:%H:%M:%S}Z ({short_duration(render_time.seconds_since(alarm.since))})"
@@ -39,7 +43,7 @@ def alarm_text(alarm: Alarm, render_time: RenderTime, snapshot: Snapshot) -> lis
 
 def change_text(change: AlarmChange) -> str:
     """A transition of an alarm, on one line."""
-    alarm, transition = change.alarm, change.transition.value
+    alarm, transition = change.alarm, _TURNS.get(change.transition, change.transition.value)
     return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {transition:<16}  {_severity_text(alarm)}  {_fault_text(alarm)}"
 
 
