@@ -34,8 +34,10 @@ async def stage_with_past(path: Path, size: tuple[int, int] = (120, 40)) -> Asyn
 def body(rows: Sequence[str]) -> list[str]:
     """The rows of a screen without its header, and without the one that says that it is the past. Addresses stay
     behind, so that there is more room for whether a restream is enabled."""
-    rows = [row.partition(" enabled ")[0].rstrip() for row in rows[1:] if "◀◀ PAST" not in row]
-    return [row for row in rows if not row.lstrip("│ ").startswith(("ingest ", "play "))]
+    return [ADDRESS.sub("", row).rstrip() for row in rows[1:] if "◀◀ PAST" not in row]
+
+
+ADDRESS = re.compile(r"(?<=ingest )\S+ *|(?<=play   )\S+ *| enabled .*")
 
 
 async def compare(stage: Stage, screens: Sequence[str]) -> None:
