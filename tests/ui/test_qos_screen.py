@@ -47,6 +47,14 @@ def test_a_series_from_the_history_keeps_its_gaps() -> None:
     assert series.counts == {0: 2, 5: 2}
 
 
+@pytest.mark.parametrize(
+    ("window", "words"), [(300, "window 05:00 of 07:20"), (440, "all of 07:20"), (1008, "all of 07:20")]
+)
+def test_a_window_that_is_longer_than_the_whole_shows_all_of_it(window: float, words: str) -> None:
+    whole = replace(from_memory(Axis(0.0, 440.0, 44), readings([1])), expected=range(44))
+    assert view.window_words(Axis(440.0 - window, 440.0, 10), whole) == words
+
+
 def level(value: float) -> Bucket:
     return Bucket(value, value, value)
 

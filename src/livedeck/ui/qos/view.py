@@ -260,9 +260,11 @@ def past_words(axis: Axis, stream: PastStream | None, today: date) -> str:
 
 
 def window_words(axis: Axis, whole: TimeSeries) -> str:
-    """How much of the event the window shows."""
-    shown, known = compact_duration(axis.end - axis.start), compact_duration(len(whole.expected) * whole.axis.step)
-    return f"window {shown} of {known}"
+    """How much of the event the window shows; a window longer than that shows all."""
+    shown, known = axis.end - axis.start, len(whole.expected) * whole.axis.step
+    if shown >= known:
+        return f"all of {compact_duration(known)}"
+    return f"window {compact_duration(shown)} of {compact_duration(known)}"
 
 
 def _map(chart: Chart, backdrop: Backdrop, rows: Layout, width: int) -> list[ShadedLine]:
