@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from livedeck.monitor import Alarm, AlarmState
+from livedeck.cli.screenshots import EVENING
+from livedeck.monitor import Alarm, AlarmState, Severity
+from livedeck.ui.alarms.actions import acknowledged_text
 from livedeck.ui.kit.dialogs.dialog import Dialog
 from ui.deck_stage import Stage, deck_stage
 from ui.stage import known
@@ -44,6 +48,14 @@ async def test_all_alarms_of_the_selected_event_are_acknowledged_at_once_and_no_
         assert not unread(stage, "Harbour webcam")
         assert unread(stage, "Lecture 7") == others
         assert "Harbour webcam: 2 alarms acknowledged: FPS_COLLAPSE, PACKET_LOSS" in stage.last_notice()
+
+
+def test_alarms_of_one_kind_are_told_by_their_targets() -> None:
+    down = Alarm("one", "RESTREAM_DOWN", Severity.CRITICAL, EVENING, "Main stage", "down", "up", changed=EVENING)
+    alarms = [replace(down, target_name=name) for name in ("Video share", "Social")]
+    assert acknowledged_text(alarms) == (
+        "Main stage: 2 alarms acknowledged: RESTREAM_DOWN Video share, RESTREAM_DOWN Social"
+    )
 
 
 @pytest.mark.parametrize("screen", ["screen.events", "screen.streams", "screen.qos"])

@@ -32,6 +32,7 @@ from livedeck.presentation.alarms import (
     Section,
     affected_names,
     alarm_line,
+    alarm_lines,
     board_alarms,
     section,
     section_heads,
@@ -131,6 +132,21 @@ def test_nothing_blinks_but_the_sign_of_an_unacknowledged_alarm(state: AlarmStat
     assert [one for one, other in zip(lit, dark, strict=True) if one != other] == (
         ["✖"] if state is AlarmState.UNACKNOWLEDGED else []
     )
+
+
+@pytest.mark.parametrize("cells", [40, 60, 120])
+def test_an_alarm_in_a_pane_says_what_a_person_made_of_it(cells: int) -> None:
+    """Never by blinking alone: each state that stands in the pane reads otherwise."""
+    shown = {
+        alarm_state: "\n".join(plain(line) for line in alarm_lines(replace(ALARM, state=alarm_state), FRESH, cells))
+        for alarm_state in (AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED)
+    }
+    words = {alarm_state: ALARM_STATE_BADGES[alarm_state].word for alarm_state in shown}
+    for alarm_state, lines in shown.items():
+        others = [word for word in words.values() if word != words[alarm_state]]
+        assert (words[alarm_state] in lines) == (alarm_state is not AlarmState.UNACKNOWLEDGED)
+        assert ALARM.kind in lines
+        assert not any(word in lines for word in others)
 
 
 def test_only_what_awaits_a_person_counts_as_critical() -> None:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import groupby
 
 from livedeck.monitor import Alarm, AlarmState, RuleChange, Severity, Snapshot, person
-from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, severity_chip, words_role
+from livedeck.presentation.badges import ALARM_STATE_BADGES, SEVERITY_BADGES, SEVERITY_RANKS, severity_chip, words_role
 from livedeck.presentation.connection import is_seen, not_known_text
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.events import name as event_name
@@ -222,9 +222,11 @@ def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
 
 
 def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]:
-    """The alarm in two lines, for a narrow pane: severity, age and subject; below it kind and actual."""
+    """The alarm in two lines, for a narrow pane: severity, age and subject; below it its state where it is no longer
+    unread, kind and actual."""
     age = compact_duration(render_time.seconds_since(alarm.since))
-    words: Line = [(" " * 17, StyleRole.TEXT), (f"{alarm.kind}  ", words_role(alarm.severity))]
+    state = "" if alarm.state is AlarmState.UNACKNOWLEDGED else ALARM_STATE_BADGES[alarm.state].word
+    words: Line = [(f"{state:>15}  ", StyleRole.TEXT), (f"{alarm.kind}  ", words_role(alarm.severity))]
     return [
         [
             severity_chip(alarm.severity, severity_glyph(alarm, render_time)),

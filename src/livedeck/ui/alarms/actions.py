@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from livedeck.monitor import Alarm, AlarmRefused, AlarmState, Severity
@@ -57,13 +57,19 @@ async def _acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> None:
     done = [alarm for alarm in alarms if await ctx.monitor.acknowledge(alarm.key)]
     if not done:
         ctx.announce(f"{_name(alarms[0])}: nothing to acknowledge any more", Severity.INFO)
-    elif len(done) == 1:
-        ctx.announce(f"{_name(done[0])}: acknowledged{_of_events(done[0])}")
     else:
-        kinds = ", ".join(alarm.kind for alarm in done)
-        ctx.announce(f"{values.safe(done[0].subject, 40)}: {len(done)} alarms acknowledged: {kinds}")
+        ctx.announce(acknowledged_text(done))
     for alarm in done:
         await _audit(ctx, alarm, "alarm.acknowledge")
+
+
+def acknowledged_text(alarms: Sequence[Alarm]) -> str:
+    """What was acknowledged, of one event; several alarms by their kinds and targets."""
+    first = alarms[0]
+    if len(alarms) == 1:
+        return f"{_name(first)}: acknowledged{_of_events(first)}"
+    names = ", ".join(f"{alarm.kind} {values.safe(alarm.target_name, 40)}".rstrip() for alarm in alarms)
+    return f"{values.safe(first.subject, 40)}: {len(alarms)} alarms acknowledged: {names}"
 
 
 def _of_events(alarm: Alarm) -> str:
